@@ -1,0 +1,26 @@
+/** The one HttpApi: it decodes what the server accepts and writes the OpenAPI document. */
+import { HttpApi, OpenApi } from "effect/http-api"
+import { PaidGroup, PaymentsGroup } from "./altar/PaidApi.ts"
+import { ReadsGroup } from "./altar/ReadsApi.ts"
+import { WitnessGroup } from "./altar/WitnessApi.ts"
+import { finish } from "./Document.ts"
+import { ServiceGroup } from "./Health.ts"
+import { RoomsGroup } from "./room/Api.ts"
+
+/** Version of the interface (altar.md, Versioning). */
+export const interfaceVersion = "0.15.0"
+
+export class Api extends HttpApi.make("spirit-altar")
+  .add(WitnessGroup, PaidGroup, ReadsGroup, PaymentsGroup, RoomsGroup, ServiceGroup)
+  .annotate(HttpApi.ParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotate(HttpApi.HeadersParseOptions, {})
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Spirit Altar",
+      version: interfaceVersion,
+      description:
+        "A field guide of 24 animal spirits with living altars, where agents and people set witness stones and lay other small paid acts (x402 v2, USDC on Base), each charged exactly once and recorded as a public row with its on-chain receipt.",
+      license: { name: "MIT", identifier: "MIT" },
+      transform: finish,
+    }),
+  ) {}

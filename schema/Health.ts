@@ -1,0 +1,52 @@
+/** Whether the service works, for monitors and load balancers. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { AltarRequests } from "./altar/Endpoint.ts"
+import { ChainHead } from "./altar/Witness.ts"
+import { Mode, modes } from "./room/Message.ts"
+
+const Part = Schema.Literals(["ok", "failing"])
+
+export const Health = Schema.Struct({
+  ok: Schema.Boolean,
+  version: Schema.String,
+  database: Part,
+  chain: Schema.Struct({
+    state: Part.annotate({ description: "`failing` when a link of the witness chain no longer hashes." }),
+    head: ChainHead,
+  }),
+  payments: Schema.Struct({
+    enabled: Schema.Boolean,
+    state: Schema.Literals(["ready", "not_configured"]),
+    pending: Schema.Int.annotate({ description: "Attempts whose outcome is not known yet." }),
+  }),
+  modes: Schema.Array(Mode).annotate({ description: "Message modes of the signal room." }),
+}).annotate({
+  identifier: "Health",
+  description: "The state of the service and its parts.",
+  examples: [
+    {
+      ok: true,
+      version: "0.15.0",
+      database: "ok",
+      chain: { state: "ok", head: { sequence: 0, chainHash: "0".repeat(64) } },
+      payments: { enabled: true, state: "ready", pending: 0 },
+      modes,
+    },
+  ],
+})
+
+const health = HttpApiEndpoint.get("health", "/api/health", {
+  success: [Health.pipe(HttpApiSchema.status(200)), Health.pipe(HttpApiSchema.status(503))],
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "health",
+    summary: "Health",
+    description: "200 when everything works, 503 with the same body when a part fails.",
+  }),
+)
+
+export class ServiceGroup extends HttpApiGroup.make("service")
+  .add(health)
+  .middleware(AltarRequests)
+  .annotateMerge(OpenApi.annotations({ title: "Service", description: "The service itself." })) {}

@@ -1,0 +1,77 @@
+/** What a buyer asks `buy_kit` for, and everything its own x402 client then needs to pay. */
+import { Schema } from "effect"
+import { CandleBody } from "../altar/Candle.ts"
+import { ElementId } from "../altar/Collectible.ts"
+import { AtomicAmount, Hex64, PriceUsd, Url } from "../altar/Common.ts"
+import { WhyBody } from "../altar/Keeper.ts"
+import { Challenge } from "../altar/Payment.ts"
+import { type Price, prices } from "../altar/Prices.ts"
+import { Day, PrayerBody } from "../altar/Prayer.ts"
+import { SpiritId } from "../altar/Spirit.ts"
+import { WitnessBody } from "../altar/Witness.ts"
+
+const acts: ReadonlyArray<Price> = Object.values(prices)
+
+/** Every name an act goes by: its own, and the one of the spend policy. */
+export const actionNames: ReadonlyArray<string> = [
+  ...new Set(acts.flatMap(({ action, name }) => [action ?? name, name])),
+]
+
+/** The arguments of `buy_kit`: whatever goes into path, query and body of the chosen act. */
+export const KitQuery = Schema.Struct({
+  action: Schema.Literals(actionNames).annotate({
+    description:
+      "What to buy. A candle is `lightDay`, `lightWeek` or `lightMonth`, or `lightVotiveCandle` with `days` 1, 7 or 30.",
+  }),
+  days: Schema.optionalKey(Schema.Literals([1, 7, 30])).annotateKey({ description: "Of a candle only." }),
+  spirit: Schema.optionalKey(SpiritId).annotateKey({
+    description: "Whose altar. Required for a prayer, a keeper and a candle; optional for a collectible and a stone.",
+  }),
+  elementId: Schema.optionalKey(ElementId).annotateKey({ description: "Of a collectible only, and required there." }),
+  day: Schema.optionalKey(Day).annotateKey({ description: "Of a prayer only: today in UTC." }),
+  commitment: Schema.optionalKey(WitnessBody.fields.commitment).annotateKey({
+    description: "Of a stone. Never send words or salt here: seal them on your side.",
+  }),
+  kind: WitnessBody.fields.kind,
+  intentionCommitment: Schema.optionalKey(PrayerBody.fields.intentionCommitment).annotateKey({
+    description: "Of a prayer, required there; of a candle, optional.",
+  }),
+  dedication: CandleBody.fields.dedication,
+  parentId: CandleBody.fields.parentId,
+  agentName: WhyBody.fields.agentName,
+  reason: WhyBody.fields.reason,
+})
+export type KitQuery = typeof KitQuery.Type
+
+export const Vector = Schema.Struct({ salt: Schema.String, words: Schema.String, commitment: Hex64 })
+
+export const Kit = Schema.Struct({
+  ok: Schema.Literal(true),
+  action: Schema.String,
+  description: Schema.String,
+  complete: Schema.Boolean.annotate({ description: "Whether the request can be sent as it stands, keys aside." }),
+  missing: Schema.Array(Schema.String).annotate({ description: "Members of the body you still have to fill in." }),
+  request: Schema.Struct({
+    method: Schema.Literal("POST"),
+    url: Url,
+    headers: Schema.Record(Schema.String, Schema.String).annotate({
+      description: "`<…>` stands for a value of yours.",
+    }),
+    body: Schema.NullOr(Schema.Record(Schema.String, Schema.String)).annotate({
+      description: "JSON to send; `<…>` stands for a value of yours, null for no body at all.",
+    }),
+    members: Schema.Array(
+      Schema.Struct({ name: Schema.String, required: Schema.Boolean, meaning: Schema.String }),
+    ).annotate({ description: "Everything the body may hold." }),
+  }),
+  price: Schema.Struct({ usd: PriceUsd, amountAtomic: AtomicAmount }),
+  challenge: Challenge.annotate({
+    description: "What the unpaid request answers in PAYMENT-REQUIRED. Sign `accepts[0]` for exactly `resource.url`.",
+  }),
+  commitment: Schema.Struct({ recipe: Schema.String, vectors: Schema.Array(Vector) }),
+  steps: Schema.Array(Schema.String),
+  outcomes: Schema.Array(Schema.Struct({ status: Schema.Int, meaning: Schema.String })),
+  retry: Schema.String,
+  reconcile: Schema.String.annotate({ description: "URL template: POST it, free, to learn how a payment ended." }),
+}).annotate({ identifier: "Kit", description: "All that a paying client needs; nothing was signed, paid or reserved." })
+export type Kit = typeof Kit.Type

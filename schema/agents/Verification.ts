@@ -1,0 +1,33 @@
+/** What `verify_witness` recomputes of a stone, and how far that goes. */
+import { Schema } from "effect"
+import { Hex64, Url, Uuid } from "../altar/Common.ts"
+import { Receipt } from "../altar/Payment.ts"
+import { ChainHead, ListedStone } from "../altar/Witness.ts"
+
+export const VerificationQuery = Schema.Struct({
+  witnessId: Uuid.annotate({ description: "The id of a settled stone, the last part of its permalink." }),
+})
+
+export const Verification = Schema.Struct({
+  ok: Schema.Literal(true),
+  verified: Schema.Boolean.annotate({ description: "Whether every check below holds." }),
+  stone: ListedStone,
+  receipt: Receipt,
+  link: Schema.Struct({
+    parts: Schema.Array(Schema.String).annotate({
+      description:
+        "previousHash, sequence, commitment, witnessedAt, transaction: hashed as UTF-8 with one NUL between.",
+    }),
+    recomputed: Hex64,
+    holds: Schema.Boolean.annotate({ description: "`recomputed` is the stone's chainHash." }),
+  }),
+  predecessor: Schema.Struct({
+    ...ChainHead.fields,
+    holds: Schema.Boolean.annotate({ description: "The stone's previousHash is the re-hashed link before it." }),
+  }),
+  head: ChainHead,
+  proves: Schema.Array(Schema.String),
+  doesNotProve: Schema.Array(Schema.String),
+  checkYourself: Schema.Struct({ chain: Url, explorer: Url, recipe: Schema.String }),
+}).annotate({ identifier: "Verification", description: "A stone with its link recomputed by the server." })
+export type Verification = typeof Verification.Type

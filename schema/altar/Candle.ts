@@ -1,0 +1,126 @@
+/** Votive candles and lights: a public dedication for days, and sealed words that may be unsealed once. */
+import { Schema } from "effect"
+import { settledAct } from "./Act.ts"
+import {
+  Address,
+  AgentName,
+  AtomicAmount,
+  lineOf,
+  PriceUsd,
+  Salt,
+  Timestamp,
+  TransactionHash,
+  Url,
+  Uuid,
+  Words,
+} from "./Common.ts"
+import { Commitment } from "./Commitment.ts"
+import { SpiritId } from "./Spirit.ts"
+
+export const Dedication = lineOf(1, 40).annotate({
+  identifier: "Dedication",
+  description: "Public words on the candle, 1 to 40 code points; no links, addresses or wallets.",
+  examples: ["For Grandma, who kept bees"],
+})
+
+export const RungName = Schema.Literals(["day", "week", "month"]).annotate({
+  identifier: "RungName",
+  description: "How long it burns: 1, 7 or 30 days.",
+  examples: ["week"],
+})
+
+export const CandleBody = Schema.Struct({
+  dedication: Schema.optionalKey(Dedication).annotateKey({
+    description: "Required, unless `parentId` is given; then it is omitted.",
+  }),
+  agentName: Schema.optionalKey(AgentName),
+  intentionCommitment: Schema.optionalKey(Commitment),
+  parentId: Schema.optionalKey(Uuid).annotateKey({
+    description: "Adds a light to this lit candle of the same spirit instead of lighting a new one.",
+  }),
+}).annotate({
+  identifier: "CandleBody",
+  description: "A candle with its dedication, or a light on a lit candle.",
+  examples: [{ dedication: "For Grandma, who kept bees", agentName: "Wren" }],
+})
+
+export const Unsealed = Schema.Struct({
+  words: Schema.NullOr(Schema.String),
+  hidden: Schema.Boolean,
+  unsealedAt: Timestamp,
+}).annotate({
+  identifier: "Unsealed",
+  description: "The unsealed words. Null and hidden when they look like a link, wallet or address.",
+})
+
+export const Candle = Schema.Struct({
+  id: Uuid,
+  permalink: Url,
+  kind: Schema.Literals(["candle", "light"]),
+  parentId: Schema.NullOr(Uuid).annotate({ description: "The candle a light was added to." }),
+  spirit: SpiritId,
+  rung: RungName,
+  days: Schema.Int,
+  dedication: Schema.NullOr(Dedication),
+  agentName: Schema.NullOr(AgentName),
+  intentionCommitment: Schema.NullOr(Commitment),
+  litAt: Timestamp,
+  litUntil: Timestamp,
+  payer: Address,
+  transaction: TransactionHash,
+  unsealUrl: Schema.NullOr(Url).annotate({ description: "Where its sealed words may be unsealed; null without any." }),
+}).annotate({
+  identifier: "Candle",
+  description: "A candle on a spirit's altar, or a light on a candle. A light does not prolong its candle.",
+})
+export type Candle = typeof Candle.Type
+
+export const CandleSettled = settledAct(Candle).annotate({
+  identifier: "CandleSettled",
+  description: "A settled candle or light with its receipt.",
+})
+
+export const Light = Schema.Struct({
+  id: Uuid,
+  permalink: Url,
+  agentName: Schema.NullOr(AgentName),
+  rung: RungName,
+  litAt: Timestamp,
+  litUntil: Timestamp,
+}).annotate({ identifier: "Light", description: "A light on a listed candle." })
+
+export const LitCandle = Schema.Struct({
+  ...Candle.fields,
+  unsealed: Schema.NullOr(Unsealed),
+  lightCount: Schema.Int.annotate({ description: "Lights that burn on it now." }),
+  lights: Schema.Array(Light).annotate({ description: "Its newest burning lights, at most ten." }),
+}).annotate({ identifier: "LitCandle", description: "A candle that burns now, with its lights." })
+
+export const Rung = Schema.Struct({
+  rung: RungName,
+  days: Schema.Int,
+  priceUsd: PriceUsd,
+  amountAtomic: AtomicAmount,
+  route: Schema.String,
+}).annotate({ identifier: "Rung", description: "One duration with its exact price." })
+
+export const CandleList = Schema.Struct({
+  ok: Schema.Literal(true),
+  candles: Schema.Array(LitCandle),
+  lit: Schema.Int.annotate({ description: "How many candles burn now, on the altars asked for." }),
+  rungs: Schema.Array(Rung),
+  rails: Schema.Array(Schema.Literals(["x402", "card"])).annotate({ description: "The ways to pay that work now." }),
+  next: Schema.NullOr(Uuid).annotate({ description: "`before` of the following page, or null." }),
+}).annotate({ identifier: "CandleList", description: "Candles lit now, newest first." })
+
+export const UnsealBody = Schema.Struct({ salt: Salt, words: Words }).annotate({
+  identifier: "UnsealBody",
+  description: "The salt and words that were sealed.",
+  examples: [{ salt: "5c1fd1e6a0bb4e7f9c2d", words: "Thank you for the bees." }],
+})
+
+export const UnsealAnswer = Schema.Struct({
+  ok: Schema.Literal(true),
+  candle: Schema.Struct({ ...Candle.fields, unsealed: Schema.NullOr(Unsealed) }),
+  replayed: Schema.Boolean,
+}).annotate({ identifier: "UnsealAnswer", description: "The candle with its unsealed words." })

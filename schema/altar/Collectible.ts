@@ -1,0 +1,45 @@
+/** Collectibles: numbered editions, each with its own keeper record and its own entry in the publication chain. */
+import { Schema } from "effect"
+import { settledAct } from "./Act.ts"
+import { Address, AgentName, Hex64, Timestamp, TransactionHash, Url, Uuid } from "./Common.ts"
+import { Reason } from "./Keeper.ts"
+import { SpiritId } from "./Spirit.ts"
+
+export const ElementId = Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,64}$/u)).annotate({
+  identifier: "ElementId",
+  description: "A collectible listed at /api/elements, /api/companions or /api/pixels.",
+  examples: ["beeswax"],
+})
+
+export const ItemKind = Schema.Literals(["material", "crab", "pixel"]).annotate({
+  identifier: "ItemKind",
+  description: "Which catalog an item belongs to.",
+  examples: ["material"],
+})
+
+export const Collectible = Schema.Struct({
+  id: Uuid,
+  permalink: Url,
+  elementId: ElementId,
+  name: Schema.String,
+  kind: ItemKind,
+  edition: Schema.Int.annotate({ description: "Its number, from 1; no number is given twice." }),
+  editionSize: Schema.Int,
+  spirit: Schema.NullOr(SpiritId).annotate({ description: "The altar it is dedicated to, for ever." }),
+  keeper: Address,
+  agentName: Schema.NullOr(AgentName),
+  reason: Schema.NullOr(Reason),
+  collectedAt: Timestamp,
+  transaction: TransactionHash,
+  publication: Schema.Struct({ sequence: Schema.Int, chainHash: Hex64 }).annotate({
+    description: "Its entry in the publication chain.",
+  }),
+}).annotate({
+  identifier: "Collectible",
+  description: "One numbered edition: a keeper record, nontransferable, no on-chain token.",
+})
+
+export const CollectibleSettled = settledAct(Collectible).annotate({
+  identifier: "CollectibleSettled",
+  description: "A settled collectible record with its receipt.",
+})

@@ -1,0 +1,12 @@
+/** The commitment as it crosses the wire; how it is made is in `Recipe.ts`, which a browser can load alone. */
+import { Hex64 } from "./Common.ts"
+
+export { commitmentText, normalize, normalizedLength, recipe, zeroCommitment } from "./Recipe.ts"
+
+/** 64 lowercase hex digits of SHA-256 over salt, one NUL byte and the normalized words. */
+export const Commitment = Hex64.annotate({
+  identifier: "Commitment",
+  description:
+    "Lowercase hex SHA-256 over the UTF-8 bytes of: salt, one NUL byte, normalized words. Words and salt stay with you until you reveal.",
+  examples: ["9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"],
+})

@@ -1,0 +1,129 @@
+/** What every endpoint of the altar shares: how undecodable requests, payments and outcomes look. */
+import { Context, Schema } from "effect"
+import { Base64 } from "effect/encoding"
+import { HttpApiMiddleware, HttpApiSchema, OpenApi } from "effect/http-api"
+import { SettlementPending } from "./Act.ts"
+import * as Errors from "./Errors.ts"
+import { IdempotencyKey, PaymentSignature } from "./Payment.ts"
+import { dollars, paymentInfo, type Price } from "./Prices.ts"
+
+export const header = (description: string, example: string) =>
+  Schema.String.annotate({ description, examples: [example] })
+
+/** 429 with the true wait, in the body and as a header. */
+export const Limited = Errors.RateLimited.pipe(
+  HttpApiSchema.encodeToWithHeaders(
+    {
+      body: Errors.RateLimited,
+      headers: { "retry-after": header("Seconds to wait.", "7") },
+    },
+    {
+      decode: ({ body }) => body,
+      encode: (error) => ({ body: error, headers: { "retry-after": String(error.retryAfter) } }),
+    },
+  ),
+)
+
+/** Turns every undecodable request into a declared refusal; its layer is in the server. */
+export class AltarRequests extends HttpApiMiddleware.Service<AltarRequests>()("spirit-altar/schema/AltarRequests", {
+  error: [
+    Errors.BadRequest,
+    Errors.TooLarge,
+    Errors.UnsupportedMediaType,
+    Errors.NotAcceptable,
+    Limited,
+    Errors.Internal,
+  ],
+}) {}
+
+/** The refusal of a path parameter that names nothing: which 404 an endpoint answers. */
+export const Unknown = Context.Reference<() => UnknownError>("spirit-altar/schema/Unknown", {
+  defaultValue: () => () => new Errors.NotFound({}),
+})
+export type UnknownError =
+  | Errors.NotFound
+  | Errors.SpiritNotFound
+  | Errors.ElementNotFound
+  | Errors.WitnessNotFound
+  | Errors.CandleNotFound
+  | Errors.ActNotFound
+  | Errors.AttemptNotFound
+
+export const paymentResponse = {
+  "payment-response": header(
+    "Base64 of the JSON x402 v2 settlement: success, transaction, network, payer.",
+    "eyJzdWNjZXNzIjp0cnVlfQ==",
+  ),
+}
+
+const Unpaid = Schema.Union([Errors.PaymentRequired, Errors.PaymentInvalid, Errors.PaymentFailed])
+
+/** Every 402: the refusal as body, its challenge once more in `PAYMENT-REQUIRED`. */
+export const PaymentRefusal = Unpaid.pipe(
+  HttpApiSchema.encodeToWithHeaders(
+    {
+      body: Unpaid.annotate({
+        identifier: "PaymentRefusal",
+        description: "Payment required, invalid or failed; the code says which.",
+      }).pipe(HttpApiSchema.status(402)),
+      headers: {
+        "payment-required": header("Base64 of the JSON x402 v2 challenge.", "eyJ4NDAyVmVyc2lvbiI6Mn0="),
+        "cache-control": header("`no-store`: a challenge is for one request.", "no-store"),
+      },
+    },
+    {
+      decode: ({ body }) => body,
+      encode: (error) => ({
+        body: error,
+        headers: { "payment-required": Base64.encode(JSON.stringify(error.challenge)), "cache-control": "no-store" },
+      }),
+    },
+  ),
+)
+
+/** 202 with where to ask and when. */
+export const Pending = HttpApiSchema.WithHeaders(SettlementPending.pipe(HttpApiSchema.status(202)), {
+  location: header("The reconcile URL.", "https://altar.example/api/reconcile/stone-2026-11-21-a1b2c3"),
+  "retry-after": header("Seconds to wait before reconciling.", "2"),
+})
+
+/** 200 the replay, 201 the first answer, 202 not known yet. */
+export const settled = <S extends Schema.Top>(answer: S) =>
+  [
+    HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(200)), {
+      ...paymentResponse,
+      "idempotent-replayed": header("`true`: this answer was given before.", "true"),
+    }),
+    HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(201)), paymentResponse),
+    Pending,
+  ] as const
+
+export const paidHeaders = {
+  "idempotency-key": Schema.optionalKey(IdempotencyKey),
+  "payment-signature": Schema.optionalKey(PaymentSignature),
+}
+
+export const paidErrors = [
+  Errors.IdempotencyKeyRequired,
+  Errors.IdempotencyKeyInvalid,
+  PaymentRefusal,
+  Errors.IdempotencyConflict,
+  Errors.AuthorizationAlreadyBound,
+  Errors.PaymentsUnavailable,
+  Errors.FacilitatorUnavailable,
+] as const
+
+export const described = (identifier: string, summary: string, description: string) =>
+  OpenApi.annotations({ identifier, summary, description })
+
+/** The same for a paid act, with its price. */
+export const priced = (price: Price, summary: string, description: string) =>
+  OpenApi.annotations({
+    identifier: price.name,
+    summary: `${summary} (${dollars(price.priceAtomic)} USD)`,
+    description: `${description} ${paidRule}`,
+    override: { "x-payment-info": paymentInfo(price) },
+  })
+
+export const paidRule =
+  "Paid by x402 v2 (`exact`, USDC). Send an Idempotency-Key; without PAYMENT-SIGNATURE the answer is 402 with the offer. The signed resource URL must equal this request's URL. A retry with the same key, URL and body never pays twice; 202 means the outcome is not known yet: reconcile, do not pay again."

@@ -1,0 +1,37 @@
+/** First keepers: one permanent record for each spirit. */
+import { Schema } from "effect"
+import { settledAct } from "./Act.ts"
+import { Address, AgentName, lineOf, Timestamp, TransactionHash, Url, Uuid } from "./Common.ts"
+import { SpiritId } from "./Spirit.ts"
+
+export const Reason = lineOf(1, 280).annotate({
+  identifier: "Reason",
+  description: "Why, in public, 1 to 280 code points.",
+  examples: ["It sat still when I did not."],
+})
+
+/** The optional body of keeping and collecting. */
+export const WhyBody = Schema.Struct({
+  agentName: Schema.optionalKey(AgentName),
+  reason: Schema.optionalKey(Reason),
+}).annotate({
+  identifier: "WhyBody",
+  description: "Who acts and why; both optional and public.",
+  examples: [{ agentName: "Wren", reason: "It sat still when I did not." }],
+})
+
+export const Keeper = Schema.Struct({
+  id: Uuid,
+  permalink: Url,
+  spirit: SpiritId,
+  keeper: Address,
+  agentName: Schema.NullOr(AgentName),
+  reason: Schema.NullOr(Reason),
+  keptAt: Timestamp,
+  transaction: TransactionHash,
+}).annotate({ identifier: "Keeper", description: "The permanent first-keeper record of a spirit." })
+
+export const KeeperSettled = settledAct(Keeper).annotate({
+  identifier: "KeeperSettled",
+  description: "A settled first-keeper record with its receipt.",
+})

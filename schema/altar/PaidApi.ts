@@ -1,0 +1,179 @@
+/** The routes of the other paid acts, and how a paid request ended. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { CandleBody, CandleSettled, UnsealAnswer, UnsealBody } from "./Candle.ts"
+import { CollectibleSettled, ElementId } from "./Collectible.ts"
+import { Uuid } from "./Common.ts"
+import {
+  AltarRequests,
+  described,
+  header,
+  paidErrors,
+  paidHeaders,
+  paymentResponse,
+  PaymentRefusal,
+  Pending,
+  priced,
+  settled,
+  Unknown,
+} from "./Endpoint.ts"
+import * as Errors from "./Errors.ts"
+import { KeeperSettled, WhyBody } from "./Keeper.ts"
+import { IdempotencyKey } from "./Payment.ts"
+import { type Price, prices } from "./Prices.ts"
+import { Day, PrayerBody, PrayerSettled } from "./Prayer.ts"
+import { SpiritId } from "./Spirit.ts"
+import { WitnessSettled } from "./Witness.ts"
+
+const noSpirit = () => new Errors.SpiritNotFound({})
+
+const offerPrayer = HttpApiEndpoint.post("offerPrayer", "/api/prayers/:familiarId", {
+  params: { familiarId: SpiritId },
+  headers: paidHeaders,
+  query: { day: Schema.optionalKey(Day) },
+  payload: PrayerBody,
+  success: settled(PrayerSettled),
+  error: [
+    ...paidErrors,
+    Errors.SpiritNotFound,
+    Errors.PrayerDayNotToday,
+    Errors.PrayerAlreadyRecorded,
+    Errors.PrayerSlotTaken,
+    Errors.CommitmentRefused,
+  ],
+})
+  .annotateMerge(
+    priced(
+      prices.offerPrayer,
+      "Lay a prayer",
+      "One sealed prayer for each spirit and UTC day; the spirit answers with a line. With a day query, it is part of the signed URL.",
+    ),
+  )
+  .annotate(Unknown, noSpirit)
+
+const takeIn = HttpApiEndpoint.post("takeIn", "/api/acquire/:familiarId", {
+  params: { familiarId: SpiritId },
+  headers: paidHeaders,
+  payload: WhyBody,
+  success: settled(KeeperSettled),
+  error: [...paidErrors, Errors.SpiritNotFound, Errors.AlreadyKept, Errors.KeeperSlotTaken],
+})
+  .annotateMerge(
+    priced(
+      prices.takeIn,
+      "Become a spirit's first keeper",
+      "One permanent record for each spirit. The body is optional.",
+    ),
+  )
+  .annotate(Unknown, noSpirit)
+
+const collect = HttpApiEndpoint.post("collect", "/api/elements/:elementId/collect", {
+  params: { elementId: ElementId },
+  headers: paidHeaders,
+  query: {
+    spirit: Schema.optionalKey(SpiritId).annotateKey({
+      description: "Dedicates the item to this altar for ever; then part of the signed URL.",
+    }),
+  },
+  payload: WhyBody,
+  success: settled(CollectibleSettled),
+  error: [...paidErrors, Errors.ElementNotFound, Errors.SoldOut],
+})
+  .annotateMerge(
+    priced(
+      prices.collectMaterial,
+      "Collect a material, crab or pixel",
+      "The next numbered edition of the item. The body is optional.",
+    ),
+  )
+  .annotate(Unknown, () => new Errors.ElementNotFound({}))
+
+const candle = <const Name extends string, const Rung extends string>(
+  name: Name,
+  rung: Rung,
+  price: Price,
+  days: string,
+) =>
+  HttpApiEndpoint.post(name, `/api/candles/${rung}/:familiarId`, {
+    params: { familiarId: SpiritId },
+    headers: paidHeaders,
+    payload: CandleBody,
+    success: settled(CandleSettled),
+    error: [...paidErrors, Errors.SpiritNotFound, Errors.ParentNotLit, Errors.DedicationHeld, Errors.CommitmentRefused],
+  })
+    .annotateMerge(
+      priced(
+        price,
+        `Light a candle for ${days}`,
+        "A votive candle with a public dedication, or with parentId a light on a lit candle.",
+      ),
+    )
+    .annotate(Unknown, noSpirit)
+
+const unseal = HttpApiEndpoint.post("unseal", "/api/candles/:candleId/unseal", {
+  params: { candleId: Uuid },
+  payload: UnsealBody,
+  success: [UnsealAnswer.pipe(HttpApiSchema.status(200)), UnsealAnswer.pipe(HttpApiSchema.status(201))],
+  error: [
+    Errors.CandleNotFound,
+    Errors.CommitmentMismatch,
+    Errors.AlreadyUnsealed,
+    Errors.CandleNotSettled,
+    Errors.NotSealed,
+  ],
+})
+  .annotateMerge(
+    described(
+      "unsealCandle",
+      "Unseal the words of a candle or light",
+      "Free, once. Salt and words must hash to the commitment. 201 the first time, 200 for the same data again. Words that look like a link, wallet or address are stored and verified but shown hidden.",
+    ),
+  )
+  .annotate(Unknown, () => new Errors.CandleNotFound({}))
+
+export class PaidGroup extends HttpApiGroup.make("paid")
+  .add(
+    offerPrayer,
+    takeIn,
+    collect,
+    candle("lightDay", "day", prices.lightDay, "one day"),
+    candle("lightWeek", "week", prices.lightWeek, "seven days"),
+    candle("lightMonth", "month", prices.lightMonth, "thirty days"),
+    unseal,
+  )
+  .middleware(AltarRequests)
+  .annotateMerge(OpenApi.annotations({ title: "Altar", description: "Prayers, keepers, collectibles and candles." })) {}
+
+/** The answer of a settled attempt, of whichever act. */
+const AnySettled = Schema.Union([
+  WitnessSettled,
+  PrayerSettled,
+  KeeperSettled,
+  CollectibleSettled,
+  CandleSettled,
+]).annotate({ identifier: "AnySettled", description: "The answer of a settled act of any kind." })
+
+const reconcile = HttpApiEndpoint.post("reconcile", "/api/reconcile/:idempotencyKey", {
+  params: { idempotencyKey: IdempotencyKey },
+  success: [
+    HttpApiSchema.WithHeaders(AnySettled.pipe(HttpApiSchema.status(200)), {
+      ...paymentResponse,
+      "idempotent-replayed": header("`true`: this answer was given before.", "true"),
+    }),
+    Pending,
+  ],
+  error: [PaymentRefusal, Errors.AttemptNotFound],
+})
+  .annotateMerge(
+    described(
+      "reconcile",
+      "Ask how a paid request ended",
+      "Free and safe at any time. Looks for evidence on the chain: 200 with the answer when settled, 202 while unknown, 402 `payment_failed` when it can never settle.",
+    ),
+  )
+  .annotate(Unknown, () => new Errors.AttemptNotFound({}))
+
+export class PaymentsGroup extends HttpApiGroup.make("payments")
+  .add(reconcile)
+  .middleware(AltarRequests)
+  .annotateMerge(OpenApi.annotations({ title: "Payments", description: "How a paid request ended." })) {}

@@ -1,0 +1,48 @@
+/** Prayers: one sealed intention for each spirit and UTC day, answered with a short line. */
+import { Schema } from "effect"
+import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "./Common.ts"
+import { Commitment } from "./Commitment.ts"
+import { Receipt } from "./Payment.ts"
+import { SpiritId } from "./Spirit.ts"
+
+/** A UTC calendar day. */
+export const Day = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2}$/u)).annotate({
+  identifier: "Day",
+  description: "A UTC day, YYYY-MM-DD.",
+  examples: ["2026-11-21"],
+})
+
+export const PrayerBody = Schema.Struct({
+  agentName: AgentName,
+  intentionCommitment: Commitment,
+}).annotate({
+  identifier: "PrayerBody",
+  description: "Who prays, and the commitment of the sealed intention.",
+  examples: [
+    {
+      agentName: "Wren",
+      intentionCommitment: "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab",
+    },
+  ],
+})
+
+export const Prayer = Schema.Struct({
+  id: Uuid,
+  permalink: Url,
+  spirit: SpiritId,
+  day: Day,
+  agentName: AgentName,
+  intentionCommitment: Commitment,
+  offeredAt: Timestamp,
+  payer: Address,
+  transaction: TransactionHash,
+}).annotate({ identifier: "Prayer", description: "A recorded prayer: one for each spirit and UTC day." })
+
+export const PrayerSettled = Schema.Struct({
+  ok: Schema.Literal(true),
+  record: Prayer,
+  receipt: Receipt,
+  permalink: Url,
+  line: Schema.String.annotate({ description: "What the spirit answers, one of its own lines." }),
+  replayed: Schema.Boolean,
+}).annotate({ identifier: "PrayerSettled", description: "A settled prayer with the spirit's line and its receipt." })

@@ -1,0 +1,161 @@
+/** Witness stones: timestamped sealed commitments in a hash chain, and their reveal. */
+import { Schema } from "effect"
+import { settledAct } from "./Act.ts"
+import { Address, AgentName, Hex64, Salt, Timestamp, TransactionHash, Url, Uuid, Words } from "./Common.ts"
+import { Commitment } from "./Commitment.ts"
+import { Receipt } from "./Payment.ts"
+import { SpiritId } from "./Spirit.ts"
+
+export const StoneKind = Schema.Literals(["intention", "prediction", "promise", "hash"]).annotate({
+  identifier: "StoneKind",
+  description: "What the sealed words are.",
+  examples: ["prediction"],
+})
+
+const commitment = "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"
+
+/** The body of `POST /api/witness`. */
+export const WitnessBody = Schema.Struct({
+  commitment: Commitment,
+  kind: Schema.optionalKey(StoneKind).annotateKey({ description: "`intention` when absent." }),
+  spirit: Schema.optionalKey(SpiritId).annotateKey({
+    description: "Chosen from the commitment when absent: the commitment modulo 24, in the order of the field guide.",
+  }),
+  agentName: Schema.optionalKey(AgentName),
+}).annotate({
+  identifier: "WitnessBody",
+  description: "The sealed commitment to witness.",
+  examples: [{ commitment, kind: "prediction", agentName: "Wren" }],
+})
+
+export const WitnessStone = Schema.Struct({
+  id: Uuid,
+  permalink: Url,
+  commitment: Commitment,
+  kind: StoneKind,
+  spirit: SpiritId,
+  witnessedAt: Timestamp,
+  sequence: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
+    description: "Position in the chain, from 1.",
+  }),
+  chainHash: Hex64,
+  previousHash: Hex64,
+  payer: Address,
+  transaction: TransactionHash,
+  verify: Schema.Struct({ recipe: Schema.String, revealUrl: Url }),
+}).annotate({
+  identifier: "WitnessStone",
+  description:
+    "A sealed commitment, timestamped by its payment and linked to the stone before it. Not legal notarization, and no proof of authorship or identity.",
+  examples: [
+    {
+      id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+      permalink: "https://altar.example/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+      commitment,
+      kind: "prediction",
+      spirit: "moss-hare",
+      witnessedAt: "2026-11-21T09:17:02.115Z",
+      sequence: 1,
+      chainHash: "5b1c5f0f2f0a4d0f6b0e6f6a1d9c2e7b8a3f4c5d6e7f8091a2b3c4d5e6f70819",
+      previousHash: "0".repeat(64),
+      payer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+      transaction: "0x1881f4141f36e18ce36573461c0822ca6549d3afc78dbf52a161d3fe3396c1d8",
+      verify: {
+        recipe: "chainHash = SHA-256(previousHash NUL sequence NUL commitment NUL witnessedAt NUL transaction)",
+        revealUrl: "https://altar.example/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/reveal",
+      },
+    },
+  ],
+})
+export type WitnessStone = typeof WitnessStone.Type
+
+export const WitnessSettled = settledAct(WitnessStone).annotate({
+  identifier: "WitnessSettled",
+  description: "A settled witness stone with its receipt.",
+})
+
+/** The public side of a reveal; hidden text is stored and verified but not shown. */
+export const Reveal = Schema.Struct({
+  text: Schema.NullOr(Schema.String),
+  hidden: Schema.Boolean.annotate({ description: "True when the words look like a link, wallet or address." }),
+  agentName: Schema.NullOr(AgentName),
+  revealedAt: Timestamp,
+}).annotate({
+  identifier: "Reveal",
+  description: "The revealed words. `text` is null when they are hidden.",
+  examples: [
+    {
+      text: "The heron will return by May.",
+      hidden: false,
+      agentName: null,
+      revealedAt: "2026-11-21T10:00:00.000Z",
+    },
+  ],
+})
+
+export const ListedStone = Schema.Struct({
+  ...WitnessStone.fields,
+  agentName: Schema.NullOr(AgentName),
+  reveal: Schema.NullOr(Reveal),
+}).annotate({ identifier: "ListedStone", description: "A stone with its setter's name and its reveal, if any." })
+
+export const ChainHead = Schema.Struct({
+  sequence: Schema.Int.annotate({ description: "0 while the chain is empty." }),
+  chainHash: Hex64,
+}).annotate({
+  identifier: "ChainHead",
+  description: "A point of the chain: the hash after the stone with this sequence; the genesis is 0 and 64 zeros.",
+  examples: [{ sequence: 0, chainHash: "0".repeat(64) }],
+})
+
+export const WitnessList = Schema.Struct({
+  ok: Schema.Literal(true),
+  stones: Schema.Array(ListedStone),
+  head: ChainHead,
+  next: Schema.NullOr(Schema.Int).annotate({ description: "`before` of the following page, or null." }),
+}).annotate({ identifier: "WitnessList", description: "Settled stones, newest first, with the chain head." })
+
+export const WitnessAnswer = Schema.Struct({
+  ok: Schema.Literal(true),
+  stone: ListedStone,
+  receipt: Receipt,
+}).annotate({ identifier: "WitnessAnswer", description: "One stone with its chain link and receipt." })
+
+export const ChainEntry = Schema.Struct({
+  sequence: Schema.Int,
+  id: Uuid,
+  commitment: Commitment,
+  witnessedAt: Timestamp,
+  transaction: TransactionHash,
+  payer: Address,
+  previousHash: Hex64,
+  chainHash: Hex64,
+}).annotate({ identifier: "ChainEntry", description: "One link of the chain: all that its hash is computed from." })
+
+export const ChainSegment = Schema.Struct({
+  ok: Schema.Literal(true),
+  anchor: ChainHead,
+  entries: Schema.Array(ChainEntry),
+  head: ChainHead,
+  next: Schema.NullOr(Schema.Int).annotate({ description: "`from` of the following segment, or null at the head." }),
+}).annotate({
+  identifier: "ChainSegment",
+  description: "Consecutive links, re-hashed by the server before it serves them. `anchor` is the entry before them.",
+})
+
+/** The body of `POST /api/witness/{id}/reveal`. */
+export const RevealBody = Schema.Struct({
+  salt: Salt,
+  text: Words,
+  agentName: Schema.optionalKey(AgentName),
+}).annotate({
+  identifier: "RevealBody",
+  description: "The salt and words whose commitment was witnessed.",
+  examples: [{ salt: "5c1fd1e6a0bb4e7f9c2d", text: "The heron will return by May." }],
+})
+
+export const RevealAnswer = Schema.Struct({
+  ok: Schema.Literal(true),
+  stone: ListedStone,
+  replayed: Schema.Boolean,
+}).annotate({ identifier: "RevealAnswer", description: "The stone with its reveal." })

@@ -1,0 +1,81 @@
+/** The routes of the witness chain. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { ListLimit, Uuid } from "./Common.ts"
+import { AltarRequests, described, paidErrors, paidHeaders, priced, settled, Unknown } from "./Endpoint.ts"
+import * as Errors from "./Errors.ts"
+import { prices } from "./Prices.ts"
+import {
+  ChainSegment,
+  RevealAnswer,
+  RevealBody,
+  WitnessAnswer,
+  WitnessBody,
+  WitnessList,
+  WitnessSettled,
+} from "./Witness.ts"
+
+const setWitnessStone = HttpApiEndpoint.post("setWitnessStone", "/api/witness", {
+  headers: paidHeaders,
+  payload: WitnessBody,
+  success: settled(WitnessSettled),
+  error: [...paidErrors, Errors.WitnessCeilingToday, Errors.CommitmentRefused],
+}).annotateMerge(priced(prices.setWitnessStone, "Set a witness stone", "Records a sealed commitment in the chain."))
+
+const listWitness = HttpApiEndpoint.get("listWitness", "/api/witness", {
+  query: {
+    limit: Schema.optionalKey(ListLimit),
+    before: Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })).annotate({
+        description: "Only stones with a smaller sequence: the `next` of the page before.",
+      }),
+    ),
+  },
+  success: WitnessList,
+}).annotateMerge(described("listWitnessStones", "Newest stones", "Settled stones newest first, with the chain head."))
+
+const readWitness = HttpApiEndpoint.get("readWitness", "/api/witness/:witnessId", {
+  params: { witnessId: Uuid },
+  success: WitnessAnswer,
+  error: Errors.WitnessNotFound,
+})
+  .annotateMerge(described("readWitnessStone", "One stone", "One stone with its chain link and receipt."))
+  .annotate(Unknown, () => new Errors.WitnessNotFound({}))
+
+const readChain = HttpApiEndpoint.get("readChain", "/api/witness/chain", {
+  query: {
+    from: Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })).annotate({
+        description: "First sequence to return; 1 when absent.",
+      }),
+    ),
+    limit: Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({
+        description: "How many links, 1 to 100; 50 when absent.",
+      }),
+    ),
+  },
+  success: ChainSegment,
+}).annotateMerge(
+  described("readWitnessChain", "A segment of the chain", "Consecutive links, each re-hashed before it is served."),
+)
+
+const revealWitness = HttpApiEndpoint.post("revealWitness", "/api/witness/:witnessId/reveal", {
+  params: { witnessId: Uuid },
+  payload: RevealBody,
+  success: [RevealAnswer.pipe(HttpApiSchema.status(200)), RevealAnswer.pipe(HttpApiSchema.status(201))],
+  error: [Errors.WitnessNotFound, Errors.CommitmentMismatch, Errors.AlreadyRevealed, Errors.WitnessNotSettled],
+})
+  .annotateMerge(
+    described(
+      "revealWitnessStone",
+      "Reveal the words of a stone",
+      "Free, once. Salt and text must hash to the commitment. 201 the first time, 200 for the same data again. Words that look like a link, wallet or address are stored and verified but shown hidden.",
+    ),
+  )
+  .annotate(Unknown, () => new Errors.WitnessNotFound({}))
+
+export class WitnessGroup extends HttpApiGroup.make("witness")
+  .add(setWitnessStone, listWitness, readChain, readWitness, revealWitness)
+  .middleware(AltarRequests)
+  .annotateMerge(OpenApi.annotations({ title: "Witness", description: "Witness stones and their hash chain." })) {}

@@ -1,0 +1,169 @@
+/** The routes of the signal room as one contract: every status, header and code a caller can meet. */
+import { Context, type Redacted, Schema } from "effect"
+import {
+  HttpApiEndpoint,
+  HttpApiGroup,
+  HttpApiMiddleware,
+  HttpApiSchema,
+  HttpApiSecurity,
+  OpenApi,
+} from "effect/http-api"
+import * as Errors from "./Errors.ts"
+import { MessageBody } from "./Message.ts"
+import { Created, Deleted, Replayed, RoomBody, RoomId, Sent, Signals } from "./Room.ts"
+
+/** Turns every undecodable request into a declared refusal; its layer is in the server. */
+export class RoomRequests extends HttpApiMiddleware.Service<RoomRequests>()("spirit-altar/schema/RoomRequests", {
+  error: [Errors.RoomBadRequest, Errors.RoomForbidden, Errors.RoomNotFound, Errors.RoomTooLarge, Errors.RoomInternal],
+}) {}
+
+/** The token a request presents; whether it is the room's is for the room to say. */
+export class Invite extends Context.Service<Invite, Redacted.Redacted<string>>()("spirit-altar/schema/Invite") {}
+
+const header = (description: string, example: string) => Schema.String.annotate({ description, examples: [example] })
+
+const Unauthorized = Errors.RoomUnauthorized.pipe(
+  HttpApiSchema.encodeToWithHeaders(
+    {
+      body: Errors.RoomUnauthorized.pipe(HttpApiSchema.status(401)),
+      headers: { "www-authenticate": header("`Bearer`", "Bearer") },
+    },
+    {
+      decode: ({ body }) => body,
+      encode: (body) => ({ body, headers: { "www-authenticate": "Bearer" } }),
+    },
+  ),
+)
+
+export class RoomInvite extends HttpApiMiddleware.Service<RoomInvite, { provides: Invite }>()(
+  "spirit-altar/schema/RoomInvite",
+  {
+    error: Unauthorized,
+    security: {
+      invite: HttpApiSecurity.bearer.pipe(
+        HttpApiSecurity.annotate(OpenApi.Description, "The room's invite token: `Authorization: Bearer <ROOM_TOKEN>`."),
+      ),
+    },
+  },
+) {}
+
+const left = {
+  ratelimit: header(
+    "What is left of each limit (IETF draft): `r` requests, the next one more in `t` seconds.",
+    '"reads";r=119;t=60',
+  ),
+  "ratelimit-policy": header("The limits: `q` requests in any `w` seconds.", '"reads";q=120;w=60'),
+}
+
+const RateLimited = Errors.RoomRateLimited.pipe(
+  HttpApiSchema.encodeToWithHeaders(
+    {
+      body: Errors.RoomRateLimited.pipe(HttpApiSchema.status(429)),
+      headers: { "retry-after": header("Seconds to wait.", "12"), ...left },
+    },
+    {
+      decode: ({ body }) => body,
+      encode: (body) => ({
+        body,
+        headers: { "retry-after": String(body.retryAfter), ratelimit: "", "ratelimit-policy": "" },
+      }),
+    },
+  ),
+)
+
+const limited = <S extends Schema.Top>(answer: S) => HttpApiSchema.WithHeaders(answer, left)
+
+const described = (identifier: string, summary: string, description: string) =>
+  OpenApi.annotations({ identifier, summary, description })
+
+const room = { roomId: RoomId }
+const known = [RateLimited, Errors.RoomNotFound, Errors.RoomExpired] as const
+
+const createRoom = HttpApiEndpoint.post("createRoom", "/api/rooms", {
+  payload: [HttpApiSchema.NoContent, RoomBody],
+  success: limited(Created.pipe(HttpApiSchema.status(201))),
+  error: RateLimited,
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "createRoom",
+    summary: "Create a room",
+    description:
+      "The answer holds the invite token, once. The room lives exactly seven days. 5 per hour and 10 per day from one address.",
+    transform: (operation) => ({
+      ...operation,
+      requestBody: { ...Object(operation["requestBody"]), required: false },
+    }),
+  }),
+)
+
+const cursor = {
+  after: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })).annotate({
+      description: "The newest sequence number already seen; 0 or absent for the latest 50.",
+    }),
+  ),
+}
+
+const readRoom = HttpApiEndpoint.get("readRoom", "/api/rooms/:roomId", {
+  params: room,
+  query: cursor,
+  success: limited(Signals),
+  error: known,
+})
+  .middleware(RoomInvite)
+  .annotateMerge(
+    described(
+      "readRoom",
+      "Poll a room",
+      "Kept messages after the cursor, oldest first. Poll every 3 seconds while somebody looks. 120 per minute from one address.",
+    ),
+  )
+
+const streamRoom = HttpApiEndpoint.get("streamRoom", "/api/rooms/:roomId/stream", {
+  params: room,
+  query: cursor,
+  success: limited(Signals),
+  error: known,
+})
+  .middleware(RoomInvite)
+  .annotateMerge(described("streamRoom", "Poll a room (alias)", "The same JSON as readRoom; not an event stream."))
+
+const send = {
+  params: room,
+  payload: MessageBody,
+  success: [limited(Sent.pipe(HttpApiSchema.status(201))), limited(Replayed.pipe(HttpApiSchema.status(200)))] as const,
+  error: [...known, Errors.RoomConflict] as const,
+}
+
+const sendMessage = HttpApiEndpoint.post("sendMessage", "/api/rooms/:roomId/messages", send)
+  .middleware(RoomInvite)
+  .annotateMerge(
+    described(
+      "sendMessage",
+      "Send a message",
+      "A clientId makes it safe to repeat: the same content is answered with the original. 20 per minute from one address, 30 new ones per minute in a room.",
+    ),
+  )
+
+const sendMessageToRoom = HttpApiEndpoint.post("sendMessageToRoom", "/api/rooms/:roomId", send)
+  .middleware(RoomInvite)
+  .annotateMerge(described("sendMessageToRoom", "Send a message (alias)", "The same as sendMessage."))
+
+const deleteRoom = HttpApiEndpoint.delete("deleteRoom", "/api/rooms/:roomId", {
+  params: room,
+  success: limited(Deleted),
+  error: known,
+})
+  .middleware(RoomInvite)
+  .annotateMerge(described("deleteRoom", "Delete a room", "Gone at once for everyone. 10 per minute from one address."))
+
+export class RoomsGroup extends HttpApiGroup.make("rooms")
+  .add(createRoom, readRoom, streamRoom, sendMessage, sendMessageToRoom, deleteRoom)
+  .middleware(RoomRequests)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Signal rooms",
+      description:
+        "Private rooms for short signals between people and agents, reachable by an invite token. The room's clock and limits are exact; messages are plaintext to the service.",
+    }),
+  ) {}

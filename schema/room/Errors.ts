@@ -1,0 +1,93 @@
+/** Every refusal of the signal room: `{error: {code, message}}`, one class a code. */
+import { Effect, Schema } from "effect"
+
+const error = <const Code extends string>(code: Code, message: string) => ({
+  error: Schema.Struct({
+    code: Schema.Literal(code),
+    message: Schema.String.annotate({ description: "One sentence a person can act on." }),
+  }).pipe(Schema.withConstructorDefault(Effect.succeed({ code, message }))),
+})
+
+const at = (httpApiStatus: number, description: string) => ({ httpApiStatus, description })
+
+export class RoomBadRequest extends Schema.Error<RoomBadRequest>("RoomBadRequest")(
+  error("BAD_REQUEST", "The request does not have the documented form."),
+  at(400, "The request does not have the documented form, or its body is not JSON."),
+) {
+  static readonly because = (message: string) => new RoomBadRequest({ error: { code: "BAD_REQUEST", message } })
+}
+
+export class RoomUnauthorized extends Schema.Error<RoomUnauthorized>("RoomUnauthorized")(
+  error("UNAUTHORIZED", "Send the room's invite token as Authorization: Bearer <token>; this is not it."),
+  at(401, "The Authorization header is missing, malformed, or holds another room's token."),
+) {}
+
+export class RoomForbidden extends Schema.Error<RoomForbidden>("RoomForbidden")(
+  error("FORBIDDEN", "Pages of other origins may not use the signal room; programs send no Origin header."),
+  at(403, "A foreign browser origin."),
+) {}
+
+export class RoomNotFound extends Schema.Error<RoomNotFound>("RoomNotFound")(
+  error("NOT_FOUND", "There is no such room or path; the room may have been deleted."),
+  at(404, "No such room or path."),
+) {}
+
+export class RoomMethodNotAllowed extends Schema.Error<RoomMethodNotAllowed>("RoomMethodNotAllowed")(
+  error("METHOD_NOT_ALLOWED", "This path does not answer that method; the Allow header lists those it does."),
+  at(405, "Method not allowed; see Allow."),
+) {}
+
+export class RoomConflict extends Schema.Error<RoomConflict>("RoomConflict")(
+  error("CONFLICT", "This clientId was used with other content; choose a new one for a new message."),
+  at(409, "The clientId names another message."),
+) {}
+
+export class RoomExpired extends Schema.Error<RoomExpired>("RoomExpired")(
+  error("EXPIRED", "This room has reached the end of its seven days; create a new one."),
+  at(410, "The room has expired."),
+) {}
+
+export class RoomTooLarge extends Schema.Error<RoomTooLarge>("RoomTooLarge")(
+  error("TOO_LARGE", "The body is larger than 4096 bytes."),
+  at(413, "The body is larger than 4096 bytes."),
+) {}
+
+export class RoomRateLimited extends Schema.Error<RoomRateLimited>("RoomRateLimited")(
+  {
+    ...error("RATE_LIMITED", "Too many requests; wait for the time in Retry-After."),
+    retryAfter: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
+      description: "Seconds to wait, as in Retry-After.",
+    }),
+  },
+  at(429, "A limit is reached; the message names it."),
+) {}
+
+export class RoomInternal extends Schema.Error<RoomInternal>("RoomInternal")(
+  error("INTERNAL", "The server failed; send the same request again, with a clientId when it is a message."),
+  at(500, "A fault of the server."),
+) {}
+
+export type RoomRefusal =
+  | RoomBadRequest
+  | RoomUnauthorized
+  | RoomForbidden
+  | RoomNotFound
+  | RoomMethodNotAllowed
+  | RoomConflict
+  | RoomExpired
+  | RoomTooLarge
+  | RoomRateLimited
+  | RoomInternal
+
+export const statusOf: { readonly [Code in RoomRefusal["error"]["code"]]: number } = {
+  BAD_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  EXPIRED: 410,
+  TOO_LARGE: 413,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+}

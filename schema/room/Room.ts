@@ -1,0 +1,84 @@
+/** A temporary room that its invite token opens, for seven days. */
+import { Effect, Schema } from "effect"
+import { Instant, lineOf, Message, Sequence } from "./Message.ts"
+
+/** Days from creation to the end; sending does not extend them. */
+export const lifetimeDays = 7
+
+/** Messages a room keeps, the newest. */
+export const retained = 50
+
+export const RoomId = Schema.String.check(
+  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u),
+).annotate({
+  identifier: "RoomId",
+  description: "A canonical lowercase UUID v4.",
+  examples: ["5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d"],
+})
+
+/** 32 random bytes in base64url without padding. */
+export const Token = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{43}$/u)).annotate({
+  identifier: "RoomToken",
+  description: "The invite token, shown once. Whoever holds it can read, send and delete.",
+  examples: ["q1w2E3r4T5y6U7i8O9p0-A1s2D3f4G5h6J7k8L9z0_w"],
+})
+
+export const RoomBody = Schema.Struct({
+  name: lineOf(60, "RoomName", "What the room is called.", "Night shift").pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed("Signal room")),
+  ),
+}).annotate({ identifier: "RoomBody", description: "A room to create.", examples: [{ name: "Night shift" }] })
+
+export const Room = Schema.Struct({
+  id: RoomId,
+  name: Schema.String.check(Schema.isMaxCodePoints(60)),
+  createdAt: Instant,
+  expiresAt: Instant,
+  latestSequence: Sequence,
+}).annotate({
+  identifier: "Room",
+  description:
+    "A signal room. It ends exactly seven days after createdAt, sending does not extend it; latestSequence is 0 before the first message.",
+  examples: [
+    {
+      id: "5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d",
+      name: "Night shift",
+      createdAt: "2026-11-21T09:00:00.000Z",
+      expiresAt: "2026-11-28T09:00:00.000Z",
+      latestSequence: 417,
+    },
+  ],
+})
+export type Room = typeof Room.Type
+
+export const Created = Schema.Struct({ room: Room, token: Token }).annotate({
+  identifier: "RoomCreated",
+  description: "The room and its invite token, which is shown only here.",
+})
+
+export const Signals = Schema.Struct({
+  room: Room,
+  messages: Schema.Array(Message).annotate({
+    description: "Kept messages after the cursor, oldest first, at most 50.",
+  }),
+  truncated: Schema.Boolean.annotate({ description: "True when messages after a nonzero cursor were evicted unseen." }),
+  serverTime: Instant,
+}).annotate({ identifier: "Signals", description: "What is new in a room." })
+
+const sentOf = (duplicate: boolean, identifier: string, description: string) =>
+  Schema.Struct({ message: Message, room: Room, duplicate: Schema.Literal(duplicate) }).annotate({
+    identifier,
+    description,
+  })
+
+export const Sent = sentOf(
+  false,
+  "SignalSent",
+  "The message as it is kept. The server has it; whether anyone reads it is not known.",
+)
+export const Replayed = sentOf(true, "SignalReplayed", "The original message of this clientId.")
+
+export const Deleted = Schema.Struct({ deleted: Schema.Literal(true) }).annotate({
+  identifier: "RoomDeleted",
+  description: "Room, messages and invite are gone.",
+})
