@@ -1,0 +1,184 @@
+/** Every value the server reads from its environment, named once; secrets stay redacted. */
+import type { Redacted } from "effect"
+import { Config, Context, Duration, Option, Result, Schema } from "effect"
+import type { IpNetwork } from "effect/net"
+import { network } from "./limits/Address.ts"
+import type { FacilitatorKey } from "./payments/FacilitatorKey.ts"
+import { type Terms, usdc } from "./payments/PaymentTerms.ts"
+
+export type SettlementConfig =
+  | { readonly _tag: "Relayer"; readonly privateKey: Redacted.Redacted<`0x${string}`> }
+  | { readonly _tag: "Facilitator"; readonly url: string; readonly key: Option.Option<FacilitatorKey> }
+
+export interface PaymentsConfig {
+  readonly terms: Terms
+  readonly rpcUrl: Redacted.Redacted<string>
+  readonly finalTag: "finalized" | "safe" | "latest"
+  readonly settlement: SettlementConfig
+  readonly walletFactories: ReadonlyArray<`0x${string}`>
+  /** How long a settlement call and the wait for its receipt may each take. */
+  readonly patience: Duration.Duration
+  readonly sweepEvery: Duration.Duration
+}
+
+export interface ServerConfig {
+  readonly host: string
+  readonly port: number
+  readonly publicUrl: string
+  readonly databaseUrl: Redacted.Redacted<string>
+  /** Whose forwarding headers are believed. */
+  readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  /** What pseudonyms of addresses are made with; absent, the database keeps a random one. */
+  readonly rateLimitSecret: Option.Option<Redacted.Redacted<string>>
+  /** Ready, or the names of what is missing. */
+  readonly payments: PaymentsConfig | ReadonlyArray<string>
+}
+
+export class AppConfig extends Context.Service<AppConfig, ServerConfig>()("spirit-altar/AppConfig") {}
+
+/** The variables, with what `--help` says of them. */
+export const variables: ReadonlyArray<readonly [name: string, meaning: string]> = [
+  ["HOST", "address to listen on (127.0.0.1)"],
+  ["PORT", "port to listen on (3000)"],
+  ["PUBLIC_URL", "the address the world knows this server by (http://HOST:PORT)"],
+  ["DATABASE_URL", "postgres://user:password@host:port/database (the sandbox brings its own)"],
+  ["DATA_DIR", "where the sandbox keeps its data (.data)"],
+  ["TRUSTED_PROXIES", "addresses or CIDRs whose X-Forwarded-For or Forwarded counts, comma separated (none)"],
+  [
+    "RATE_LIMIT_SECRET",
+    "16 or more characters that addresses are made pseudonymous with (random, kept in the database)",
+  ],
+  ["LOG_LEVEL", "Trace, Debug, Info, Warn, Error, Fatal or None (Info)"],
+  ["X402_NETWORK", "eip155:8453, Base (default), or eip155:84532, its test network"],
+  ["PAY_TO", "address that receives the USDC"],
+  ["RPC_URL", "JSON-RPC of the network, for evidence and for self-settlement"],
+  ["RELAYER_KEY", "private key that settles payments and pays their gas"],
+  ["FACILITATOR_URL", "x402 facilitator that settles instead of a relayer key"],
+  ["CDP_API_KEY_ID, CDP_API_KEY_SECRET", "key of a facilitator that asks for one"],
+  ["CHAIN_FINALITY", "block tag from which nothing is taken back: finalized (default), safe or latest"],
+  ["WALLET_FACTORIES", "factories whose smart wallets may be deployed by their first payment, comma separated (none)"],
+  ["SETTLE_TIMEOUT_SECONDS", "how long a settlement may take before its outcome counts as unknown (30)"],
+  ["SWEEP_SECONDS", "pause of the background reconciler (5)"],
+  ["MAX_TIMEOUT_SECONDS", "life of an authorization that clients are asked for (300)"],
+]
+
+const AddressText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/u))
+const KeyText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u))
+
+const seconds = (name: string, fallback: number) =>
+  Config.schema(Schema.FiniteFromString.check(Schema.isBetween({ minimum: 1, maximum: 86_400 })), name).pipe(
+    Config.withDefault(fallback),
+  )
+
+const parts = (text: string) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+
+const list = (name: string) => Config.String(name).pipe(Config.withDefault(""), Config.map(parts))
+
+const isAddress = Schema.is(AddressText)
+
+const Networks = Schema.String.check(
+  Schema.makeFilter((text) =>
+    parts(text).flatMap((part) =>
+      Result.isFailure(network(part)) ? [`Expected an address or a CIDR, got ${part}`] : [],
+    ),
+  ),
+)
+
+const networks = (name: string) =>
+  Config.schema(Networks, name).pipe(
+    Config.withDefault(""),
+    Config.map((text) =>
+      parts(text).flatMap((part) => Result.match(network(part), { onFailure: () => [], onSuccess: (one) => [one] })),
+    ),
+  )
+
+const environment = Config.all({
+  network: Config.schema(Schema.Literals(["eip155:8453", "eip155:84532"]), "X402_NETWORK").pipe(
+    Config.withDefault("eip155:8453" as const),
+  ),
+  payTo: Config.option(Config.schema(AddressText, "PAY_TO")),
+  rpcUrl: Config.option(Config.Redacted("RPC_URL")),
+  relayerKey: Config.option(Config.schema(Schema.Redacted(KeyText), "RELAYER_KEY")),
+  facilitatorUrl: Config.option(Config.String("FACILITATOR_URL")),
+  keyId: Config.option(Config.String("CDP_API_KEY_ID")),
+  keySecret: Config.option(Config.Redacted("CDP_API_KEY_SECRET")),
+  finalTag: Config.schema(Schema.Literals(["finalized", "safe", "latest"]), "CHAIN_FINALITY").pipe(
+    Config.withDefault("finalized" as const),
+  ),
+  walletFactories: list("WALLET_FACTORIES"),
+  patience: seconds("SETTLE_TIMEOUT_SECONDS", 30),
+  sweepEvery: seconds("SWEEP_SECONDS", 5),
+  maxTimeoutSeconds: seconds("MAX_TIMEOUT_SECONDS", 300),
+})
+
+const settlementOf = (env: Config.Success<typeof environment>): Option.Option<SettlementConfig> =>
+  Option.orElse(
+    Option.map(env.facilitatorUrl, (url): SettlementConfig => ({
+      _tag: "Facilitator",
+      url,
+      key: Option.all({ id: env.keyId, secret: env.keySecret }),
+    })),
+    () => Option.map(env.relayerKey, (privateKey): SettlementConfig => ({ _tag: "Relayer", privateKey })),
+  )
+
+/** Payments are configured wholly or not at all; there is no default for money. */
+const payments: Config.Config<PaymentsConfig | ReadonlyArray<string>> = Config.map(environment, (env) => {
+  const settlement = settlementOf(env)
+  if (Option.isSome(env.payTo) && Option.isSome(env.rpcUrl) && Option.isSome(settlement)) {
+    const { asset, assetName, assetVersion, explorer } = usdc[env.network]
+    return {
+      terms: {
+        network: env.network,
+        asset,
+        assetName,
+        assetVersion,
+        explorer,
+        payTo: env.payTo.value,
+        settledBy:
+          settlement.value._tag === "Relayer" ? "self-settled by a relayer" : new URL(settlement.value.url).host,
+        maxTimeoutSeconds: env.maxTimeoutSeconds,
+      },
+      rpcUrl: env.rpcUrl.value,
+      finalTag: env.finalTag,
+      settlement: settlement.value,
+      walletFactories: env.walletFactories.filter(isAddress),
+      patience: Duration.seconds(env.patience),
+      sweepEvery: Duration.seconds(env.sweepEvery),
+    }
+  }
+  return [
+    ...(Option.isNone(env.payTo) ? ["PAY_TO"] : []),
+    ...(Option.isNone(env.rpcUrl) ? ["RPC_URL"] : []),
+    ...(Option.isNone(settlement) ? ["RELAYER_KEY or FACILITATOR_URL"] : []),
+  ]
+})
+
+/** Where to listen and what to call it; both ways to run read these. */
+export const listen = Config.map(
+  Config.all({
+    host: Config.String("HOST").pipe(Config.withDefault("127.0.0.1")),
+    port: Config.Port("PORT").pipe(Config.withDefault(3000)),
+    publicUrl: Config.option(Config.String("PUBLIC_URL")),
+    trustedProxies: networks("TRUSTED_PROXIES"),
+    rateLimitSecret: Config.option(
+      Config.schema(Schema.Redacted(Schema.String.check(Schema.isMinLength(16))), "RATE_LIMIT_SECRET"),
+    ),
+  }),
+  ({ host, port, publicUrl, rateLimitSecret, trustedProxies }) => ({
+    host,
+    port,
+    trustedProxies,
+    rateLimitSecret,
+    publicUrl: Option.getOrElse(publicUrl, () => `http://${host.includes(":") ? `[${host}]` : host}:${port}`),
+  }),
+)
+
+/** A production server: nothing falls back to the sandbox. */
+export const production: Config.Config<ServerConfig> = Config.map(
+  Config.all({ listen, databaseUrl: Config.Redacted("DATABASE_URL"), payments }),
+  ({ databaseUrl, listen: address, payments: paying }) => ({ ...address, databaseUrl, payments: paying }),
+)

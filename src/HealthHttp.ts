@@ -1,0 +1,43 @@
+/** `/api/health`: whether the parts work, asked anew each time. */
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api, interfaceVersion } from "../schema/Api.ts"
+import { modes } from "../schema/room/Message.ts"
+import { genesis } from "./altar/HashChain.ts"
+import { WitnessChain } from "./altar/WitnessChain.ts"
+import { PaymentLedger } from "./payments/PaymentLedger.ts"
+import { PaymentTerms } from "./payments/PaymentTerms.ts"
+
+export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
+  Effect.gen(function* () {
+    const chain = yield* WitnessChain
+    const ledger = yield* PaymentLedger
+    const terms = yield* PaymentTerms
+    return handlers.handleRaw("health", () =>
+      Effect.gen(function* () {
+        const head = yield* Effect.result(chain.head)
+        const pending = yield* Effect.result(ledger.pending)
+        const chainIsWhole = head._tag === "Success" || head.failure._tag !== "ChainBroken"
+        const databaseAnswers = pending._tag === "Success"
+        const ok = chainIsWhole && databaseAnswers
+        const enabled = terms._tag === "Ready"
+        return HttpServerResponse.jsonUnsafe(
+          {
+            ok,
+            version: interfaceVersion,
+            database: databaseAnswers ? "ok" : "failing",
+            chain: { state: chainIsWhole ? "ok" : "failing", head: head._tag === "Success" ? head.success : genesis },
+            payments: {
+              enabled,
+              state: enabled ? "ready" : "not_configured",
+              pending: databaseAnswers ? pending.success : 0,
+            },
+            modes,
+          },
+          { status: ok ? 200 : 503, headers: { "cache-control": "no-store" } },
+        )
+      }),
+    )
+  }),
+)

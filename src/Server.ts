@@ -1,0 +1,140 @@
+/** The one place where all layers meet: the services, the routes, and the socket they are served on. */
+import { createServer } from "node:http"
+import { fileURLToPath } from "node:url"
+import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
+import { ByteSize, Duration, Effect, Layer } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpStaticServer } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../schema/Api.ts"
+import * as AgentsHttp from "./agents/Http.ts"
+import { Acts, paidActs } from "./altar/Acts.ts"
+import * as Artwork from "./altar/Artwork.ts"
+import { Candles } from "./altar/Candles.ts"
+import { CandleWall } from "./altar/CandleWall.ts"
+import { Catalogs } from "./altar/Catalogs.ts"
+import { Collectibles } from "./altar/Collectibles.ts"
+import { FieldGuide } from "./altar/FieldGuide.ts"
+import { handlers } from "./altar/Http.ts"
+import { Items } from "./altar/Items.ts"
+import { Keepers } from "./altar/Keepers.ts"
+import { Prayers } from "./altar/Prayers.ts"
+import { PublicationChain } from "./altar/PublicationChain.ts"
+import { WitnessChain } from "./altar/WitnessChain.ts"
+import { WitnessStones } from "./altar/WitnessStones.ts"
+import * as HealthHttp from "./HealthHttp.ts"
+import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
+import * as Fallbacks from "./http/Fallbacks.ts"
+import * as Requests from "./http/Requests.ts"
+import { Chain } from "./payments/Chain.ts"
+import * as FacilitatorSettlement from "./payments/FacilitatorSettlement.ts"
+import { PaidHttp } from "./payments/Http.ts"
+import { PaymentLedger } from "./payments/PaymentLedger.ts"
+import { PaymentPipeline } from "./payments/PaymentPipeline.ts"
+import { PaymentTerms } from "./payments/PaymentTerms.ts"
+import { PaymentVerifier } from "./payments/PaymentVerifier.ts"
+import { Reconciler } from "./payments/Reconciler.ts"
+import * as RelayerSettlement from "./payments/RelayerSettlement.ts"
+import * as Unconfigured from "./payments/Unconfigured.ts"
+import { PublicUrl } from "./PublicUrl.ts"
+import { ClientAddress } from "./limits/ClientAddress.ts"
+import { RateLimiter } from "./limits/RateLimiter.ts"
+import * as RoomHttp from "./room/Http.ts"
+import * as RoomRequests from "./room/Requests.ts"
+import { RoomStore } from "./room/RoomStore.ts"
+import * as Sql from "./Sql.ts"
+import * as Site from "./web/Site.ts"
+
+/** Bytes of a body at most; a reveal of 4096 escaped code points fits. */
+const bodyLimit = ByteSize.kibibytes(64)
+
+const facilitatorHttp = NodeHttpClient.layerUndici
+
+const settlementLayer = ({ patience, settlement }: PaymentsConfig) =>
+  settlement._tag === "Relayer"
+    ? RelayerSettlement.layer({ privateKey: settlement.privateKey, timeout: patience })
+    : FacilitatorSettlement.layer({ ...settlement, timeout: patience }).pipe(Layer.provide(facilitatorHttp))
+
+const isMissing = (payments: ServerConfig["payments"]): payments is ReadonlyArray<string> => Array.isArray(payments)
+
+/** Verification, settlement and evidence, from the configuration alone. */
+const moneyLayer = (payments: PaymentsConfig) => {
+  const chain = Chain.layer({ rpcUrl: payments.rpcUrl, finalTag: payments.finalTag, timeout: Duration.seconds(10) })
+  const reconciler = Reconciler.layer({ patience: payments.patience, sweepEvery: payments.sweepEvery })
+  return Layer.mergeAll(
+    PaymentVerifier.layer({ walletFactories: payments.walletFactories }),
+    settlementLayer(payments),
+    reconciler,
+  ).pipe(Layer.provide(chain))
+}
+
+/** All services of the altar over a migrated database. */
+export const services = (config: ServerConfig) => {
+  const { payments } = config
+  const lease = isMissing(payments) ? Duration.minutes(1) : Duration.times(payments.patience, 3)
+  const money = PaidHttp.layer.pipe(
+    Layer.provide(PaymentPipeline.layer({ lease })),
+    Layer.provide(isMissing(payments) ? Unconfigured.layer : moneyLayer(payments)),
+    Layer.provideMerge(PaymentLedger.layer),
+  )
+  const acts = Layer.mergeAll(Prayers.layer, Keepers.layer, Collectibles.layer, Candles.layer, WitnessStones.layer)
+  const chains = Layer.merge(WitnessChain.layer, PublicationChain.layer)
+  const reads = Layer.mergeAll(Acts.layer, FieldGuide.layer, CandleWall.layer)
+  const terms = isMissing(payments) ? PaymentTerms.notConfigured(payments) : PaymentTerms.ready(payments.terms)
+  const limits = Layer.merge(RateLimiter.layerPostgres(), ClientAddress.layer(config))
+  const rooms = RoomStore.layer.pipe(Layer.provideMerge(limits))
+  return Layer.mergeAll(money, Catalogs.layer, reads, rooms).pipe(
+    Layer.provideMerge(paidActs),
+    Layer.provideMerge(acts),
+    Layer.provideMerge(chains),
+    Layer.provideMerge(Layer.merge(Items.layer, terms)),
+    Layer.provideMerge(PublicUrl.layer(config.publicUrl)),
+    Layer.provide(Sql.migrations),
+    Layer.provide(Sql.layer(config.databaseUrl)),
+  )
+}
+
+const api = HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
+  Layer.provide([...handlers, RoomHttp.handlers, HealthHttp.handlers]),
+  Layer.provide([Requests.layer, RoomRequests.layer]),
+)
+
+const artwork = HttpStaticServer.layer({
+  root: fileURLToPath(Artwork.folder),
+  prefix: Artwork.prefix,
+  cacheControl: "public, max-age=86400",
+})
+
+const routes = Layer.mergeAll(api, artwork.pipe(Layer.provide(Site.compressed)), Site.layer, AgentsHttp.layer).pipe(
+  Layer.provide(Fallbacks.layer),
+)
+
+/** Only whole, known paths; a parameter may be as long as a header allows. */
+const routerConfig = {
+  caseSensitive: true,
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  maxParamLength: 500,
+} as const
+
+const socket = ({ host, port }: ServerConfig) =>
+  NodeHttpServer.layer(
+    () =>
+      createServer({ maxHeaderSize: 32_768, headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 }),
+    { host, port, gracefulShutdownTimeout: "10 seconds" },
+  )
+
+/** The server, listening; further routes may be given, such as the sandbox's. */
+export const layer = <E, R>(extra: Layer.Layer<never, E, R>) =>
+  Layer.unwrap(
+    Effect.map(AppConfig, (config) =>
+      HttpRouter.serve(Layer.mergeAll(routes, extra), {
+        routerConfig,
+        disableLogger: true,
+        disableListenLog: true,
+      }).pipe(
+        Layer.provide(services(config)),
+        Layer.provide(socket(config)),
+        Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, bodyLimit)),
+      ),
+    ),
+  )

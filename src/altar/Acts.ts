@@ -1,0 +1,91 @@
+/** The acts of this altar: adding one is one line here. And the settled acts, as public rows. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { ActNotFound } from "../../schema/altar/Errors.ts"
+import { type PaidAct, PaidActs } from "../payments/PaidAct.ts"
+import { Candles } from "./Candles.ts"
+import { Collectibles } from "./Collectibles.ts"
+import { Keepers } from "./Keepers.ts"
+import { Prayers } from "./Prayers.ts"
+import { WitnessStones } from "./WitnessStones.ts"
+
+export const paidActs = Layer.effect(
+  PaidActs,
+  Effect.gen(function* () {
+    const candles = (yield* Candles).acts
+    const acts: ReadonlyArray<PaidAct<unknown>> = [
+      (yield* Prayers).act,
+      (yield* Keepers).act,
+      (yield* Collectibles).act,
+      candles.day,
+      candles.week,
+      candles.month,
+      (yield* WitnessStones).act,
+    ]
+    return new Map(acts.map((act) => [act.name, act]))
+  }),
+)
+
+interface ActRow {
+  readonly id: string
+  readonly act: string
+  readonly permalink: string
+  readonly agentName: string | null
+  readonly settledAt: Date
+  /** JSON texts, as they were first answered. */
+  readonly receipt: string
+  readonly record: string
+}
+
+/** A settled act as JSON text; its record and receipt are the bytes of the first answer. */
+const textOf = (row: ActRow): string => {
+  const receipt: { readonly priceUsd: string } = JSON.parse(row.receipt)
+  const head = JSON.stringify({
+    id: row.id,
+    act: row.act,
+    permalink: row.permalink,
+    agentName: row.agentName,
+    priceUsd: receipt.priceUsd,
+    settledAt: row.settledAt.toISOString(),
+  })
+  return `${head.slice(0, -1)},"receipt":${row.receipt},"record":${row.record}}`
+}
+
+export class Acts extends Context.Service<
+  Acts,
+  {
+    /** The JSON text of a settled act. */
+    get(id: string): Effect.Effect<string, ActNotFound | SqlError.SqlError>
+    /** JSON texts of acts, newest first, below `before` when given; `next` continues after the last. */
+    list(
+      limit: number,
+      before: string | undefined,
+    ): Effect.Effect<{ readonly acts: ReadonlyArray<string>; readonly next: string | null }, SqlError.SqlError>
+  }
+>()("spirit-altar/altar/Acts") {
+  static readonly layer = Layer.effect(
+    Acts,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const get = Effect.fn("Acts.get")(function* (id: string) {
+        const rows = yield* sql<ActRow>`SELECT * FROM acts WHERE id = ${id}::uuid`
+        const row = rows[0]
+        return row === undefined ? yield* new ActNotFound({}) : textOf(row)
+      })
+
+      const list = Effect.fn("Acts.list")(function* (limit: number, before: string | undefined) {
+        const rows =
+          before === undefined
+            ? yield* sql<ActRow>`SELECT * FROM acts ORDER BY settled_at DESC, id DESC LIMIT ${limit}::int`
+            : yield* sql<ActRow>`
+                SELECT * FROM acts
+                WHERE (settled_at, id) < (SELECT settled_at, id FROM acts WHERE id = ${before}::uuid)
+                ORDER BY settled_at DESC, id DESC LIMIT ${limit}::int`
+        return { acts: rows.map(textOf), next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null }
+      })
+
+      return Acts.of({ get, list })
+    }),
+  )
+}

@@ -1,0 +1,57 @@
+/** Recognises text that points elsewhere: links, domains, e-mails, IP addresses, wallets, also in disguise. */
+import { isIP } from "node:net"
+import { parse } from "tldts"
+
+/** NFKC without invisible characters, dots written out restored, lowercase only where case means nothing. */
+const plain = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .replace(/\p{Cf}|\p{Mn}(?=[.:/@])/gu, "")
+    .replace(/[\u3002\uff61\u2024\u00b7]/gu, ".")
+    .replace(/\s*[[({<]\s*(?:\.|dot|punkt)\s*[\])}>]\s*/giu, ".")
+    .replace(/\s+dot\s+(?=[\p{L}\p{N}-]{2,})/giu, ".")
+    .replace(/\s*[[({<]\s*(?:@|at)\s*[\])}>]\s*/giu, "@")
+    .normalize("NFKC")
+
+const scheme =
+  /(?:\b[a-z][a-z0-9+.-]{1,15}:\/\/|\b(?:mailto|tel|magnet|data|javascript|ipfs|ipns|bitcoin|ethereum|solana|lightning):\S)/iu
+const email = /[^\s@<>]+@[^\s@<>]+\.[\p{L}\p{N}-]{2,}/u
+const evm = /0x[0-9a-f]{40,64}(?![0-9a-f])/iu
+const bech32 = /\b(?:bc1|tb1|ltc1|cosmos1|addr1)[02-9ac-hj-np-z]{11,90}\b/iu
+const base58Bitcoin = /(?<![1-9A-HJ-NP-Za-km-z])[13][1-9A-HJ-NP-Za-km-z]{25,34}(?![1-9A-HJ-NP-Za-km-z])/u
+const base58Long = /(?<![1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{32,44}(?![1-9A-HJ-NP-Za-km-z])/gu
+const nameService = /[\p{L}\p{N}_-]{2,}\.(?:eth|sol|lens|crypto|nft|wallet|bnb|onion|bit|dao|zil|btc)(?![\p{L}\p{N}])/iu
+const hostLike = /(?:[\p{L}\p{N}](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}/gu
+const ipv4Like = /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)/gu
+const ipv6Like = /[0-9a-f:]*:[0-9a-f:.]*/giu
+
+/** Base58 of wallet length is a wallet when it mixes digits with both cases, as random bytes do. */
+const looksRandom = (text: string) => /[0-9]/u.test(text) && /[a-z]/u.test(text) && /[A-Z]/u.test(text)
+
+const isDomain = (host: string) => {
+  const { domain, isIcann, isIp } = parse(host.toLowerCase(), { allowPrivateDomains: true })
+  return isIp === true || (domain !== null && isIcann === true)
+}
+
+/** `::` alone is punctuation. */
+const isIpv6 = (token: string) => {
+  const address = token.replace(/^:(?!:)|(?<!:)[.:]+$/gu, "")
+  return isIP(address) === 6 && /[0-9a-f]/iu.test(address)
+}
+
+/** Whether a text holds a link, domain, e-mail, IP or wallet address (decisions.md §5). */
+export const pointsElsewhere = (text: string): boolean => {
+  const seen = plain(text)
+  return (
+    scheme.test(seen) ||
+    email.test(seen) ||
+    evm.test(seen) ||
+    bech32.test(seen) ||
+    base58Bitcoin.test(seen) ||
+    nameService.test(seen) ||
+    (seen.match(base58Long) ?? []).some(looksRandom) ||
+    (seen.match(hostLike) ?? []).some(isDomain) ||
+    (seen.match(ipv4Like) ?? []).some((token) => isIP(token) === 4) ||
+    (seen.match(ipv6Like) ?? []).some(isIpv6)
+  )
+}

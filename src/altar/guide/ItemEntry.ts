@@ -1,0 +1,14 @@
+// Materials, crabs and pixels are described in one shape, so that the three catalogs can be read by one reader.
+
+/** A collectible as the field guide describes it; what has been issued is counted elsewhere. */
+export interface ItemEntry {
+  /** Matches `^[a-z0-9-]+$` and is unique across all three catalogs, because they share one collect route. */
+  readonly id: string
+  readonly name: string
+  readonly kind: "material" | "crab" | "pixel"
+  readonly color: `#${string}`
+  readonly description: string
+  readonly altarLine: string
+  /** How many numbered editions there will ever be. */
+  readonly editionSize: number
+}

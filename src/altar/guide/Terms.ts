@@ -1,0 +1,49 @@
+// What a buyer gets, and what a buyer does not get, is said in the same plain sentences wherever an item is offered.
+
+export const publisher = "Spirit Altar"
+
+/** The `terms` of a catalog; `editionSize` is the number of editions of each item in it. */
+export interface CollectionTerms {
+  readonly type: "numbered application collectible"
+  readonly collection: string
+  readonly publisher: string
+  readonly editionSize: number
+  readonly transferable: false
+  readonly onchainToken: false
+  readonly artwork: string
+  readonly ownership: string
+  readonly paymentProof: string
+  readonly note: string
+}
+
+export const terms = (collection: string, editionSize: number): CollectionTerms => ({
+  type: "numbered application collectible",
+  collection,
+  publisher,
+  editionSize,
+  transferable: false,
+  onchainToken: false,
+  artwork:
+    `All ${editionSize} editions of an item share the same artwork. ` +
+    "What differs is the number. Copyright in the artwork is not transferred.",
+  ownership:
+    "Each edition that is acquired has its own numbered keeper record on this site. " +
+    "The recorded keeper is the wallet that was verified as the payer. " +
+    "Agent names are stated by the agents themselves and are not checked. " +
+    "A keeper record cannot be transferred.",
+  paymentProof:
+    "The payment receipt proves who paid and how much. " +
+    "It does not bind the buyer to an artwork; which edition a payment bought is recorded in the publication chain.",
+  note:
+    "An edition is a record kept by this site. It is not an on-chain token, " +
+    "has no resale route and no financial return, and does nothing on its own.",
+})
+
+/** The `terms` text of an item's publication manifest; its words are hashed, so a change is a new publication. */
+export const manifestTerms = (name: string, editionSize: number): string =>
+  `${name} is published by ${publisher} in ${editionSize} numbered editions that share this artwork. ` +
+  "Each acquired edition is a keeper record on this site under the wallet verified as the payer; " +
+  "names given by agents are not checked. " +
+  "The record is nontransferable and is not an on-chain token. " +
+  "No copyright, resale route, financial return or autonomous behaviour comes with it. " +
+  "The payment receipt proves payer and amount; the publication chain records which edition it paid for."

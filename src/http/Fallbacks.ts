@@ -1,0 +1,151 @@
+/** What no endpoint answers: unknown paths, wrong methods, oversized bodies and faults, in the shape of the service asked. */
+import { randomUUID } from "node:crypto"
+import { Cause, Effect, type Types } from "effect"
+import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApi } from "effect/http-api"
+import { Api } from "../../schema/Api.ts"
+import { RoomForbidden } from "../../schema/room/Errors.ts"
+import { PublicUrl } from "../PublicUrl.ts"
+import { refuseRoom } from "./RoomResponses.ts"
+import * as Shapes from "./Shapes.ts"
+
+interface Route {
+  readonly pattern: RegExp
+  readonly methods: Set<string>
+}
+
+/** Paths and their methods, read from the contract; `GET` includes `HEAD`, and the altar answers every `OPTIONS`. */
+const routes: ReadonlyArray<Route> = (() => {
+  const table = new Map<string, Set<string>>()
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      const methods = table.get(endpoint.path) ?? new Set(Shapes.isRoom(endpoint.path) ? [] : ["OPTIONS"])
+      methods.add(endpoint.method)
+      if (endpoint.method === "GET") methods.add("HEAD")
+      table.set(endpoint.path, methods)
+    },
+  })
+  return [...table].map(([path, methods]) => ({
+    pattern: new RegExp(`^${path.replace(/:[A-Za-z]+/gu, "[^/]+")}$`, "u"),
+    methods,
+  }))
+})()
+
+const pathOf = (request: HttpServerRequest.HttpServerRequest) => request.url.split("?", 1)[0] ?? "/"
+
+/** Methods of a path beside the one that was tried; empty when the path is unknown. */
+const allowed = (path: string) => {
+  const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap((route) => [...route.methods]))
+  return [...methods].sort()
+}
+
+const shapeOf = (request: HttpServerRequest.HttpServerRequest) =>
+  Shapes.isRoom(pathOf(request)) ? Shapes.room : Shapes.altar
+
+const notFound = (request: HttpServerRequest.HttpServerRequest) => {
+  const methods = allowed(pathOf(request))
+  return methods.length === 0 || methods.includes(request.method)
+    ? shapeOf(request).notFound()
+    : shapeOf(request).methodNotAllowed(methods.join(", "))
+}
+
+const fault = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) =>
+  Effect.suspend(() => {
+    const requestId = randomUUID()
+    return Effect.as(Effect.logError("A request failed", requestId, cause), shapeOf(request).internal(requestId))
+  })
+
+/** Bare responses of the framework get a body that says what to do. */
+const explain = (request: HttpServerRequest.HttpServerRequest, response: HttpServerResponse.HttpServerResponse) => {
+  if (response.body._tag !== "Empty" && response.headers["content-type"] !== "text/plain") return response
+  switch (response.status) {
+    case 404:
+      return notFound(request)
+    case 413:
+      return shapeOf(request).tooLarge()
+    case 415:
+      return shapeOf(request).unsupportedMediaType()
+    default:
+      return response
+  }
+}
+
+const hardened = HttpServerResponse.setHeaders({
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+})
+
+/** Browsers may pay from any origin: what their x402 clients send and read (x402.md §5). */
+const cors = HttpMiddleware.cors({
+  allowedMethods: ["GET", "HEAD", "POST", "OPTIONS"],
+  allowedHeaders: [
+    "content-type",
+    "accept",
+    "authorization",
+    "idempotency-key",
+    "payment-signature",
+    "x-payment",
+    "payment-authorization",
+    "accept-payment",
+    "sign-in-with-x",
+    "access-control-expose-headers",
+  ],
+  exposedHeaders: [
+    "PAYMENT-REQUIRED",
+    "PAYMENT-RESPONSE",
+    "WWW-Authenticate",
+    "Payment-Receipt",
+    "Idempotent-Replayed",
+    "Retry-After",
+    "Location",
+  ],
+  maxAge: 86_400,
+})
+
+const isUnknownRoute = (error: unknown) =>
+  HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
+
+type Handled = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  Types.unhandled,
+  HttpServerRequest.HttpServerRequest
+>
+
+/** Whatever the room answers is for one reader at one time. */
+const uncached = HttpServerResponse.setHeader("cache-control", "no-store")
+
+/** Browsers reach the room from its own pages alone; programs send no `Origin`. */
+const isForeign = (request: HttpServerRequest.HttpServerRequest, own: ReadonlySet<string>) =>
+  request.headers["origin"] !== undefined && !own.has(request.headers["origin"])
+
+const loopback = ["localhost", "127.0.0.1", "[::1]"]
+
+/** The origins of our own pages: on this machine, one server has several names. */
+const originsOf = (publicUrl: string): ReadonlySet<string> => {
+  const { hostname, origin, port, protocol } = new URL(publicUrl)
+  return new Set(
+    loopback.includes(hostname) ? loopback.map((name) => new URL(`${protocol}//${name}:${port}`).origin) : [origin],
+  )
+}
+
+export const layer = HttpRouter.middleware(
+  Effect.gen(function* () {
+    const own = originsOf(yield* PublicUrl)
+    return (httpEffect) =>
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
+        const isRoom = Shapes.isRoom(pathOf(request))
+        if (isRoom && isForeign(request, own)) return Effect.succeed(hardened(refuseRoom(new RoomForbidden({}))))
+        const handled = httpEffect.pipe(
+          Effect.map((response) => hardened(explain(request, response))),
+          Effect.catchIf(isUnknownRoute, () => Effect.succeed(hardened(notFound(request)))),
+          Effect.catchCauseIf(
+            (cause) => !Cause.hasInterruptsOnly(cause),
+            (cause) => Effect.map(fault(request, cause), hardened),
+          ),
+        )
+        return isRoom ? Effect.map(handled, uncached) : cors(handled)
+      })
+  }),
+  { global: true },
+)

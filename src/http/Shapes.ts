@@ -1,0 +1,36 @@
+/** Which service a path belongs to, and how that service says what no endpoint of it says. */
+import type { HttpServerResponse } from "effect/http"
+import * as Altar from "../../schema/altar/Errors.ts"
+import * as Room from "../../schema/room/Errors.ts"
+import { refuse } from "./Responses.ts"
+import { refuseRoom } from "./RoomResponses.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+export interface Shape {
+  readonly notFound: () => Response
+  readonly methodNotAllowed: (allow: string) => Response
+  readonly tooLarge: () => Response
+  readonly unsupportedMediaType: () => Response
+  readonly internal: (requestId: string) => Response
+}
+
+export const altar: Shape = {
+  notFound: () => refuse(404, new Altar.NotFound({})),
+  methodNotAllowed: (allow) => refuse(405, new Altar.MethodNotAllowed({}), { allow }),
+  tooLarge: () => refuse(413, new Altar.TooLarge({})),
+  unsupportedMediaType: () => refuse(415, new Altar.UnsupportedMediaType({})),
+  internal: (requestId) => refuse(500, new Altar.Internal({ requestId })),
+}
+
+export const room: Shape = {
+  notFound: () => refuseRoom(new Room.RoomNotFound({})),
+  methodNotAllowed: (allow) => refuseRoom(new Room.RoomMethodNotAllowed({}), { allow }),
+  tooLarge: () => refuseRoom(new Room.RoomTooLarge({})),
+  unsupportedMediaType: () =>
+    refuseRoom(Room.RoomBadRequest.because("Send the body as Content-Type: application/json.")),
+  internal: () => refuseRoom(new Room.RoomInternal({})),
+}
+
+/** The room's paths; everything else is the altar's. */
+export const isRoom = (path: string) => path === "/api/rooms" || path.startsWith("/api/rooms/")

@@ -1,0 +1,67 @@
+/** Who a request is counted as: an HMAC of its address under a secret all servers share; the address itself goes nowhere. */
+import { createHmac, randomBytes } from "node:crypto"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { IpNetwork } from "effect/net"
+import { SqlClient } from "effect/sql"
+import { addressOf } from "./Address.ts"
+
+export interface ClientAddressConfig {
+  readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  /** When absent, one is drawn once and kept in the database. */
+  readonly rateLimitSecret: Option.Option<Redacted.Redacted<string>>
+}
+
+/** Pseudonyms kept in memory, for those who poll. */
+const remembered = 10_000
+const rememberedLength = 150
+
+/** The first server to start draws it; the others find it. */
+const storedSecret = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    INSERT INTO rate_limit_secret (id, secret) VALUES (1, ${randomBytes(32).toString("base64url")})
+    ON CONFLICT (id) DO NOTHING`
+  const rows = yield* sql<{ readonly secret: string }>`SELECT secret FROM rate_limit_secret WHERE id = 1`
+  return Redacted.make(rows[0]?.secret ?? "")
+})
+
+export class ClientAddress extends Context.Service<
+  ClientAddress,
+  {
+    /** The pseudonym of the client: 43 base64url characters, the same for every address of an IPv6 /64. */
+    of(request: HttpServerRequest.HttpServerRequest): string
+  }
+>()("spirit-altar/limits/ClientAddress") {
+  static readonly layer = (config: ClientAddressConfig) =>
+    Layer.effect(
+      ClientAddress,
+      Effect.gen(function* () {
+        const secret = Option.isSome(config.rateLimitSecret) ? config.rateLimitSecret.value : yield* storedSecret
+        const hasProxies = config.trustedProxies.length > 0
+        const known = new Map<string, string>()
+
+        /** All that the address is derived from. */
+        const originOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest) => {
+          const peer = Option.getOrElse(remoteAddress, () => "")
+          return hasProxies ? `${peer} ${headers["x-forwarded-for"] ?? "-"} ${headers["forwarded"] ?? "-"}` : peer
+        }
+
+        const pseudonymOf = (request: HttpServerRequest.HttpServerRequest, origin: string) => {
+          const address = addressOf(request, config.trustedProxies)
+          const pseudonym = createHmac("sha256", Redacted.value(secret)).update(address).digest("base64url")
+          if (origin.length > rememberedLength) return pseudonym
+          if (known.size >= remembered) known.clear()
+          known.set(origin, pseudonym)
+          return pseudonym
+        }
+
+        return ClientAddress.of({
+          of: (request) => {
+            const origin = originOf(request)
+            return known.get(origin) ?? pseudonymOf(request, origin)
+          },
+        })
+      }),
+    )
+}

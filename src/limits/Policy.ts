@@ -1,0 +1,59 @@
+/** Limits as data: what is counted, how many, over how long; and what is left of each. */
+import { Data } from "effect"
+
+/** At most `quota` accepted requests in any interval of `seconds`. */
+export interface Window {
+  /** Name in the `RateLimit` headers, `[a-z-]+`. */
+  readonly name: string
+  readonly quota: number
+  /** At most a day: state is forgotten after 24 idle hours. */
+  readonly seconds: number
+  /** What a refused caller is told, as in `20 sends per minute from one address`. */
+  readonly says: string
+}
+
+/** Windows that are taken together: a request counts in all of them or in none. */
+export interface Policy {
+  readonly name: string
+  readonly windows: readonly [Window, ...ReadonlyArray<Window>]
+}
+
+/** What is left of one window. */
+export interface Left {
+  readonly window: Window
+  readonly remaining: number
+  /** Seconds until a request more is left than now. */
+  readonly resetSeconds: number
+}
+
+/** A refusal; it consumed nothing. `retryAfter` whole seconds later the same request is accepted if nobody else's is. */
+export class Exceeded extends Data.TaggedError("Exceeded")<{
+  readonly window: Window
+  readonly retryAfter: number
+  readonly left: ReadonlyArray<Left>
+}> {}
+
+/** The refusal by the exhausted window that takes longest to recover; of `fallback` when it has recovered meanwhile. */
+export const exceeded = (left: ReadonlyArray<Left>, fallback: Policy): Exceeded => {
+  const [longest] = left
+    .filter(({ remaining }) => remaining === 0)
+    .sort((one, other) => other.resetSeconds - one.resetSeconds)
+  return new Exceeded({
+    window: longest?.window ?? fallback.windows[0],
+    retryAfter: Math.max(1, Math.ceil(longest?.resetSeconds ?? 0)),
+    left,
+  })
+}
+
+/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
+export const headersOf = (left: ReadonlyArray<Left>): Record<string, string> =>
+  left.length === 0
+    ? {}
+    : {
+        ratelimit: left
+          .map((one) => `"${one.window.name}";r=${one.remaining};t=${Math.ceil(one.resetSeconds)}`)
+          .join(", "),
+        "ratelimit-policy": left
+          .map(({ window }) => `"${window.name}";q=${window.quota};w=${window.seconds}`)
+          .join(", "),
+      }

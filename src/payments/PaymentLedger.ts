@@ -1,0 +1,383 @@
+/** Every paid attempt on disk: claimed once, ended once, answered with the same bytes for ever. */
+import { randomUUID } from "node:crypto"
+import { Clock, Context, Deferred, Effect, Layer, Option, Queue, type Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { priceUsd, type Receipt } from "../../schema/altar/Payment.ts"
+import { PublicUrl } from "../PublicUrl.ts"
+import { retryConflicts, transaction } from "../Sql.ts"
+import { type Attempt, type AttemptRow, fromRow, timestampOf } from "./Attempt.ts"
+import type { SignedAuthorization } from "./Eip3009.ts"
+import { type Claims, type Loss, type Paid, PaidActs, type Recorded } from "./PaidAct.ts"
+import { PaymentTerms } from "./PaymentTerms.ts"
+
+export interface NewAttempt {
+  readonly idempotencyKey: string
+  readonly fingerprint: string
+  readonly act: string
+  readonly url: string
+  readonly input: Schema.Json
+  readonly network: string
+  readonly authorization: SignedAuthorization
+  /** The x402 payload as sent. */
+  readonly payload: string
+  readonly fromBlock: bigint
+  readonly claims: Claims
+  readonly acceptedAtMillis: number
+  /** Milliseconds after which another server may look at it. */
+  readonly leaseMillis: number
+}
+
+/** What stands under a key, and which of the claims are held by others. */
+export interface Standing {
+  readonly attempt: Option.Option<Attempt>
+  readonly losses: ReadonlyArray<Loss>
+  readonly authorizationBound: boolean
+}
+
+export type ClaimOutcome =
+  | { readonly _tag: "Claimed"; readonly attempt: Attempt }
+  | { readonly _tag: "Lost"; readonly standing: Standing }
+
+type LedgerError = SqlError.SqlError | Schema.SchemaError
+
+/** The claim that lets an authorization belong to one attempt only. */
+const authorizationClaim = (network: string, authorization: SignedAuthorization) =>
+  `authorization:${network}:${authorization.asset}:${authorization.from}:${authorization.nonce}`.toLowerCase()
+
+/** Attempts settled together in one transaction; the head of a chain is locked once for all of them. */
+const batchSize = 128
+
+interface Settling {
+  readonly id: string
+  readonly transaction: `0x${string}`
+  readonly done: Deferred.Deferred<Attempt, LedgerError>
+}
+
+export class PaymentLedger extends Context.Service<
+  PaymentLedger,
+  {
+    /** One look: the attempt under a key, and whether the claims are free. */
+    standing(
+      key: string,
+      claims: Claims,
+      authorization?: readonly [string, SignedAuthorization],
+    ): Effect.Effect<Standing, SqlError.SqlError>
+    find(key: string): Effect.Effect<Option.Option<Attempt>, SqlError.SqlError>
+    /** Writes the intent and takes key, authorization and slots together, or takes nothing. */
+    claim(attempt: NewAttempt): Effect.Effect<ClaimOutcome, SqlError.SqlError>
+    /** Records the act of a paid attempt and stores its answer; a settled attempt is returned as it stands. */
+    settle(id: string, transaction: `0x${string}`): Effect.Effect<Attempt, LedgerError>
+    /** Ends an attempt that was not and cannot be paid, and releases what it held. */
+    fail(id: string, reason: string): Effect.Effect<Attempt, SqlError.SqlError>
+    /** Notes that the outcome is still open, and when to look again. */
+    defer(
+      id: string,
+      transaction: Option.Option<`0x${string}`>,
+      untilMillis: number,
+    ): Effect.Effect<void, SqlError.SqlError>
+    /** Leases attempts that are to be looked at before `beforeMillis`. */
+    due(
+      limit: number,
+      beforeMillis: number,
+      leaseMillis: number,
+    ): Effect.Effect<ReadonlyArray<Attempt>, SqlError.SqlError>
+    readonly pending: Effect.Effect<number, SqlError.SqlError>
+  }
+>()("spirit-altar/payments/PaymentLedger") {
+  static readonly layer = Layer.effect(
+    PaymentLedger,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const acts = yield* PaidActs
+      const publicUrl = yield* PublicUrl
+      const setting = yield* PaymentTerms
+      const explorer = setting._tag === "Ready" ? setting.terms.explorer : "{tx}"
+      const queue = yield* Queue.unbounded<Settling>()
+
+      const columns = sql.literal(
+        ["id", "idempotency_key", "fingerprint", "act", "url", "input", "network", "asset", "pay_to", "payer", "nonce"]
+          .concat(["amount_atomic::text AS amount_atomic", "valid_after::text AS valid_after", "valid_before"])
+          .concat(["signature", "from_block", "pool_number", "state", "reason", "transaction", "accepted_at"])
+          .concat(["checks", "answer", "payment_response"])
+          .join(", "),
+      )
+
+      const standing: PaymentLedger["Service"]["standing"] = Effect.fn("PaymentLedger.standing")(
+        function* (key, claims, authorization) {
+          const bound = authorization === undefined ? "" : authorizationClaim(...authorization)
+          const names = bound === "" ? claims.slots : [...claims.slots, bound]
+          // A list of fixed length keeps one plan; an array would be planned anew each time.
+          const held =
+            names.length === 0
+              ? sql.literal("NULL::json")
+              : sql`(SELECT json_agg(json_build_object('name', c.name, 'settled', o.state = 'settled') ORDER BY c.name)
+                  FROM payment_claims c JOIN payment_attempts o ON o.id = c.attempt_id WHERE c.name IN ${sql.in(names)})`
+          const rows = yield* sql<
+            AttemptRow & {
+              readonly held: ReadonlyArray<{ readonly name: string; readonly settled: boolean }> | null
+              readonly taken: number | null
+            }
+          >`
+            SELECT a.*, ${held} AS held,
+              (SELECT highest - cardinality(released) FROM payment_pools WHERE name = ${claims.pool?.name ?? ""}) AS taken
+            FROM (SELECT 1) AS one
+            LEFT JOIN (SELECT ${columns} FROM payment_attempts WHERE idempotency_key = ${key}) AS a ON true`
+          const row = rows[0]
+          const taken = row?.held ?? []
+          const losses = taken.flatMap((claim): ReadonlyArray<Loss> =>
+            claim.name === bound ? [] : [{ _tag: "Slot", name: claim.name, settled: claim.settled }],
+          )
+          const full = claims.pool !== undefined && (row?.taken ?? 0) >= claims.pool.capacity
+          return {
+            attempt: row === undefined || row.id === null ? Option.none() : Option.some(fromRow(row)),
+            losses: full ? [...losses, { _tag: "Pool", name: claims.pool.name } as const] : losses,
+            authorizationBound: taken.some((claim) => claim.name === bound),
+          }
+        },
+      )
+
+      const find = Effect.fn("PaymentLedger.find")(function* (key: string) {
+        const rows = yield* sql<AttemptRow>`SELECT ${columns} FROM payment_attempts WHERE idempotency_key = ${key}`
+        return Option.map(Option.fromNullishOr(rows[0]), fromRow)
+      })
+
+      const byId = (id: string) =>
+        sql<AttemptRow>`SELECT ${columns} FROM payment_attempts WHERE id = ${id}::uuid`.pipe(
+          Effect.flatMap((rows) =>
+            rows[0] === undefined ? Effect.die(`attempt ${id} is gone`) : Effect.succeed(fromRow(rows[0])),
+          ),
+        )
+
+      const insert = Effect.fnUntraced(function* (attempt: NewAttempt) {
+        const { authorization, claims } = attempt
+        const pool = claims.pool?.name ?? null
+        const names = [...claims.slots, authorizationClaim(attempt.network, authorization)].sort()
+        return yield* sql<AttemptRow>`
+          WITH drawn AS (
+            INSERT INTO payment_pools AS p (name, drawn, highest)
+            SELECT ${pool}::text, 1, 1 WHERE ${pool}::text IS NOT NULL AND ${claims.pool?.capacity ?? 0}::int > 0
+            ON CONFLICT (name) DO UPDATE SET
+              drawn = CASE WHEN cardinality(p.released) > 0 THEN p.released[1] ELSE p.highest + 1 END,
+              highest = CASE WHEN cardinality(p.released) > 0 THEN p.highest ELSE p.highest + 1 END,
+              released = p.released[2:]
+            WHERE cardinality(p.released) > 0 OR p.highest < ${claims.pool?.capacity ?? 0}::int
+            RETURNING drawn
+          ), attempt AS (
+            INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, network, asset, pay_to,
+              payer, nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, pool, pool_number,
+              state, accepted_at, next_check_at)
+            SELECT ${randomUUID()}::uuid, ${attempt.idempotencyKey}, ${attempt.fingerprint}, ${attempt.act},
+              ${attempt.url}, ${JSON.stringify(attempt.input)}, ${attempt.network}, ${authorization.asset},
+              ${authorization.to}, ${authorization.from}, ${authorization.nonce}, ${authorization.value.toString()}::numeric,
+              ${authorization.validAfter.toString()}::numeric, ${authorization.validBefore}::bigint,
+              ${authorization.signature}, ${attempt.payload}, ${attempt.fromBlock}::bigint, ${pool}::text,
+              (SELECT drawn FROM drawn), 'pending', ${timestampOf(attempt.acceptedAtMillis)}::timestamptz,
+              ${timestampOf(attempt.acceptedAtMillis + attempt.leaseMillis)}::timestamptz
+            WHERE ${pool}::text IS NULL OR EXISTS (SELECT 1 FROM drawn)
+            RETURNING ${columns}
+          ), held AS (
+            INSERT INTO payment_claims (name, attempt_id)
+            SELECT name, attempt.id FROM attempt, unnest(${names}::text[]) AS name
+          )
+          SELECT * FROM attempt`
+      }, retryConflicts)
+
+      const claim: PaymentLedger["Service"]["claim"] = Effect.fn("PaymentLedger.claim")(function* (attempt) {
+        const rows = yield* insert(attempt).pipe(
+          Effect.catchIf(
+            (error) => error.reason._tag === "UniqueViolation",
+            () => Effect.succeed([]),
+          ),
+        )
+        if (rows[0] !== undefined) return { _tag: "Claimed", attempt: fromRow(rows[0]) }
+        return {
+          _tag: "Lost",
+          standing: yield* standing(attempt.idempotencyKey, attempt.claims, [attempt.network, attempt.authorization]),
+        }
+      })
+
+      const receiptOf = (attempt: Attempt, transactionHash: string, settledAt: string): Receipt => ({
+        transaction: transactionHash,
+        network: attempt.network,
+        asset: attempt.authorization.asset,
+        amountAtomic: attempt.authorization.value.toString(),
+        priceUsd: priceUsd(attempt.authorization.value),
+        payer: attempt.authorization.from,
+        payTo: attempt.authorization.to,
+        settledAt,
+        explorerUrl: explorer.replace("{tx}", transactionHash),
+      })
+
+      /** What is stored when an attempt settles: the act's public row and the exact first answer. */
+      const settledRow = (attempt: Attempt, hash: string, recorded: Recorded) => {
+        const receipt = receiptOf(attempt, hash, recorded.at)
+        const permalink = `${publicUrl}${recorded.path}`
+        const response = {
+          success: true,
+          transaction: hash,
+          network: attempt.network,
+          payer: attempt.authorization.from,
+        }
+        return {
+          id: attempt.id,
+          act: attempt.act,
+          permalink,
+          agent_name: recorded.agentName,
+          at: recorded.at,
+          transaction: hash,
+          receipt: JSON.stringify(receipt),
+          record: JSON.stringify(recorded.record),
+          answer: JSON.stringify({
+            ok: true,
+            record: recorded.record,
+            receipt,
+            permalink,
+            ...recorded.extra,
+            replayed: false,
+          }),
+          payment_response: Buffer.from(JSON.stringify(response)).toString("base64"),
+        }
+      }
+
+      const recordAct = Effect.fnUntraced(function* (name: string, batch: ReadonlyArray<readonly [Attempt, Settling]>) {
+        const act = acts.get(name)
+        if (act === undefined) return yield* Effect.die(`no act is called ${name}`)
+        const paid = batch.map(([attempt, settling]): Paid<Schema.Json> => ({
+          id: attempt.id,
+          input: attempt.input,
+          number: attempt.number,
+          payer: attempt.authorization.from,
+          transaction: settling.transaction,
+          acceptedAt: attempt.acceptedAt,
+        }))
+        const recorded = yield* act.record(paid)
+        return batch.flatMap(([attempt, settling], index) => {
+          const one = recorded[index]
+          return one === undefined ? [] : [settledRow(attempt, settling.transaction, one)]
+        })
+      })
+
+      const settleTogether = Effect.fn("PaymentLedger.settleTogether")(function* (batch: ReadonlyArray<Settling>) {
+        const ids = [...new Set(batch.map((settling) => settling.id))]
+        const locked = yield* sql<AttemptRow>`
+          SELECT ${columns} FROM payment_attempts WHERE id = ANY(${ids}::uuid[]) ORDER BY id FOR UPDATE`
+        const standings = new Map(locked.map((row) => [row.id, fromRow(row)]))
+        const open = ids.flatMap((id) => {
+          const attempt = standings.get(id)
+          const settling = batch.find((one) => one.id === id)
+          return attempt?.state === "pending" && settling !== undefined ? [[attempt, settling] as const] : []
+        })
+        if (open.length > 0) {
+          // Every server takes the heads of chains in one order.
+          const groups = [...Map.groupBy(open, ([attempt]) => attempt.act)].sort(([a], [b]) => a.localeCompare(b))
+          const rows = (yield* Effect.forEach(groups, ([name, group]) => recordAct(name, group))).flat()
+          yield* sql`
+            WITH settled AS (
+              SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r(id uuid, act text, permalink text,
+                agent_name text, at timestamptz, transaction text, receipt text, record text, answer text, payment_response text)
+            ), ended AS (
+              UPDATE payment_attempts a SET state = 'settled', transaction = s.transaction, ended_at = s.at,
+                answer = s.answer, payment_response = s.payment_response
+              FROM settled s WHERE a.id = s.id
+            ), counted AS (
+              UPDATE payment_totals SET settled = settled + ${open.length}::bigint,
+                settled_atomic = settled_atomic + ${sumOf(open.map(([attempt]) => attempt)).toString()}::numeric
+              WHERE id = 1
+            )
+            INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record)
+            SELECT id, act, permalink, agent_name, at, receipt, record FROM settled`
+          for (const row of rows) {
+            const attempt = standings.get(row.id)
+            if (attempt === undefined) continue
+            standings.set(row.id, {
+              ...attempt,
+              state: "settled",
+              transaction: Option.fromNullishOr(batch.find((one) => one.id === row.id)?.transaction),
+              answer: row.answer,
+              paymentResponse: row.payment_response,
+            })
+          }
+        }
+        return standings
+      })
+
+      const settleBatch = (batch: ReadonlyArray<Settling>): Effect.Effect<void> =>
+        transaction(sql, settleTogether(batch)).pipe(
+          Effect.matchCauseEffect({
+            onSuccess: (standings) =>
+              Effect.forEach(
+                batch,
+                ({ done, id }) => {
+                  const attempt = standings.get(id)
+                  return attempt === undefined
+                    ? Deferred.die(done, `attempt ${id} is gone`)
+                    : Deferred.succeed(done, attempt)
+                },
+                { discard: true },
+              ),
+            // One attempt that cannot be recorded must not hold up its neighbours.
+            onFailure: (cause) =>
+              batch.length > 1
+                ? Effect.forEach(batch, (one) => settleBatch([one]), { discard: true })
+                : Effect.forEach(batch, ({ done }) => Deferred.failCause(done, cause), { discard: true }),
+          }),
+        )
+
+      yield* Queue.takeBetween(queue, 1, batchSize).pipe(Effect.flatMap(settleBatch), Effect.forever, Effect.forkScoped)
+
+      const settle = Effect.fn("PaymentLedger.settle")(function* (id: string, hash: `0x${string}`) {
+        const done = yield* Deferred.make<Attempt, LedgerError>()
+        yield* Queue.offer(queue, { id, transaction: hash, done })
+        return yield* Deferred.await(done)
+      })
+
+      const fail = Effect.fn("PaymentLedger.fail")(function* (id: string, reason: string) {
+        const now = timestampOf(yield* Clock.currentTimeMillis)
+        yield* retryConflicts(sql`
+          WITH ended AS (
+            UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = ${now}::timestamptz
+            WHERE id = ${id}::uuid AND state = 'pending' RETURNING id, pool, pool_number
+          ), freed AS (
+            DELETE FROM payment_claims c USING ended e WHERE c.attempt_id = e.id
+          )
+          UPDATE payment_pools p
+          SET released = (SELECT array_agg(n ORDER BY n) FROM unnest(p.released || e.pool_number) AS n)
+          FROM ended e WHERE p.name = e.pool`)
+        return yield* byId(id)
+      })
+
+      const defer = Effect.fn("PaymentLedger.defer")(function* (
+        id: string,
+        hash: Option.Option<`0x${string}`>,
+        untilMillis: number,
+      ) {
+        yield* sql`
+          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${timestampOf(untilMillis)}::timestamptz,
+            transaction = COALESCE(${Option.getOrNull(hash)}::text, transaction)
+          WHERE id = ${id}::uuid AND state = 'pending'`
+      })
+
+      const due = Effect.fn("PaymentLedger.due")(function* (limit: number, beforeMillis: number, leaseMillis: number) {
+        const now = yield* Clock.currentTimeMillis
+        const rows = yield* retryConflicts(sql<AttemptRow>`
+          UPDATE payment_attempts SET next_check_at = ${timestampOf(now + leaseMillis)}::timestamptz
+          WHERE id IN (
+            SELECT id FROM payment_attempts
+            WHERE state = 'pending' AND next_check_at <= ${timestampOf(beforeMillis)}::timestamptz
+            ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
+          RETURNING ${columns}`)
+        return rows.map(fromRow)
+      })
+
+      const pending = sql<{ readonly n: bigint }>`
+        SELECT count(*) AS n FROM payment_attempts WHERE state = 'pending'`.pipe(
+        Effect.map((rows) => Number(rows[0]?.n ?? 0n)),
+      )
+
+      return PaymentLedger.of({ standing, find, claim, settle, fail, defer, due, pending })
+    }),
+  )
+}
+
+const sumOf = (attempts: ReadonlyArray<Attempt>) =>
+  attempts.reduce((sum, attempt) => sum + attempt.authorization.value, 0n)

@@ -1,0 +1,252 @@
+/** The one way of a paid request: replay, checks, challenge, verification, intent, settlement, record (decisions.md §4). */
+import { createHash } from "node:crypto"
+import { Clock, Context, Duration, Effect, Fiber, Layer, Option, Schema } from "effect"
+import type { SqlError } from "effect/sql"
+import {
+  AuthorizationAlreadyBound,
+  BadRequest,
+  FacilitatorUnavailable,
+  IdempotencyConflict,
+  IdempotencyKeyRequired,
+  PaymentFailed,
+  PaymentInvalid,
+  PaymentRequired,
+  PaymentsUnavailable,
+} from "../../schema/altar/Errors.ts"
+import { type Attempt, timestampOf } from "./Attempt.ts"
+import { canonicalJson } from "./CanonicalJson.ts"
+import type { ActFace, PaidAct } from "./PaidAct.ts"
+import { type NewAttempt, PaymentLedger, type Standing } from "./PaymentLedger.ts"
+import { challengeOf, PaymentTerms, requirementsOf, type Sale, type Terms } from "./PaymentTerms.ts"
+import { PaymentVerifier } from "./PaymentVerifier.ts"
+import { Reconciler } from "./Reconciler.ts"
+import { Settlement } from "./Settlement.ts"
+
+/** A paid request after its path and query were read. */
+export interface PaidRequest {
+  readonly method: string
+  /** The canonical absolute URL, as it has to be signed. */
+  readonly url: string
+  readonly key: string | undefined
+  /** `PAYMENT-SIGNATURE` as sent. */
+  readonly payment: string | undefined
+  /** Path and query parameters that belong to the act's input. */
+  readonly parameters: Schema.JsonObject
+  /** The body as text; empty when there is none. */
+  readonly body: string
+}
+
+export type Outcome =
+  | { readonly _tag: "Settled"; readonly attempt: Attempt; readonly replayed: boolean }
+  | { readonly _tag: "Pending"; readonly attempt: Attempt }
+
+export type PipelineRefusal =
+  | BadRequest
+  | IdempotencyKeyRequired
+  | PaymentRequired
+  | PaymentInvalid
+  | PaymentFailed
+  | IdempotencyConflict
+  | AuthorizationAlreadyBound
+  | PaymentsUnavailable
+  | FacilitatorUnavailable
+
+export type PipelineFault = SqlError.SqlError | Schema.SchemaError
+
+export interface PipelineConfig {
+  /** How long a live server may take over one attempt before another may look at it. */
+  readonly lease: Duration.Duration
+}
+
+/** URLs can carry parameters: what is kept must end. */
+const offersKept = 1_000
+
+const parseBody = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
+
+const fingerprintOf = (request: PaidRequest, body: Schema.Json) =>
+  createHash("sha256")
+    .update(`${request.method}\n${request.url}\n${canonicalJson(body)}`)
+    .digest("hex")
+
+const notJson = () => new BadRequest({ issues: [{ path: "", message: "Expected a valid JSON body" }] })
+const strayed = (names: ReadonlyArray<string>) =>
+  new BadRequest({ issues: names.map((path) => ({ path, message: "Belongs in the URL, not in the body" })) })
+const notObject = () => new BadRequest({ issues: [{ path: "", message: "Expected a JSON object" }] })
+
+export class PaymentPipeline extends Context.Service<
+  PaymentPipeline,
+  {
+    /** Carries a paid request as far as evidence goes; once claimed, a disconnect no longer stops it. */
+    run<Refusal>(
+      act: PaidAct<Refusal>,
+      request: PaidRequest,
+    ): Effect.Effect<Outcome, PipelineRefusal | Refusal | PipelineFault>
+    /** How the attempt under a key ended, after one more look for evidence; none when there is no such attempt. */
+    reconcile(key: string): Effect.Effect<Option.Option<Outcome>, PaymentFailed | PipelineFault>
+  }
+>()("spirit-altar/payments/PaymentPipeline") {
+  static readonly layer = (config: PipelineConfig) =>
+    Layer.effect(
+      PaymentPipeline,
+      Effect.gen(function* () {
+        const setting = yield* PaymentTerms
+        const ledger = yield* PaymentLedger
+        const verifier = yield* PaymentVerifier
+        const settlement = yield* Settlement
+        const reconciler = yield* Reconciler
+        const scope = yield* Effect.scope
+
+        const terms =
+          setting._tag === "Ready"
+            ? Effect.succeed(setting.terms)
+            : Effect.fail(new PaymentsUnavailable({ missing: setting.missing }))
+
+        /** Offers made so far: the same act at the same URL is offered in the same words. */
+        const offers = new Map<string, PaymentRequired>()
+
+        const payable = (
+          act: ActFace,
+          request: PaidRequest,
+        ): Effect.Effect<never, PaymentRequired | PaymentsUnavailable> =>
+          Effect.flatMap(terms, (ready) => {
+            const name = `${act.name} ${request.url}`
+            const known = offers.get(name)
+            if (known !== undefined) return Effect.fail(known)
+            const offer = new PaymentRequired({
+              challenge: challengeOf(ready, saleOf(act, request), "payment_required"),
+            })
+            if (offers.size < offersKept) offers.set(name, offer)
+            return Effect.fail(offer)
+          })
+
+        const failed = (attempt: Attempt) =>
+          Effect.flatMap(Effect.orDie(terms), (ready) => {
+            const reason = attempt.reason ?? "authorization_expired"
+            const sale = { amountAtomic: attempt.authorization.value, url: attempt.url, description: attempt.act }
+            return Effect.fail(new PaymentFailed({ reason, challenge: challengeOf(ready, sale, reason) }))
+          })
+
+        /** What an attempt that is on disk answers. */
+        const resume = (attempt: Attempt, replayed: boolean): Effect.Effect<Outcome, PaymentFailed> =>
+          attempt.state === "settled"
+            ? Effect.succeed({ _tag: "Settled", attempt, replayed })
+            : attempt.state === "failed"
+              ? failed(attempt)
+              : Effect.succeed({ _tag: "Pending", attempt })
+
+        const refuseStanding = <Refusal>(act: PaidAct<Refusal>, standing: Standing) => {
+          const loss = standing.losses[0]
+          return loss === undefined ? Effect.void : Effect.fail(act.lost(loss))
+        }
+
+        /** Steps 9 to 12, in a fiber of their own: from the intent on disk on, only evidence stops them. */
+        const settle = Effect.fn("PaymentPipeline.settle")(function* <Refusal>(
+          act: PaidAct<Refusal>,
+          ready: Terms,
+          intent: NewAttempt,
+        ): Effect.fn.Return<Outcome, PipelineRefusal | Refusal | PipelineFault> {
+          const claim = yield* ledger.claim(intent)
+          if (claim._tag === "Lost") {
+            const { attempt, authorizationBound } = claim.standing
+            if (Option.isSome(attempt)) {
+              if (attempt.value.fingerprint !== intent.fingerprint) return yield* new IdempotencyConflict({})
+              return yield* resume(attempt.value, true)
+            }
+            if (authorizationBound) return yield* new AuthorizationAlreadyBound({})
+            yield* refuseStanding(act, claim.standing)
+            // What was in the way has just been released.
+            return yield* settle(act, ready, intent)
+          }
+          const submission = yield* settlement.submit({
+            authorization: intent.authorization,
+            requirements: requirementsOf(ready, intent.authorization.value),
+            payload: intent.payload,
+          })
+          const concluded = yield* reconciler.conclude(claim.attempt, submission)
+          return yield* resume(concluded, false)
+        })
+
+        const readBody = Effect.fnUntraced(function* (act: ActFace, request: PaidRequest) {
+          const body =
+            request.body === "" && act.bodyOptional ? {} : yield* parseBody(request.body).pipe(Effect.mapError(notJson))
+          if (!isObject(body)) return yield* notObject()
+          const stray = Object.keys(request.parameters).filter((name) => name in body)
+          if (stray.length > 0) return yield* strayed(stray)
+          return body
+        })
+
+        const run = Effect.fn("PaymentPipeline.run")(function* <Refusal>(act: PaidAct<Refusal>, request: PaidRequest) {
+          yield* act.locate(request.parameters)
+          const isProbe = request.body === "" && request.key === undefined && request.payment === undefined
+          if (isProbe) return yield* payable(act, request)
+          const key = request.key
+          if (key === undefined) return yield* new IdempotencyKeyRequired({})
+
+          const body = yield* readBody(act, request)
+          const acceptedAtMillis = yield* Clock.currentTimeMillis
+          const at = { millis: acceptedAtMillis, day: timestampOf(acceptedAtMillis).slice(0, 10) }
+          const asked = yield* act.read({ ...body, ...request.parameters }, at)
+          const fingerprint = fingerprintOf(request, body)
+          const { claims } = asked
+
+          const standing = yield* ledger.standing(key, claims)
+          if (Option.isSome(standing.attempt)) {
+            const known = standing.attempt.value
+            if (known.fingerprint !== fingerprint) return yield* new IdempotencyConflict({})
+            return yield* resume(known, true)
+          }
+          yield* refuseStanding(act, standing)
+          yield* asked.check
+          if (request.payment === undefined) return yield* payable(act, request)
+
+          const ready = yield* terms
+          const sale = saleOf(act, request)
+          const payment = yield* verifier.verify(request.payment, ready, sale).pipe(
+            Effect.catchTags({
+              PaymentRejected: ({ message, reason }) =>
+                Effect.fail(new PaymentInvalid({ reason, message, challenge: challengeOf(ready, sale, reason) })),
+              ChainUnavailable: (error) =>
+                Effect.andThen(
+                  Effect.logWarning("A payment could not be verified", error),
+                  Effect.fail(new FacilitatorUnavailable({})),
+                ),
+            }),
+          )
+          const intent: NewAttempt = {
+            idempotencyKey: key,
+            fingerprint,
+            act: act.name,
+            url: request.url,
+            input: asked.input,
+            network: ready.network,
+            authorization: payment.authorization,
+            payload: payment.payload,
+            fromBlock: payment.fromBlock,
+            claims,
+            acceptedAtMillis,
+            leaseMillis: Duration.toMillis(config.lease),
+          }
+          const fiber = yield* Effect.forkIn(settle(act, ready, intent), scope)
+          return yield* Fiber.join(fiber)
+        })
+
+        const reconcile = Effect.fn("PaymentPipeline.reconcile")(function* (key: string) {
+          const attempt = yield* ledger.find(key)
+          if (Option.isNone(attempt)) return Option.none<Outcome>()
+          const concluded = yield* reconciler.conclude(attempt.value)
+          return Option.some(yield* resume(concluded, true))
+        })
+
+        return PaymentPipeline.of({ run, reconcile })
+      }),
+    )
+}
+
+const isObject = (json: Schema.Json): json is Schema.JsonObject =>
+  typeof json === "object" && json !== null && !Array.isArray(json)
+
+const saleOf = (act: ActFace, request: PaidRequest): Sale => ({
+  amountAtomic: act.priceAtomic,
+  url: request.url,
+  description: act.description,
+})

@@ -1,0 +1,73 @@
+/** What this server asks to be paid and where to: the offer of every 402, or the names of what is not configured. */
+import { Context, Layer } from "effect"
+import type { Address } from "../../schema/altar/Common.ts"
+import type { Challenge, PaymentRequirements } from "../../schema/altar/Payment.ts"
+
+/** Where payments go. All servers of one altar share these. */
+export interface Terms {
+  /** CAIP-2, `eip155:<chain id>`. */
+  readonly network: `eip155:${number}`
+  readonly asset: Address
+  /** EIP-712 domain of the asset. */
+  readonly assetName: string
+  readonly assetVersion: string
+  readonly payTo: Address
+  /** How long a client may let its authorization live, in seconds; advertised, not enforced. */
+  readonly maxTimeoutSeconds: number
+  /** Who settles, in words for the catalogs. */
+  readonly settledBy: string
+  /** Explorer page of a transaction; `{tx}` is replaced by its hash. */
+  readonly explorer: string
+}
+
+/** Circle's USDC on the two networks this server speaks (x402.md §2.1). */
+export const usdc = {
+  "eip155:8453": {
+    asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+    assetName: "USD Coin",
+    assetVersion: "2",
+    explorer: "https://basescan.org/tx/{tx}",
+  },
+  "eip155:84532": {
+    asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+    assetName: "USDC",
+    assetVersion: "2",
+    explorer: "https://sepolia.basescan.org/tx/{tx}",
+  },
+} as const
+
+export type UsdcNetwork = keyof typeof usdc
+
+/** What is being sold: price in atomic USDC, the canonical URL and one line for the wallet's owner. */
+export interface Sale {
+  readonly amountAtomic: bigint
+  readonly url: string
+  readonly description: string
+}
+
+export const requirementsOf = (terms: Terms, amountAtomic: bigint): PaymentRequirements => ({
+  scheme: "exact",
+  network: terms.network,
+  amount: amountAtomic.toString(),
+  asset: terms.asset,
+  payTo: terms.payTo,
+  maxTimeoutSeconds: terms.maxTimeoutSeconds,
+  extra: { name: terms.assetName, version: terms.assetVersion, paymentFlow: "upfront" },
+})
+
+export const challengeOf = (terms: Terms, sale: Sale, error: string): Challenge => ({
+  x402Version: 2,
+  error,
+  resource: { url: sale.url, description: sale.description, mimeType: "application/json" },
+  accepts: [requirementsOf(terms, sale.amountAtomic)],
+})
+
+export class PaymentTerms extends Context.Service<
+  PaymentTerms,
+  | { readonly _tag: "Ready"; readonly terms: Terms }
+  | { readonly _tag: "NotConfigured"; readonly missing: ReadonlyArray<string> }
+>()("spirit-altar/payments/PaymentTerms") {
+  static readonly ready = (terms: Terms) => Layer.succeed(PaymentTerms, PaymentTerms.of({ _tag: "Ready", terms }))
+  static readonly notConfigured = (missing: ReadonlyArray<string>) =>
+    Layer.succeed(PaymentTerms, PaymentTerms.of({ _tag: "NotConfigured", missing }))
+}

@@ -1,0 +1,29 @@
+/** Hands a signed authorization to whoever brings it on chain, and reports only what it was told. */
+import { Context, type Effect, type Option } from "effect"
+import type { Hex } from "viem"
+import type { PaymentRequirements } from "../../schema/altar/Payment.ts"
+import type { SignedAuthorization } from "./Eip3009.ts"
+
+export interface SettlementRequest {
+  readonly authorization: SignedAuthorization
+  readonly requirements: PaymentRequirements
+  /** The x402 payload as the client sent it, for a facilitator. */
+  readonly payload: string
+}
+
+/**
+ * What settlement said. None of it is evidence: `Submitted` names a transaction to look at, `Refused`
+ * means that nothing was or will be broadcast by this call, `Unclear` is everything else.
+ */
+export type Submission =
+  | { readonly _tag: "Submitted"; readonly transaction: Hex }
+  | { readonly _tag: "Refused"; readonly reason: string }
+  | { readonly _tag: "Unclear"; readonly reason: string; readonly transaction: Option.Option<Hex> }
+
+export class Settlement extends Context.Service<
+  Settlement,
+  {
+    /** Never fails: what goes wrong is a kind of answer. */
+    submit(request: SettlementRequest): Effect.Effect<Submission>
+  }
+>()("spirit-altar/payments/Settlement") {}
