@@ -1,0 +1,87 @@
+/** Polls: limit, token, expiry and what is new, in one statement for all that wait at the same time. */
+import { Effect, Result } from "effect"
+import type { SqlClient } from "effect/sql"
+import { retained, type Room } from "../../schema/room/Room.ts"
+import * as Batches from "../Batches.ts"
+import { exceeded } from "../limits/Policy.ts"
+import type { RateLimiter } from "../limits/RateLimiter.ts"
+import * as Windows from "../limits/Windows.ts"
+import { named, prepared, retryConflicts } from "../Sql.ts"
+import type * as Invites from "./Invites.ts"
+import { reads } from "./Limits.ts"
+import { type Caller, opened, roomOf, type RoomRow } from "./Rows.ts"
+
+export interface Signals {
+  readonly room: Room
+  /** JSON text: the members of an array. */
+  readonly messages: string
+  readonly truncated: boolean
+  readonly serverTime: string
+}
+
+interface Poll {
+  readonly id: string
+  readonly after: number
+  readonly caller: Caller
+}
+
+interface PollRow extends RoomRow, Windows.Counts {
+  /** Which of the polls of the statement, from 1; those without a row were refused. */
+  readonly place: number
+  readonly messages: string | null
+}
+
+export const make = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  limiter: RateLimiter["Service"],
+  invites: ReturnType<typeof Invites.make>,
+) {
+  const gate = limiter.gate(reads, sql`asked`)
+
+  const statement = prepared<PollRow>(
+    sql,
+    sql`
+      WITH asked AS MATERIALIZED (
+        SELECT * FROM unnest(${named("ids")}::uuid[], ${named("afters")}::float8[], ${named("proofs")}::bytea[],
+          ${named("keys")}::text[]) WITH ORDINALITY AS a(id, after, proof, key, place)
+      ), slot AS (${gate.query})
+      SELECT asked.place::int AS place, slot.used, slot.oldest, slot.at, rooms.id, name, created_at AS created,
+        expires_at AS expires, latest_sequence AS latest, ${invites.proved(sql`asked.proof`)} AS proved,
+        expires_at <= slot.at AS expired,
+        CASE WHEN latest_sequence > asked.after AND expires_at > slot.at AND ${invites.proved(sql`asked.proof`)} THEN (
+          SELECT string_agg(body, ',' ORDER BY sequence) FROM room_messages
+          WHERE room_id = rooms.id AND sequence > asked.after) END AS messages
+      FROM asked JOIN slot ON slot.key = asked.key LEFT JOIN rooms ON rooms.id = asked.id`,
+  )
+
+  const run = Effect.fnUntraced(function* (polls: ReadonlyArray<Poll>) {
+    const addresses = polls.map(({ caller }) => caller.address)
+    const { release, values } = yield* gate.enter(addresses)
+    const rows = yield* retryConflicts(
+      statement({
+        ...values,
+        blind: invites.blind,
+        ids: polls.map(({ id }) => id),
+        afters: polls.map(({ after }) => after),
+        proofs: polls.map(({ caller }) => invites.proofOf(caller.token)),
+        keys: addresses.map(gate.keyOf),
+      }),
+    ).pipe(Effect.onError(() => Effect.forEach(addresses, release, { discard: true })))
+    const byPlace = new Map(rows.map((row) => [row.place, row]))
+    return polls.map((_, index) => ({ row: byPlace.get(index + 1) }))
+  })
+
+  const ask = yield* Batches.make({ keysOf: ({ caller }: Poll) => [caller.address], run })
+
+  return Effect.fn("RoomStore.read")(function* (id: string, after: number, caller: Caller) {
+    const { row } = yield* ask({ id, after, caller })
+    if (row === undefined) return yield* exceeded(yield* limiter.look(reads, caller.address), reads)
+    const outcome = Result.map(opened(row), (room) => ({
+      room: roomOf(room),
+      messages: room.messages ?? "",
+      truncated: after > 0 && after < room.latest - retained,
+      serverTime: room.at.toISOString(),
+    }))
+    return { left: Windows.leftOf(reads, row), outcome }
+  })
+})

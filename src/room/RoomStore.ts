@@ -1,0 +1,122 @@
+/** Rooms and their signals: each call costs at most one statement, limits included, and is decided under locked rows. */
+import { randomUUID } from "node:crypto"
+import { Context, Effect, Layer, Result, Schedule } from "effect"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { RoomNotFound } from "../../schema/room/Errors.ts"
+import type { MessageBody } from "../../schema/room/Message.ts"
+import { lifetimeDays, type Room } from "../../schema/room/Room.ts"
+import { exceeded, type Policy } from "../limits/Policy.ts"
+import { RateLimiter } from "../limits/RateLimiter.ts"
+import * as Windows from "../limits/Windows.ts"
+import { inBatches, named, prepared, retryConflicts } from "../Sql.ts"
+import * as Invites from "./Invites.ts"
+import { creations, deletions } from "./Limits.ts"
+import * as Reading from "./Reading.ts"
+import { type Answer, type Caller, opened, type Refusal, roomOf, type RoomRow } from "./Rows.ts"
+import * as Sending from "./Sending.ts"
+
+const sweepEvery = "1 minute"
+const batch = 200
+
+export class RoomStore extends Context.Service<
+  RoomStore,
+  {
+    create(name: string, address: string): Answer<{ readonly room: Room; readonly token: string }>
+    read(id: string, after: number, caller: Caller): Answer<Reading.Signals>
+    send(id: string, message: MessageBody, caller: Caller): Answer<Sending.Sent>
+    remove(id: string, caller: Caller): Answer<void>
+    /** Deletes what has expired; returns how many rooms. Runs by itself too. */
+    readonly sweep: Effect.Effect<number, SqlError.SqlError>
+  }
+>()("spirit-altar/room/RoomStore") {
+  static readonly layer = Layer.effect(
+    RoomStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const limiter = yield* RateLimiter
+      const invites = Invites.make(sql)
+
+      /** A statement behind a limit, written once; no row means that the limit refused. */
+      const limited = <R extends Windows.Counts>(
+        policy: Policy,
+        write: (slot: Statement.Fragment) => Statement.Fragment,
+      ) => {
+        const gate = limiter.gate(policy, sql`(SELECT ${named("key")}::text AS key) AS asked`)
+        const statement = prepared<R>(sql, write(gate.query))
+        return Effect.fnUntraced(function* (address: string, values: Readonly<Record<string, unknown>>) {
+          const entry = yield* gate.enter([address])
+          const [row] = yield* retryConflicts(
+            statement({ ...entry.values, key: gate.keyOf(address), blind: invites.blind, ...values }),
+          ).pipe(Effect.onError(() => entry.release(address)))
+          if (row === undefined) return yield* exceeded(yield* limiter.look(policy, address), policy)
+          return { row, left: Windows.leftOf(policy, row) }
+        })
+      }
+
+      const columns = sql.literal(
+        "rooms.id, name, created_at AS created, expires_at AS expires, latest_sequence AS latest, expires_at",
+      )
+
+      const insert = limited<RoomRow & { readonly id: string } & Windows.Counts>(
+        creations,
+        (slot) => sql`
+          WITH slot AS (${slot}), room AS (
+            INSERT INTO rooms (id, name, token_digest, created_at, expires_at)
+            SELECT ${named("id")}::uuid, ${named("name")}, ${named("digest")}::bytea, start,
+              start + interval '${sql.literal(String(lifetimeDays * 24))} hours'
+            FROM (SELECT date_trunc('milliseconds', at) AS start FROM slot) AS now
+            RETURNING ${columns}
+          )
+          SELECT * FROM slot, room`,
+      )
+
+      const erase = limited<RoomRow & Windows.Counts & { readonly gone: boolean }>(
+        deletions,
+        (slot) => sql`
+          WITH slot AS (${slot}), room AS (
+            SELECT ${columns}, ${invites.proved(sql`${named("proof")}::bytea`)} AS proved
+            FROM rooms WHERE id = ${named("id")}::uuid
+          ), gone AS (
+            DELETE FROM rooms USING slot, room
+            WHERE rooms.id = room.id AND proved AND room.expires_at > at RETURNING rooms.id
+          )
+          SELECT slot.*, room.*, expires_at <= at AS expired, EXISTS (SELECT FROM gone) AS gone
+          FROM slot LEFT JOIN room ON true`,
+      )
+
+      const create = Effect.fn("RoomStore.create")(function* (name: string, address: string) {
+        const token = Invites.draw()
+        const { left, row } = yield* insert(address, { id: randomUUID(), name, digest: Invites.digestOf(token) })
+        return { left, outcome: Result.succeed({ room: roomOf(row), token }) }
+      })
+
+      const remove = Effect.fn("RoomStore.remove")(function* (id: string, caller: Caller) {
+        const { left, row } = yield* erase(caller.address, { id, proof: invites.proofOf(caller.token) })
+        // Found and opened but not deleted: another request was first.
+        const outcome = Result.flatMap(opened(row), ({ gone }): Result.Result<void, Refusal> =>
+          gone ? Result.void : Result.fail(new RoomNotFound({})),
+        )
+        return { left, outcome }
+      })
+
+      const read = yield* Reading.make(sql, limiter, invites)
+      const send = yield* Sending.make(sql, limiter, invites)
+
+      const sweepOnce = sql`
+        DELETE FROM rooms WHERE id IN (
+          SELECT id FROM rooms WHERE expires_at <= clock_timestamp()
+          ORDER BY expires_at LIMIT ${batch}::int FOR UPDATE SKIP LOCKED)
+        RETURNING 1`
+
+      const sweep = inBatches(batch, sweepOnce).pipe(Effect.withSpan("RoomStore.sweep"))
+
+      yield* sweep.pipe(
+        Effect.catchCause((cause) => Effect.logError("Expired rooms could not be deleted", cause)),
+        Effect.repeat(Schedule.spaced(sweepEvery)),
+        Effect.forkScoped,
+      )
+
+      return RoomStore.of({ create, read, send, remove, sweep })
+    }),
+  )
+}
