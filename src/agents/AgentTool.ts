@@ -1,0 +1,63 @@
+/** A tool as a value: what `tools/list` says of it, and what happens when it is called. */
+import { Effect, Schema } from "effect"
+import { issuesOf } from "../Issues.ts"
+
+/** A refusal a model can act on: a code, a sentence, and where the arguments are wrong. */
+export class ToolRefusal extends Schema.TaggedError<ToolRefusal>()("ToolRefusal", {
+  code: Schema.String,
+  message: Schema.String,
+  issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String })),
+}) {}
+
+export interface AgentTool {
+  readonly definition: Schema.JsonObject & { readonly name: string }
+  /** A refusal is the model's to mend, any other failure is a fault of ours. */
+  readonly call: (args: Schema.Json) => Effect.Effect<object, ToolRefusal | Error>
+}
+
+export interface ToolDefinition<In, Out, E> {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly input: Schema.Codec<In, Schema.Json>
+  readonly output: Schema.Codec<Out, Schema.Json>
+  readonly run: (input: In) => Effect.Effect<Out, E>
+}
+
+/** Self-contained: clients that hand schemas to a model often drop `$defs`. */
+const jsonSchema = (schema: Schema.Top, onExcessProperty: "error" | "ignore"): Schema.JsonObject =>
+  Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))(
+    Schema.toJsonSchemaDocument(schema, { onExcessProperty, referencePolicy: () => undefined }).schema,
+  )
+
+/** Nothing here changes anything, here or elsewhere, and asking twice is asking once. */
+const harmless = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+
+export const agentTool = <In, Out, E extends Error>(tool: ToolDefinition<In, Out, E>): AgentTool => {
+  const decode = Schema.decodeUnknownEffect(tool.input, { onExcessProperty: "error", errors: "all" })
+  const { description, name, title } = tool
+  return {
+    definition: {
+      name,
+      title,
+      description,
+      inputSchema: { ...jsonSchema(tool.input, "error"), type: "object" },
+      outputSchema: { ...jsonSchema(tool.output, "ignore"), type: "object" },
+      annotations: { title, ...harmless },
+    },
+    call: (args) =>
+      decode(args).pipe(
+        Effect.mapError((error) => {
+          const issues = issuesOf(error)
+          const where = issues.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
+          return new ToolRefusal({
+            code: "bad_arguments",
+            message: `The arguments of ${name} do not fit: ${where}`,
+            issues,
+          })
+        }),
+        Effect.flatMap((input): Effect.Effect<Out, ToolRefusal | Error> => tool.run(input)),
+        Effect.map((output): object => Object(output)),
+      ),
+  }
+}

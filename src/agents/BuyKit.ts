@@ -1,0 +1,152 @@
+/** `buy_kit`: all that a paying client needs for one purchase; nothing is signed, paid or reserved here. */
+import { Clock, Effect, Schema } from "effect"
+import { recipe } from "../../schema/altar/Commitment.ts"
+import { Issue } from "../../schema/altar/Errors.ts"
+import { type Kit, KitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
+import { timestampOf } from "../payments/Attempt.ts"
+import { PaymentLedger } from "../payments/PaymentLedger.ts"
+import { challengeOf, PaymentTerms } from "../payments/PaymentTerms.ts"
+import { PublicUrl } from "../PublicUrl.ts"
+import { agentTool, ToolRefusal } from "./AgentTool.ts"
+import { type Member, type Offer, Offers } from "./Offers.ts"
+import * as Words from "./Words.ts"
+
+type Values = Readonly<Record<string, string>>
+
+const refuse = (code: string, message: string, issues: ToolRefusal["issues"] = []) =>
+  new ToolRefusal({ code, message, issues })
+
+/** The one offer that is meant, or what to add. */
+const choose = (offers: ReadonlyArray<Offer>, { action, days }: KitQuery) => {
+  const named = offers.filter((offer) => offer.act.name === action || offer.action === action)
+  const [offer, ...others] = days === undefined ? named : named.filter(({ act }) => act.days === days)
+  if (offer !== undefined && others.length === 0) return Effect.succeed(offer)
+  const known = named.flatMap(({ act }) => (act.days === undefined ? [] : [act.days])).join(", ")
+  const message = known === "" ? `${action} takes no days` : `Expected one of ${known}`
+  return Effect.fail(refuse("bad_arguments", `Which ${action}? days: ${message}.`, [{ path: "days", message }]))
+}
+
+/** The contract calls the spirit in a path `familiarId`; whoever asks need not know. */
+const spelled = ({ parameter }: Offer, query: KitQuery): Values =>
+  Object.fromEntries(
+    Object.entries(query).flatMap(([name, value]) =>
+      typeof value !== "string" || name === "action"
+        ? []
+        : [[name === "spirit" && parameter?.name === "familiarId" ? "familiarId" : name, value] as const],
+    ),
+  )
+
+const asked = (name: string) => (name === "familiarId" ? "spirit" : name)
+
+/** Arguments the act has no place for, and a path it cannot be sent to. */
+const misfits = ({ body, parameter, query }: Offer, values: Values): ToolRefusal["issues"] => {
+  const places = new Set([...(parameter === undefined ? [] : [parameter]), ...query, ...body].map(({ name }) => name))
+  return [
+    ...Object.keys(values)
+      .filter((name) => !places.has(name))
+      .map((name) => ({
+        path: asked(name),
+        message: `No part of this act; it takes ${[...places].map(asked).join(", ")}`,
+      })),
+    ...(parameter !== undefined && values[parameter.name] === undefined
+      ? [{ path: asked(parameter.name), message: "Required: it is part of the URL to be signed" }]
+      : []),
+  ]
+}
+
+const pick = (members: ReadonlyArray<Member>, values: Values) =>
+  Object.fromEntries(
+    members.flatMap(({ name }) => {
+      const value = values[name]
+      return value === undefined ? [] : [[name, value] as const]
+    }),
+  )
+
+const isRefusal = Schema.is(
+  Schema.Struct({ code: Schema.String, message: Schema.String, issues: Schema.optionalKey(Schema.Array(Issue)) }),
+)
+
+/** What an act refuses keeps its code; anything else is a fault of ours. */
+const told = (error: unknown) =>
+  isRefusal(error) ? Effect.fail(refuse(error.code, error.message, error.issues)) : Effect.die(error)
+
+export const buyKit = Effect.gen(function* () {
+  const offers = yield* Offers
+  const setting = yield* PaymentTerms
+  const ledger = yield* PaymentLedger
+  const publicUrl = yield* PublicUrl
+
+  /** The refusals that sending it now would meet before any payment, slots held by others included. */
+  const rehearse = Effect.fnUntraced(function* ({ act }: Offer, input: Values) {
+    yield* act.locate(input)
+    const millis = yield* Clock.currentTimeMillis
+    const request = yield* act.read(input, { millis, day: timestampOf(millis).slice(0, 10) })
+    const { losses } = yield* ledger.standing("", request.claims)
+    if (losses[0] !== undefined) return yield* Effect.fail(act.lost(losses[0]))
+    yield* request.check
+  })
+
+  const run = Effect.fn("buyKit")(function* (query: KitQuery) {
+    if (setting._tag === "NotConfigured") {
+      return yield* refuse("payments_unavailable", "Payments are not configured on this server; nothing can be bought.")
+    }
+    const offer = yield* choose(offers, query)
+    const values = spelled(offer, query)
+    const issues = misfits(offer, values)
+    if (issues.length > 0) {
+      const where = issues.map(({ message, path }) => `${path}: ${message}`).join("; ")
+      return yield* refuse("bad_arguments", `The arguments do not fit ${query.action}: ${where}.`, issues)
+    }
+    const { act, path } = offer
+    const given = pick(offer.body, values)
+    const missing = offer.body.filter(({ name, required }) => required && given[name] === undefined)
+    const complete = missing.length === 0
+    yield* (complete ? rehearse(offer, values) : act.locate(values)).pipe(Effect.catch(told))
+
+    const search = new URLSearchParams(pick(offer.query, values)).toString()
+    const filled = path.replace(/:([A-Za-z]+)/u, (_, name: string) => values[name] ?? "")
+    const url = `${publicUrl}${filled}${search === "" ? "" : `?${search}`}`
+    const template = { ...given, ...Object.fromEntries(missing.map(({ name }) => [name, `<${name}>`])) }
+    const body = act.bodyOptional && Object.keys(template).length === 0 ? null : template
+    const kit: Kit = {
+      ok: true,
+      action: act.name,
+      description: act.description,
+      complete,
+      missing: missing.map(({ name }) => name),
+      request: {
+        method: "POST",
+        url,
+        headers: {
+          ...(body === null ? {} : { "Content-Type": "application/json" }),
+          "Idempotency-Key": Words.idempotencyKey,
+          "PAYMENT-SIGNATURE": Words.paymentSignature,
+        },
+        body,
+        members: offer.body,
+      },
+      price: { usd: offer.priceUsd, amountAtomic: offer.amountAtomic },
+      challenge: challengeOf(
+        setting.terms,
+        { amountAtomic: act.priceAtomic, url, description: act.description },
+        "payment_required",
+      ),
+      commitment: { recipe, vectors: Words.vectors },
+      steps: Words.steps,
+      outcomes: Words.outcomes,
+      retry: Words.retry,
+      reconcile: `${publicUrl}/api/reconcile/{Idempotency-Key}`,
+    }
+    return kit
+  })
+
+  return agentTool({
+    name: "buy_kit",
+    title: "Everything needed to buy one act",
+    description:
+      "Prepares one paid act: URL, method, headers, body template, exact price, the x402 challenge to sign, the commitment recipe and the retry rule. It signs, pays and reserves nothing; your own x402 client does. Given all arguments it also tells you whether the act would be refused now.",
+    input: KitQuery,
+    output: KitSchema,
+    run,
+  })
+})

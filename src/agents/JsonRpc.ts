@@ -1,0 +1,42 @@
+/** JSON-RPC 2.0 as MCP narrows it: one message, an id that is never null, an answer for every request. */
+import { Schema } from "effect"
+
+const Id = Schema.Union([Schema.String, Schema.Int])
+export type Id = typeof Id.Type
+
+const Params = Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
+const version = Schema.Literal("2.0")
+
+export const Request = Schema.Struct({ jsonrpc: version, id: Id, method: Schema.String, params: Params })
+export type Request = typeof Request.Type
+
+/** Messages that are not answered: notifications, and answers to requests this server never makes. */
+export const Silent = Schema.Union([
+  Schema.Struct({ jsonrpc: version, id: Schema.optionalKey(Schema.Never), method: Schema.String, params: Params }),
+  Schema.Struct({ jsonrpc: version, id: Id, result: Schema.Json }),
+  Schema.Struct({ jsonrpc: version, id: Id, error: Schema.Json }),
+])
+
+export interface RpcError {
+  readonly code: number
+  readonly message: string
+  readonly data?: object
+}
+
+export interface Reply {
+  readonly jsonrpc: "2.0"
+  /** Null when the request could not be read as far as its id. */
+  readonly id: Id | null
+  readonly result?: object
+  readonly error?: RpcError
+}
+
+export const codes = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 } as const
+
+export const succeeded = (id: Id, result: object): Reply => ({ jsonrpc: "2.0", id, result })
+
+export const failed = (id: Id | null, code: number, message: string, data?: object): Reply => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code, message, ...(data === undefined ? {} : { data }) },
+})

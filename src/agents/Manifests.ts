@@ -1,0 +1,76 @@
+/** The machine-readable manifests, each written from the offers: none of them states a price or a route of its own. */
+import { interfaceVersion } from "../../schema/Api.ts"
+import { spendPolicy } from "../altar/SpendPolicy.ts"
+import type { PaymentTerms } from "../payments/PaymentTerms.ts"
+import { protocolVersion } from "./Mcp.ts"
+import type { Offer } from "./Offers.ts"
+import * as Words from "./Words.ts"
+
+/** Reverse DNS of the public host, as server names are formed; addresses and bare names stay as they are. */
+const namespace = (publicUrl: string) => {
+  const { hostname } = new URL(publicUrl)
+  return /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9-]+$/u.test(hostname)
+    ? hostname.split(".").reverse().join(".")
+    : "local"
+}
+
+/** MCP server card (SEP-2127): where the tools are; the tools themselves are asked for there. */
+export const serverCard = (publicUrl: string) => ({
+  $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+  name: `${namespace(publicUrl)}/spirit-altar`,
+  title: Words.name,
+  description: Words.description,
+  version: interfaceVersion,
+  websiteUrl: `${publicUrl}/for-agents`,
+  remotes: [
+    { type: "streamable-http", url: `${publicUrl}/mcp`, supportedProtocolVersions: [protocolVersion] },
+    { type: "streamable-http", url: `${publicUrl}/api/mcp`, supportedProtocolVersions: [protocolVersion] },
+  ],
+})
+
+const paymentOf = (setting: PaymentTerms["Service"]) => {
+  const x402 = { protocol: "x402", version: 2, scheme: "exact" }
+  if (setting._tag === "NotConfigured") {
+    return { ...x402, enabled: false, state: "not_configured", missing: setting.missing }
+  }
+  const { asset, assetName, assetVersion, network, payTo } = setting.terms
+  return { ...x402, enabled: true, state: "ready", network, asset, assetName, assetVersion, decimals: 6, payTo }
+}
+
+/** What can be done here, in a plain shape of our own. */
+export const agentManifest = (publicUrl: string, offers: ReadonlyArray<Offer>, setting: PaymentTerms["Service"]) => ({
+  name: Words.name,
+  description: Words.about,
+  version: interfaceVersion,
+  url: publicUrl,
+  documentation: `${publicUrl}/for-agents`,
+  mcp: { url: `${publicUrl}/mcp`, transport: "streamable-http", protocolVersion },
+  openapi: `${publicUrl}/openapi.json`,
+  llms: `${publicUrl}/llms.txt`,
+  payment: paymentOf(setting),
+  actions: offers.map(({ act, action, amountAtomic, priceUsd, urls }) => ({
+    name: act.name,
+    action,
+    description: act.description,
+    route: act.route,
+    example: urls[0],
+    priceUsd,
+    amountAtomic,
+    ...(act.days === undefined ? {} : { days: act.days }),
+  })),
+  buyerSpendPolicy: spendPolicy(offers.map(({ act }) => act)),
+  retry: Words.retry,
+  reconcile: `${publicUrl}/api/reconcile/{Idempotency-Key}`,
+})
+
+/** x402 discovery: a bare pointer for each URL that answers 402; what it costs, that 402 says. */
+export const x402 = (publicUrl: string, offers: ReadonlyArray<Offer>) => ({
+  x402Version: 2,
+  kind: "resource-server",
+  name: Words.name,
+  description: Words.description,
+  resources: offers.flatMap(({ act, urls }) =>
+    urls.map((url) => ({ url, method: "POST", description: `${act.description}: ${act.name}` })),
+  ),
+  docs: `${publicUrl}/for-agents`,
+})

@@ -1,0 +1,142 @@
+/** The manual for agents as content: the page, its Markdown and llms.txt are three ways to write down this one text. */
+import { recipe } from "../../schema/altar/Commitment.ts"
+import { spendPolicy } from "../altar/SpendPolicy.ts"
+import { protocolVersion } from "./Mcp.ts"
+import type { Offer } from "./Offers.ts"
+import { transcript } from "./Transcript.ts"
+import * as Words from "./Words.ts"
+
+/** Text may hold `code` in backticks. */
+export type Block =
+  | { readonly _tag: "Text"; readonly text: string }
+  | { readonly _tag: "List"; readonly items: ReadonlyArray<string>; readonly ordered?: boolean }
+  | { readonly _tag: "Links"; readonly links: ReadonlyArray<readonly [title: string, url: string, says: string]> }
+  | {
+      readonly _tag: "Table"
+      readonly head: ReadonlyArray<string>
+      readonly rows: ReadonlyArray<ReadonlyArray<string>>
+    }
+  | { readonly _tag: "Code"; readonly language: string; readonly code: string }
+
+export interface Section {
+  readonly id: string
+  readonly title: string
+  readonly blocks: ReadonlyArray<Block>
+}
+
+const text = (...texts: ReadonlyArray<string>): ReadonlyArray<Block> =>
+  texts.map((one) => ({ _tag: "Text", text: one }))
+const code = (language: string, lines: string): Block => ({ _tag: "Code", language, code: lines })
+
+/** JSON that survives copying: a combining accent is not to be seen otherwise. */
+const ascii = (value: string) =>
+  JSON.stringify(value).replace(
+    /[^ -~]/gu,
+    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
+  )
+
+const links = (publicUrl: string): Block => ({
+  _tag: "Links",
+  links: [
+    ["MCP", `${publicUrl}/mcp`, `stateless streamable HTTP, protocol ${protocolVersion}; also /api/mcp`],
+    ["OpenAPI", `${publicUrl}/openapi.json`, "every route, with its price, answers and refusals"],
+    ["API reference", `${publicUrl}/docs`, "the same to browse"],
+    ["Manual", `${publicUrl}/for-agents`, "this text as a page, or as Markdown with Accept: text/markdown"],
+    ["Agent manifest", `${publicUrl}/.well-known/agent.json`, "prices, routes and payment as JSON"],
+    ["x402 resources", `${publicUrl}/.well-known/x402`, "every URL that can be bought"],
+    ["MCP server card", `${publicUrl}/.well-known/mcp/server-card.json`, "where the tools are"],
+  ],
+})
+
+const costs = (offers: ReadonlyArray<Offer>): Block => ({
+  _tag: "Table",
+  head: ["Action", "Route", "Price", "Atomic USDC", "What it is"],
+  rows: offers.map(({ act, amountAtomic, priceUsd }) => [
+    `\`${act.name}\``,
+    `\`${act.route}\``,
+    priceUsd,
+    `\`${amountAtomic}\``,
+    act.description,
+  ]),
+})
+
+const paidTo = (offers: ReadonlyArray<Offer>): string => {
+  const terms = offers[0]?.accepts[0]
+  return terms === undefined
+    ? "Payments are not configured on this server now: paid routes answer 503, everything free works."
+    : `Every offer is scheme \`exact\` on \`${terms.network}\`, asset \`${terms.asset}\` (${terms.extra.name}), paid to \`${terms.payTo}\`. The live 402 decides; refuse an offer that differs from what you expected.`
+}
+
+const mcpConfig = (publicUrl: string) =>
+  JSON.stringify({ mcpServers: { "spirit-altar": { type: "http", url: `${publicUrl}/mcp` } } }, null, 2)
+
+export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>): ReadonlyArray<Section> => [
+  { id: "start", title: "Where to start", blocks: [...text(Words.about), links(publicUrl)] },
+  {
+    id: "costs",
+    title: "What each act costs",
+    blocks: [costs(offers), ...text(paidTo(offers), spendPolicy(offers.map(({ act }) => act)).rule)],
+  },
+  {
+    id: "tools",
+    title: "Tools over MCP",
+    blocks: [
+      ...text(
+        "`field`, `spirits` and `altar` read; `buy_kit` prepares a purchase; `verify_witness` recomputes a stone's link. No tool signs or pays: your own x402 client does.",
+      ),
+      code("json", mcpConfig(publicUrl)),
+    ],
+  },
+  {
+    id: "paying",
+    title: "How to pay",
+    blocks: [
+      { _tag: "List", items: Words.steps, ordered: true },
+      ...text("The same from a terminal; a test of this project runs these very lines."),
+      ...transcript(publicUrl).flatMap(({ language, prints, run, title }): ReadonlyArray<Block> => [
+        { _tag: "Text", text: title },
+        code(language, run),
+        ...(prints === "" ? [] : [code("prints", prints)]),
+      ]),
+    ],
+  },
+  {
+    id: "retry",
+    title: "When to repeat, and when never to pay again",
+    blocks: [
+      ...text(Words.retry),
+      {
+        _tag: "Table",
+        head: ["Status", "What it means"],
+        rows: Words.outcomes.map(({ meaning, status }) => [String(status), meaning]),
+      },
+    ],
+  },
+  {
+    id: "commitment",
+    title: "The commitment recipe",
+    blocks: [
+      ...text(
+        `\`${recipe}\`.`,
+        "The 1 to 280 code points of sealed words are counted after normalization. Take a random salt of at least 16 characters, and keep it.",
+      ),
+      {
+        _tag: "Table",
+        head: ["Salt (JSON)", "Words (JSON)", "Commitment"],
+        rows: Words.vectors.map(({ commitment, salt, words }) =>
+          [ascii(salt), ascii(words), commitment].map((cell) => `\`${cell}\``),
+        ),
+      },
+    ],
+  },
+  {
+    id: "proof",
+    title: "What a witness stone proves, and what not",
+    blocks: [
+      ...text("It proves:"),
+      { _tag: "List", items: Words.proves },
+      ...text("It does not prove:"),
+      { _tag: "List", items: Words.doesNotProve },
+    ],
+  },
+]

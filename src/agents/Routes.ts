@@ -1,0 +1,19 @@
+/** A path of ours and the methods it takes: every other one is told which, as the contract's own paths do. */
+import { Effect } from "effect"
+import { HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { altar } from "../http/Shapes.ts"
+
+type Handler<E, R> = (
+  request: HttpServerRequest.HttpServerRequest,
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+
+const route =
+  (allowed: ReadonlyArray<string>) =>
+  <E, R>(path: `/${string}`, handler: Handler<E, R>) =>
+    HttpRouter.add("*", path, (request) =>
+      allowed.includes(request.method) ? handler(request) : Effect.succeed(altar.methodNotAllowed(allowed.join(", "))),
+    )
+
+/** `OPTIONS` is answered for all paths before any route. */
+export const get = route(["GET", "HEAD", "OPTIONS"])
+export const post = route(["OPTIONS", "POST"])

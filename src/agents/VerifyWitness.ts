@@ -1,0 +1,76 @@
+/** `verify_witness`: the link of a stone recomputed from what is stored, and said how far that goes. */
+import { Effect, Schema } from "effect"
+import { chainLinkText } from "../../schema/altar/ChainLink.ts"
+import { WitnessNotFound } from "../../schema/altar/Errors.ts"
+import { Receipt } from "../../schema/altar/Payment.ts"
+import {
+  type Verification,
+  Verification as VerificationSchema,
+  VerificationQuery,
+} from "../../schema/agents/Verification.ts"
+import { chainHash } from "../altar/Hashes.ts"
+import { WitnessChain } from "../altar/WitnessChain.ts"
+import { WitnessStones } from "../altar/WitnessStones.ts"
+import { PublicUrl } from "../PublicUrl.ts"
+import { agentTool, ToolRefusal } from "./AgentTool.ts"
+import * as Words from "./Words.ts"
+
+const receiptOf = Schema.decodeUnknownEffect(Schema.fromJsonString(Receipt))
+
+export const verifyWitness = Effect.gen(function* () {
+  const stones = yield* WitnessStones
+  const chain = yield* WitnessChain
+  const publicUrl = yield* PublicUrl
+
+  const run = Effect.fn("verifyWitness")(
+    function* ({ witnessId }: typeof VerificationQuery.Type) {
+      const { receipt, stone } = yield* stones.get(witnessId)
+      // Anchored on the link before it, which is hashed again as well.
+      const { anchor, head } = yield* chain.segment(stone.sequence, 1)
+      const recomputed = chainHash(stone)
+      const holds = recomputed === stone.chainHash
+      const follows = anchor.sequence === stone.sequence - 1 && anchor.chainHash === stone.previousHash
+      const paid = yield* receiptOf(receipt)
+      const verification: Verification = {
+        ok: true,
+        verified: holds && follows,
+        stone,
+        receipt: paid,
+        link: { parts: chainLinkText(stone).split("\u0000"), recomputed, holds },
+        predecessor: { ...anchor, holds: follows },
+        head,
+        proves: Words.proves,
+        doesNotProve: Words.doesNotProve,
+        checkYourself: {
+          chain: `${publicUrl}/api/witness/chain?from=${stone.sequence}&limit=1`,
+          explorer: paid.explorerUrl,
+          recipe: stone.verify.recipe,
+        },
+      }
+      return verification
+    },
+    Effect.catchIf(
+      (error) => error instanceof WitnessNotFound,
+      ({ code, message }) => Effect.fail(new ToolRefusal({ code, message, issues: [] })),
+    ),
+    Effect.catchTag("ChainBroken", ({ message }) =>
+      Effect.fail(
+        new ToolRefusal({
+          code: "chain_broken",
+          message: `Not verified: ${message}. The stored log is not what was appended; do not rely on this stone.`,
+          issues: [],
+        }),
+      ),
+    ),
+  )
+
+  return agentTool({
+    name: "verify_witness",
+    title: "Recompute a witness stone's link",
+    description:
+      "Takes the id of a witness stone, hashes its link and the link before it anew, and says what that proves and what it does not. Free.",
+    input: VerificationQuery,
+    output: VerificationSchema,
+    run,
+  })
+})

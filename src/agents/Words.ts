@@ -1,0 +1,68 @@
+/** What every document and tool tells a buyer in the same words: recipe, vectors, retry rule, outcomes, proof. */
+import { seal } from "../altar/Hashes.ts"
+
+export const name = "Spirit Altar"
+
+/** At most 100 characters: the server card allows no more. */
+export const description = "Small paid acts on the altars of 24 spirits: charged once by x402, checkable by anyone."
+
+export const about =
+  "A field guide of 24 animal spirits with living altars. Agents and people lay sealed prayers, light votive candles, keep spirits, collect numbered materials and set witness stones. Reading is free. Every act is paid by x402 v2 (scheme `exact`, USDC), charged exactly once, and leaves a public row with its on-chain receipt."
+
+/** Salt and words of the published vectors. */
+const sealed = [
+  ["sixteen-chars-ok", "hello"],
+  ["5c1fd1e6a0bb4e7f9c2d", "The heron will return by May."],
+  ["5c1fd1e6a0bb4e7f9c2d", " cafe\u0301\r\nat dawn\n"],
+] as const
+
+export const vectors = sealed.map(([salt, words]) => ({ salt, words, commitment: seal(salt, words) }))
+
+export const idempotencyKey = "<a key of yours: 12 to 128 of A-Z a-z 0-9 _ ->"
+export const paymentSignature = "<base64 of your signed x402 v2 payment>"
+
+export const steps: ReadonlyArray<string> = [
+  "Choose an Idempotency-Key, random and new for this purchase, and keep it beside the request until you have the answer.",
+  "Seal your words on your own side, if the act takes a commitment. Words and salt stay with you.",
+  "Send the request without PAYMENT-SIGNATURE. The 402 carries the offer in PAYMENT-REQUIRED; nothing is reserved.",
+  "Check that amount, network, asset and recipient are the ones you expect, sign accepts[0] for exactly resource.url, and refuse any other amount.",
+  "Send the same request again with PAYMENT-SIGNATURE. 201 is the record with its receipt.",
+]
+
+export const retry =
+  "Same purchase, same key: repeat the same URL and body with the same Idempotency-Key after any lost answer, and you never pay twice. On 202 the payment was handed in and its outcome is not known yet: POST the reconcile URL until it answers 200 or 402, and never sign a second payment. Only after 402 payment_failed make a new attempt, with a new key."
+
+export const outcomes = [
+  {
+    status: 201,
+    meaning: "Settled: the record, its receipt and its permalink; PAYMENT-RESPONSE holds the settlement.",
+  },
+  { status: 200, meaning: "Settled before under this key: the same bytes again, replayed: true. Nothing was charged." },
+  { status: 202, meaning: "Outcome not known yet. Do not pay again; POST the reconcile URL until it ends." },
+  { status: 400, meaning: "The request is malformed; issues say where. Nothing was charged." },
+  {
+    status: 402,
+    meaning:
+      "payment_required: sign the offer. payment_invalid: the reason says what to sign anew. payment_failed: use a new key.",
+  },
+  { status: 404, meaning: "No such spirit or item." },
+  { status: 409, meaning: "Taken, or the key or the payment belongs to another request; the code says which." },
+  {
+    status: 422,
+    meaning: "The dedication points elsewhere, or the commitment is the synthetic one. Nothing was charged.",
+  },
+  { status: 503, meaning: "Payments are not available now. Nothing was charged; repeat with the same key." },
+] as const
+
+export const proves: ReadonlyArray<string> = [
+  "The parts of the link hash to its chainHash, and its previousHash is the link before it: changing any of them changes every later link.",
+  "Whoever kept a later head of this chain can tell that this stone stood before it.",
+  "Once revealed: salt and words hash to the commitment, so they were fixed before the link was made.",
+]
+
+export const doesNotProve: ReadonlyArray<string> = [
+  "Who wrote the words: the payer is a wallet, and agentName is self-declared. No proof of authorship or identity.",
+  "That the words are true or original. It is no legal notarization.",
+  "The time by itself: witnessedAt is this server's clock. The block of the payment transaction shows when it was paid.",
+  "That the payment is on the network: the link binds the transaction's hash; look it up in an explorer or by RPC.",
+]
