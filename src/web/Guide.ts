@@ -1,0 +1,162 @@
+/** The field guide's pages: each reads its services once and is written as a whole document. */
+import { Clock, Effect, Layer, Schema } from "effect"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { SpiritId } from "../../schema/altar/Spirit.ts"
+import type { CatalogItem } from "../../schema/altar/Catalog.ts"
+import { Acts } from "../altar/Acts.ts"
+import { CandleWall } from "../altar/CandleWall.ts"
+import { Catalogs } from "../altar/Catalogs.ts"
+import { FieldGuide } from "../altar/FieldGuide.ts"
+import type { CatalogName } from "../altar/Items.ts"
+import { WitnessStones } from "../altar/WitnessStones.ts"
+import { PublicUrl } from "../PublicUrl.ts"
+import * as CandlesPage from "./pages/Candles.ts"
+import * as CatalogPage from "./pages/Catalog.ts"
+import { actOf } from "./pages/Deeds.ts"
+import * as HomePage from "./pages/Home.ts"
+import type { Page } from "./pages/Layout.ts"
+import { plateOf } from "./pages/Plates.ts"
+import * as SpiritPage from "./pages/Spirit.ts"
+import * as WitnessPage from "./pages/Witness.ts"
+import * as Pages from "./Pages.ts"
+import { Search } from "./Search.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+const isSpirit = Schema.is(SpiritId)
+const isItems: (value: unknown) => value is ReadonlyArray<typeof CatalogItem.Type> = Array.isArray
+
+const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
+  ["elements", "Twelve plain things one could find on a walk."],
+  ["companions", "Eight crabs, each with an opinion."],
+  ["pixels", "Six small animals of 128 editions each."],
+]
+
+const positive = (text: string | null) => (text !== null && /^[1-9][0-9]{0,14}$/u.test(text) ? Number(text) : undefined)
+
+const routes = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const acts = yield* Acts
+    const catalogs = yield* Catalogs
+    const guide = yield* FieldGuide
+    const publicUrl = yield* PublicUrl
+    const search = yield* Search
+    const stones = yield* WitnessStones
+    const wall = yield* CandleWall
+
+    const home = Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const { altars, field, newest } = yield* Effect.all(
+        { altars: guide.altars, field: guide.field, newest: acts.list(12, undefined) },
+        { concurrency: "unbounded" },
+      )
+      return HomePage.home({ altars, field, acts: newest.acts.map(actOf), now })
+    })
+
+    const spirit = Effect.fnUntraced(function* (id: string) {
+      const plate = plateOf(id)
+      if (plate === undefined) return undefined
+      const now = yield* Clock.currentTimeMillis
+      const { altars, lit } = yield* Effect.all(
+        { altars: guide.altars, lit: wall.list({ spirit: plate.id, limit: 50, before: undefined }) },
+        { concurrency: "unbounded" },
+      )
+      const altar = altars.altars.find((one) => one.spirit === plate.id)
+      if (altar === undefined) return undefined
+      const keeping = altar.keeper === null ? undefined : actOf(yield* Effect.orDie(acts.get(altar.keeper.id)))
+      return SpiritPage.spirit({ plate, altar, wall: lit, keeping, payment: catalogs.payment, publicUrl, now })
+    })
+
+    const candles = Effect.fnUntraced(function* (request: Request) {
+      const now = yield* Clock.currentTimeMillis
+      const query = Pages.urlOf(request).searchParams
+      const [asked, from] = [query.get("spirit") ?? "", query.get("before") ?? ""]
+      const chosen = isSpirit(asked) ? asked : undefined
+      const before = Pages.isUuid(from) ? from : undefined
+      return CandlesPage.candles({
+        wall: yield* wall.list({ spirit: chosen, limit: 50, before }),
+        spirit: chosen,
+        before,
+        now,
+      })
+    })
+
+    const catalog = Effect.gen(function* () {
+      const read = yield* Effect.forEach(shelves, ([name]) => catalogs.get(name), { concurrency: "unbounded" })
+      return CatalogPage.catalog({
+        shelves: shelves.map(([name, note], index) => {
+          const items = read[index]?.[name]
+          return { id: name, title: String(read[index]?.["name"]), note, items: isItems(items) ? items : [] }
+        }),
+        terms:
+          "An edition is a numbered record kept by this site under the wallet that paid. It is not an on-chain token, cannot be transferred, and has no resale route and no financial return.",
+        payment: catalogs.payment,
+        publicUrl,
+      })
+    })
+
+    const witness = Effect.fnUntraced(function* (request: Request) {
+      const query = Pages.urlOf(request).searchParams
+      const before = positive(query.get("before"))
+      const asked = query.get("q")?.slice(0, 100).trim() ?? ""
+      const { head, next, stones: listed } = yield* stones.list(24, before)
+      const answer = asked === "" ? undefined : yield* search.find(asked, head)
+      if (answer?._tag === "Page") return HttpServerResponse.redirect(answer.path, { status: 303 })
+      return Pages.page(
+        publicUrl,
+        request,
+        WitnessPage.witness({
+          stones: listed,
+          head,
+          next,
+          before,
+          found: answer?.found,
+          payment: catalogs.payment,
+          publicUrl,
+        }),
+      )
+    })
+
+    const page = <E, R>(
+      path: "/v2/" | "/v2/candles" | "/v2/catalog" | "/v2/spirits/:id",
+      make: (request: Request, id: string) => Effect.Effect<Page | undefined, E, R>,
+    ) =>
+      router.add("GET", path, (request) =>
+        Effect.flatMap(HttpRouter.params, ({ id }) =>
+          Pages.guarded(
+            publicUrl,
+            Effect.map(make(request, id ?? ""), (made) =>
+              made === undefined
+                ? Pages.notFound(publicUrl, request, "There is no such plate. The guide has twenty-four.")
+                : Pages.page(publicUrl, request, made),
+            ),
+          ),
+        ),
+      )
+
+    yield* page("/v2/", () => home)
+    yield* page("/v2/spirits/:id", (_, id) => spirit(id))
+    yield* page("/v2/candles", candles)
+    yield* page("/v2/catalog", () => catalog)
+    yield* router.add("GET", "/v2/witness", (request) =>
+      witness(request).pipe(
+        Effect.catchTag("ChainBroken", (error) => Effect.succeed(Pages.broken(publicUrl, request, error))),
+        (made) => Pages.guarded(publicUrl, made),
+      ),
+    )
+
+    for (const [from, to] of shortcuts) {
+      yield* router.add("GET", from, HttpServerResponse.redirect(to, { status: 308 }))
+    }
+  }),
+)
+
+/** What a reader may type or shorten. */
+const shortcuts = [
+  ["/v2", "/v2/"],
+  ["/v2/spirits", "/v2/#plates"],
+  ["/acts", "/v2/#acts"],
+  ["/witness", "/v2/witness"],
+] as const
+
+export const layer = routes.pipe(Layer.provide(Search.layer))

@@ -1,0 +1,30 @@
+/** Records and receipts as a table of facts a reader can copy from. */
+import type { Receipt } from "../../../schema/altar/Payment.ts"
+import { type Html, html } from "./Html.ts"
+import { moment } from "./Words.ts"
+
+export type Fact = readonly [label: string, value: Html | string | number]
+
+export const code = (text: string): Html => html`<code class="long">${text}</code>`
+
+export const facts = (list: ReadonlyArray<Fact>): Html =>
+  html`<dl class="facts facts--record">
+    ${list.map(
+      ([label, value]) =>
+        html`<div>
+          <dt>${label}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`
+
+export const receiptFacts = (receipt: Receipt): Html =>
+  facts([
+    ["Paid", `${receipt.priceUsd} (${receipt.amountAtomic} atomic USDC)`],
+    ["Settled", moment(receipt.settledAt)],
+    ["Transaction", html`<a href="${receipt.explorerUrl}" rel="external noreferrer">${code(receipt.transaction)}</a>`],
+    ["From", code(receipt.payer)],
+    ["To", code(receipt.payTo)],
+    ["Network", receipt.network],
+    ["Asset", code(receipt.asset)],
+  ])

@@ -1,0 +1,35 @@
+/** Markup in which every value is text unless it was made here: nothing a visitor wrote becomes markup. */
+
+/** Markup that is safe to be part of a page. */
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export type Value = Html | string | number | bigint | null | undefined | false | ReadonlyArray<Value>
+
+const replacements: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+}
+
+const escape = (text: string) => text.replace(/[&<>"']/gu, (character) => replacements[character] ?? "")
+
+const isList = (value: Value): value is ReadonlyArray<Value> => Array.isArray(value)
+
+const render = (value: Value): string => {
+  if (value instanceof Html) return value.text
+  if (isList(value)) return value.map(render).join("")
+  return value === null || value === undefined || value === false ? "" : escape(String(value))
+}
+
+/** Attributes are written with double quotes around a value, always. */
+export const html = (parts: TemplateStringsArray, ...values: ReadonlyArray<Value>): Html =>
+  new Html(parts.map((part, index) => part + render(values[index])).join(""))
+
+export const empty = new Html("")

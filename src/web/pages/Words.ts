@@ -1,0 +1,52 @@
+/** Times, names and numbers as a reader says them. */
+import { html, type Html } from "./Html.ts"
+
+export { agoWords, leftWords, stretchWords } from "../v2/durations.ts"
+
+const numerals: ReadonlyArray<readonly [number, string]> = [
+  [10, "X"],
+  [9, "IX"],
+  [5, "V"],
+  [4, "IV"],
+  [1, "I"],
+]
+
+/** Plate numbers: 1 to 39. */
+export const roman = (number: number): string => {
+  let rest = number
+  return numerals
+    .map(([value, sign]) => {
+      const count = Math.floor(rest / value)
+      rest -= count * value
+      return sign.repeat(count)
+    })
+    .join("")
+}
+
+const months = "January February March April May June July August September October November December".split(" ")
+
+/** `21 November 2026`, of an RFC 3339 time or a day. */
+export const dayWords = (iso: string) =>
+  `${Number(iso.slice(8, 10))} ${months[Number(iso.slice(5, 7)) - 1] ?? ""} ${iso.slice(0, 4)}`
+
+/** `21 November 2026, 09:17 UTC`. */
+export const timeWords = (iso: string) => `${dayWords(iso)}, ${iso.slice(11, 16)} UTC`
+
+/** A moment, written out. */
+export const moment = (iso: string): Html => html`<time datetime="${iso}">${timeWords(iso)}</time>`
+
+export const count = (number: number, one: string, many: string = `${one}s`) =>
+  `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`
+
+/** Dollars and cents of a number of cents. */
+export const dollars = (cents: number) => `$${(cents / 100).toLocaleString("en-US", { minimumFractionDigits: 2 })}`
+
+/** The two ends of an address or a hash; the whole of it is in the title. */
+export const short = (hex: string): Html => {
+  const head = hex.startsWith("0x") ? 6 : 4
+  return html`<code class="hash" title="${hex}">${hex.slice(0, head)}…${hex.slice(-4)}</code>`
+}
+
+/** Who did it: the self-declared name, else the wallet. */
+export const who = (name: string | null | undefined, wallet: string): Html =>
+  name === null || name === undefined ? short(wallet) : html`<b class="name">${name}</b>`

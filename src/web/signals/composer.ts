@@ -1,0 +1,129 @@
+/** A signal is sent once however often Send is pressed, and its words stay in the field until the room has them. */
+import * as Api from "./api.ts"
+import { find, inTime, lengthOf } from "./dom.ts"
+import type { Invite } from "./invite.ts"
+import { recall, remember } from "./memory.ts"
+
+const form = find("composer", HTMLFormElement)
+const sender = find("sender", HTMLInputElement)
+const text = find("text", HTMLInputElement)
+const send = find("send", HTMLButtonElement)
+const problem = find("send-problem", HTMLElement)
+const nameProblem = find("sender-problem", HTMLElement)
+const sent = find("sent", HTMLElement)
+const count = find("text-count", HTMLElement)
+
+const limits = { sender: 40, text: 160 } as const
+
+const modes: ReadonlyArray<Api.Mode> = ["calm", "spark", "ping", "celebrate"]
+
+const chosen = (name: string) => form.querySelector<HTMLInputElement>(`input[name=${name}]:checked`)?.value
+
+const written = () => ({
+  sender: sender.value.trim(),
+  senderKind: chosen("kind") === "agent" ? ("agent" as const) : ("person" as const),
+  text: text.value.trim(),
+  mode: modes.find((mode) => mode === chosen("mode")) ?? "calm",
+})
+
+const newClientId = () =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("")
+
+/** The same content keeps its clientId until it is accepted, so that a repeated send is the same message. */
+let attempt = { content: "", clientId: "" }
+
+const clientIdOf = (content: string) => {
+  if (attempt.content !== content) attempt = { content, clientId: newClientId() }
+  return attempt.clientId
+}
+
+const refuse = (words: string, field?: HTMLInputElement) => {
+  problem.textContent = field === sender ? "" : words
+  nameProblem.textContent = field === sender ? words : ""
+  sent.textContent = ""
+  for (const each of [sender, text]) each.toggleAttribute("aria-invalid", false)
+  field?.setAttribute("aria-invalid", "true")
+  field?.focus()
+}
+
+const complaint = (): readonly [words: string, field: HTMLInputElement] | undefined => {
+  const message = written()
+  if (message.sender === "") return ["Write your name first, so that others know who sends.", sender]
+  if (lengthOf(message.sender) > limits.sender) return [`A name has at most ${limits.sender} characters.`, sender]
+  if (message.text === "") return ["Write a line to send.", text]
+  if (lengthOf(message.text) > limits.text) return [`A signal has at most ${limits.text} characters.`, text]
+  return undefined
+}
+
+const explained = ({ code, message, retryAfter }: Api.Problem) => {
+  switch (code) {
+    case "OFFLINE":
+      return "Not confirmed: no connection. Your words are still here; press Send again, it will not arrive twice."
+    case "RATE_LIMITED":
+      return `Not sent. ${message.split(";")[0] ?? ""}. You can send again in ${inTime(retryAfter)}.`
+    case "INTERNAL":
+      return "Not confirmed: the room has a problem of its own. Press Send again, it will not arrive twice."
+    case "FORBIDDEN":
+      return `Not sent. ${Api.elsewhere}`
+    default:
+      return `Not sent. ${message}`
+  }
+}
+
+const counted = () => {
+  const length = lengthOf(text.value)
+  count.textContent = `${length} of ${limits.text}`
+  count.classList.toggle("problem", length > limits.text)
+}
+
+export interface Sending {
+  readonly invite: () => Invite | undefined
+  readonly accepted: () => void
+  readonly over: (problem: Api.Problem) => void
+}
+
+export const connect = ({ accepted, invite, over }: Sending) => {
+  const { kind, name } = recall()
+  sender.value = name
+  for (const radio of form.querySelectorAll<HTMLInputElement>("input[name=kind]")) radio.checked = radio.value === kind
+  counted()
+  text.addEventListener("input", counted)
+
+  const submit = async (room: Invite) => {
+    const complained = complaint()
+    if (complained !== undefined) return refuse(...complained)
+    const message = written()
+    remember({ name: message.sender, kind: message.senderKind })
+    send.setAttribute("aria-disabled", "true")
+    const answer = await Api.send(room, { ...message, clientId: clientIdOf(JSON.stringify(message)) })
+    send.removeAttribute("aria-disabled")
+    if (invite() !== room) return
+    if (!answer.ok) {
+      if (Api.isOver(answer.problem)) return over(answer.problem)
+      if (answer.problem.code === "CONFLICT") attempt = { content: "", clientId: "" }
+      return refuse(explained(answer.problem))
+    }
+    attempt = { content: "", clientId: "" }
+    // What was typed while the answer was on its way is the next signal.
+    if (text.value.trim() === message.text) text.value = ""
+    counted()
+    refuse("")
+    sent.textContent = "The room has it."
+    text.focus()
+    accepted()
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault()
+    const room = invite()
+    if (room !== undefined && send.ariaDisabled !== "true") void submit(room)
+  })
+}
+
+/** Nothing of one room's words is left for the next. */
+export const reset = () => {
+  text.value = ""
+  counted()
+  refuse("")
+  attempt = { content: "", clientId: "" }
+}

@@ -1,0 +1,166 @@
+/** The signal room's page: the fragment says which room, and every part of the page follows from that. */
+import * as Api from "./api.ts"
+import * as Composer from "./composer.ts"
+import { find, inTime, lengthOf } from "./dom.ts"
+import { fragmentIn, fragmentOf, type Invite, readInvite } from "./invite.ts"
+import { follow, type Loop } from "./loop.ts"
+import { pace, felt, unseen } from "./poll.ts"
+import { senses } from "./settings.ts"
+import * as Share from "./share.ts"
+import * as View from "./view.ts"
+
+let invite: Invite | undefined
+let loop: Loop | undefined
+/** The room made on this page: its first need is to be shared. */
+let made = ""
+
+const retries = [find("loading-retry", HTMLButtonElement), find("state-retry", HTMLButtonElement)]
+const canRetry = (can: boolean) => {
+  for (const button of retries) button.hidden = !can
+}
+
+const leave = () => {
+  loop?.leave()
+  loop = undefined
+  invite = undefined
+  senses.hush()
+  View.clear()
+  Composer.reset()
+  Share.withdraw()
+  find("confirm", HTMLDialogElement).close()
+}
+
+/** A room that is over leaves neither its key in the address bar nor its words on the page. */
+const end = (code: string) => {
+  leave()
+  history.replaceState(null, "", location.pathname)
+  View.end(code)
+}
+
+const enter = (room: Invite) => {
+  invite = room
+  View.say("loading-words", "Asking for its latest signals.")
+  canRetry(false)
+  View.show("loading")
+  document.title = "Signal room"
+  Share.offer(room, made === room.room)
+  loop = follow(room, {
+    answered: (signals, before) => {
+      View.room(signals.room.name, signals.room.expiresAt, signals.serverTime)
+      View.state("well", `Listening, every ${pace} seconds.`)
+      canRetry(false)
+      View.show("room")
+      View.add(unseen(before, signals), before.joined)
+      if (signals.truncated) find("missed", HTMLElement).hidden = false
+      const message = felt(before, signals)
+      if (message !== undefined) senses.play(message)
+    },
+    refused: (problem, seconds) => {
+      if (seconds === undefined) return end(problem.code)
+      const words = View.trouble(problem, seconds)
+      View.state("trouble", words)
+      View.say("loading-words", words)
+      canRetry(problem.code !== "RATE_LIMITED")
+    },
+    resting: () => View.state("resting", "Resting while this page is hidden."),
+  })
+}
+
+const route = () => {
+  const found = readInvite(location.hash)
+  if (typeof found !== "string" && invite?.room === found.room && invite.token === found.token) return
+  leave()
+  if (found === "broken") return View.end("BROKEN")
+  if (found !== "none") return enter(found)
+  document.title = "Signal room"
+  View.show("start")
+}
+
+const createName = find("create-name", HTMLInputElement)
+const createButton = find("create-button", HTMLButtonElement)
+
+const creationTrouble = ({ code, message, retryAfter }: Api.Problem) => {
+  switch (code) {
+    case "RATE_LIMITED":
+      return `No new room yet. ${message.split(";")[0] ?? ""}. Try again in ${inTime(retryAfter)}.`
+    case "OFFLINE":
+      return "No connection, so no room. Check your network and press the button again."
+    case "FORBIDDEN":
+      return `No room was made. ${Api.elsewhere}`
+    default:
+      return `No room was made. ${message}`
+  }
+}
+
+const create = async () => {
+  const name = createName.value.trim()
+  if (lengthOf(name) > 60) return View.say("create-problem", "A name has at most 60 characters.")
+  View.say("create-problem", "")
+  createButton.setAttribute("aria-disabled", "true")
+  const answer = await Api.create(name)
+  createButton.removeAttribute("aria-disabled")
+  if (!answer.ok) return View.say("create-problem", creationTrouble(answer.problem))
+  createName.value = ""
+  made = answer.value.room.id
+  location.hash = fragmentOf({ room: made, token: answer.value.token })
+}
+
+find("create", HTMLFormElement).addEventListener("submit", (event) => {
+  event.preventDefault()
+  if (createButton.ariaDisabled !== "true") void create()
+})
+
+find("join", HTMLFormElement).addEventListener("submit", (event) => {
+  event.preventDefault()
+  const link = find("join-link", HTMLInputElement)
+  const fragment = fragmentIn(link.value)
+  if (typeof readInvite(fragment) === "string") {
+    View.say("join-problem", "This is not a whole invite. It ends with #room=… and &token=…")
+    link.focus()
+    return
+  }
+  View.say("join-problem", "")
+  link.value = ""
+  location.hash = fragment
+})
+
+const confirm = find("confirm", HTMLDialogElement)
+const confirmed = find("confirm-yes", HTMLButtonElement)
+
+const remove = async (room: Invite) => {
+  confirmed.setAttribute("aria-disabled", "true")
+  const answer = await Api.remove(room)
+  confirmed.removeAttribute("aria-disabled")
+  if (invite !== room) return
+  if (answer.ok) return end("DELETED")
+  if (Api.isOver(answer.problem)) return end(answer.problem.code)
+  const wait = answer.problem.retryAfter
+  const next = wait > 0 ? `Try again in ${inTime(wait)}.` : "Press the button again; a room is deleted only once."
+  View.say("confirm-problem", `Not deleted. ${View.trouble(answer.problem, undefined)} ${next}`)
+}
+
+find("delete", HTMLButtonElement).addEventListener("click", () => {
+  View.say("confirm-problem", "")
+  confirm.showModal()
+})
+find("confirm-no", HTMLButtonElement).addEventListener("click", () => confirm.close())
+confirmed.addEventListener("click", () => {
+  if (invite !== undefined && confirmed.ariaDisabled !== "true") void remove(invite)
+})
+
+for (const button of retries) button.addEventListener("click", () => loop?.wanted())
+
+// A fragment is the room's, so these two go where they lead without one.
+find("skip", HTMLAnchorElement).addEventListener("click", (event) => {
+  event.preventDefault()
+  find("main", HTMLElement).focus()
+})
+find("ended-again", HTMLAnchorElement).addEventListener("click", (event) => {
+  event.preventDefault()
+  history.replaceState(null, "", location.pathname)
+  route()
+})
+
+Composer.connect({ invite: () => invite, accepted: () => loop?.wanted(), over: ({ code }) => end(code) })
+window.addEventListener("hashchange", route)
+route()

@@ -1,0 +1,32 @@
+/** The artwork is fetched anew and hashed here, against the hash its manifest was published with. */
+import { canHash, sha256, whyNot } from "./digest.ts"
+import { all, make, one, verdict } from "./dom.ts"
+
+const check = async ({ artwork, bytes, sha256: published }: DOMStringMap): Promise<HTMLElement> => {
+  const response = await fetch(artwork ?? "", { cache: "no-store" })
+  if (!response.ok) return verdict("broken", "Not checked.", `The artwork answered ${response.status}.`)
+  const content = await response.arrayBuffer()
+  const computed = await sha256(content)
+  return computed === published
+    ? verdict("holds", "Same hash.", `${content.byteLength.toLocaleString("en-US")} bytes were hashed in this browser.`)
+    : verdict(
+        "broken",
+        "Another hash.",
+        `${content.byteLength} bytes instead of ${bytes ?? ""} hash to `,
+        make("code", { class: "long" }, computed),
+      )
+}
+
+export const start = () => {
+  for (const place of all("[data-artwork]", HTMLElement)) {
+    const result = one("[data-result]", HTMLElement, place)
+    one("button", HTMLButtonElement, place).addEventListener("click", () => {
+      if (!canHash()) return result.replaceChildren(verdict("broken", "Cannot hash here.", whyNot))
+      result.replaceChildren(verdict("waits", "Hashing."))
+      void check(place.dataset).then(
+        (said) => result.replaceChildren(said),
+        () => result.replaceChildren(verdict("broken", "Not checked.", "The artwork could not be loaded.")),
+      )
+    })
+  }
+}

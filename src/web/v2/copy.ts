@@ -1,0 +1,29 @@
+/** Copying says that it has copied, or selects the text for a reader to copy. */
+import { all } from "./dom.ts"
+
+const select = (element: Element) => {
+  const range = document.createRange()
+  range.selectNodeContents(element)
+  getSelection()?.removeAllRanges()
+  getSelection()?.addRange(range)
+}
+
+export const copyFrom = async (button: HTMLButtonElement, source: Element) => {
+  const label = [...button.childNodes]
+  const copied = await navigator.clipboard?.writeText(source.textContent ?? "").then(
+    () => true,
+    () => false,
+  )
+  if (copied !== true) select(source)
+  button.textContent = copied === true ? "Copied" : "Selected"
+  setTimeout(() => button.replaceChildren(...label), 2000)
+}
+
+export const start = () => {
+  for (const button of all("[data-copy]", HTMLButtonElement)) {
+    button.addEventListener("click", () => {
+      const source = document.getElementById(button.dataset["copy"] ?? "")
+      if (source !== null) void copyFrom(button, source)
+    })
+  }
+}

@@ -1,0 +1,134 @@
+/** The way of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
+import { type Answer, ask, messageOf, post, Unreachable } from "../ask.ts"
+import { readChallenge, refusal } from "./challenge.ts"
+import { forget, type Purchase, remember } from "./purchase.ts"
+import type { Wallet } from "./wallet.ts"
+
+export type Outcome =
+  | { readonly tag: "settled"; readonly answer: Answer; readonly purchase: Purchase }
+  /** Over, and nothing was charged. */
+  | { readonly tag: "refused"; readonly message: string }
+  /** Not over: the same key may be taken up again. */
+  | { readonly tag: "open"; readonly message: string }
+
+export interface Said {
+  readonly step: (name: "price" | "sign" | "settle", state: "waits" | "done" | "failed", words: string) => void
+}
+
+const headers = ({ key, payment }: Purchase) => ({
+  "idempotency-key": key,
+  ...(payment === null ? {} : { "payment-signature": payment }),
+})
+
+const send = (purchase: Purchase) =>
+  ask(purchase.path, { ...post({}, headers(purchase)), body: purchase.body === "" ? null : purchase.body })
+
+const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+
+/** An answer that ends the purchase, or undefined while it does not. */
+const ended = (form: string, purchase: Purchase, answer: Answer): Outcome | undefined => {
+  if (answer.status === 200 || answer.status === 201) {
+    forget(form)
+    return { tag: "settled", answer, purchase }
+  }
+  const isOpen = answer.status === 202 || answer.status === 429 || answer.status >= 500
+  if (isOpen) return undefined
+  forget(form)
+  return {
+    tag: "refused",
+    message: `${messageOf(answer)} ${answer.status === 402 ? "Nothing was charged." : ""}`.trim(),
+  }
+}
+
+/** Asks how it ended until it has ended; sends the signed request itself again only when it never arrived. */
+const follow = async (form: string, purchase: Purchase, said: Said, tries = 40): Promise<Outcome> => {
+  for (let round = 0; round < tries; round++) {
+    const answer = await ask(`/api/reconcile/${purchase.key}`, { method: "POST" }).catch(() => undefined)
+    if (answer?.status === 404) return hand(form, purchase, said, tries - 1)
+    const end = answer === undefined ? undefined : ended(form, purchase, answer)
+    if (end !== undefined) return end
+    const wait = Math.min(10, Math.max(1, Number(answer?.headers.get("retry-after") ?? 2)))
+    said.step(
+      "settle",
+      "waits",
+      answer === undefined
+        ? "No answer. Asking again, not paying again."
+        : "Not known yet. Asking again, not paying again.",
+    )
+    await pause(wait)
+  }
+  return {
+    tag: "open",
+    message: "The outcome is still open. Leave this tab as it is and ask again later; nothing will be paid twice.",
+  }
+}
+
+/** Hands in what was signed; the same bytes under the same key, however often. */
+const hand = async (form: string, purchase: Purchase, said: Said, tries = 40): Promise<Outcome> => {
+  if (tries <= 0)
+    return {
+      tag: "open",
+      message: "The altar cannot be reached. What you signed is kept in this tab; try again later.",
+    }
+  said.step("settle", "waits", "Settling.")
+  const answer = await send(purchase).catch(() => undefined)
+  if (answer === undefined) {
+    said.step("settle", "waits", "No answer. Asking how it ended, not paying again.")
+    await pause(2)
+    return follow(form, purchase, said, tries - 1)
+  }
+  if (answer.status === 503)
+    return { tag: "open", message: `${messageOf(answer)} What you signed is kept in this tab.` }
+  return ended(form, purchase, answer) ?? follow(form, purchase, said, tries - 1)
+}
+
+/** A purchase that was interrupted: what was signed is handed in again, what was not is begun anew. */
+export const resume = async (form: string, purchase: Purchase, said: Said): Promise<Outcome> => {
+  if (purchase.payment !== null) return follow(form, purchase, said)
+  forget(form)
+  return {
+    tag: "refused",
+    message: purchase.asked
+      ? "The page was left while a wallet was asked. Nothing was handed in, so nothing was charged."
+      : "The page was left before anything was signed. Nothing was charged.",
+  }
+}
+
+export const run = async (form: string, purchase: Purchase, wallet: Wallet, said: Said): Promise<Outcome> => {
+  remember(form, purchase)
+  said.step("price", "waits", "Asking for the price.")
+  const offered = await send(purchase).catch((error: unknown) =>
+    error instanceof Unreachable ? error : Promise.reject(error),
+  )
+  if (offered instanceof Unreachable) {
+    forget(form)
+    return { tag: "refused", message: `${offered.message} Nothing was signed.` }
+  }
+  if (offered.status !== 402) {
+    forget(form)
+    return { tag: "refused", message: `${messageOf(offered)} Nothing was signed.` }
+  }
+  const challenge = readChallenge(offered.headers.get("payment-required"))
+  const reason = challenge === undefined ? "The altar sent terms this page cannot read." : refusal(challenge, purchase)
+  if (challenge === undefined || reason !== undefined) {
+    forget(form)
+    said.step("price", "failed", "Not what this page listed.")
+    return { tag: "refused", message: `${reason} Nothing was signed.` }
+  }
+  const [{ amount, network, payTo }] = challenge.accepts
+  said.step(
+    "price",
+    "done",
+    `$${(Number(amount) / 1_000_000).toFixed(2)} to ${payTo.slice(0, 6)}…${payTo.slice(-4)} on ${network}, as listed.`,
+  )
+  said.step("sign", "waits", "Waiting for the signature.")
+  const asking = remember(form, { ...purchase, asked: true })
+  const payment = await wallet.sign(challenge).catch(() => undefined)
+  if (payment === undefined) {
+    forget(form)
+    said.step("sign", "failed", "Not signed.")
+    return { tag: "refused", message: "The wallet gave no signature. Nothing was charged." }
+  }
+  said.step("sign", "done", `Signed by ${wallet.address.slice(0, 6)}…${wallet.address.slice(-4)}.`)
+  return hand(form, remember(form, { ...asking, payment }), said)
+}

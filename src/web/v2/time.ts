@@ -1,0 +1,40 @@
+/** Times in words and candles burn on while the page stays open. */
+import { all } from "./dom.ts"
+import { agoWords, leftWords } from "./durations.ts"
+import { frame, isRung, waxHeight } from "./wax.ts"
+
+const burn = (candle: SVGElement, now: number) => {
+  const { candle: rung, from, until } = candle.dataset
+  if (!isRung(rung)) return
+  const [start, end] = [Date.parse(from ?? ""), Date.parse(until ?? "")]
+  const left = Math.min(1, Math.max(0, (end - now) / (end - start)))
+  const height = waxHeight(rung, left)
+  const top = String(frame.ground - height)
+  const wax = candle.querySelector(".wax")
+  wax?.setAttribute("y", top)
+  wax?.setAttribute("height", String(height))
+  candle.querySelector(".pool")?.setAttribute("cy", String(frame.ground - height + 2))
+  candle.querySelector(".flame")?.setAttribute("transform", `translate(${frame.width / 2} ${top})`)
+  candle.classList.toggle("candle--out", left === 0)
+}
+
+const tick = () => {
+  const now = Date.now()
+  for (const element of all("[data-ago]", HTMLElement)) {
+    const words = agoWords(now - Date.parse(element.dataset["ago"] ?? ""))
+    if (element.textContent !== words) element.textContent = words
+  }
+  for (const element of all("[data-left]", HTMLElement)) {
+    const words = leftWords(Date.parse(element.dataset["left"] ?? "") - now)
+    if (element.textContent !== words) element.textContent = words
+  }
+  for (const candle of all("[data-candle]", SVGElement)) burn(candle, now)
+}
+
+/** Milliseconds; the smallest unit shown is a minute. */
+const beat = 20_000
+
+export const start = () => {
+  setInterval(tick, beat)
+  document.addEventListener("visibilitychange", () => document.hidden || tick())
+}
