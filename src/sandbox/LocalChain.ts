@@ -1,0 +1,196 @@
+// A real EVM chain on this machine, with play USDC at USDC's own address, that lives exactly as long as its layer.
+import { Context, Effect, FileSystem, Layer, Path, Redacted, Schema, Semaphore } from "effect"
+import { NodeServices } from "@effect/platform-node"
+import { createTestClient, encodeFunctionData, http, parseAbi, parseEther, publicActions, walletActions } from "viem"
+import DevUSD from "./contracts/DevUSD.json" with { type: "json" }
+import Multicall3 from "./contracts/Multicall3.json" with { type: "json" }
+import * as OwnedProcess from "./OwnedProcess.ts"
+
+/** The chain could not be started, or did not answer. */
+export class LocalChainError extends Schema.TaggedError<LocalChainError>()("LocalChainError", {
+  message: Schema.String,
+}) {}
+
+type Hex = `0x${string}`
+
+/** The networks whose USDC the play token can stand in for (CAIP-2). */
+export type Network = "eip155:84532" | "eip155:8453"
+
+/** USDC's address on Base Sepolia and Base: stock x402 servers and clients know it without being told. */
+const networks: Record<Network, { readonly chainId: number; readonly asset: Hex }> = {
+  "eip155:84532": { chainId: 84532, asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e" },
+  "eip155:8453": { chainId: 8453, asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913" },
+}
+const multicall3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
+
+// Keys and accounts of the test mnemonic printed in anvil's own manual: public, and worth nothing on any real chain.
+const relayerKey: Hex = "0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6" // account 9
+const relayer: Hex = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
+const payTo: Hex = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC" // account 2
+// Account 8 hands out play money, so that the relayer's nonces stay the relayer's own.
+const faucet: Hex = "0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f"
+
+const token = parseAbi([
+  "function mint(address to, uint256 amount) returns (bool)",
+  "function balanceOf(address account) view returns (uint256)",
+])
+
+// On SIGTERM anvil writes its state file; on SIGKILL what came after the last interval is lost.
+const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 5000 }
+
+/** An `anvil` of the PATH, else the one npm installed. npm's own `anvil` command is a script around it: never that one. */
+const findAnvil = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const name = process.platform === "win32" ? "anvil.exe" : "anvil"
+  for (const folder of yield* OwnedProcess.searchPath) {
+    const file = yield* Effect.option(fs.realPath(path.join(folder, name)))
+    if (file._tag === "Some" && !file.value.includes("node_modules")) return file.value
+  }
+  const cpu = process.arch === "x64" ? "amd64" : process.arch
+  const packageName = `@foundry-rs/anvil-${process.platform}-${cpu}`
+  const missing = new LocalChainError({
+    message: `No anvil found: install the optional npm package ${packageName}, or put Foundry's anvil on the PATH`,
+  })
+  const file = yield* OwnedProcess.packageFile(
+    "@foundry-rs/anvil/package.json",
+    `${packageName}/package.json`,
+    path.join("bin", name),
+  ).pipe(Effect.mapError(() => missing))
+  return (yield* fs.exists(file)) ? file : yield* missing
+})
+
+/** Ends the chain a killed process left on this state file, and remembers ours for the next one to end. */
+const claimStateFile = Effect.fn("LocalChain.claimStateFile")(function* (stateFile: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const pidFile = `${stateFile}.pid`
+  yield* fs.makeDirectory(path.dirname(stateFile), { recursive: true })
+  const recorded = Number(yield* fs.readFileString(pidFile).pipe(Effect.orElseSucceed(() => "")))
+  if (Number.isSafeInteger(recorded) && recorded > 1) {
+    yield* OwnedProcess.endLeftover(recorded, ["anvil", `--state ${stateFile} `], stop)
+  }
+  let ours = 0
+  yield* Effect.addFinalizer(() =>
+    fs.readFileString(pidFile).pipe(
+      Effect.flatMap((text) => (Number(text) === ours ? fs.remove(pidFile) : Effect.void)),
+      Effect.ignore,
+    ),
+  )
+  return (pid: number) => fs.writeFileString(pidFile, String((ours = pid)))
+})
+
+const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { asset, chainId } = networks[options.network]
+  const command = yield* findAnvil
+  const cache = yield* fs.makeTempDirectoryScoped({ prefix: "spirit-altar-anvil-" })
+  const args = ["--host", "127.0.0.1", "--port", "0", "--chain-id", String(chainId)]
+  // Without a bound anvil writes every old state to disk, gigabytes of them; 64 still allows deep reorgs.
+  args.push("--prune-history", "64", "--cache-path", cache)
+  // One slot an epoch puts `safe` one block and `finalized` two blocks behind the head.
+  args.push("--slots-in-an-epoch", "1")
+  if (options.heartbeatMs !== undefined) {
+    // Mixed: a transaction is mined at once, and an empty block follows every period.
+    args.push("--mixed-mining", "--block-time", String(options.heartbeatMs / 1000))
+  }
+  const stateFile = options.stateFile === undefined ? undefined : path.resolve(options.stateFile)
+  const remember = stateFile === undefined ? undefined : yield* claimStateFile(stateFile)
+  if (stateFile !== undefined) args.push("--state", stateFile, "--state-interval", "1")
+  const ready = /Listening on 127\.0\.0\.1:(\d+)/
+  const anvil = yield* OwnedProcess.start({ command, args, ready, stop })
+  yield* remember?.(anvil.pid) ?? Effect.void
+
+  const rpcUrl = `http://127.0.0.1:${anvil.ready[1]}`
+  const client = createTestClient({ mode: "anvil", transport: http(rpcUrl), pollingInterval: 20 })
+    .extend(publicActions)
+    .extend(walletActions)
+  const ask = <A>(what: string, request: () => Promise<A>) =>
+    Effect.tryPromise({
+      try: request,
+      catch: (cause) => new LocalChainError({ message: `${what} failed: ${String(cause)}` }),
+    })
+
+  const install = Effect.fnUntraced(function* (address: Hex, code: string) {
+    const present = yield* ask("getCode", () => client.getCode({ address }))
+    if (present !== undefined) return
+    yield* ask("setCode", () => client.setCode({ address, bytecode: `0x${code.slice(2)}` }))
+  })
+  yield* ask("setLoggingEnabled", () => client.setLoggingEnabled(false))
+  yield* install(asset, DevUSD.deployedBytecode)
+  yield* install(multicall3, Multicall3.deployedBytecode)
+  const gas = parseEther("1000")
+  if ((yield* ask("getBalance", () => client.getBalance({ address: relayer }))) < gas) {
+    yield* ask("setBalance", () => client.setBalance({ address: relayer, value: gas }))
+  }
+
+  // The node numbers the faucet's transactions as they arrive: one at a time, or two get the same number.
+  const turn = yield* Semaphore.make(1)
+
+  const fund = Effect.fn("LocalChain.fund")(function* (address: Hex, amountAtomic: bigint) {
+    const data = encodeFunctionData({
+      abi: token,
+      functionName: "mint",
+      args: [address, amountAtomic],
+    })
+    const transaction = yield* ask("mint", () =>
+      client.sendTransaction({ account: faucet, to: asset, data, chain: null }),
+    ).pipe(turn.withPermits(1))
+    const receipt = yield* ask("mint", () => client.waitForTransactionReceipt({ hash: transaction, timeout: 30_000 }))
+    if (receipt.status !== "success") {
+      return yield* new LocalChainError({ message: `mint reverted in ${transaction}` })
+    }
+    const balanceAtomic = yield* ask("balanceOf", () =>
+      client.readContract({
+        address: asset,
+        abi: token,
+        functionName: "balanceOf",
+        args: [address],
+      }),
+    )
+    return { balanceAtomic, transaction }
+  })
+  const mine = ask("mine", () => client.mine({ blocks: 1 })).pipe(Effect.withSpan("LocalChain.mine"))
+  const { network } = options
+  const key = Redacted.make(relayerKey)
+  return LocalChain.of({ rpcUrl, chainId, network, asset, payTo, relayerKey: key, fund, mine })
+})
+
+/** What a local chain is started with. */
+export interface LocalChainOptions {
+  readonly network: Network
+  /** Balances, receipts and used nonces are kept here, written every second and at the end; absent, nothing is kept. */
+  readonly stateFile?: string
+  /** Milliseconds between empty blocks, at least 1; absent, a block is mined for each transaction only. */
+  readonly heartbeatMs?: number
+}
+
+export class LocalChain extends Context.Service<
+  LocalChain,
+  {
+    /** JSON-RPC over HTTP, on the loopback only. */
+    readonly rpcUrl: string
+    readonly chainId: number
+    readonly network: Network
+    /** The play token, at the address of that network's USDC. */
+    readonly asset: Hex
+    /** A well-known test account for a seller. */
+    readonly payTo: Hex
+    /** The well-known key that has gas to broadcast with. */
+    readonly relayerKey: Redacted.Redacted<Hex>
+    /** Mints `amountAtomic` (atomic USDC, six decimals) and answers the balance after it. */
+    readonly fund: (
+      address: Hex,
+      amountAtomic: bigint,
+    ) => Effect.Effect<{ readonly balanceAtomic: bigint; readonly transaction: Hex }, LocalChainError>
+    /** Mines one block; a transaction is `finalized` once two blocks follow its own. */
+    readonly mine: Effect.Effect<void, LocalChainError>
+  }
+>()("spirit-altar/sandbox/LocalChain") {
+  static readonly layer = (options: LocalChainOptions): Layer.Layer<LocalChain, LocalChainError> =>
+    Layer.effect(
+      LocalChain,
+      Effect.mapError(make(options), ({ message }) => new LocalChainError({ message })),
+    ).pipe(Layer.provide(NodeServices.layer))
+}

@@ -1,0 +1,160 @@
+// A real PostgreSQL on this machine, reachable with its own password only, that lives exactly as long as its layer.
+import { randomBytes } from "node:crypto"
+import { createServer } from "node:net"
+import { NodeServices } from "@effect/platform-node"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
+import { Reactivity } from "effect/reactivity"
+import * as OwnedProcess from "./OwnedProcess.ts"
+import {
+  type Binaries,
+  findBinaries,
+  findIdentity,
+  type Identity,
+  requireReachable,
+  runAs,
+} from "./PostgresBinaries.ts"
+
+/** The database could not be started. */
+export class LocalDatabaseError extends Schema.TaggedError<LocalDatabaseError>()("LocalDatabaseError", {
+  message: Schema.String,
+}) {}
+
+// SIGINT is PostgreSQL's fast shutdown; SIGQUIT its immediate one, which the next start recovers from.
+const stop: OwnedProcess.Stop = { signal: "SIGINT", force: "SIGQUIT", patienceMs: 10_000 }
+
+/** The cluster appears under its name only when it is whole, so a start cut short is simply done again. */
+const initialise = Effect.fn("LocalDatabase.initialise")(function* (options: {
+  readonly dataDir: string
+  readonly cluster: string
+  readonly passwordFile: string
+  readonly binaries: Binaries
+  readonly identity: Identity
+  readonly durable: boolean
+}) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { cluster, dataDir, identity, passwordFile } = options
+  const unfinished = `${cluster}.unfinished`
+  yield* fs.remove(unfinished, { recursive: true, force: true })
+  yield* fs.remove(passwordFile, { force: true })
+  yield* fs.writeFileString(passwordFile, randomBytes(24).toString("hex"), { mode: 0o600 })
+  yield* fs.makeDirectory(unfinished, { mode: 0o700 })
+  if (identity !== undefined) {
+    yield* fs.chown(passwordFile, identity.uid, identity.gid)
+    yield* fs.chown(unfinished, identity.uid, identity.gid)
+  }
+  yield* OwnedProcess.run(
+    path.join(options.binaries.folder, "initdb"),
+    [
+      `--pgdata=${unfinished}`,
+      "--username=postgres",
+      `--pwfile=${passwordFile}`,
+      "--auth=scram-sha-256",
+      "--encoding=UTF8",
+      "--locale=C",
+      ...(options.durable ? [] : ["--no-sync"]),
+    ],
+    { ...runAs(identity), cwd: dataDir },
+  )
+  yield* fs.rename(unfinished, cluster)
+})
+
+const freePort = Effect.callback<number, LocalDatabaseError>((resume) => {
+  const server = createServer().once("error", (error) =>
+    resume(Effect.fail(new LocalDatabaseError({ message: error.message }))),
+  )
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    const port = address !== null && typeof address === "object" ? address.port : 0
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+/** A killed process leaves its server behind: that is ended first, and a lock naming any other program is void. */
+const endLeftover = Effect.fn("LocalDatabase.endLeftover")(function* (cluster: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const lock = path.join(cluster, "postmaster.pid")
+  const text = yield* fs.readFileString(lock).pipe(Effect.orElseSucceed(() => ""))
+  const pid = Number(text.split("\n")[0])
+  if (!Number.isSafeInteger(pid) || pid < 2) return
+  yield* OwnedProcess.endLeftover(pid, ["postgres", `-D ${cluster} `], stop)
+  yield* fs.remove(lock, { force: true })
+})
+
+const make = Effect.fn("LocalDatabase.make")(function* (options: LocalDatabaseOptions) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* fs.makeDirectory(options.dataDir, { recursive: true })
+  const dataDir = yield* fs.realPath(options.dataDir)
+  const cluster = path.join(dataDir, "cluster")
+  const passwordFile = path.join(dataDir, "password")
+  const identity = yield* findIdentity
+  const binaries = yield* findBinaries(cluster)
+  yield* requireReachable(dataDir, identity)
+  yield* requireReachable(binaries.folder, identity)
+  yield* endLeftover(cluster)
+  if (!(yield* fs.exists(cluster))) {
+    yield* initialise({ ...options, dataDir, cluster, passwordFile, binaries, identity })
+  }
+
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    // No socket file: the loopback port, behind the password, is the only way in.
+    unix_socket_directories: "",
+    max_connections: "200",
+    timezone: "UTC",
+    log_timezone: "UTC",
+    ...(options.durable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
+  }
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+  const launch = Effect.fnUntraced(function* (port: number) {
+    yield* OwnedProcess.start({
+      command: path.join(binaries.folder, "postgres"),
+      args: ["-D", cluster, "-p", String(port), ...flags],
+      ready: /ready to accept connections/,
+      stop,
+      identity: runAs(identity),
+      cwd: dataDir,
+    })
+    return port
+  })
+  // Another program may take the free port before PostgreSQL has it.
+  const port = yield* options.port === undefined
+    ? freePort.pipe(Effect.flatMap(launch), Effect.retry({ times: 2 }))
+    : launch(options.port)
+
+  const password = yield* fs.readFileString(passwordFile)
+  const urlOf = (database: string) => Redacted.make(`postgres://postgres:${password}@127.0.0.1:${port}/${database}`)
+  yield* Effect.gen(function* () {
+    const sql = yield* PgClient.make({ url: urlOf("postgres"), maxConnections: 1 })
+    const present = yield* sql`SELECT 1 FROM pg_database WHERE datname = 'altar'`
+    if (present.length === 0) yield* sql.unsafe("CREATE DATABASE altar")
+  }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+  return LocalDatabase.of({ url: urlOf("altar") })
+})
+
+/** What a local database is started with. */
+export interface LocalDatabaseOptions {
+  /** Keeps the cluster and, readable by its owner only, its password. */
+  readonly dataDir: string
+  /** False trades safety against a power cut for speed: for tests. */
+  readonly durable: boolean
+  /** A port of the loopback; absent, a free one. */
+  readonly port?: number
+}
+
+export class LocalDatabase extends Context.Service<
+  LocalDatabase,
+  {
+    /** Of the database `altar`, with the password. */
+    readonly url: Redacted.Redacted<string>
+  }
+>()("spirit-altar/sandbox/LocalDatabase") {
+  static readonly layer = (options: LocalDatabaseOptions): Layer.Layer<LocalDatabase, LocalDatabaseError> =>
+    Layer.effect(
+      LocalDatabase,
+      Effect.mapError(make(options), ({ message }) => new LocalDatabaseError({ message })),
+    ).pipe(Layer.provide(NodeServices.layer))
+}

@@ -1,0 +1,188 @@
+// A program started here ends with the scope that started it, and also when this process is killed without warning.
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { createRequire } from "node:module"
+import { Config, Effect, FileSystem, Path, Schedule, Schema, type Scope } from "effect"
+
+/** The program could not be started, or ended before it was ready. `message` carries the end of its output. */
+export class ProcessError extends Schema.TaggedError<ProcessError>()("ProcessError", {
+  message: Schema.String,
+}) {}
+
+/** Whom a program runs as; empty means as ourselves. */
+export interface Identity {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+/** How a program is asked to end, and what follows when it has not done so after `patienceMs`. */
+export interface Stop {
+  readonly signal: NodeJS.Signals
+  readonly force: NodeJS.Signals
+  readonly patienceMs: number
+}
+
+const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
+
+/** The output of a program that ends by itself. */
+export const run = (
+  command: string,
+  args: ReadonlyArray<string>,
+  options: Identity & { readonly cwd?: string } = {},
+): Effect.Effect<string, ProcessError> =>
+  Effect.callback((resume) => {
+    const env = { ...process.env, LC_ALL: "C" }
+    execFile(command, args, { ...options, env, encoding: "utf8" }, (error, stdout, stderr) => {
+      resume(
+        error === null
+          ? Effect.succeed(stdout)
+          : Effect.fail(new ProcessError({ message: stderr.trim() || error.message })),
+      )
+    })
+  })
+
+const exited = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
+
+const awaitExit = (child: ChildProcess): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const done = () => resume(Effect.void)
+    if (exited(child)) return done()
+    child.once("exit", done)
+    return Effect.sync(() => child.off("exit", done))
+  })
+
+const stopChild = Effect.fnUntraced(function* (child: ChildProcess, stop: Stop) {
+  if (exited(child)) return
+  child.kill(stop.signal)
+  yield* awaitExit(child).pipe(
+    Effect.timeoutOrElse({
+      duration: stop.patienceMs,
+      orElse: () => Effect.sync(() => child.kill(stop.force)).pipe(Effect.andThen(awaitExit(child))),
+    }),
+  )
+})
+
+// Nothing can run in a process that got SIGKILL, but the kernel closes its end of this pipe; the shell then speaks up.
+const watchdog = (pid: number, stop: Stop) =>
+  Effect.acquireRelease(
+    Effect.sync(() =>
+      spawn("/bin/sh", ["-c", `read -r _; kill -s ${stop.signal.slice(3)} ${pid}`], {
+        detached: true,
+        stdio: ["pipe", "ignore", "ignore"],
+      }).on("error", () => {}),
+    ),
+    (shell) => Effect.sync(() => shell.kill("SIGKILL")),
+  )
+
+/**
+ * Starts a program and answers once its output matches `ready`, with its process id and the match.
+ * It has a process group of its own: a Ctrl-C in the terminal reaches only us, and we end it last.
+ */
+export const start = Effect.fn("OwnedProcess.start")(function* (options: {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  readonly ready: RegExp
+  readonly stop: Stop
+  readonly identity?: Identity
+  readonly cwd?: string
+}): Effect.fn.Return<{ readonly pid: number; readonly ready: RegExpExecArray }, ProcessError, Scope.Scope> {
+  let output = ""
+  const failed = (reason: string) => new ProcessError({ message: `${options.command}: ${reason}\n${output}`.trim() })
+  const child = yield* Effect.acquireRelease(
+    Effect.callback<ChildProcess, ProcessError>((resume) => {
+      const child = spawn(options.command, options.args, {
+        ...options.identity,
+        ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+        env: { ...process.env, LC_ALL: "C" },
+        detached: true,
+        stdio: ["ignore", "pipe", "pipe"],
+      })
+      // Read for as long as it lives: a full pipe would stop it.
+      const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-8192))
+      child.stdout.on("data", keep)
+      child.stderr.on("data", keep)
+      child.once("spawn", () => resume(Effect.succeed(child)))
+      child.once("error", (error) => resume(Effect.fail(failed(error.message))))
+    }),
+    (child) => stopChild(child, options.stop),
+  )
+  const pid = child.pid
+  if (pid === undefined) return yield* failed("has no process id")
+  if (process.platform !== "win32") {
+    const shell = yield* watchdog(pid, options.stop)
+    child.once("exit", () => shell.kill("SIGKILL"))
+  }
+  const ready = yield* Effect.callback<RegExpExecArray, ProcessError>((resume) => {
+    const look = () => {
+      const match = options.ready.exec(output)
+      if (match !== null) resume(Effect.succeed(match))
+      else if (exited(child)) resume(Effect.fail(failed("ended before it was ready")))
+    }
+    child.stdout?.on("data", look)
+    child.stderr?.on("data", look)
+    child.once("close", look)
+    look()
+    return Effect.sync(() => {
+      child.stdout?.off("data", look)
+      child.stderr?.off("data", look)
+      child.off("close", look)
+    })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: "30 seconds",
+      orElse: () => Effect.fail(failed("was not ready in time")),
+    }),
+  )
+  return { pid, ready }
+})
+
+const commandLine = Effect.fnUntraced(function* (pid: number) {
+  const fs = yield* FileSystem.FileSystem
+  return yield* fs.readFileString(`/proc/${pid}/cmdline`).pipe(
+    Effect.map((line) => line.replaceAll("\0", " ")),
+    Effect.catch(() => run("ps", ["-ww", "-o", "command=", "-p", String(pid)])),
+    Effect.orElseSucceed(() => ""),
+  )
+})
+
+/**
+ * Ends a program that an earlier, killed process of ours left behind. A process id may have been given to another
+ * program since, so only one whose command line holds all of `marks` is touched.
+ */
+export const endLeftover = Effect.fn("OwnedProcess.endLeftover")(function* (
+  pid: number,
+  marks: ReadonlyArray<string>,
+  stop: Stop,
+) {
+  const alive = Effect.map(commandLine(pid), (line) => marks.every((mark) => line.includes(mark)))
+  const signal = (name: NodeJS.Signals) => Effect.ignore(Effect.try(() => process.kill(pid, name)))
+  const gone = alive.pipe(Effect.repeat({ schedule: Schedule.spaced("20 millis"), while: (still) => still }))
+  if (!(yield* alive)) return
+  yield* signal(stop.signal)
+  yield* gone.pipe(
+    Effect.timeoutOrElse({
+      duration: stop.patienceMs,
+      orElse: () => Effect.andThen(signal(stop.force), gone),
+    }),
+  )
+})
+
+/** The folders of the PATH, in their order. */
+export const searchPath = Effect.gen(function* () {
+  const value = yield* Config.String("PATH").pipe(Config.withDefault(""))
+  return value.split(process.platform === "win32" ? ";" : ":").filter((folder) => folder !== "")
+})
+
+/**
+ * A file inside a package that `parent` depends on for this platform, wherever the package manager has put it.
+ * `entry` is what that package lets others resolve; `file` is relative to it.
+ */
+export const packageFile = Effect.fnUntraced(function* (parent: string, entry: string, file: string) {
+  const path = yield* Path.Path
+  return yield* Effect.try({
+    try: () => {
+      const near = createRequire(createRequire(import.meta.url).resolve(parent))
+      return path.join(path.dirname(near.resolve(entry)), file)
+    },
+    catch: (cause) => new ProcessError({ message: messageOf(cause) }),
+  })
+})

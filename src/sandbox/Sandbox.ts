@@ -1,0 +1,142 @@
+/** The whole service on one machine with play money: it only provides what production provides too. */
+import { Config, Duration, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { AtomicAmount, Address } from "../../schema/altar/Common.ts"
+import { BadRequest, NotFound } from "../../schema/altar/Errors.ts"
+import { createPublicClient, http } from "viem"
+import { AppConfig, listen, type ServerConfig } from "../Config.ts"
+import { readJson, refuse } from "../http/Responses.ts"
+import { issuesOf } from "../Issues.ts"
+import { usdc, type UsdcNetwork } from "../payments/PaymentTerms.ts"
+import { LocalChain } from "./LocalChain.ts"
+import { LocalDatabase } from "./LocalDatabase.ts"
+
+/** Milliseconds between empty blocks: finality, which is two blocks away, must come without traffic. */
+const heartbeatMs = 5_000
+
+/** A database and a chain that outlive the process in `dataDir`. */
+export const parts = (network: UsdcNetwork) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const path = yield* Path.Path
+      const fs = yield* FileSystem.FileSystem
+      const dataDir = path.resolve(yield* Config.String("DATA_DIR").pipe(Config.withDefault(".data")))
+      const databaseUrl = yield* Config.option(Config.Redacted("DATABASE_URL"))
+      yield* fs.makeDirectory(dataDir, { recursive: true })
+      const chain = LocalChain.layer({
+        network,
+        stateFile: path.join(dataDir, `chain-${network.replace(":", "-")}.json`),
+        heartbeatMs,
+      })
+      const database =
+        databaseUrl._tag === "Some"
+          ? Layer.succeed(LocalDatabase, LocalDatabase.of({ url: databaseUrl.value }))
+          : LocalDatabase.layer({ dataDir: path.join(dataDir, "postgres"), durable: true })
+      return Layer.merge(chain, database)
+    }),
+  )
+
+/** The configuration that an operator would have written for these parts. */
+export const config = (network: UsdcNetwork) =>
+  Layer.effect(
+    AppConfig,
+    Effect.gen(function* () {
+      const chain = yield* LocalChain
+      const database = yield* LocalDatabase
+      const address = yield* listen
+      const { assetName, assetVersion } = usdc[network]
+      const config: ServerConfig = {
+        ...address,
+        databaseUrl: database.url,
+        payments: {
+          terms: {
+            network,
+            asset: chain.asset,
+            assetName,
+            assetVersion,
+            payTo: chain.payTo,
+            settledBy: "self-settled by a relayer",
+            maxTimeoutSeconds: 300,
+            explorer: `${address.publicUrl}/sandbox/transactions/{tx}`,
+          },
+          rpcUrl: Redacted.make(chain.rpcUrl),
+          finalTag: "finalized",
+          settlement: { _tag: "Relayer", privateKey: chain.relayerKey },
+          walletFactories: [],
+          patience: Duration.seconds(30),
+          sweepEvery: Duration.seconds(5),
+        },
+      }
+      return config
+    }),
+  )
+
+/** At most a million play dollars at once. */
+const Gift = AtomicAmount.check(Schema.isMaxLength(12))
+
+const FundBody = Schema.Struct({ address: Address, amountAtomic: Schema.optionalKey(Gift) })
+const decodeFund = Schema.decodeUnknownEffect(FundBody, { onExcessProperty: "error", errors: "all" })
+
+/** Play money given when the caller names no amount: ten dollars. */
+const defaultGift = "10000000"
+
+const statuses = { bad_request: 400, too_large: 413, unsupported_media_type: 415 } as const
+
+const isHex = (text: string): text is `0x${string}` => text.startsWith("0x")
+
+/** `GET /sandbox`, the faucet, and what an explorer would show of a transaction; none exists outside the sandbox. */
+export const routes = Layer.mergeAll(
+  HttpRouter.add(
+    "GET",
+    "/sandbox",
+    Effect.gen(function* () {
+      const chain = yield* LocalChain
+      const { publicUrl } = yield* AppConfig
+      return HttpServerResponse.jsonUnsafe({
+        ok: true,
+        network: chain.network,
+        chainId: chain.chainId,
+        rpcUrl: chain.rpcUrl,
+        asset: chain.asset,
+        payTo: chain.payTo,
+        fund: `${publicUrl}/sandbox/fund`,
+      })
+    }),
+  ),
+  HttpRouter.add(
+    "POST",
+    "/sandbox/fund",
+    Effect.gen(function* () {
+      const chain = yield* LocalChain
+      const json = yield* readJson(yield* HttpServerRequest.HttpServerRequest)
+      const body = yield* Effect.mapError(decodeFund(json), (error) => new BadRequest({ issues: issuesOf(error) }))
+      if (!isHex(body.address)) return refuse(400, new BadRequest({ issues: [] }))
+      const funded = yield* Effect.orDie(chain.fund(body.address, BigInt(body.amountAtomic ?? defaultGift)))
+      return HttpServerResponse.jsonUnsafe({
+        ok: true,
+        address: body.address,
+        balanceAtomic: funded.balanceAtomic.toString(),
+        transaction: funded.transaction,
+      })
+    }).pipe(Effect.catch((error) => Effect.succeed(refuse(statuses[error.code], error)))),
+  ),
+  HttpRouter.add(
+    "GET",
+    "/sandbox/transactions/:hash",
+    Effect.gen(function* () {
+      const { hash } = yield* HttpRouter.params
+      const chain = yield* LocalChain
+      const receipt = yield* Effect.promise(() =>
+        createPublicClient({ transport: http(chain.rpcUrl) })
+          .getTransactionReceipt({ hash: `0x${(hash ?? "").slice(2)}` })
+          .catch(() => null),
+      )
+      return receipt === null
+        ? refuse(404, new NotFound({}))
+        : HttpServerResponse.text(
+            JSON.stringify({ ok: true, receipt }, (_, value) => (typeof value === "bigint" ? value.toString() : value)),
+            { contentType: "application/json" },
+          )
+    }),
+  ),
+)
