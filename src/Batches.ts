@@ -1,0 +1,79 @@
+/** Requests that wait at the same time share one statement: under load a round trip and a commit serve many of them. */
+import { Deferred, Effect } from "effect"
+
+export interface Batching<Request, Answer, E> {
+  /** Rows a request locks: a batch holds each once. */
+  readonly keysOf: (request: Request) => ReadonlyArray<string>
+  /** Answers in the order of the requests. */
+  readonly run: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<Answer>, E>
+}
+
+/** Statements under way at once; who comes meanwhile forms the next batch. */
+const width = 2
+const size = 64
+
+/**
+ * The first request runs at once, so an idle server adds no wait. A request whose key is in the batch that forms runs
+ * by itself, so that nobody waits behind the many requests of one caller.
+ */
+export const make = Effect.fnUntraced(function* <Request, Answer, E>({ keysOf, run }: Batching<Request, Answer, E>) {
+  const scope = yield* Effect.scope
+  const full: Array<Array<readonly [Request, Deferred.Deferred<Answer, E>]>> = []
+  let forming: (typeof full)[number] = []
+  let keys = new Set<string>()
+  let running = 0
+
+  const formed = () => {
+    const batch = forming
+    forming = []
+    keys = new Set()
+    return batch
+  }
+
+  const alone = (request: Request) =>
+    Effect.flatMap(run([request]), ([answer]) =>
+      answer === undefined ? Effect.die("a batch left a request unanswered") : Effect.succeed(answer),
+    )
+
+  /** One request that cannot be served must not fail its neighbours. */
+  const runBatch = (batch: typeof forming): Effect.Effect<void> =>
+    run(batch.map(([request]) => request)).pipe(
+      Effect.matchCauseEffect({
+        onSuccess: (answers) =>
+          Effect.forEach(
+            batch,
+            ([, done], index) => {
+              const answer = answers[index]
+              return answer === undefined
+                ? Deferred.die(done, "a batch left a request unanswered")
+                : Deferred.succeed(done, answer)
+            },
+            { discard: true },
+          ),
+        onFailure: (cause) =>
+          batch.length > 1
+            ? Effect.forEach(batch, ([request, done]) => Deferred.into(alone(request), done), { discard: true })
+            : Effect.forEach(batch, ([, done]) => Deferred.failCause(done, cause), { discard: true }),
+      }),
+    )
+
+  const work: Effect.Effect<void> = Effect.suspend(() => {
+    const batch = full.shift() ?? formed()
+    if (batch.length > 0) return Effect.andThen(runBatch(batch), work)
+    running -= 1
+    return Effect.void
+  })
+
+  return (request: Request): Effect.Effect<Answer, E> =>
+    Effect.suspend(() => {
+      const own = keysOf(request)
+      if (own.some((key) => keys.has(key))) return alone(request)
+      const done = Deferred.makeUnsafe<Answer, E>()
+      forming.push([request, done])
+      for (const key of own) keys.add(key)
+      if (forming.length === size) full.push(formed())
+      if (running >= width) return Deferred.await(done)
+      running += 1
+      return Effect.andThen(Effect.forkIn(work, scope), Deferred.await(done))
+    })
+})

@@ -1,0 +1,17 @@
+/** What is wrong with a request, as the list of places and sentences a caller gets. */
+import { type Schema, SchemaIssue } from "effect"
+import type { Issue } from "../schema/altar/Errors.ts"
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** At most 20 issues: a hostile body must not buy a long answer. */
+export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
+  format(error.issue)
+    .issues.slice(0, 20)
+    .map((issue) => ({
+      path: (issue.path ?? [])
+        .map((step) => String(typeof step === "object" ? step.key : step))
+        .join("/")
+        .slice(0, 200),
+      message: issue.message.slice(0, 300),
+    }))
