@@ -1,0 +1,145 @@
+/** The kit of every act is true: sent as it stands it meets the very challenge it named, and pays. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { call, connect } from "../support/McpClient.ts"
+import {
+  ask,
+  challengeOf,
+  encode,
+  newCommitment,
+  newKey,
+  newPayer,
+  type Offer,
+  pay,
+  post,
+  sign,
+  World,
+  layer as world,
+} from "../support/World.ts"
+
+interface Kit {
+  readonly action: string
+  readonly complete: boolean
+  readonly missing: ReadonlyArray<string>
+  readonly request: { readonly method: string; readonly url: string; readonly body: Record<string, string> | null }
+  readonly price: { readonly amountAtomic: string }
+  readonly challenge: { readonly resource: { readonly url: string }; readonly accepts: readonly [Offer] }
+  readonly reconcile: string
+}
+
+const today = () => new Date().toISOString().slice(0, 10)
+const sealed = () => ({ intentionCommitment: newCommitment() })
+
+/** Arguments that make a complete kit, for every name an act goes by. */
+const purchases: ReadonlyArray<readonly [act: string, args: () => Record<string, unknown>, price: string]> = [
+  [
+    "offerPrayer",
+    () => ({ action: "offerPrayer", spirit: "moss-hare", day: today(), agentName: "Wren", ...sealed() }),
+    "10000",
+  ],
+  ["takeIn", () => ({ action: "takeIn", spirit: "rain-crow" }), "10000"],
+  [
+    "collectMaterial",
+    () => ({ action: "collectMaterial", elementId: "beeswax", spirit: "kelp-seal", reason: "June" }),
+    "10000",
+  ],
+  ["lightDay", () => ({ action: "lightDay", spirit: "kelp-seal", dedication: "For the bees" }), "1000000"],
+  [
+    "lightWeek",
+    () => ({ action: "lightVotiveCandle", days: 7, spirit: "kelp-seal", dedication: "For them" }),
+    "3000000",
+  ],
+  [
+    "lightMonth",
+    () => ({ action: "lightVotiveCandle", days: 30, spirit: "kelp-seal", dedication: "For all" }),
+    "9000000",
+  ],
+  ["setWitnessStone", () => ({ action: "setWitnessStone", commitment: newCommitment(), kind: "promise" }), "10000"],
+]
+
+const kitOf = (connected: Parameters<typeof call>[0], args: Record<string, unknown>) =>
+  Effect.map(call(connected, "buy_kit", args), ({ isError, structured, text }) => {
+    assert.isFalse(isError, text)
+    const kit: Kit = JSON.parse(JSON.stringify(structured))
+    return kit
+  })
+
+const open = Effect.gen(function* () {
+  const { url } = yield* World
+  const connected = yield* connect(`${url}/mcp`)
+  yield* Effect.promise(() => connected.client.listTools())
+  return connected
+})
+
+layer(world(), { excludeTestServices: true })("buy_kit", (it) => {
+  it.effect.each(purchases)("%s: the challenge is the live one, and paying it settles", ([act, args, price]) =>
+    Effect.gen(function* () {
+      const connected = yield* open
+      const kit = yield* kitOf(connected, args())
+      assert.deepStrictEqual([kit.action, kit.complete, kit.price.amountAtomic], [act, true, price])
+      const { body, url } = kit.request
+      const key = newKey()
+      const init = (headers: Record<string, string>): RequestInit =>
+        body === null ? { method: kit.request.method, headers } : post(body, headers)
+      const unpaid = yield* ask(url, init({ "idempotency-key": key }))
+      assert.strictEqual(unpaid.status, 402, unpaid.text)
+      assert.deepEqual(challengeOf(unpaid), kit.challenge)
+      const payer = yield* newPayer()
+      const payment = yield* sign(payer, kit.challenge.accepts[0], kit.challenge.resource)
+      const paid = yield* ask(url, init({ "idempotency-key": key, "payment-signature": encode(payment) }))
+      assert.strictEqual(paid.status, 201, paid.text)
+      const reconciled = yield* ask(kit.reconcile.replace("{Idempotency-Key}", key), { method: "POST" })
+      assert.strictEqual(reconciled.status, 200)
+    }),
+  )
+
+  it.effect("leaves open what only the buyer knows", () =>
+    Effect.gen(function* () {
+      const connected = yield* open
+      const kit = yield* kitOf(connected, { action: "offerPrayer", spirit: "static-fox" })
+      assert.deepStrictEqual([kit.complete, kit.missing], [false, ["agentName", "intentionCommitment"]])
+      assert.deepStrictEqual(kit.request.body, {
+        agentName: "<agentName>",
+        intentionCommitment: "<intentionCommitment>",
+      })
+    }),
+  )
+
+  it.effect("tells what would be refused, and writes nothing", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const sql = yield* SqlClient.SqlClient
+      const connected = yield* open
+      yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})
+      const count = sql`SELECT (SELECT count(*) FROM payment_attempts) AS a, (SELECT count(*) FROM payment_claims) AS c,
+        (SELECT count(*) FROM payment_pools) AS p`
+      const before = yield* count
+      const refused: ReadonlyArray<readonly [Record<string, unknown>, string, RegExp]> = [
+        [{ action: "takeIn", spirit: "dew-spider" }, "already_kept", /first keeper/u],
+        [{ action: "takeIn" }, "bad_arguments", /spirit: Required/u],
+        [{ action: "takeIn", spirit: "moss-hare", kind: "promise" }, "bad_arguments", /kind: No part/u],
+        [{ action: "takeIn", spirit: "moss-hare", days: 7 }, "bad_arguments", /takes no days/u],
+        [{ action: "lightVotiveCandle", spirit: "moss-hare", dedication: "x" }, "bad_arguments", /1, 7, 30/u],
+        [{ action: "lightDay", spirit: "moss-hare" }, "bad_request", /./u],
+        [{ action: "lightDay", spirit: "moss-hare", dedication: "see altar.example.com" }, "dedication_held", /./u],
+        [{ action: "collectMaterial", elementId: "nobody" }, "element_not_found", /./u],
+        [
+          { action: "offerPrayer", spirit: "moss-hare", day: "2020-01-01", agentName: "W", ...sealed() },
+          "prayer_day_not_today",
+          /./u,
+        ],
+        [{ action: "setWitnessStone", commitment: "0".repeat(64) }, "commitment_refused", /./u],
+        [{ action: "steal" }, "bad_arguments", /action: /u],
+      ]
+      for (const [args, code, says] of refused) {
+        const { isError, text } = yield* call(connected, "buy_kit", args)
+        assert.isTrue(isError, text)
+        const refusal: { code: string; message: string } = JSON.parse(text)
+        assert.strictEqual(refusal.code, code, text)
+        assert.match(refusal.message, says)
+      }
+      assert.deepStrictEqual(yield* count, before)
+    }),
+  )
+})

@@ -1,0 +1,70 @@
+/** The purchase published on the agents' page is run as it stands there, and prints what the page says it prints. */
+import { execFile } from "node:child_process"
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { promisify } from "node:util"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { ask, World, layer as world } from "../support/World.ts"
+
+const run = promisify(execFile)
+
+const unescaped: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+}
+
+/** Code blocks of the section on paying: their language and what a reader would copy. */
+const blocksOf = (page: string) => {
+  const section = /<section aria-labelledby="paying">([\s\S]*?)<\/section>/u.exec(page)?.[1] ?? ""
+  return [...section.matchAll(/<pre\s+class="(\w+)"[^>]*><code>([\s\S]*?)<\/code>/gu)].map((match) => ({
+    language: match[1] ?? "",
+    text: (match[2] ?? "").replace(/&[a-z#0-9]+;/gu, (entity) => unescaped[entity] ?? entity),
+  }))
+}
+
+const folder = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const path = await mkdtemp(join(tmpdir(), "spirit-altar-transcript-"))
+    await symlink(new URL("../../node_modules", import.meta.url).pathname, join(path, "node_modules"))
+    return path
+  }),
+  (path) => Effect.promise(() => rm(path, { recursive: true, force: true })),
+)
+
+layer(world(), { excludeTestServices: true })("the published transcript", (it) => {
+  it.effect("buys, replays, verifies and reveals a stone for one cent", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const sql = yield* SqlClient.SqlClient
+      const chain = yield* LocalChain
+      const key = generatePrivateKey()
+      yield* Effect.orDie(chain.fund(privateKeyToAccount(key).address, 10_000n))
+      const blocks = blocksOf((yield* ask(`${url}/for-agents`)).text)
+      const cwd = yield* folder
+      const script = blocks.find(({ language }) => language === "js")
+      yield* Effect.promise(() => writeFile(join(cwd, "sign.mjs"), script?.text ?? ""))
+      const commands = blocks.filter(({ language }) => language === "sh").map(({ text }) => text)
+      assert.isAtLeast(commands.length, 6)
+      const { stderr, stdout } = yield* Effect.promise(() =>
+        run("sh", ["-eu", "-c", commands.join("\n")], {
+          cwd,
+          env: { PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`, BUYER_KEY: key },
+        }),
+      )
+      assert.strictEqual(stderr, "")
+      const promised = blocks.filter(({ language }) => language === "prints").map(({ text }) => text)
+      assert.strictEqual(stdout.trim(), promised.join("\n"))
+      const [row] = yield* sql<{ stones: bigint; reveals: bigint }>`
+        SELECT (SELECT count(*) FROM witness_stones) AS stones, (SELECT count(*) FROM witness_reveals) AS reveals`
+      assert.deepStrictEqual(row, { stones: 1n, reveals: 1n })
+    }),
+  )
+})

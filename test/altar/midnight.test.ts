@@ -1,0 +1,146 @@
+/** What happens at UTC midnight, on a clock the test holds still: slots keep their day, ceilings start anew, candles end. */
+import { assert, layer } from "@effect/vitest"
+import { Clock, Context, Duration, Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import {
+  ask,
+  chainClient,
+  challengeOf,
+  encode,
+  newCommitment,
+  newKey,
+  newPayer,
+  post,
+  sign,
+  World,
+  layer as world,
+} from "../support/World.ts"
+
+/** The server's clock: it stands where the test puts it; waiting takes real time. */
+class Hands extends Context.Service<Hands, { readonly put: (millis: number) => void; readonly clock: Clock.Clock }>()(
+  "test/Hands",
+) {}
+
+const hands = Layer.effect(
+  Hands,
+  Effect.map(Clock.Clock, (real) => {
+    let now = Date.now()
+    const clock: Clock.Clock = {
+      currentTimeMillisUnsafe: () => now,
+      currentTimeMillis: Effect.sync(() => now),
+      currentTimeNanosUnsafe: () => BigInt(now) * 1_000_000n,
+      currentTimeNanos: Effect.sync(() => BigInt(now) * 1_000_000n),
+      monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: real.monotonicTimeNanos,
+      sleep: (duration) => real.sleep(duration),
+    }
+    return { clock, put: (millis: number) => void (now = millis) }
+  }),
+)
+
+const held = Layer.unwrap(
+  Effect.map(Hands, ({ clock }) =>
+    world({ patience: Duration.millis(300) }).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock))),
+  ),
+).pipe(Layer.provideMerge(hands))
+
+const dayMillis = 86_400_000
+const midnight = (Math.floor(Date.now() / dayMillis) + 1) * dayMillis
+const dayOf = (millis: number) => new Date(millis).toISOString().slice(0, 10)
+
+/** Pays as of the server's time. */
+const buy = Effect.fnUntraced(function* (path: string, body: object, now: number) {
+  const { url } = yield* World
+  const payer = yield* newPayer()
+  const key = newKey()
+  const asked = yield* ask(`${url}${path}`, post(body, { "idempotency-key": key }))
+  if (asked.status !== 402) return { answer: asked, key }
+  const challenge = challengeOf(asked)
+  const validBefore = String(Math.floor(now / 1000) + 300)
+  const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, { validBefore })
+  const answer = yield* ask(
+    `${url}${path}`,
+    post(body, { "idempotency-key": key, "payment-signature": encode(payment) }),
+  )
+  return { answer, key }
+})
+
+layer(held, { excludeTestServices: true })("at UTC midnight", (it) => {
+  it.effect("a prayer held at 23:59:59.999 keeps its day, and the new day has its own slot", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { put } = yield* Hands
+      const { rpcUrl } = yield* LocalChain
+      const chain = chainClient(rpcUrl)
+      const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
+      put(midnight - 1)
+      yield* Effect.promise(() => chain.setAutomine(false))
+      const buying = yield* Effect.forkChild(buy("/api/prayers/moss-hare", prayer, midnight - 1))
+      // The faucet needs a block of its own before the payer can pay.
+      yield* Effect.sleep("100 millis")
+      yield* Effect.promise(() => chain.mine({ blocks: 1 }))
+      const first = yield* Fiber.join(buying)
+      assert.strictEqual(first.answer.status, 202, first.answer.text)
+      const today = yield* ask(`${url}/api/prayers/moss-hare`, post(prayer, { "idempotency-key": newKey() }))
+      assert.strictEqual(today.json["code"], "prayer_slot_taken")
+
+      put(midnight)
+      const tomorrow = yield* ask(
+        `${url}/api/prayers/moss-hare?day=${dayOf(midnight - 1)}`,
+        post(prayer, { "idempotency-key": newKey() }),
+      )
+      assert.strictEqual(tomorrow.json["code"], "prayer_day_not_today")
+      yield* Effect.promise(() => chain.setAutomine(true))
+      yield* Effect.promise(() => chain.mine({ blocks: 1 }))
+      const settled = yield* ask(`${url}/api/reconcile/${first.key}`, { method: "POST" })
+      assert.strictEqual(settled.status, 200, settled.text)
+      const { record } = JSON.parse(settled.text)
+      assert.deepStrictEqual([record.day, record.offeredAt], [dayOf(midnight - 1), new Date(midnight).toISOString()])
+
+      const second = yield* buy(`/api/prayers/moss-hare?day=${dayOf(midnight)}`, prayer, midnight)
+      assert.strictEqual(second.answer.status, 201, second.answer.text)
+      assert.strictEqual(JSON.parse(second.answer.text).record.day, dayOf(midnight))
+    }),
+  )
+
+  it.effect("the ceiling of stones starts anew", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { put } = yield* Hands
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES (${`witness:${dayOf(midnight - 1)}`}, 5000, 5000)`
+      const stone = () =>
+        ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() }))
+      put(midnight - 1)
+      assert.strictEqual((yield* stone()).json["code"], "witness_ceiling_today")
+      put(midnight)
+      assert.strictEqual((yield* stone()).json["code"], "payment_required")
+    }),
+  )
+
+  it.effect("a candle of one day burns to the millisecond", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { put } = yield* Hands
+      put(midnight - 1)
+      const { answer } = yield* buy("/api/candles/day/rain-crow", { dedication: "Until tomorrow" }, midnight - 1)
+      assert.strictEqual(answer.status, 201, answer.text)
+      const { id, litAt, litUntil } = JSON.parse(answer.text).record
+      assert.deepStrictEqual(
+        [litAt, litUntil],
+        [midnight - 1, midnight - 1 + dayMillis].map((at) => new Date(at).toISOString()),
+      )
+      const lit = () =>
+        Effect.map(ask(`${url}/api/candles?spirit=rain-crow`), (wall): number => JSON.parse(wall.text).lit)
+      const light = () =>
+        ask(`${url}/api/candles/day/rain-crow`, post({ parentId: id }, { "idempotency-key": newKey() }))
+      put(midnight - 2 + dayMillis)
+      assert.strictEqual(yield* lit(), 1)
+      assert.strictEqual((yield* light()).json["code"], "payment_required")
+      put(midnight - 1 + dayMillis)
+      assert.strictEqual(yield* lit(), 0)
+      assert.strictEqual((yield* light()).json["code"], "parent_not_lit")
+    }),
+  )
+})

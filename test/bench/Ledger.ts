@@ -1,0 +1,108 @@
+/** Our own ledger and chain in this process: seeds the stones the reads are measured on, and appends through `PaymentLedger.settle`. */
+import { randomBytes } from "node:crypto"
+import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { WitnessChain } from "../../src/altar/WitnessChain.ts"
+import { WitnessStones } from "../../src/altar/WitnessStones.ts"
+import { PaidActs } from "../../src/payments/PaidAct.ts"
+import { type NewAttempt, PaymentLedger } from "../../src/payments/PaymentLedger.ts"
+import { PaymentTerms, usdc } from "../../src/payments/PaymentTerms.ts"
+import { PublicUrl } from "../../src/PublicUrl.ts"
+import * as Sql from "../../src/Sql.ts"
+import { newCommitment } from "./Payments.ts"
+import type { StoneRow } from "./peer/Store.ts"
+
+export const network = "eip155:84532"
+export const publicUrl = "https://altar.example"
+export const payTo = "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc"
+
+const newHash = (): `0x${string}` => `0x${randomBytes(32).toString("hex")}`
+const newAddress = (): `0x${string}` => `0x${randomBytes(20).toString("hex")}`
+
+/** An intent as the pipeline writes it; no pool, so that the ceiling of a day does not end the benchmark. */
+const intent = (): NewAttempt => ({
+  idempotencyKey: `bench-${randomBytes(9).toString("hex")}`,
+  fingerprint: randomBytes(32).toString("hex"),
+  act: "setWitnessStone",
+  url: `${publicUrl}/api/witness`,
+  input: { commitment: newCommitment(), kind: "prediction", agentName: "Wren" },
+  network,
+  authorization: {
+    asset: usdc[network].asset,
+    from: newAddress(),
+    to: payTo,
+    value: 10_000n,
+    validAfter: 0n,
+    validBefore: BigInt(Math.floor(Date.now() / 1000) + 3600),
+    nonce: newHash(),
+    signature: `0x${randomBytes(65).toString("hex")}`,
+  },
+  payload: "{}",
+  fromBlock: 100n,
+  claims: { slots: [] },
+  acceptedAtMillis: Date.now(),
+  leaseMillis: 3_600_000,
+})
+
+/** The one act that is measured. */
+const acts = Layer.effect(
+  PaidActs,
+  Effect.map(WitnessStones, ({ act }) => new Map([[act.name, act]])),
+)
+
+const layer = (url: string) => {
+  const terms = { network, ...usdc[network], payTo, maxTimeoutSeconds: 300, settledBy: "the benchmark" } as const
+  return PaymentLedger.layer.pipe(
+    Layer.provide(acts),
+    Layer.provide(WitnessStones.layer),
+    Layer.provide(WitnessChain.layer),
+    Layer.provide(PublicUrl.layer(publicUrl)),
+    Layer.provide(PaymentTerms.ready(terms)),
+    Layer.provide(Sql.migrations),
+    Layer.provideMerge(Sql.layer(Redacted.make(url))),
+  )
+}
+
+export interface Ledger {
+  /** Writes `count` intents and answers their ids; this part is not measured. */
+  claim(count: number): Promise<ReadonlyArray<string>>
+  /** Settles them, `width` at a time, as that many requests would. */
+  settle(ids: ReadonlyArray<string>, width: number): Promise<void>
+  stones(): Promise<ReadonlyArray<StoneRow>>
+  close(): Promise<void>
+}
+
+export const open = (url: string): Ledger => {
+  const runtime = ManagedRuntime.make(layer(url))
+  return {
+    claim: (count) =>
+      runtime.runPromise(
+        Effect.flatMap(PaymentLedger, (ledger) =>
+          Effect.forEach(
+            Array.from({ length: count }, intent),
+            (attempt) =>
+              Effect.flatMap(ledger.claim(attempt), (outcome) =>
+                outcome._tag === "Claimed" ? Effect.succeed(outcome.attempt.id) : Effect.die("an intent was lost"),
+              ),
+            { concurrency: 16 },
+          ),
+        ),
+      ),
+    settle: (ids, width) =>
+      runtime.runPromise(
+        Effect.flatMap(PaymentLedger, (ledger) =>
+          Effect.forEach(ids, (id) => ledger.settle(id, newHash()), { concurrency: width, discard: true }),
+        ),
+      ),
+    stones: () =>
+      runtime.runPromise(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql<StoneRow>`
+            SELECT sequence::int AS sequence, id, commitment, kind, spirit, agent_name, witnessed_at, payer, transaction,
+              previous_hash, chain_hash FROM witness_stones ORDER BY witness_stones.sequence`,
+        ),
+      ),
+    close: () => runtime.dispose(),
+  }
+}

@@ -1,0 +1,67 @@
+/** Paid requests signed ahead of time, each with a nonce, a key and a commitment of its own, for the offer the server made. */
+import { randomBytes } from "node:crypto"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import type { Challenge } from "../../schema/altar/Payment.ts"
+import type { Shot } from "./Load.ts"
+
+const payer = privateKeyToAccount(generatePrivateKey())
+
+const types = {
+  TransferWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const
+
+const hex = (text: string): `0x${string}` => `0x${text.slice(2)}`
+
+export const newCommitment = () => randomBytes(32).toString("hex")
+
+/** A request with key and body but without payment. */
+export const unpaid = () => {
+  const key = `bench-${randomBytes(9).toString("hex")}`
+  return {
+    method: "POST",
+    path: "/api/witness",
+    headers: { "content-type": "application/json", "idempotency-key": key },
+    body: JSON.stringify({ commitment: newCommitment(), kind: "prediction", agentName: "Wren" }),
+  } satisfies Shot
+}
+
+/** The offer in a 402. */
+export const challengeIn = (header: string | ReadonlyArray<string> | undefined): Challenge =>
+  JSON.parse(Buffer.from(String(header), "base64").toString())
+
+const sign = async ({ accepts: [offer], resource }: Challenge): Promise<Shot> => {
+  const message = {
+    from: payer.address,
+    to: hex(offer.payTo),
+    value: BigInt(offer.amount),
+    validAfter: 0n,
+    validBefore: BigInt(Math.floor(Date.now() / 1000) + 3600),
+    nonce: hex(`0x${randomBytes(32).toString("hex")}`),
+  }
+  const signature = await payer.signTypedData({
+    domain: {
+      name: offer.extra.name,
+      version: offer.extra.version,
+      chainId: Number(offer.network.split(":")[1]),
+      verifyingContract: hex(offer.asset),
+    },
+    types,
+    primaryType: "TransferWithAuthorization",
+    message,
+  })
+  const authorization = { ...message, value: offer.amount, validAfter: "0", validBefore: String(message.validBefore) }
+  const payment = { x402Version: 2, resource, accepted: offer, payload: { signature, authorization } }
+  const shot = unpaid()
+  const header = Buffer.from(JSON.stringify(payment)).toString("base64")
+  return { ...shot, headers: { ...shot.headers, "payment-signature": header } }
+}
+
+export const signMany = (challenge: Challenge, count: number): Promise<ReadonlyArray<Shot>> =>
+  Promise.all(Array.from({ length: count }, () => sign(challenge)))

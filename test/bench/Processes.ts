@@ -1,0 +1,66 @@
+/** The servers under test as processes of their own, and the processor time each of them has used. */
+import { execFileSync, spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { createServer } from "node:net"
+
+export interface Served {
+  readonly pid: number
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** A port nobody listens on at this moment. */
+export const freePort = () =>
+  new Promise<number>((resolve) => {
+    const probe = createServer().listen(0, "127.0.0.1", () => {
+      const address = probe.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      probe.close(() => resolve(port))
+    })
+  })
+
+/** Starts a node program and answers once it prints where it listens; the word after `Listening on` may be a public URL. */
+export const start = (
+  args: ReadonlyArray<string>,
+  environment: Readonly<Record<string, string>>,
+  url?: string,
+): Promise<Served> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, {
+      env: { PATH: process.env["PATH"] ?? "", NODE_ENV: "production", ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    })
+    let output = ""
+    const ended = new Promise<void>((done) => child.once("exit", () => done()))
+    const look = (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-4096)
+      const found = /Listening on (http\S+?)\.?\s/u.exec(output)?.[1]
+      if (found === undefined || child.pid === undefined) return
+      resolve({ pid: child.pid, url: url ?? found, stop: () => (child.kill("SIGTERM"), ended) })
+    }
+    child.stdout.on("data", look)
+    child.stderr.on("data", look)
+    child.once("error", reject)
+    child.once("exit", (code) => reject(new Error(`${args.join(" ")} ended with ${code}:\n${output}`)))
+    process.once("exit", () => child.kill("SIGKILL"))
+  })
+
+const ticksPerSecond = (() => {
+  try {
+    return Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }))
+  } catch {
+    return 100
+  }
+})()
+
+/** Seconds of processor time a process has used, NaN where the system has no /proc. */
+export const cpuSeconds = (pid: number): number => {
+  try {
+    // The name in parentheses may hold spaces; user and system time are the 12th and 13th fields after it.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+  } catch {
+    return Number.NaN
+  }
+}

@@ -1,0 +1,111 @@
+/** Every drawing loads, paints, and keeps a silhouette of its own at 48 pixels; the contact sheet is for human eyes. */
+import { readdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { folder, prefix } from "../../src/altar/Artwork.ts"
+import { browser, picture, steps, visit } from "../support/Browser.ts"
+
+const kinds = { spirits: 24, elements: 12, companions: 8, pixels: 6 } as const
+
+const drawings = Object.keys(kinds).flatMap((kind) =>
+  readdirSync(fileURLToPath(new URL(`${kind}/`, folder)))
+    .filter((file) => /\.(?:svg|png)$/u.test(file))
+    .sort()
+    .map((file) => `${prefix}/${kind}/${file}`),
+)
+
+/** Share of the square that a drawing must cover to be seen. */
+const leastPaint = 0.08
+
+/**
+ * How alike two silhouettes may be: pixels that both cover by those that either covers (the Jaccard index of the two
+ * alpha masks at 48 × 48, a pixel counting as covered from half its opacity). 1 is the same shape.
+ */
+const mostAlike = 0.85
+
+interface Drawn {
+  readonly path: string
+  readonly width: number
+  readonly height: number
+  /** Pixels of 256 × 256 that are not wholly transparent. */
+  readonly painted: number
+  /** "1" for every covered pixel of 48 × 48, row by row. */
+  readonly mask: string
+}
+
+/** Runs in the page. */
+const draw = async (paths: ReadonlyArray<string>): Promise<ReadonlyArray<Drawn>> => {
+  const alphaOf = (image: HTMLImageElement, size: number) => {
+    const canvas = new OffscreenCanvas(size, size)
+    const context = canvas.getContext("2d")
+    if (context === null) throw new Error("No canvas")
+    context.drawImage(image, 0, 0, size, size)
+    return context.getImageData(0, 0, size, size).data.filter((_, index) => index % 4 === 3)
+  }
+  return Promise.all(
+    paths.map(async (path) => {
+      const image = new Image()
+      image.src = path
+      await image.decode()
+      return {
+        path,
+        width: image.naturalWidth,
+        height: image.naturalHeight,
+        painted: alphaOf(image, 256).filter((alpha) => alpha > 0).length,
+        mask: [...alphaOf(image, 48)].map((alpha) => (alpha >= 128 ? "1" : "0")).join(""),
+      }
+    }),
+  )
+}
+
+/** Runs in the page: all drawings at 256 and at 48 pixels, on paper and on ink. */
+const sheet = async (paths: ReadonlyArray<string>) => {
+  const strip = (ground: string, size: number) => {
+    const box = document.createElement("div")
+    Object.assign(box.style, { background: ground, padding: "16px", display: "flex", flexWrap: "wrap", gap: "16px" })
+    box.append(
+      ...paths.map((path) => {
+        const image = new Image(size, size)
+        image.src = path
+        return image
+      }),
+    )
+    return box
+  }
+  const grounds = ["#f6f1e4", "#14171a"]
+  document.body.replaceChildren(...grounds.flatMap((ground) => [strip(ground, 256), strip(ground, 48)]))
+  await Promise.all([...document.images].map((image) => image.decode()))
+}
+
+const alike = (one: Drawn, other: Drawn) => {
+  const pixels = [...one.mask].map((pixel, index) => Number(pixel) + Number(other.mask[index]))
+  return pixels.filter((sum) => sum === 2).length / Math.max(1, pixels.filter((sum) => sum > 0).length)
+}
+
+browser("the artwork", (it) => {
+  it.effect("is complete, visible, and told apart at a glance", () =>
+    Effect.gen(function* () {
+      for (const [kind, count] of Object.entries(kinds)) {
+        assert.strictEqual(drawings.filter((path) => path.startsWith(`${prefix}/${kind}/`)).length, count, kind)
+      }
+      const { page } = yield* visit("/signals/", { bypassCSP: true, viewport: { width: 2736, height: 1000 } })
+      yield* steps(async () => {
+        const drawn = await page.evaluate(draw, drawings)
+        for (const { height, painted, path, width } of drawn) {
+          assert.isAbove(Math.min(width, height), 0, path)
+          assert.isAtLeast(painted, leastPaint * 256 * 256, path)
+        }
+        const pairs = drawn.flatMap((one, index) =>
+          drawn.slice(index + 1).map((other) => ({ pair: `${one.path} ${other.path}`, alike: alike(one, other) })),
+        )
+        assert.deepStrictEqual(
+          pairs.filter((pair) => pair.alike >= mostAlike),
+          [],
+        )
+        await page.evaluate(sheet, drawings)
+        await picture(page, "artwork")
+      })
+    }).pipe(Effect.scoped),
+  )
+})

@@ -1,0 +1,204 @@
+/** Permalinks: one address, a page for people, the record for programs, and nothing of a visitor's words as markup. */
+import { existsSync } from "node:fs"
+import { assert, describe, it as plain, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { spirits } from "../../src/altar/guide/Spirits.ts"
+import { catalogs } from "../../src/altar/Items.ts"
+import { assets } from "../../src/web/v2/pay/challenge.ts"
+import { usdc } from "../../src/payments/PaymentTerms.ts"
+import { negotiate } from "../../src/web/Negotiation.ts"
+import { html } from "../../src/web/pages/Html.ts"
+import { inhabit, sandbox } from "../support/Guide.ts"
+import { ask, World } from "../support/World.ts"
+
+const meta = (text: string, name: string) =>
+  new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1]
+
+layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
+  it.effect("answer with a page, the record, or neither, as asked", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { kept, stone } = yield* inhabit
+      for (const [path, api] of [
+        [`/acts/${kept.id}`, `/api/acts/${kept.id}`],
+        [`/acts/${stone.id}`, `/api/acts/${stone.id}`],
+        [`/witness/${stone.id}`, `/api/witness/${stone.id}`],
+      ] as const) {
+        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } })
+        assert.deepStrictEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"])
+        assert.match(page.headers.get("vary") ?? "", /accept/iu)
+        assert.match(page.text, /<title>[^<]+ · Spirit Altar<\/title>/u)
+        assert.isAbove(meta(page.text, "description")?.length ?? 0, 20)
+        const picture = meta(page.text, "og:image") ?? ""
+        const drawn = yield* ask(picture, {})
+        assert.deepStrictEqual([drawn.status, drawn.headers.get("content-type")], [200, "image/png"], picture)
+        assert.strictEqual(meta(page.text, "og:url"), `${url}${path}`)
+
+        const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
+        const known = yield* ask(`${url}${api}`)
+        assert.deepStrictEqual([record.status, record.text], [200, known.text])
+        const again = yield* ask(`${url}${path}`, {
+          headers: { accept: "application/json", "if-none-match": record.headers.get("etag") ?? "" },
+        })
+        assert.strictEqual(again.status, 304)
+
+        const neither = yield* ask(`${url}${path}`, { headers: { accept: "image/png" } })
+        assert.deepStrictEqual([neither.status, neither.json["code"]], [406, "not_acceptable"])
+      }
+    }),
+  )
+
+  it.effect("say in the asked form that there is nothing", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      for (const [path, code] of [
+        ["/acts/00000000-0000-4000-8000-000000000000", "act_not_found"],
+        ["/acts/nothing", "act_not_found"],
+        ["/witness/00000000-0000-4000-8000-000000000000", "witness_not_found"],
+        ["/witness/%27%3B--", "witness_not_found"],
+      ] as const) {
+        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+        assert.strictEqual(page.status, 404)
+        assert.include(page.text, "This page is blank")
+        const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
+        assert.deepStrictEqual([record.status, record.json["code"]], [404, code])
+      }
+      const spirit = yield* ask(`${url}/v2/spirits/unicorn`)
+      assert.deepStrictEqual([spirit.status, spirit.text.includes("There is no such plate")], [404, true])
+    }),
+  )
+
+  it.effect("let no word of a visitor become markup", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { acts }: { acts: ReadonlyArray<{ readonly permalink: string }> } = JSON.parse(
+        (yield* ask(`${url}/api/acts`)).text,
+      )
+      assert.strictEqual(acts.length, 4)
+      const paths = acts.map(({ permalink }) => new URL(permalink).pathname)
+      for (const path of [
+        ...paths,
+        "/v2/",
+        "/v2/spirits/kelp-seal",
+        "/v2/spirits/moss-hare",
+        "/v2/witness?q=%3Cscript%3E",
+        "/v2/candles?before=%22%3E%3Cscript%3E",
+      ]) {
+        const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+        assert.include(text, "</html>")
+        assert.notMatch(text, /<b onclick|<script>|onclick="x"/u, path)
+      }
+    }),
+  )
+
+  it.effect(
+    "are found by id, sequence, commitment, wallet and transaction, and the search says how far it looked",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* World
+        const { stones }: { stones: ReadonlyArray<Record<"id" | "commitment" | "payer" | "transaction", string>> } =
+          JSON.parse((yield* ask(`${url}/api/witness?limit=1`)).text)
+        const [stone] = stones
+        assert.isDefined(stone)
+        for (const asked of [stone?.id ?? "", "1"]) {
+          const found = yield* ask(`${url}/v2/witness?q=${asked}`)
+          assert.strictEqual(found.status, 303)
+          assert.match(found.headers.get("location") ?? "", /^\/witness\/[0-9a-f-]{36}$/u)
+        }
+        for (const asked of [
+          stone?.commitment,
+          stone?.payer,
+          stone?.transaction,
+          stone?.payer?.toUpperCase().replace("0X", "0x"),
+        ]) {
+          const { text } = yield* ask(`${url}/v2/witness?q=${asked}`)
+          assert.include(text, `href="/witness/${stone?.id}"`, asked)
+          assert.match(text, /Searched: stones 1 to \d+/u)
+        }
+        for (const [asked, said] of [
+          ["999999", "The chain has stones 1 to"],
+          ["f".repeat(64), "Nothing found for"],
+          ["hello", "so nothing was searched"],
+          ["00000000-0000-4000-8000-000000000000", "All settled acts were searched"],
+        ] as const) {
+          assert.include((yield* ask(`${url}/v2/witness?q=${asked}`)).text, said)
+        }
+      }),
+  )
+})
+
+layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (it) => {
+  it.effect("is said aloud on every page that would show it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { stone } = yield* inhabit
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE witness_stones SET commitment = ${"e".repeat(64)}`.pipe(Effect.orDie)
+      for (const path of ["/v2/witness", "/v2/witness?q=1", `/witness/${stone.id}`]) {
+        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+        assert.deepStrictEqual([page.status, page.headers.get("cache-control")], [500, "no-store"])
+        assert.match(page.text, /The chain does not hold[^]*witness stone 1 does not hash/u)
+        assert.notInclude(page.text, "e".repeat(64))
+      }
+      const record = yield* ask(`${url}/witness/${stone.id}`, { headers: { accept: "application/json" } })
+      assert.deepStrictEqual([record.status, record.json["code"]], [500, "internal"])
+      assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
+    }),
+  )
+
+  it.effect("nor a database that fails leaves a reader without a page", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`ALTER TABLE keepers RENAME TO nobody`.pipe(Effect.orDie)
+      const page = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })
+      assert.strictEqual(page.status, 500)
+      assert.match(page.text, /The guide cannot be read just now[^]*report <code>[0-9a-f-]{36}<\/code>/u)
+      assert.notMatch(page.text, /keepers|SELECT|relation/u)
+    }),
+  )
+})
+
+describe("negotiation", () => {
+  plain("follows the most specific range and its quality", () => {
+    const asked: ReadonlyArray<readonly [string | undefined, ReturnType<typeof negotiate>]> = [
+      [undefined, "html"],
+      ["", "html"],
+      ["*/*", "html"],
+      ["text/*", "html"],
+      ["application/*", "json"],
+      ["application/json", "json"],
+      ["APPLICATION/JSON", "json"],
+      ["application/json, text/html", "html"],
+      ["text/html;q=0.5, application/json", "json"],
+      ["application/json;q=0.2, */*;q=0.1", "json"],
+      ["text/html;q=0, */*", "json"],
+      ["text/html;q=0, application/json;q=0", undefined],
+      ["image/avif, image/*", undefined],
+      ["application/ld+json", undefined],
+    ]
+    for (const [accept, kind] of asked) assert.strictEqual(negotiate(accept), kind, accept)
+  })
+})
+
+describe("what pages are made of", () => {
+  plain("escapes every value, in text and in attributes", () => {
+    const hostile = `<b a="x" c='y'>&`
+    assert.strictEqual(
+      html`<i title="${hostile}">${[hostile, html`<u>${1n}</u>`, null, undefined, false, 0]}</i>`.text,
+      `<i title="&lt;b a=&quot;x&quot; c=&#39;y&#39;&gt;&amp;">&lt;b a=&quot;x&quot; c=&#39;y&#39;&gt;&amp;<u>1</u>0</i>`,
+    )
+  })
+
+  plain("pays the USDC that the server names, and has a picture for everything that can be shared", () => {
+    assert.deepStrictEqual(
+      assets,
+      Object.fromEntries(Object.entries(usdc).map(([network, { asset }]) => [network, asset])),
+    )
+    const items = Object.values(catalogs).flatMap(({ entries }) => entries.map(({ id }) => id))
+    for (const name of ["guide", "catalog", ...spirits.map(({ id }) => id), ...items]) {
+      assert.isTrue(existsSync(new URL(`../../src/web/art/previews/${name}.png`, import.meta.url)), name)
+    }
+  })
+})

@@ -1,0 +1,194 @@
+/** A visitor pays from the page: three clicks, one signature, one charge, whatever the network does. */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Page, Request } from "playwright-core"
+import { steps, visit } from "../support/Browser.ts"
+import { guide, signed } from "../support/Guide.ts"
+import { ask } from "../support/World.ts"
+
+/** All requests a page makes from now on. */
+const watch = (page: Page) => {
+  const requests: Array<Request> = []
+  page.on("request", (request) => requests.push(request))
+  return requests
+}
+
+const attempts = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ key: string; state: string; url: string }>`
+    SELECT idempotency_key AS key, state, url FROM payment_attempts ORDER BY accepted_at`.pipe(Effect.orDie)
+  return rows
+})
+
+/** What happened on the altar of a spirit. */
+const attemptsAt = (spirit: string) =>
+  Effect.map(attempts, (all) => all.filter(({ url }) => url.endsWith(`/${spirit}`)))
+
+const wallet = (page: Page) => page.locator("#prayer").getByRole("button", { name: "Make a play wallet" })
+const lay = (page: Page) => page.getByRole("button", { name: "Lay the prayer for $0.01" })
+const paidPath = (url: URL) => url.pathname.startsWith("/api/prayers/")
+
+guide("a prayer", (it) => {
+  it.effect("takes three clicks from the first page to its receipt", () =>
+    Effect.gen(function* () {
+      const { complaints, page, url } = yield* visit("/v2/")
+      const requests = watch(page)
+      yield* steps(async () => {
+        await page.getByRole("link", { name: "Lay a prayer with Moss Hare" }).click()
+        await wallet(page).click()
+        await page.getByText("Play wallet with $10.00 of play money").first().waitFor()
+        await lay(page).click()
+        await page.getByText("Settled.").waitFor()
+        assert.isTrue(await page.locator(".receipt").evaluate((receipt) => receipt === document.activeElement))
+        assert.match(await page.locator(".receipt").innerText(), /\$0\.01 was charged, once/u)
+        const kept: { salt: string; words: string; commitment: string } = JSON.parse(
+          await page.locator(".keepsake code").innerText(),
+        )
+        assert.strictEqual(kept.words, "I came by, and it was quiet.")
+        const sent = requests.map((request) => request.postData() ?? "").join()
+        assert.include(sent, kept.commitment)
+        assert.notInclude(sent, kept.salt)
+        assert.notInclude(sent, "quiet")
+        assert.deepStrictEqual(await page.evaluate(() => Object.keys(sessionStorage)), ["altar:play-wallet"])
+        const saving = page.waitForEvent("download")
+        await page.getByRole("link", { name: "Save as a file" }).click()
+        assert.match((await saving).suggestedFilename(), /^[0-9a-f-]{36}\.json$/u)
+        await page.getByRole("link", { name: "Open the act" }).click()
+        await page.getByRole("heading", { name: "A visitor laid a prayer with Moss Hare" }).waitFor()
+      })
+      assert.strictEqual(signed(requests).length, 1)
+      const [attempt, ...others] = yield* attemptsAt("moss-hare")
+      assert.deepStrictEqual([attempt?.state, attempt?.key, others], ["settled", signed(requests)[0]?.key, []])
+      const field = yield* ask(`${url}/api/field`)
+      assert.deepInclude(field.json, { prayersToday: 1, centsSettled: 1 })
+      assert.deepStrictEqual(complaints, [])
+    }),
+  )
+
+  for (const [what, change] of [
+    ["another price", (offer: Record<string, unknown>) => ({ ...offer, amount: "20000" })],
+    ["another asset", (offer: Record<string, unknown>) => ({ ...offer, asset: `0x${"9".repeat(40)}` })],
+    ["another network", (offer: Record<string, unknown>) => ({ ...offer, network: "eip155:8453" })],
+  ] as const) {
+    it.effect(`is not signed for ${what} than the page listed`, () =>
+      Effect.gen(function* () {
+        const { page } = yield* visit("/v2/spirits/static-fox")
+        const requests = watch(page)
+        yield* steps(async () => {
+          await page.route(paidPath, async (route) => {
+            const response = await route.fetch()
+            const challenge = JSON.parse(Buffer.from(response.headers()["payment-required"] ?? "", "base64").toString())
+            const header = { ...challenge, accepts: [change(challenge.accepts[0])] }
+            const headers = {
+              ...response.headers(),
+              "payment-required": Buffer.from(JSON.stringify(header)).toString("base64"),
+            }
+            await route.fulfill({ response, headers })
+          })
+          await wallet(page).click()
+          await page.getByText("Play wallet with").first().waitFor()
+          await lay(page).click()
+          await page.getByText("Nothing was signed.").waitFor()
+        })
+        assert.deepStrictEqual(signed(requests), [])
+        assert.deepStrictEqual(yield* attemptsAt("static-fox"), [])
+      }),
+    )
+  }
+
+  it.effect("whose answer is lost is asked for, not paid again", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/rain-crow")
+      const requests = watch(page)
+      yield* steps(async () => {
+        await page.route(paidPath, async (route) => {
+          if (route.request().headers()["payment-signature"] === undefined) return route.continue()
+          await route.fetch()
+          await route.abort("connectionreset")
+        })
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await lay(page).click()
+        await page.getByText("Settled.").waitFor()
+      })
+      assert.strictEqual(signed(requests).length, 1)
+      assert.deepStrictEqual(
+        (yield* attemptsAt("rain-crow")).map(({ state }) => state),
+        ["settled"],
+      )
+    }),
+  )
+
+  it.effect("that never arrived is handed in again after a reload, with the one signature it has", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/library-moth")
+      const requests = watch(page)
+      yield* steps(async () => {
+        await page.route(
+          (url) => paidPath(url) || url.pathname.startsWith("/api/reconcile/"),
+          (route) =>
+            route.request().headers()["payment-signature"] === undefined && paidPath(new URL(route.request().url()))
+              ? route.continue()
+              : route.abort("internetdisconnected"),
+        )
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await lay(page).click()
+        await page.getByText("not paying again").waitFor()
+        await page.unrouteAll({ behavior: "ignoreErrors" })
+        await page.reload()
+        await page.getByText("Settled.").waitFor()
+      })
+      const handed = signed(requests)
+      assert.isAtLeast(handed.length, 2)
+      assert.strictEqual(new Set(handed.map(({ payment }) => payment)).size, 1)
+      assert.strictEqual(new Set(handed.map(({ key }) => key)).size, 1)
+      assert.deepStrictEqual(
+        (yield* attemptsAt("library-moth")).map(({ state }) => state),
+        ["settled"],
+      )
+    }),
+  )
+
+  it.effect("that cannot be settled now is kept, and no other is signed beside it", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/glass-tortoise")
+      const requests = watch(page)
+      yield* steps(async () => {
+        await page.route(paidPath, (route) =>
+          route.request().headers()["payment-signature"] === undefined
+            ? route.continue()
+            : route.fulfill({ status: 503, json: { ok: false, code: "facilitator_unavailable", message: "Not now." } }),
+        )
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await lay(page).click()
+        await page.getByText("What you signed is kept in this tab.").waitFor()
+        await page.unrouteAll()
+        await lay(page).click()
+        await page.getByText("Settled.").waitFor()
+      })
+      assert.strictEqual(new Set(signed(requests).map(({ payment }) => payment)).size, 1)
+      assert.strictEqual((yield* attemptsAt("glass-tortoise")).length, 1)
+    }),
+  )
+
+  it.effect("that came second is told so, and nothing is signed", () =>
+    Effect.gen(function* () {
+      const first = yield* visit("/v2/spirits/dew-spider")
+      const second = yield* visit("/v2/spirits/dew-spider")
+      const requests = watch(second.page)
+      yield* steps(async () => {
+        for (const { page } of [first, second]) {
+          await wallet(page).click()
+          await page.getByText("Play wallet with").first().waitFor()
+          await lay(page).click()
+          await page.getByText(page === first.page ? "Settled." : "Not done.").waitFor()
+        }
+        assert.match(await second.page.locator("#prayer [data-progress]").innerText(), /today/iu)
+      })
+      assert.deepStrictEqual(signed(requests), [])
+    }),
+  )
+})

@@ -1,0 +1,111 @@
+/** Every page and every state of the room fits a phone and a desk, by day and by night, and suits a screen reader. */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Page } from "playwright-core"
+import { browser, isAccessible, picture, steps, visit } from "../support/Browser.ts"
+import { from, newAddress, newRoom, send } from "../support/Rooms.ts"
+import { ask, World } from "../support/World.ts"
+
+const looks = [
+  { name: "320-light", viewport: { width: 320, height: 700 }, colorScheme: "light" },
+  { name: "320-dark", viewport: { width: 320, height: 700 }, colorScheme: "dark" },
+  { name: "1440-light", viewport: { width: 1440, height: 900 }, colorScheme: "light" },
+  { name: "1440-dark", viewport: { width: 1440, height: 900 }, colorScheme: "dark" },
+  { name: "800-forced", viewport: { width: 800, height: 900 }, colorScheme: "light", forcedColors: "active" },
+] as const
+
+/** Nothing is wider than the screen, and nothing is wrong for a screen reader. */
+const judge = async (page: Page, state: string) => {
+  const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+  assert.isAtMost(excess, 0, `${state} scrolls sideways`)
+  await isAccessible(page, state)
+  await picture(page, state)
+}
+
+browser("looks", (it) => {
+  for (const { name, ...look } of looks) {
+    it.effect(`of ${name}`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* World
+        const sql = yield* SqlClient.SqlClient
+        const options = { ...look, bypassCSP: true }
+        const guest = yield* newRoom(url)
+        const invite = `/signals/#room=${guest.id}&token=${guest.token}`
+
+        const home = yield* visit("/v2/", options)
+        yield* steps(async () => {
+          const images = home.page.locator("img")
+          for (const image of await images.all()) await image.scrollIntoViewIfNeeded()
+          await home.page.waitForFunction(() => [...document.images].every((image) => image.naturalWidth > 0))
+          await judge(home.page, `v2-${name}`)
+        })
+
+        const start = yield* visit("/signals/", options)
+        yield* steps(async () => {
+          await start.page.getByRole("heading", { level: 1 }).waitFor()
+          await judge(start.page, `signals-start-${name}`)
+          await start.page.getByLabel("Name of the room").fill("Night shift")
+          await start.page.getByRole("button", { name: "Make the room" }).click()
+          await start.page.getByRole("heading", { name: "Night shift" }).waitFor()
+          await judge(start.page, `signals-made-${name}`)
+          await start.page.getByRole("button", { name: "Send" }).click()
+          await judge(start.page, `signals-refused-${name}`)
+        })
+
+        yield* send(guest, { sender: "Wren", text: "Tests are running.", mode: "calm" })
+        yield* send(guest, {
+          sender: "Mara",
+          senderKind: "person",
+          text: "Coffee first, then the migration.",
+          mode: "ping",
+        })
+        yield* send(guest, { sender: "Wren", senderKind: "agent", text: "W".repeat(160), mode: "spark" })
+        yield* send(guest, { sender: "ليلى", text: "مرحبا بالجميع، البناء أخضر", mode: "celebrate" })
+        const room = yield* visit(invite, options)
+        yield* steps(async () => {
+          await room.page.getByText("Tests are running.").waitFor()
+          await judge(room.page, `signals-history-${name}`)
+        })
+        yield* send(guest, { sender: "Wren", senderKind: "agent", text: "The build is green.", mode: "celebrate" })
+        yield* steps(async () => {
+          await room.page.getByText("Celebrate, three rising pulses").waitFor()
+          await room.page.waitForTimeout(300)
+          await judge(room.page, `signals-news-${name}`)
+          await room.page.getByRole("button", { name: "Delete this room" }).click()
+          await judge(room.page, `signals-confirm-${name}`)
+          await room.page.getByRole("button", { name: "Keep the room" }).click()
+          await room.page.context().setOffline(true)
+          await room.page.locator("#state", { hasText: "No connection to the room." }).waitFor()
+          await judge(room.page, `signals-offline-${name}`)
+          await room.page.context().setOffline(false)
+          await room.page.locator("#state", { hasText: "Listening" }).waitFor()
+        })
+
+        yield* sql`UPDATE rooms SET expires_at = now() - interval '1 second', created_at = now() - interval '8 days' WHERE id = ${guest.id}::uuid`
+        const endings = [
+          ["expired", invite, "This room has ended"],
+          ["unauthorized", invite.replace(/.{3}$/u, "AAA"), "This invite does not open the room"],
+          ["unknown", invite.replace(guest.id, crypto.randomUUID()), "There is no such room"],
+          ["broken", invite.slice(0, -1), "This invite is incomplete"],
+        ] as const
+        yield* steps(async () => {
+          for (const [state, path, title] of endings) {
+            await room.page.goto(`${url}${path}`)
+            await room.page.getByRole("heading", { name: title }).waitFor()
+            await judge(room.page, `signals-${state}-${name}`)
+          }
+        })
+
+        const busy = newAddress()
+        yield* Effect.repeat(ask(`${url}/api/rooms`, { method: "POST", headers: from(busy) }), { times: 4 })
+        const limited = yield* visit("/signals/", options, busy)
+        yield* steps(async () => {
+          await limited.page.getByRole("button", { name: "Make the room" }).click()
+          await limited.page.getByText(/No new room yet\..*Try again in (?:59 minutes|60 minutes|1 hour)\./u).waitFor()
+          await judge(limited.page, `signals-limited-${name}`)
+        })
+      }).pipe(Effect.scoped),
+    )
+  }
+})

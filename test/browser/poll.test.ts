@@ -1,0 +1,232 @@
+/** The poll machine: three seconds while seen, silence while hidden, on from the last sequence, history is not news. */
+import { assert, describe, it } from "@effect/vitest"
+import type { Mode } from "../../src/web/signals/api.ts"
+import { inTime } from "../../src/web/signals/dom.ts"
+import { fragmentIn, fragmentOf, readInvite } from "../../src/web/signals/invite.ts"
+import { patterns } from "../../src/web/signals/patterns.ts"
+import { begin, type Event, felt, type Step, step, unseen } from "../../src/web/signals/poll.ts"
+
+const signals = (latest: number, ...sequences: ReadonlyArray<number>) => ({
+  room: { id: "", name: "", createdAt: "", expiresAt: "", latestSequence: latest },
+  messages: sequences.map((seq) => ({
+    id: `${seq}`,
+    seq,
+    sender: "Wren",
+    senderKind: "agent" as const,
+    text: `${seq}`,
+    mode: "ping" as const,
+    createdAt: "",
+  })),
+  truncated: false,
+  serverTime: "",
+})
+
+const answered = (latest: number, ...sequences: ReadonlyArray<number>): Event => ({
+  _tag: "Answered",
+  signals: signals(latest, ...sequences),
+})
+const refused = (
+  code: "OFFLINE" | "INTERNAL" | "RATE_LIMITED" | "UNAUTHORIZED" | "NOT_FOUND" | "EXPIRED",
+  wait = 0,
+): Event => ({
+  _tag: "Refused",
+  problem: { code, message: "", retryAfter: wait },
+})
+const due: Event = { _tag: "Due" }
+const wanted: Event = { _tag: "Wanted" }
+const seen = (visible: boolean): Event => ({ _tag: "Seen", visible })
+
+/** The orders that follow one another, the first included. */
+const orders = (events: ReadonlyArray<Event>, first: Step = begin(true)) =>
+  events.reduce(
+    ({ last, all }, event) => {
+      const next = step(last.poll, event)
+      return { last: next, all: [...all, next.order] }
+    },
+    { last: first, all: [first.order] },
+  ).all
+
+const ask = (after: number) => ({ _tag: "Ask" as const, after })
+const wait = (seconds: number) => ({ _tag: "Wait" as const, seconds })
+const rest = { _tag: "Rest" as const }
+const carryOn = { _tag: "Carry on" as const }
+
+describe("polling", () => {
+  it("asks at once, then every three seconds from the last sequence seen", () => {
+    assert.deepStrictEqual(orders([answered(7, 5, 6, 7), due, answered(7), due, answered(9, 8, 9), due]), [
+      ask(0),
+      wait(3),
+      ask(7),
+      wait(3),
+      ask(7),
+      wait(3),
+      ask(9),
+    ])
+  })
+
+  it("rests while hidden and asks at once when it is seen again", () => {
+    assert.deepStrictEqual(orders([answered(1, 1), seen(false), seen(false), seen(true)]), [
+      ask(0),
+      wait(3),
+      rest,
+      carryOn,
+      ask(1),
+    ])
+    assert.deepStrictEqual(orders([seen(false), answered(4, 4), seen(true)]), [ask(0), carryOn, rest, ask(4)])
+    assert.deepStrictEqual(orders([seen(false), refused("OFFLINE"), seen(true)]), [ask(0), carryOn, rest, ask(0)])
+    assert.deepStrictEqual(orders([seen(true)], begin(false)), [rest, ask(0)])
+  })
+
+  it("doubles its patience without an answer, up to half a minute, and goes on where it was", () => {
+    const failing = Array.from({ length: 6 }, () => [refused("OFFLINE"), due]).flat()
+    assert.deepStrictEqual(
+      orders([answered(3, 3), due, ...failing]).filter(({ _tag }) => _tag === "Wait"),
+      [3, 3, 6, 12, 24, 30, 30].map(wait),
+    )
+    assert.deepStrictEqual(orders([answered(3, 3), due, refused("INTERNAL"), wanted, answered(3), due]).slice(2), [
+      ask(3),
+      wait(3),
+      ask(3),
+      wait(3),
+      ask(3),
+    ])
+  })
+
+  it("waits as long as the server says, hidden or not, whoever is impatient", () => {
+    assert.deepStrictEqual(orders([refused("RATE_LIMITED", 17), wanted, seen(false), seen(true), wanted, due]), [
+      ask(0),
+      wait(17),
+      carryOn,
+      carryOn,
+      carryOn,
+      carryOn,
+      ask(0),
+    ])
+    assert.deepStrictEqual(orders([refused("RATE_LIMITED", 17), seen(false), due, seen(true)]).slice(2), [
+      carryOn,
+      rest,
+      ask(0),
+    ])
+  })
+
+  it("never takes no time for a wait", () => {
+    assert.deepStrictEqual(orders([refused("RATE_LIMITED")]), [ask(0), wait(1)])
+  })
+
+  it("asks once more when something was sent while an answer was on its way", () => {
+    assert.deepStrictEqual(orders([wanted, wanted, answered(1, 1), answered(2, 2)]), [
+      ask(0),
+      carryOn,
+      carryOn,
+      ask(1),
+      wait(3),
+    ])
+  })
+
+  it("stops for good when the room is over", () => {
+    for (const code of ["UNAUTHORIZED", "NOT_FOUND", "EXPIRED"] as const) {
+      assert.deepStrictEqual(orders([refused(code), due, wanted, seen(false), seen(true)]), [
+        ask(0),
+        rest,
+        carryOn,
+        carryOn,
+        carryOn,
+        carryOn,
+      ])
+    }
+  })
+
+  it("feels nothing of history, and of much news the newest alone", () => {
+    const first = begin(true).poll
+    assert.strictEqual(felt(first, signals(3, 1, 2, 3)), undefined)
+    const joined = step(first, answered(3, 1, 2, 3)).poll
+    assert.strictEqual(felt(joined, signals(3)), undefined)
+    assert.strictEqual(felt(joined, signals(3, 2, 3)), undefined)
+    assert.strictEqual(felt(joined, signals(6, 4, 5, 6))?.seq, 6)
+    assert.deepStrictEqual(
+      unseen(joined, signals(5, 3, 4, 5)).map(({ seq }) => seq),
+      [4, 5],
+    )
+    const empty = step(first, answered(0)).poll
+    assert.strictEqual(felt(empty, signals(1, 1))?.seq, 1)
+  })
+})
+
+describe("an invite", () => {
+  const room = "5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d"
+  const token = "q1w2E3r4T5y6U7i8O9p0-A1s2D3f4G5h6J7k8L9z0_x"
+
+  it("is what its fragment says, whole or broken", () => {
+    assert.deepStrictEqual(readInvite(fragmentOf({ room, token })), { room, token })
+    for (const none of ["", "#", "#main"]) assert.strictEqual(readInvite(none), "none")
+    for (const broken of [
+      `#room=${room}`,
+      `#token=${token}`,
+      `#room=${room}&token=${token}x`,
+      `#room=${room}&token=${token.slice(1)}`,
+      `#room=${room.toUpperCase()}&token=${token}`,
+      `#room=../..&token=${token}`,
+    ]) {
+      assert.strictEqual(readInvite(broken), "broken", broken)
+    }
+  })
+
+  it("is found in a pasted link", () => {
+    const fragment = fragmentOf({ room, token })
+    for (const link of [`https://example.org/signals/${fragment}`, ` ${fragment} `]) {
+      assert.strictEqual(fragmentIn(link), fragment)
+    }
+    assert.strictEqual(fragmentIn("https://example.org/signals/"), "")
+  })
+})
+
+describe("a wait", () => {
+  it("is said in the largest unit of which there are nearly two", () => {
+    const words = [0, 1, 59, 89, 90, 3599, 5400, 86_400, 604_799]
+    assert.deepStrictEqual(words.map(inTime), [
+      "1 second",
+      "1 second",
+      "59 seconds",
+      "89 seconds",
+      "2 minutes",
+      "60 minutes",
+      "2 hours",
+      "24 hours",
+      "7 days",
+    ])
+  })
+})
+
+describe("the patterns", () => {
+  const modes: ReadonlyArray<Mode> = ["calm", "spark", "ping", "celebrate"]
+  const pairs = modes.flatMap((one) => modes.map((other) => [one, other] as const))
+
+  it.each(pairs)("%s then %s flash at most twice in any second", (one, other) => {
+    const starts = [
+      ...patterns[one].beats.map(({ at }) => at),
+      ...patterns[other].beats.map(({ at }) => at + patterns[one].length),
+    ]
+    for (const start of starts) {
+      assert.isAtMost(starts.filter((at) => at >= start && at < start + 1000).length, 2, `from ${start} ms`)
+    }
+  })
+
+  it("end before the next begins, beat after beat", () => {
+    for (const mode of modes) {
+      const { beats, length } = patterns[mode]
+      const ends = beats.map(({ at, fall, rise }) => at + rise + fall)
+      assert.deepStrictEqual(
+        beats.flatMap(({ at }, index) => (at < (ends[index - 1] ?? 0) ? [at] : [])),
+        [],
+        mode,
+      )
+      assert.isAtMost(ends.at(-1) ?? 0, length, mode)
+    }
+  })
+
+  it("differ in word and rhythm", () => {
+    assert.strictEqual(new Set(modes.map((mode) => patterns[mode].word)).size, modes.length)
+    assert.strictEqual(new Set(modes.map((mode) => patterns[mode].rhythm)).size, modes.length)
+    assert.strictEqual(new Set(modes.map((mode) => JSON.stringify(patterns[mode].beats))).size, modes.length)
+  })
+})

@@ -1,0 +1,173 @@
+/** Many at once: one charge and one row each, gapless, and as much money on the chain as there are rows; on two servers. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { parseAbiItem } from "viem"
+import { AppConfig } from "../../src/Config.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import * as Server from "../../src/Server.ts"
+import {
+  ask,
+  chainClient,
+  challengeOf,
+  configOf,
+  encode,
+  newCommitment,
+  newKey,
+  newPayer,
+  post,
+  sign,
+  World,
+  layer as world,
+} from "../support/World.ts"
+
+/** A second server on the same database and chain; its public URL is that of the first, as behind a balancer. */
+const secondServer = Effect.gen(function* () {
+  const { url } = yield* World
+  const config = yield* configOf({}, { publicUrl: url })
+  yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+  return `http://127.0.0.1:${config.port}`
+})
+
+const transfers = Effect.gen(function* () {
+  const chain = yield* LocalChain
+  const logs = yield* Effect.promise(() =>
+    chainClient(chain.rpcUrl).getLogs({
+      address: chain.asset,
+      event: parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)"),
+      args: { to: chain.payTo },
+      fromBlock: 0n,
+    }),
+  )
+  return { count: logs.length, sum: logs.reduce((sum, log) => sum + (log.args.value ?? 0n), 0n) }
+})
+
+const rows = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{
+    acts: bigint
+    settled: bigint
+    sum: string | null
+    stones: bigint
+    highest: bigint | null
+  }>`
+    SELECT (SELECT count(*) FROM acts) AS acts, (SELECT count(*) FROM witness_stones) AS stones,
+      (SELECT max(sequence) FROM witness_stones) AS highest,
+      (SELECT count(*) FROM payment_attempts WHERE state = 'settled') AS settled,
+      (SELECT sum(amount_atomic)::text FROM payment_attempts WHERE state = 'settled') AS sum`
+  if (row === undefined) return yield* Effect.die("no counts")
+  return row
+})
+
+/** The law that holds at any quiet moment. */
+const conserved = Effect.gen(function* () {
+  const [chain, ledger] = yield* Effect.all([transfers, rows])
+  assert.strictEqual(BigInt(chain.count), ledger.acts)
+  assert.strictEqual(chain.sum, BigInt(ledger.sum ?? "0"))
+  assert.strictEqual(ledger.acts, ledger.settled)
+  assert.strictEqual(ledger.stones, ledger.acts)
+  assert.strictEqual(ledger.highest ?? 0n, ledger.stones)
+  return ledger
+})
+
+/** Asks until nothing is pending any more. */
+const untilEnded = (url: string, key: string) =>
+  Effect.repeat(ask(`${url}/api/reconcile/${key}`, { method: "POST" }), {
+    until: (answer) => answer.status !== 202,
+    times: 100,
+  })
+
+const prepare = Effect.fnUntraced(function* (url: string, key: string, body: object) {
+  const payer = yield* newPayer()
+  const challenge = challengeOf(yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key })))
+  return encode(yield* sign(payer, challenge.accepts[0], challenge.resource))
+})
+
+layer(world(), { excludeTestServices: true })("many at once", (it) => {
+  it.effect("200 requests with one key: one charge, one row", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const second = yield* secondServer
+      const before = yield* conserved
+      const key = newKey()
+      const body = { commitment: newCommitment() }
+      const signature = yield* prepare(url, key, body)
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? url : second)),
+        (server) =>
+          ask(`${server}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature })),
+        { concurrency: "unbounded" },
+      )
+      const statuses = Map.groupBy(answers, (answer) => answer.status)
+      assert.strictEqual(statuses.get(201)?.length, 1)
+      assert.deepStrictEqual(
+        [...statuses.keys()].filter((status) => ![200, 201, 202].includes(status)),
+        [],
+      )
+      const end = yield* untilEnded(url, key)
+      assert.strictEqual(end.status, 200)
+      for (const replayed of statuses.get(200) ?? []) assert.strictEqual(replayed.text, end.text)
+      assert.strictEqual((yield* conserved).acts, before.acts + 1n)
+    }),
+  )
+
+  it.effect("200 keys with one authorization: one is charged, the others are told", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const second = yield* secondServer
+      const before = yield* conserved
+      const body = { commitment: newCommitment() }
+      const signature = yield* prepare(url, newKey(), body)
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? url : second)),
+        (server) =>
+          ask(`${server}/api/witness`, post(body, { "idempotency-key": newKey(), "payment-signature": signature })),
+        { concurrency: "unbounded" },
+      )
+      const ended = Map.groupBy(answers, (answer) => `${answer.status} ${String(answer.json["code"] ?? "")}`)
+      assert.strictEqual(ended.get("201 ")?.length, 1, JSON.stringify([...ended].map(([k, v]) => [k, v.length])))
+      // A late one may find the authorization spent on chain before it finds the claim.
+      const refused =
+        (ended.get("409 payment_authorization_already_bound")?.length ?? 0) +
+        (ended.get("402 payment_invalid")?.length ?? 0)
+      assert.strictEqual(refused, 199)
+      assert.isAbove(ended.get("409 payment_authorization_already_bound")?.length ?? 0, 0)
+      const after = yield* conserved
+      assert.strictEqual(after.acts, before.acts + 1n)
+    }),
+  )
+
+  it.effect("50 different stones: 50 charges, 50 rows, gapless", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const second = yield* secondServer
+      const before = yield* conserved
+      const wanted = yield* Effect.forEach(
+        Array.from({ length: 50 }, () => ({ key: newKey(), body: { commitment: newCommitment() } })),
+        (one) => Effect.map(prepare(url, one.key, one.body), (signature) => ({ ...one, signature })),
+        { concurrency: 8 },
+      )
+      const answers = yield* Effect.forEach(
+        wanted,
+        ({ body, key, signature }, index) =>
+          ask(
+            `${index % 2 === 0 ? url : second}/api/witness`,
+            post(body, { "idempotency-key": key, "payment-signature": signature }),
+          ),
+        { concurrency: "unbounded" },
+      )
+      assert.deepStrictEqual(
+        [...new Set(answers.map((answer) => answer.status))],
+        [201],
+        answers.find((a) => a.status !== 201)?.text,
+      )
+      assert.strictEqual((yield* conserved).acts, before.acts + 50n)
+      const chain = yield* ask(`${url}/api/witness/chain?limit=100`)
+      const entries: ReadonlyArray<{ sequence: number }> = JSON.parse(chain.text).entries
+      assert.deepStrictEqual(
+        entries.map((entry) => entry.sequence),
+        entries.map((_, index) => index + 1),
+      )
+    }),
+  )
+})

@@ -1,0 +1,47 @@
+/** Who may know whom: the directions of ARCHITECTURE.md, held by reading every import. */
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+
+const root = new URL("../..", import.meta.url).pathname
+
+const sources = ["schema", "src", "migrations"].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => join(folder, file)),
+)
+
+const importsOf = (file: string) =>
+  [...readFileSync(join(root, file), "utf8").matchAll(/from "(\.[^"]+|[^".][^"]*)"/gu)].map((match) => {
+    const target = match[1] ?? ""
+    return target.startsWith(".") ? relative(root, join(root, dirname(file), target)) : target
+  })
+
+/** Files below `from` import nothing that `never` matches. */
+const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> = [
+  [/^schema\//u, /^(?!schema\/|effect)/u, "the contract imports nothing but effect"],
+  [/^src\/payments\//u, /^src\/(?!payments|http|Sql|PublicUrl|Issues)/u, "payments know no act and no room"],
+  [/^src\/payments\/(?!Http)/u, /^effect\/http$|^src\/http/u, "the pipeline knows no HTTP server"],
+  [/^src\/altar\//u, /^(?:src|schema)\/room/u, "the altar does not know the room"],
+  [/^src\/room\//u, /^(?:src|schema)\/(?:altar|payments)/u, "the room does not know the altar"],
+  [/^src\/limits\//u, /^(?:src|schema)\/(?:altar|payments|room)/u, "limits know nobody"],
+  [/^src\/agents\//u, /^(?:src|schema)\/(?:room|cli)/u, "agents meet the altar alone"],
+  [/^src\/(?!sandbox|cli|main)/u, /^src\/sandbox/u, "nothing asks whether it is in the sandbox"],
+  [/^src\/(?!cli|main)/u, /^src\/cli/u, "nothing needs the command line"],
+]
+
+/** The remote facilitator is an HTTP client, not a server. */
+const excused = new Set(["src/payments/FacilitatorSettlement.ts"])
+
+describe("directions", () => {
+  it.each(rules.map(([from, never, why]) => ({ why, from, never })))("$why", ({ from, never }) => {
+    const wrong = sources
+      .filter((file) => from.test(file) && !excused.has(file))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter((target) => never.test(target))
+          .map((target) => `${file} → ${target}`),
+      )
+    assert.deepStrictEqual(wrong, [])
+  })
+})

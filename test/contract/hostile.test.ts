@@ -1,0 +1,208 @@
+/** Every route of the document meets hostile input: a clear 4xx with a code, never a 5xx, and nothing stored. */
+import { readFileSync } from "node:fs"
+import { request as send } from "node:http"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { newCommitment, newKey, World, layer as world } from "../support/World.ts"
+
+interface Operation {
+  readonly operationId: string
+  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string }>
+  readonly responses: Readonly<Record<string, unknown>>
+}
+
+const spec: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } = JSON.parse(
+  readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8"),
+)
+
+const altar = Object.entries(spec.paths)
+  .filter(([path]) => !path.startsWith("/api/rooms"))
+  .flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({
+      path,
+      method: method.toUpperCase(),
+      operation,
+      name: operation.operationId,
+    })),
+  )
+
+const known: Readonly<Record<string, string>> = {
+  familiarId: "moss-hare",
+  elementId: "beeswax",
+  witnessId: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+  candleId: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+  actId: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+  idempotencyKey: "a-key-nobody-used",
+}
+
+const fill = (path: string, values: Readonly<Record<string, string>>) =>
+  path.replace(/\{(\w+)\}/gu, (_, name: string) => values[name] ?? "x")
+
+/** Paths as raw bytes: what `fetch` would tidy up first. */
+const raw = (url: string, method: string, path: string, headers: Record<string, string>, body: Buffer | undefined) =>
+  Effect.callback<{ readonly status: number; readonly text: string }>((resume) => {
+    const { hostname, port } = new URL(url)
+    const request = send(
+      {
+        hostname,
+        port,
+        method,
+        path,
+        headers: { ...headers, ...(body === undefined ? {} : { "content-length": body.length }) },
+      },
+      (response) => {
+        const chunks: Array<Buffer> = []
+        response.on("data", (chunk: Buffer) => chunks.push(chunk))
+        response.on("end", () =>
+          resume(Effect.succeed({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() })),
+        )
+        response.on("error", () =>
+          resume(Effect.succeed({ status: 413, text: '{"ok":false,"code":"too_large","message":"cut"}' })),
+        )
+      },
+    )
+    request.on("error", (error: NodeJS.ErrnoException) =>
+      // A server may close on a body that is far too large before it was sent whole.
+      resume(
+        Effect.succeed({
+          status: error.code === "EPIPE" || error.code === "ECONNRESET" ? 413 : 0,
+          text: '{"ok":false,"code":"too_large","message":"cut"}',
+        }),
+      ),
+    )
+    request.end(body)
+  })
+
+const json = (value: unknown) => Buffer.from(JSON.stringify(value))
+
+/** Bodies no route accepts; each fails for another reason. */
+const bodies: ReadonlyArray<readonly [string, Buffer, string?]> = [
+  ["broken JSON", Buffer.from('{"a":')],
+  ["a string", json("x")],
+  ["an array", json([1])],
+  ["a number", Buffer.from("1e999")],
+  ["null", json(null)],
+  [
+    "wrong types",
+    json({
+      commitment: 1,
+      intentionCommitment: [],
+      agentName: {},
+      dedication: 7,
+      salt: true,
+      text: null,
+      words: 1,
+      reason: 0,
+    }),
+  ],
+  ["an extra property", json({ commitment: newCommitment(), unknown: 1 })],
+  ["__proto__", Buffer.from('{"__proto__":{"commitment":"x"},"agentName":"\\u0000"}')],
+  [
+    "NUL bytes",
+    json({
+      agentName: "a\u0000b",
+      dedication: "a\u0000b",
+      reason: "a\u0000",
+      salt: "a".repeat(16) + "\u0000",
+      text: "\u0000",
+      words: "\u0000",
+    }),
+  ],
+  [
+    "lone surrogates",
+    Buffer.from('{"agentName":"\\udfff","dedication":"\\ud800","reason":"\\ud800","text":"\\ud800","words":"\\ud800"}'),
+  ],
+  ["invalid UTF-8", Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xc3, 0x28, 0x22, 0x7d])],
+  ["deep nesting", Buffer.from(`${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`)],
+  ["a megabyte", Buffer.alloc(1024 * 1024, 0x20)],
+  ["a form", Buffer.from("commitment=x"), "application/x-www-form-urlencoded"],
+]
+
+const stored = Effect.flatMap(
+  SqlClient.SqlClient,
+  (
+    sql,
+  ) => sql`SELECT (SELECT count(*) FROM payment_attempts) AS attempts, (SELECT count(*) FROM payment_claims) AS claims,
+    (SELECT count(*) FROM payment_pools) AS pools, (SELECT count(*) FROM witness_reveals) AS reveals,
+    (SELECT count(*) FROM candle_unseals) AS unseals`,
+)
+
+const refuses = (what: string, operation: Operation, answer: { readonly status: number; readonly text: string }) => {
+  assert.isTrue(answer.status >= 400 && answer.status < 500, `${what}: ${answer.status} ${answer.text.slice(0, 200)}`)
+  const body = JSON.parse(answer.text)
+  assert.strictEqual(body.ok, false, what)
+  assert.match(body.code, /^[a-z_]+$/u, what)
+  assert.isAbove(body.message.length, 20, what)
+  if (![404, 405].includes(answer.status))
+    assert.isDefined(operation.responses[String(answer.status)], `${what}: ${answer.status} is not in the document`)
+}
+
+layer(world(), { excludeTestServices: true })("hostile input", (it) => {
+  it.effect.each(altar)("$method $path", ({ method, operation, path }) =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const before = yield* stored
+      const headers = { "idempotency-key": newKey() }
+      const good = fill(path, known)
+      const names = (operation.parameters ?? []).filter((one) => one.in === "query").map((one) => one.name)
+      const queries = [
+        "unknown=1",
+        "%ff=1",
+        ...names.flatMap((name) => [
+          `${name}=`,
+          `${name}=%00`,
+          `${name}=${"9".repeat(400)}`,
+          `${name}=-1`,
+          `${name}=NaN`,
+          `${name}=a&${name}=b`,
+          `${name}[]=1`,
+        ]),
+      ]
+      if (path !== "/api/health") {
+        for (const query of queries) {
+          const answer = yield* raw(
+            url,
+            method,
+            `${good}?${query}`,
+            { ...headers, "content-type": "application/json" },
+            method === "POST" ? json({}) : undefined,
+          )
+          refuses(`${method} ${good}?${query.slice(0, 60)}`, operation, answer)
+        }
+      }
+      if (path.includes("{")) {
+        const ids = [
+          "nobody",
+          "%00",
+          "%ff%fe",
+          "..%2f..%2fetc",
+          "x".repeat(400),
+          "x".repeat(5000),
+          "3F0C2C1E-5B0A-4C1F-9D51-8A54F3A3F6A1",
+          "%F0%9F%98%80",
+          "'--",
+        ]
+        for (const id of ids) {
+          const bad = path.replace(/\{\w+\}/gu, id)
+          const answer = yield* raw(
+            url,
+            method,
+            bad,
+            { ...headers, "content-type": "application/json" },
+            method === "POST" ? json({}) : undefined,
+          )
+          refuses(`${method} ${bad.slice(0, 80)}`, operation, answer)
+          assert.strictEqual(answer.status, 404, bad.slice(0, 80))
+        }
+      }
+      if (method === "POST" && !path.startsWith("/api/reconcile")) {
+        for (const [name, body, type] of bodies) {
+          const answer = yield* raw(url, method, good, { ...headers, "content-type": type ?? "application/json" }, body)
+          refuses(`${method} ${good} with ${name}`, operation, answer)
+        }
+      }
+      assert.deepStrictEqual(yield* stored, before)
+    }),
+  )
+})

@@ -1,0 +1,66 @@
+/** What is installed is what was meant: no address in the lock, a hash for what runs here, every platform's part named. */
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+
+interface Entry {
+  readonly version?: string
+  readonly resolved?: string
+  readonly integrity?: string
+  readonly optional?: boolean
+  readonly os?: ReadonlyArray<string>
+  readonly cpu?: ReadonlyArray<string>
+  readonly libc?: ReadonlyArray<string>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+const lock: { readonly packages: Readonly<Record<string, Entry>> } = JSON.parse(
+  readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8"),
+)
+const entries = Object.entries(lock.packages).filter(([path]) => path !== "")
+
+/** Node's own search: beside the dependent, then upwards. */
+const isLocked = (from: string, name: string) => {
+  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
+    if (lock.packages[`${at === "" ? "" : `${at}/`}node_modules/${name}`] !== undefined) return true
+    if (at === "") return false
+  }
+}
+
+/** A part for another platform, which a registry may not hold; npm takes it only there. */
+const isForeign = ({ cpu, optional, os }: Entry) => optional === true && (os ?? cpu) !== undefined
+
+describe("package-lock.json", () => {
+  it("names no address", () => {
+    assert.deepStrictEqual(
+      entries.filter(([, entry]) => entry.resolved !== undefined).map(([path]) => path),
+      [],
+    )
+  })
+
+  it("has a sha512 for every package but parts of other platforms", () => {
+    const bare = entries.filter(([, entry]) => !(entry.integrity ?? "").startsWith("sha512-") && !isForeign(entry))
+    assert.deepStrictEqual(
+      bare.map(([path]) => path),
+      [],
+    )
+  })
+
+  it("holds every optional part, so that npm ci agrees on any platform", () => {
+    const missing = entries.flatMap(([path, entry]) =>
+      Object.keys(entry.optionalDependencies ?? {})
+        .filter((name) => !isLocked(path, name))
+        .map((name) => `${path} → ${name}`),
+    )
+    assert.deepStrictEqual(missing, [])
+  })
+
+  it("pins the project's own dependencies exactly", () => {
+    const root = lock.packages[""]
+    const ranges = Object.entries({ ...root?.dependencies, ...root?.devDependencies }).filter(
+      ([, range]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/u.test(range),
+    )
+    assert.deepStrictEqual(ranges, [])
+  })
+})

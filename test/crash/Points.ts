@@ -1,0 +1,244 @@
+/** The steps of a paid request between the intent on disk and the answer at the client, and how a test stops at each. */
+import { Deferred, Effect, Schedule } from "effect"
+import type { Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Purchase from "../support/Purchase.ts"
+import type { FacilitatorFault } from "../support/Facilitator.ts"
+import type { PgFault } from "../support/PgProxy.ts"
+import type { RpcFault } from "../support/RpcProxy.ts"
+import { type SettledBy, type Stage, Wires } from "../support/Wires.ts"
+
+/** A request that has come as far as it is meant to. */
+export interface Stop {
+  /** Waits until it is there. */
+  readonly arrived: Effect.Effect<void>
+  /** What becomes of whatever was caught, once the server is dead. */
+  readonly after: Effect.Effect<void>
+  /** Lets what was caught happen after all. */
+  readonly late: Effect.Effect<void>
+}
+
+export interface Point {
+  readonly step: string
+  readonly settledBy: SettledBy
+  /** When the server dies, in words. */
+  readonly killed: string
+  readonly reach: Effect.Effect<Stop, never, Stage | Scope.Scope>
+  /** What still happens before the kill; `leave` takes the client away. */
+  readonly before?: (
+    stop: Stop,
+    purchase: Purchase.Purchase,
+    leave: Effect.Effect<void>,
+  ) => Effect.Effect<void, never, Stage>
+  /** How the outcome becomes provable; absent when it was so at the kill. */
+  readonly evidence?: (stop: Stop, purchase: Purchase.Purchase) => Effect.Effect<unknown, never, Stage>
+  /** Who finds the evidence; nobody, when the database already knew at the kill. */
+  readonly concludedBy: "client" | "start" | "sweeper" | "nobody"
+  readonly ends: "settled" | "failed"
+}
+
+const rpc = (method: string, fault: RpcFault) =>
+  Effect.map(Wires, (wires): Stop => stopAt(wires.rpc.arm(method, fault)))
+
+const facilitator = (fault: FacilitatorFault) =>
+  Effect.map(Wires, (wires): Stop => stopAt(wires.facilitator.arm(fault)))
+
+const database = (statement: RegExp, fault: PgFault) =>
+  Effect.map(Wires, (wires): Stop => stopAt(wires.database.arm(statement, fault)))
+
+const stopAt = (trap: ReturnType<Wires["Service"]["rpc"]["arm"]>): Stop => ({
+  arrived: trap.arrived,
+  after: Effect.void,
+  late: trap.release,
+})
+
+/** The test's own transaction holds the head of the chain, until the recording one waits behind it. */
+const chainHead = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const held = yield* Deferred.make<void>()
+  const done = yield* Deferred.make<void>()
+  yield* sql`SELECT sequence FROM witness_head WHERE id = 1 FOR UPDATE`.pipe(
+    Effect.andThen(Deferred.succeed(held, undefined)),
+    Effect.andThen(Deferred.await(done)),
+    sql.withTransaction,
+    Effect.orDie,
+    Effect.forkScoped,
+  )
+  yield* Deferred.await(held)
+  const waiting = sql`SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  const stop: Stop = {
+    arrived: waiting.pipe(
+      Effect.repeat({ until: (rows) => rows.length > 0, schedule: Schedule.spaced("20 millis") }),
+      Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("nobody waits for the chain head") }),
+      Effect.orDie,
+      Effect.asVoid,
+    ),
+    after: Effect.asVoid(Deferred.succeed(done, undefined)),
+    late: Effect.void,
+  }
+  return stop
+})
+
+const unmined = Effect.gen(function* () {
+  yield* Purchase.onChain((client) => client.setAutomine(false))
+  return yield* rpc("eth_sendRawTransaction", "holdAfter")
+})
+
+const mined = () =>
+  Purchase.onChain(async (client) => {
+    await client.setAutomine(true)
+    await client.mine({ blocks: 1 })
+  })
+
+/** What was held arrives although nobody waits for it any more. */
+const late = (stop: Stop, purchase: Purchase.Purchase) =>
+  Effect.andThen(
+    stop.late,
+    Purchase.charges(purchase).pipe(
+      Effect.repeat({ until: ({ charged }) => charged > 0, schedule: Schedule.spaced("20 millis") }),
+      Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.die("what was held never arrived") }),
+    ),
+  )
+
+const outlived = () => Purchase.outlive
+
+/** The client hangs up, and only then may the server finish. */
+const clientLeaves = (stop: Stop, purchase: Purchase.Purchase, leave: Effect.Effect<void>) =>
+  leave.pipe(Effect.andThen(stop.late), Effect.andThen(Purchase.ended(purchase)), Effect.asVoid)
+
+const intent = database(/INSERT INTO payment_attempts/u, "swallowReply")
+const receipt = rpc("eth_getTransactionReceipt", "holdAfter")
+const settled = { ends: "settled" } as const
+const failed = { ends: "failed", evidence: outlived } as const
+
+const relayer = (point: Omit<Point, "settledBy">): Point => ({ settledBy: "relayer", ...point })
+const hosted = (point: Omit<Point, "settledBy">): Point => ({ settledBy: "facilitator", ...point })
+
+export const points: ReadonlyArray<Point> = [
+  relayer({
+    step: "a",
+    killed: "with the intent on disk, before settlement is asked",
+    reach: intent,
+    concludedBy: "client",
+    ...failed,
+  }),
+  relayer({
+    step: "a",
+    killed: "with the intent on disk, before settlement is asked",
+    reach: intent,
+    concludedBy: "sweeper",
+    ...failed,
+  }),
+  relayer({
+    step: "b",
+    killed: "with the broadcast on its way to the node, which never gets it",
+    reach: rpc("eth_sendRawTransaction", "holdBefore"),
+    concludedBy: "start",
+    ...failed,
+  }),
+  relayer({
+    step: "b",
+    killed: "with the broadcast on its way to the node, which gets it late",
+    reach: rpc("eth_sendRawTransaction", "holdBefore"),
+    evidence: late,
+    concludedBy: "client",
+    ...settled,
+  }),
+  relayer({
+    step: "c",
+    killed: "with the broadcast accepted and the answer kept back",
+    reach: rpc("eth_sendRawTransaction", "holdAfter"),
+    concludedBy: "start",
+    ...settled,
+  }),
+  relayer({
+    step: "c",
+    killed: "with the broadcast accepted and no block for it yet",
+    reach: unmined,
+    evidence: mined,
+    concludedBy: "sweeper",
+    ...settled,
+  }),
+  relayer({ step: "d", killed: "with the receipt kept back", reach: receipt, concludedBy: "client", ...settled }),
+  relayer({
+    step: "e",
+    killed: "inside the recording transaction, waiting for the head of the chain",
+    reach: chainHead,
+    concludedBy: "start",
+    ...settled,
+  }),
+  relayer({
+    step: "e",
+    killed: "with the COMMIT on its way to the database",
+    reach: database(/^COMMIT$/u, "holdBefore"),
+    concludedBy: "client",
+    ...settled,
+  }),
+  relayer({
+    step: "f",
+    killed: "with the COMMIT done and its reply swallowed",
+    reach: database(/^COMMIT$/u, "swallowReply"),
+    concludedBy: "nobody",
+    ...settled,
+  }),
+  relayer({
+    step: "g",
+    killed: "after it finished for a client that was gone",
+    reach: receipt,
+    before: clientLeaves,
+    concludedBy: "nobody",
+    ...settled,
+  }),
+  hosted({
+    step: "a",
+    killed: "with the intent on disk, before settlement is asked",
+    reach: intent,
+    concludedBy: "start",
+    ...failed,
+  }),
+  hosted({
+    step: "h",
+    killed: "with the facilitator asked, which never settles",
+    reach: facilitator("holdBefore"),
+    concludedBy: "client",
+    ...failed,
+  }),
+  hosted({
+    step: "h",
+    killed: "with the facilitator asked, which settles late",
+    reach: facilitator("holdBefore"),
+    evidence: late,
+    concludedBy: "sweeper",
+    ...settled,
+  }),
+  hosted({
+    step: "i",
+    killed: "with the facilitator done and its answer kept back",
+    reach: facilitator("holdAfter"),
+    concludedBy: "start",
+    ...settled,
+  }),
+  hosted({ step: "d", killed: "with the receipt kept back", reach: receipt, concludedBy: "client", ...settled }),
+  hosted({
+    step: "e",
+    killed: "inside the recording transaction, waiting for the head of the chain",
+    reach: chainHead,
+    concludedBy: "client",
+    ...settled,
+  }),
+  hosted({
+    step: "f",
+    killed: "with the COMMIT done and its reply swallowed",
+    reach: database(/^COMMIT$/u, "swallowReply"),
+    concludedBy: "nobody",
+    ...settled,
+  }),
+  hosted({
+    step: "g",
+    killed: "after it finished for a client that was gone",
+    reach: receipt,
+    before: clientLeaves,
+    concludedBy: "nobody",
+    ...settled,
+  }),
+]

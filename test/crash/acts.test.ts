@@ -1,0 +1,149 @@
+/** One table over all acts: killed with every act in flight, each is charged and recorded once, or failed and free again. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { type ActRow, acts } from "../support/ActTable.ts"
+import { onChain, outlive, token } from "../support/Purchase.ts"
+import * as ServerProcess from "../support/ServerProcess.ts"
+import { stage, Wires } from "../support/Wires.ts"
+import { ask, challengeOf, encode, newKey, newPayer, post, sign } from "../support/World.ts"
+
+const environment = Effect.gen(function* () {
+  const chain = yield* LocalChain
+  const { database, rpc } = yield* Wires
+  return {
+    DATABASE_URL: database.url,
+    X402_NETWORK: chain.network,
+    RPC_URL: rpc.url,
+    PAY_TO: chain.payTo,
+    RELAYER_KEY: Redacted.value(chain.relayerKey),
+    SETTLE_TIMEOUT_SECONDS: "20",
+    SWEEP_SECONDS: "3600",
+    LOG_LEVEL: "None",
+  }
+})
+
+const init = (body: object | undefined, headers: Record<string, string>): RequestInit =>
+  body === undefined ? { method: "POST", headers } : post(body, headers)
+
+interface Bought {
+  readonly act: ActRow
+  readonly path: string
+  readonly body: object | undefined
+  readonly key: string
+  readonly headers: Record<string, string>
+}
+
+const prepare = Effect.fnUntraced(function* (url: string, act: ActRow) {
+  const { body, path } = act.request()
+  const payer = yield* newPayer()
+  const key = newKey()
+  const challenge = challengeOf(yield* ask(`${url}${path}`, { method: "POST" }))
+  const block = yield* onChain((client) => client.getBlock())
+  const validBefore = String(block.timestamp + 3600n)
+  const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, { validBefore })
+  const headers = { "idempotency-key": key, "payment-signature": encode(payment) }
+  return { act, path, body, key, headers } satisfies Bought
+})
+
+const send = (url: string, { body, headers, path }: Bought) => ask(`${url}${path}`, init(body, headers))
+const reconcile = (url: string, { key }: Bought) => ask(`${url}/api/reconcile/${key}`, { method: "POST" })
+
+const earned = onChain((client, { asset, payTo }) =>
+  client.readContract({ address: asset, abi: token, functionName: "balanceOf", args: [payTo] }),
+)
+
+const pendingIs = (count: number) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<{ n: number }>`SELECT count(*)::int AS n FROM payment_attempts WHERE state = 'pending'`,
+  ).pipe(
+    Effect.orDie,
+    Effect.repeat({ until: ([row]) => row?.n === count, schedule: Schedule.spaced("20 millis") }),
+    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(`never were ${count} pending`) }),
+  )
+
+/** Every act asked for at once, caught at one boundary, and the server killed. */
+const killed = Effect.fnUntraced(function* (
+  arm: (wires: Wires["Service"]) => void,
+  wanted: Effect.Effect<unknown, never, LocalChain>,
+) {
+  const wires = yield* Wires
+  const server = yield* ServerProcess.make(yield* environment)
+  yield* server.start
+  const purchases = yield* Effect.forEach(acts(), (act) => prepare(server.url, act))
+  arm(wires)
+  yield* Effect.forkScoped(
+    Effect.forEach(purchases, (one) => Effect.exit(send(server.url, one)), { concurrency: "unbounded", discard: true }),
+  )
+  yield* pendingIs(purchases.length)
+  yield* wanted
+  yield* server.kill
+  yield* Effect.all([wires.rpc.calm, wires.database.calm])
+  return { server, purchases }
+})
+
+const prices = acts().reduce((sum, act) => sum + BigInt(act.price), 0n)
+
+describe("a server killed with every act in flight", () => {
+  it.live("and every act paid: each is recorded once and replays", () =>
+    Effect.gen(function* () {
+      const paid = earned.pipe(
+        Effect.repeat({ until: (sum) => sum === prices, schedule: Schedule.spaced("20 millis") }),
+        Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("not every act was paid") }),
+      )
+      const { purchases, server } = yield* killed(({ database }) => database.arm(/^COMMIT$/u, "holdBefore"), paid)
+      yield* server.start
+      for (const one of purchases) {
+        const ended = yield* reconcile(server.url, one)
+        assert.strictEqual(ended.status, 200, `${one.act.name} ${ended.text}`)
+        const again = yield* send(server.url, one)
+        assert.deepStrictEqual([again.status, again.text], [200, ended.text], one.act.name)
+        const { record } = JSON.parse(ended.text)
+        assert.deepStrictEqual(Object.keys(record), one.act.record)
+        assert.strictEqual((yield* ask(`${server.url}/api/acts/${record.id}`)).status, 200)
+      }
+      const field = JSON.parse((yield* ask(`${server.url}/api/field`)).text)
+      assert.deepStrictEqual([field.acts, BigInt(field.centsSettled) * 10_000n], [purchases.length, prices])
+      assert.strictEqual(yield* earned, prices)
+    }).pipe(Effect.provide(stage)),
+  )
+
+  it.live("and none broadcast: each is open, then failed, and free for the next buyer", () =>
+    Effect.gen(function* () {
+      const { rpc } = yield* Wires
+      const { purchases, server } = yield* killed(
+        ({ rpc: node }) => node.arm("eth_sendRawTransaction", "holdBefore"),
+        Effect.void,
+      )
+      yield* server.start
+      for (const one of purchases) {
+        const open = yield* send(server.url, one)
+        assert.deepStrictEqual(
+          [open.status, open.json["code"]],
+          [202, "settlement_pending"],
+          `${one.act.name} ${open.text}`,
+        )
+        if (one.act.held !== undefined) {
+          const other = yield* ask(`${server.url}${one.path}`, init(one.body, { "idempotency-key": newKey() }))
+          assert.strictEqual(other.json["code"], one.act.held)
+        }
+      }
+      yield* rpc.calm
+      yield* outlive
+      for (const one of purchases) {
+        const ended = yield* reconcile(server.url, one)
+        assert.deepStrictEqual(
+          [ended.status, ended.json["code"], ended.json["reason"]],
+          [402, "payment_failed", "authorization_expired"],
+        )
+        assert.strictEqual((yield* send(server.url, one)).json["code"], "payment_failed")
+        const next = yield* prepare(server.url, { ...one.act, request: () => one })
+        const bought = yield* send(server.url, next)
+        assert.strictEqual(bought.status, 201, `${one.act.name} ${bought.text}`)
+      }
+      assert.strictEqual(yield* earned, prices)
+    }).pipe(Effect.provide(stage)),
+  )
+})

@@ -1,0 +1,154 @@
+/** Killed without warning between intent and answer, a server charges exactly once or not at all, and says so afterwards. */
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Redacted, Schedule } from "effect"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import * as Purchase from "../support/Purchase.ts"
+import * as ServerProcess from "../support/ServerProcess.ts"
+import { type SettledBy, stage, Wires } from "../support/Wires.ts"
+import { type Point, points, type Stop } from "./Points.ts"
+
+interface Line {
+  readonly step: string
+  readonly settledBy: SettledBy
+  readonly killed: string
+  readonly chainSaid: string
+  readonly concludedBy: string
+  readonly ended: string
+  readonly charged: number
+  readonly rows: number
+  readonly stones: number
+}
+
+const table: Array<Line> = []
+
+const byStep = (a: Line, b: Line) => `${b.settledBy}`.localeCompare(a.settledBy) || a.step.localeCompare(b.step)
+
+afterAll(() => console.table(table.sort(byStep)))
+
+const environment = (point: Point) =>
+  Effect.gen(function* () {
+    const chain = yield* LocalChain
+    const { database, facilitator, rpc } = yield* Wires
+    const env: Record<string, string> = {
+      DATABASE_URL: database.url,
+      X402_NETWORK: chain.network,
+      RPC_URL: rpc.url,
+      PAY_TO: chain.payTo,
+      CHAIN_FINALITY: "finalized",
+      SETTLE_TIMEOUT_SECONDS: "20",
+      SWEEP_SECONDS: point.concludedBy === "sweeper" ? "1" : "3600",
+      LOG_LEVEL: "None",
+      ...(point.settledBy === "relayer"
+        ? { RELAYER_KEY: Redacted.value(chain.relayerKey) }
+        : { FACILITATOR_URL: facilitator.url }),
+    }
+    return env
+  })
+
+const chainSays = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
+  const { charged, isUsed } = yield* Purchase.charges(purchase)
+  if (isUsed) return charged === 1 ? "paid" : "used"
+  const { pending } = yield* Purchase.onChain((client) => client.getTxpoolStatus())
+  return pending > 0 ? "waiting for a block" : "unused"
+})
+
+/** Waits until somebody looked for evidence and found none. */
+const lookedAt = (purchase: Purchase.Purchase) =>
+  Purchase.attemptOf(purchase).pipe(
+    Effect.repeat({ until: (attempt) => (attempt?.checks ?? 0) > 0, schedule: Schedule.spaced("20 millis") }),
+    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("the first look never came") }),
+  )
+
+/** The node is silent while the server starts: the first look ends nothing, and leaves the attempt to others. */
+const startBlind = Effect.fnUntraced(function* (server: ServerProcess.ServerProcess, purchase: Purchase.Purchase) {
+  const { rpc } = yield* Wires
+  rpc.arm("*", "status500")
+  yield* server.start
+  yield* lookedAt(purchase)
+  yield* rpc.calm
+})
+
+/** Only whoever is named finds evidence, and nothing ends before there is some. */
+const conclude = Effect.fnUntraced(function* (
+  point: Point,
+  stop: Stop,
+  server: ServerProcess.ServerProcess,
+  purchase: Purchase.Purchase,
+) {
+  const evidence = point.evidence?.(stop, purchase) ?? Effect.void
+  switch (point.concludedBy) {
+    case "nobody":
+      assert.strictEqual((yield* Purchase.attemptOf(purchase))?.state, "settled")
+      return yield* server.start
+    case "start":
+      yield* evidence
+      yield* server.start
+      return yield* Purchase.ended(purchase)
+    case "sweeper":
+      yield* server.start
+      yield* lookedAt(purchase)
+      assert.strictEqual((yield* Purchase.attemptOf(purchase))?.state, "pending")
+      yield* evidence
+      return yield* Purchase.ended(purchase)
+    case "client": {
+      yield* startBlind(server, purchase)
+      if (point.evidence !== undefined) {
+        Purchase.assertPending(server.url, purchase, yield* Purchase.reconcile(server.url, purchase))
+      }
+      assert.strictEqual((yield* Purchase.attemptOf(purchase))?.state, "pending")
+      yield* evidence
+      const answer = yield* Purchase.reconcile(server.url, purchase)
+      assert.strictEqual(answer.status, point.ends === "settled" ? 200 : 402, answer.text)
+    }
+  }
+})
+
+const survive = (point: Point) =>
+  Effect.gen(function* () {
+    const { database, facilitator, rpc } = yield* Wires
+    const server = yield* ServerProcess.make(yield* environment(point))
+    yield* server.start
+    const purchase = yield* Purchase.prepare(server.url)
+
+    const stop = yield* point.reach
+    const request = yield* Effect.forkScoped(Effect.exit(Purchase.send(server.url, purchase)))
+    yield* stop.arrived
+    if (point.before !== undefined) yield* point.before(stop, purchase, Fiber.interrupt(request))
+    yield* server.kill
+    const chainSaid = yield* chainSays(purchase)
+    yield* Effect.all([rpc.calm, facilitator.calm, database.calm, stop.after])
+
+    yield* conclude(point, stop, server, purchase)
+
+    const books =
+      point.ends === "settled"
+        ? yield* Purchase.assertSettled(server.url, purchase)
+        : yield* Purchase.assertFailed(server.url, purchase, "authorization_expired")
+    if (point.ends === "settled") yield* Purchase.assertNextStone(server.url)
+    table.push({
+      step: point.step,
+      settledBy: point.settledBy,
+      killed: point.killed,
+      chainSaid,
+      concludedBy: point.concludedBy,
+      ended: books.state ?? "",
+      charged: books.charged,
+      rows: books.acts,
+      stones: books.stones,
+    })
+  }).pipe(Effect.provide(stage))
+
+const who = {
+  client: "its client",
+  start: "the next start",
+  sweeper: "the sweeper",
+  nobody: "nobody, it was right",
+} as const
+
+for (const settledBy of ["relayer", "facilitator"] as const) {
+  describe(`a server settling by ${settledBy}, killed`, { concurrent: true }, () => {
+    for (const point of points.filter((one) => one.settledBy === settledBy)) {
+      it.live(`${point.killed}: set right by ${who[point.concludedBy]} (${point.step})`, () => survive(point))
+    }
+  })
+}

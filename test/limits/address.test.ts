@@ -1,0 +1,79 @@
+/** Whom a request is counted as: forwarding headers from trusted proxies alone, nearest hop first, IPv6 by its /64. */
+import { assert, describe, it } from "@effect/vitest"
+import { Option, Result } from "effect"
+import { Headers } from "effect/http"
+import { addressOf, network } from "../../src/limits/Address.ts"
+
+const trusted = ["10.0.0.0/8", "127.0.0.1", "fd00::/8"].map((text) => Result.getOrThrow(network(text)))
+
+const seen = (peer: string, headers: Record<string, string> = {}, proxies = trusted) =>
+  addressOf({ remoteAddress: Option.some(peer), headers: Headers.fromInput(headers) }, proxies)
+
+describe("the address a request is counted by", () => {
+  it("is the socket's when nobody is trusted, whatever the headers claim", () => {
+    const headers = { "x-forwarded-for": "6.6.6.6", forwarded: "for=6.6.6.6" }
+    assert.strictEqual(seen("203.0.113.9", headers, []), "203.0.113.9")
+    assert.strictEqual(seen("127.0.0.1", headers, []), "127.0.0.1")
+    assert.strictEqual(seen("203.0.113.9", headers), "203.0.113.9")
+  })
+
+  it.each([
+    ["one hop", "198.51.100.7", "198.51.100.7"],
+    ["a forged hop on the left", "6.6.6.6, 198.51.100.7", "198.51.100.7"],
+    ["a forged trusted hop on the left", "10.0.0.1, 198.51.100.7", "198.51.100.7"],
+    ["trusted hops on the right", "6.6.6.6, 198.51.100.7, 10.0.0.9, 127.0.0.1", "198.51.100.7"],
+    ["only trusted hops", "10.0.0.3, 10.0.0.2", "10.0.0.3"],
+    ["a port", "198.51.100.7:4711", "198.51.100.7"],
+    ["IPv6 in brackets with a port", "[2001:db8:1:2:3:4:5:6]:443", "2001:db8:1:2::/64"],
+    ["IPv6 in brackets", "[2001:db8:1:2::1]", "2001:db8:1:2::/64"],
+    ["IPv4 in IPv6", "::ffff:198.51.100.7", "198.51.100.7"],
+    ["spaces and tabs", "\t198.51.100.7 ", "198.51.100.7"],
+    ["no address at all", "unknown", "10.0.0.1"],
+    ["no address behind a trusted hop", "garbage, 10.0.0.2", "10.0.0.2"],
+    ["an address behind garbage", "6.6.6.6, garbage", "10.0.0.1"],
+    ["an empty header", "", "10.0.0.1"],
+    ["empty hops", "6.6.6.6,,", "10.0.0.1"],
+    ["an overlong number", "198.51.100.777", "10.0.0.1"],
+    ["an octal spelling", "0306.063.0144.07", "10.0.0.1"],
+    ["a host name", "localhost", "10.0.0.1"],
+  ])("X-Forwarded-For from a trusted proxy: %s", (_, header, expected) => {
+    assert.strictEqual(seen("10.0.0.1", { "x-forwarded-for": header }), expected)
+  })
+
+  it.each([
+    ["one hop", "for=198.51.100.7", "198.51.100.7"],
+    ["other parameters", "proto=https;For=198.51.100.7;by=10.0.0.1", "198.51.100.7"],
+    ["a quoted IPv6 with a port", 'for="[2001:db8:cafe::17]:4711"', "2001:db8:cafe:0::/64"],
+    ["several hops", "for=6.6.6.6, for=198.51.100.7;proto=http, for=10.0.0.2", "198.51.100.7"],
+    ["a comma inside quotes", 'for=198.51.100.7;ext="a,for=6.6.6.6"', "198.51.100.7"],
+    ["a quote inside quotes", 'for=198.51.100.7;ext="a\\",for=6.6.6.6"', "198.51.100.7"],
+    ["a hidden client", "for=_hidden, for=10.0.0.2", "10.0.0.2"],
+    ["an unknown client", "for=unknown", "10.0.0.1"],
+    ["a hop that names nobody", "for=6.6.6.6, proto=https", "10.0.0.1"],
+    ["nothing", ";;,", "10.0.0.1"],
+  ])("Forwarded from a trusted proxy: %s", (_, header, expected) => {
+    assert.strictEqual(seen("10.0.0.1", { forwarded: header }), expected)
+  })
+
+  it("is the proxy's own when the two headers disagree", () => {
+    const both = (one: string, other: string) => seen("10.0.0.1", { "x-forwarded-for": one, forwarded: `for=${other}` })
+    assert.strictEqual(both("198.51.100.7", "198.51.100.7"), "198.51.100.7")
+    assert.strictEqual(both("198.51.100.7", "6.6.6.6"), "10.0.0.1")
+  })
+
+  it("is one for an IPv6 /64, another for the next, and IPv4 for IPv4 in IPv6", () => {
+    assert.strictEqual(seen("2001:db8:1:2::1"), seen("2001:db8:1:2:ffff:ffff:ffff:ffff"))
+    assert.notStrictEqual(seen("2001:db8:1:2::1"), seen("2001:db8:1:3::1"))
+    assert.strictEqual(seen("::ffff:203.0.113.9"), "203.0.113.9")
+    assert.strictEqual(seen("fe80::1%eth0"), "fe80:0:0:0::/64")
+    assert.strictEqual(seen("::ffff:10.0.0.1", { "x-forwarded-for": "198.51.100.7" }), "198.51.100.7")
+    assert.strictEqual(seen("fd00::1", { "x-forwarded-for": "198.51.100.7" }), "198.51.100.7")
+    assert.strictEqual(addressOf({ remoteAddress: Option.none(), headers: Headers.empty }, trusted), "unknown")
+  })
+
+  it("trusts addresses and CIDRs, and nothing else can be configured", () => {
+    for (const text of ["10.0.0.1/33", "10.0.0", "example.com", "*", "10.0.0.0-10.0.0.9", "loopback"]) {
+      assert.isTrue(Result.isFailure(network(text)), text)
+    }
+  })
+})

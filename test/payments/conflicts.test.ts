@@ -1,0 +1,160 @@
+/** The 409s of a paid request, and what a key, a body and a clock decide before money does. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  ask,
+  challengeOf,
+  encode,
+  newCommitment,
+  newKey,
+  newPayer,
+  pay,
+  post,
+  sign,
+  World,
+  layer as world,
+} from "../support/World.ts"
+
+layer(world(), { excludeTestServices: true })("before money", (it) => {
+  it.effect("a key names one URL and one body", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const payer = yield* newPayer()
+      const body = { commitment: newCommitment(), kind: "promise" }
+      const { answer, headers } = yield* pay(payer, `${url}/api/witness`, body)
+      assert.strictEqual(answer.status, 201)
+      const other = yield* ask(`${url}/api/witness`, post({ ...body, kind: "hash" }, headers))
+      assert.strictEqual(other.status, 409)
+      assert.strictEqual(other.json["code"], "idempotency_conflict")
+      const respelled = yield* ask(
+        `${url}/api/witness`,
+        post(`{ "kind":"promise", "commitment":"${body.commitment}" }`, headers),
+      )
+      assert.strictEqual(respelled.status, 200, "the same JSON in another spelling is the same request")
+      const unsigned = yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": headers["idempotency-key"] }))
+      assert.strictEqual(unsigned.status, 200, "a settled key replays without a payment header")
+    }),
+  )
+
+  it.effect("an authorization belongs to one key", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const sql = yield* SqlClient.SqlClient
+      const payer = yield* newPayer()
+      const body = { commitment: newCommitment() }
+      const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
+      const payment = yield* sign(payer, challenge.accepts[0], challenge.resource)
+      // Another attempt holds the authorization while its outcome is open: the chain does not know yet.
+      yield* sql`INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, network, asset, pay_to,
+          payer, nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, state, accepted_at, next_check_at)
+        VALUES (gen_random_uuid(), 'holder-of-it-all', '', 'setWitnessStone', '', '{}', 'eip155:84532', ${challenge.accepts[0].asset},
+          ${challenge.accepts[0].payTo}, ${payer.address.toLowerCase()}, ${payment.payload.authorization.nonce}, 10000, 0, 9999999999,
+          '0x', '{}', 0, 'pending', now(), now() + interval '1 hour')`
+      yield* sql`INSERT INTO payment_claims SELECT lower('authorization:eip155:84532:' || asset || ':' || payer || ':' || nonce), id
+        FROM payment_attempts WHERE idempotency_key = 'holder-of-it-all'`
+      const answer = yield* ask(
+        `${url}/api/witness`,
+        post(body, { "idempotency-key": newKey(), "payment-signature": encode(payment) }),
+      )
+      assert.strictEqual(answer.status, 409, answer.text)
+      assert.strictEqual(answer.json["code"], "payment_authorization_already_bound")
+    }),
+  )
+
+  it.effect("a key is required and has a form", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const missing = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }))
+      assert.deepStrictEqual([missing.status, missing.json["code"]], [400, "idempotency_key_required"])
+      for (const key of ["short", "has space in it", "x".repeat(129), "späte-schlüssel"]) {
+        const answer = yield* ask(
+          `${url}/api/witness`,
+          post({ commitment: newCommitment() }, { "idempotency-key": Buffer.from(key).toString("latin1") }),
+        )
+        assert.deepStrictEqual([answer.status, answer.json["code"]], [400, "idempotency_key_invalid"], key)
+      }
+    }),
+  )
+
+  it.effect("the all-zero commitment is refused before payment", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const answer = yield* ask(
+        `${url}/api/witness`,
+        post({ commitment: "0".repeat(64) }, { "idempotency-key": newKey() }),
+      )
+      assert.deepStrictEqual([answer.status, answer.json["code"]], [422, "commitment_refused"])
+    }),
+  )
+
+  it.effect("the ceiling of a day counts settled and held stones, and frees what fails", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const sql = yield* SqlClient.SqlClient
+      const payer = yield* newPayer()
+      const day = new Date().toISOString().slice(0, 10)
+      yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES (${`witness:${day}`}, 4999, 4999)
+        ON CONFLICT (name) DO UPDATE SET drawn = 4999, highest = 4999`
+      const last = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
+      assert.strictEqual(last.answer.status, 201)
+      const over = yield* ask(
+        `${url}/api/witness`,
+        post({ commitment: newCommitment() }, { "idempotency-key": newKey() }),
+      )
+      assert.deepStrictEqual([over.status, over.json["code"]], [409, "witness_ceiling_today"])
+      assert.match(String(over.json["message"]), /Nothing was charged/u)
+      const replay = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { ...last.headers }))
+      assert.strictEqual(replay.json["code"], "idempotency_conflict")
+      yield* sql`UPDATE payment_pools SET released = ARRAY[17] WHERE name = ${`witness:${day}`}`
+      const freed = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
+      assert.strictEqual(freed.answer.status, 201)
+      const [pool] = yield* sql<{ released: ReadonlyArray<number>; drawn: number }>`
+        SELECT released, drawn FROM payment_pools WHERE name = ${`witness:${day}`}`
+      assert.deepStrictEqual([pool?.released, pool?.drawn], [[], 17])
+      yield* sql`UPDATE payment_pools SET highest = 10 WHERE name = ${`witness:${day}`}`
+    }),
+  )
+
+  it.effect("a body is strict", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const commitment = newCommitment()
+      const bad: ReadonlyArray<readonly [string, RequestInit, number]> = [
+        ["not JSON", post("{"), 400],
+        ["an array", post([]), 400],
+        ["null", post("null"), 400],
+        ["a number", post("7"), 400],
+        ["no commitment", post({}), 400],
+        ["an uppercase commitment", post({ commitment: commitment.toUpperCase().replace(/^./u, "A") }), 400],
+        ["an extra property", post({ commitment, colour: "red" }), 400],
+        ["an unknown kind", post({ commitment, kind: "wish" }), 400],
+        ["an unknown spirit", post({ commitment, spirit: "moss-hair" }), 400],
+        ["a name of 65 code points", post({ commitment, agentName: "😀".repeat(65) }), 400],
+        ["an empty name", post({ commitment, agentName: "" }), 400],
+        ["a NUL in a name", post({ commitment, agentName: "a\u0000b" }), 400],
+        ["a lone surrogate", post(`{"commitment":"${commitment}","agentName":"\\ud800"}`), 400],
+        ["a null name", post({ commitment, agentName: null }), 400],
+        ["invalid UTF-8", { ...post(""), body: new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]) }, 400],
+        ["another content type", { ...post({ commitment }), headers: { "content-type": "text/plain" } }, 415],
+        ["a body of 1 MiB", post({ commitment, agentName: "x".repeat(1024 * 1024) }), 413],
+      ]
+      for (const [name, init, status] of bad) {
+        const answer = yield* ask(`${url}/api/witness`, {
+          ...init,
+          headers: { ...Object.fromEntries(new Headers(init.headers)), "idempotency-key": newKey() },
+        })
+        assert.strictEqual(answer.status, status, `${name}: ${answer.text}`)
+        assert.strictEqual(answer.json["ok"], false, name)
+        assert.isString(answer.json["message"], name)
+      }
+      const good = yield* ask(
+        `${url}/api/witness`,
+        post({ commitment, agentName: "😀".repeat(64) }, { "idempotency-key": newKey() }),
+      )
+      assert.strictEqual(good.status, 402)
+      const query = yield* ask(`${url}/api/witness?day=today`, post({ commitment }, { "idempotency-key": newKey() }))
+      assert.deepStrictEqual([query.status, query.json["code"]], [400, "bad_request"])
+    }),
+  )
+})

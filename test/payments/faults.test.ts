@@ -1,0 +1,216 @@
+/** Whatever settlement says or keeps to itself, a payment is answered 202 until evidence ends it, and then rightly. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Redacted } from "effect"
+import { privateKeyToAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import type { FacilitatorFault } from "../support/Facilitator.ts"
+import * as Purchase from "../support/Purchase.ts"
+import type { RpcFault } from "../support/RpcProxy.ts"
+import { Wires, wired } from "../support/Wires.ts"
+import { World } from "../support/World.ts"
+
+const expired = "authorization_expired"
+
+const automine = (enabled: boolean) => Purchase.onChain((client) => client.setAutomine(enabled))
+const mine = Purchase.onChain((client) => client.mine({ blocks: 1 }))
+
+/** The server waits one second for a settlement and one for its receipt; the machine may be busy. */
+const inTime = <A, R>(request: Effect.Effect<A, never, R>) =>
+  request.pipe(Effect.timeoutOrElse({ duration: "8 seconds", orElse: () => Effect.die("no answer in time") }))
+
+/** The request is answered 202, the transaction is mined only then, and the same key finds its stone. */
+const openThenPaid = Effect.gen(function* () {
+  const { url } = yield* World
+  const { facilitator, rpc } = yield* Wires
+  const purchase = yield* Purchase.prepare(url)
+  yield* automine(false)
+  Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
+  Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+  Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+  yield* automine(true)
+  yield* mine
+  yield* rpc.calm
+  const answer = yield* Purchase.reconcile(url, purchase)
+  assert.strictEqual(answer.status, 200, answer.text)
+  yield* facilitator.calm
+  yield* Purchase.assertSettled(url, purchase)
+  yield* Purchase.assertNextStone(url)
+})
+
+/** The request is answered 202 for as long as the authorization could still be used, and 402 from then on. */
+const openThenFailed = Effect.gen(function* () {
+  const { url } = yield* World
+  const { facilitator, rpc } = yield* Wires
+  const purchase = yield* Purchase.prepare(url)
+  Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
+  yield* facilitator.calm
+  yield* rpc.calm
+  yield* Purchase.onChain((client) => client.mine({ blocks: 4 }))
+  Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+  yield* Purchase.outlive
+  const answer = yield* Purchase.reconcile(url, purchase)
+  assert.strictEqual(answer.status, 402, answer.text)
+  // A relayer whose node drops transactions counts on its own for two seconds.
+  yield* Effect.sleep("1 second")
+  yield* Purchase.assertFailed(url, purchase, expired)
+})
+
+/** What was said is of no account when the transfer is already there. */
+const paidAtOnce = Effect.gen(function* () {
+  const { url } = yield* World
+  const { facilitator } = yield* Wires
+  const purchase = yield* Purchase.prepare(url)
+  const answer = yield* Purchase.send(url, purchase)
+  assert.strictEqual(answer.status, 201, answer.text)
+  yield* facilitator.calm
+  yield* Purchase.assertSettled(url, purchase)
+})
+
+describe("a facilitator that has broadcast", { concurrent: true }, () => {
+  const faults: ReadonlyArray<readonly [what: string, fault: FacilitatorFault]> = [
+    ["keeps its answer to itself", "holdAfter"],
+    ["answers 500", "status500After"],
+    ["hangs up", "dropAfter"],
+    ["answers nonsense", "nonsenseAfter"],
+    ["says that our own authorization was used before", "alreadyUsedAfter"],
+    ["says that it is pending", "pendingAfter"],
+    ["names a transaction that is not ours", "wrongHashAfter"],
+    ["says that the payer has no money", "refuseAfter"],
+  ]
+  for (const [what, fault] of faults) {
+    it.live(`and ${what}, before the block and after it`, () =>
+      Effect.gen(function* () {
+        const { facilitator } = yield* Wires
+        facilitator.arm(fault)
+        yield* openThenPaid
+        facilitator.arm(fault, "mined")
+        yield* paidAtOnce
+      }).pipe(Effect.provide(wired("facilitator"))),
+    )
+  }
+})
+
+describe("a facilitator that has not broadcast", { concurrent: true }, () => {
+  const faults: ReadonlyArray<readonly [what: string, fault: FacilitatorFault]> = [
+    ["answers nonsense", "nonsenseBefore"],
+    ["makes up a success", "imagineBefore"],
+    ["refuses a payer who could pay", "refuseBefore"],
+  ]
+  for (const [what, fault] of faults) {
+    it.live(`and ${what}`, () =>
+      Effect.gen(function* () {
+        const { facilitator } = yield* Wires
+        facilitator.arm(fault)
+        yield* openThenFailed
+      }).pipe(Effect.provide(wired("facilitator"))),
+    )
+  }
+
+  it.live("in time is not asked twice, and what it does later still counts", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { facilitator } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      const trap = facilitator.arm("holdBefore")
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      yield* trap.release
+      yield* Purchase.charges(purchase).pipe(Effect.repeat({ until: ({ charged }) => charged > 0 }))
+      const answer = yield* Purchase.reconcile(url, purchase)
+      assert.strictEqual(answer.status, 200, answer.text)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("facilitator"))),
+  )
+})
+
+describe("a node that", { concurrent: true }, () => {
+  const after: ReadonlyArray<readonly [what: string, method: string, fault: RpcFault]> = [
+    ["took the transaction and hung up", "eth_sendRawTransaction", "dropAfter"],
+    ["took the transaction and said nothing", "eth_sendRawTransaction", "holdAfter"],
+    ["took the transaction and answers for no receipt", "eth_getTransactionReceipt", "status500"],
+  ]
+  for (const [what, method, fault] of after) {
+    it.live(what, () =>
+      Effect.gen(function* () {
+        const { rpc } = yield* Wires
+        rpc.arm(method, fault)
+        yield* openThenPaid
+      }).pipe(Effect.provide(wired("relayer"))),
+    )
+  }
+
+  const before: ReadonlyArray<readonly [what: string, method: string, fault: RpcFault]> = [
+    ["hung up before it took the transaction", "eth_sendRawTransaction", "dropBefore"],
+    ["says yes to the transaction and drops it", "eth_sendRawTransaction", "swallow"],
+    ["fails before there is a transaction", "eth_estimateGas", "status500"],
+  ]
+  for (const [what, method, fault] of before) {
+    it.live(what, () =>
+      Effect.gen(function* () {
+        const { rpc } = yield* Wires
+        rpc.arm(method, fault)
+        yield* openThenFailed
+      }).pipe(Effect.provide(wired("relayer"))),
+    )
+  }
+
+  it.live("took the transaction, hung up once and answers again is sent nothing twice", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const { relayerKey } = yield* LocalChain
+      const { address } = privateKeyToAccount(Redacted.value(relayerKey))
+      const purchase = yield* Purchase.prepare(url)
+      let seen = 0
+      rpc.arm("eth_sendRawTransaction", "dropAfter", () => seen++ === 0)
+      const answer = yield* Purchase.send(url, purchase)
+      assert.strictEqual(answer.status, 201, answer.text)
+      yield* Purchase.assertSettled(url, purchase)
+      assert.strictEqual(yield* Purchase.onChain((client) => client.getTransactionCount({ address })), 1)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("once did not say which chain it is does not stop the relayer for good", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      rpc.arm("eth_chainId", "status500")
+      yield* Purchase.send(url, yield* Purchase.prepare(url))
+      yield* rpc.calm
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("dropped a transaction holds up its neighbours for seconds only", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      rpc.arm("eth_sendRawTransaction", "swallow")
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      yield* rpc.calm
+      yield* Effect.sleep("2500 millis")
+      yield* Purchase.assertNextStone(url)
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("falls silent behind the broadcast blames nobody, and answers later", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      const trap = rpc.arm("eth_sendRawTransaction", "holdAfter")
+      const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
+      yield* trap.arrived
+      yield* rpc.calm
+      rpc.arm("*", "status500")
+      yield* trap.release
+      Purchase.assertPending(url, purchase, yield* Fiber.join(request))
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* rpc.calm
+      const answer = yield* Purchase.reconcile(url, purchase)
+      assert.strictEqual(answer.status, 200, answer.text)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})

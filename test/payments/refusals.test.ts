@@ -1,0 +1,282 @@
+/** Every payment that does not fit is refused with its reason, charges nothing and leaves nothing behind. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import {
+  type Answer,
+  type Authorization,
+  ask,
+  challengeOf,
+  encode,
+  newCommitment,
+  newKey,
+  newPayer,
+  type Offer,
+  type Payment,
+  post,
+  sign,
+  World,
+  layer as world,
+} from "../support/World.ts"
+
+const other = "0x00000000000000000000000000000000000000aa"
+
+interface Case {
+  readonly name: string
+  readonly status: number
+  readonly code: string
+  readonly reason?: string
+  /** Changes the signed authorization before it is signed. */
+  readonly authorization?: (offer: Offer) => Partial<Authorization>
+  /** Changes the offer that is signed and echoed. */
+  readonly offer?: (offer: Offer) => Partial<Offer>
+  /** Changes the payload after it was signed. */
+  readonly payload?: (payment: Payment) => object
+  /** Changes the header. */
+  readonly header?: (header: string) => string
+  /** What the payer holds. */
+  readonly funds?: bigint
+}
+
+const seconds = () => Math.floor(Date.now() / 1000)
+
+const cases: ReadonlyArray<Case> = [
+  {
+    name: "another URL",
+    status: 402,
+    code: "payment_invalid",
+    reason: "resource_url_mismatch",
+    payload: (p) => ({ ...p, resource: { url: p.resource.url.replace("witness", "acquire/moss-hare") } }),
+  },
+  {
+    name: "another query",
+    status: 402,
+    code: "payment_invalid",
+    reason: "resource_url_mismatch",
+    payload: (p) => ({ ...p, resource: { url: `${p.resource.url}?spirit=moss-hare` } }),
+  },
+  {
+    name: "another host",
+    status: 402,
+    code: "payment_invalid",
+    reason: "resource_url_mismatch",
+    payload: (p) => ({ ...p, resource: { url: p.resource.url.replace("127.0.0.1", "altar.example") } }),
+  },
+  {
+    name: "no resource",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_payload",
+    payload: ({ resource: _, ...p }) => p,
+  },
+  {
+    name: "another amount offered",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_payment_requirements",
+    offer: () => ({ amount: "9999" }),
+  },
+  {
+    name: "another amount signed",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_exact_evm_payload_authorization_value_mismatch",
+    authorization: () => ({ value: "10001" }),
+  },
+  {
+    name: "another recipient offered",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_payment_requirements",
+    offer: () => ({ payTo: other }),
+  },
+  {
+    name: "another recipient signed",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_exact_evm_recipient_mismatch",
+    authorization: () => ({ to: other }),
+  },
+  {
+    name: "another network",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_network",
+    offer: () => ({ network: "eip155:8453" }),
+  },
+  {
+    name: "another chain id in the signature alone",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_exact_evm_signature",
+    offer: () => ({ network: "eip155:1" }),
+    payload: (p) => ({ ...p, accepted: { ...p.accepted, network: "eip155:84532" } }),
+  },
+  {
+    name: "another asset",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_payment_requirements",
+    offer: () => ({ asset: other }),
+  },
+  {
+    name: "another scheme",
+    status: 402,
+    code: "payment_invalid",
+    reason: "unsupported_scheme",
+    offer: () => ({ scheme: "upto" }),
+  },
+  {
+    name: "version 1",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_x402_version",
+    payload: (p) => ({ ...p, x402Version: 1 }),
+  },
+  {
+    name: "version 3",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_x402_version",
+    payload: (p) => ({ ...p, x402Version: 3 }),
+  },
+  {
+    name: "an authorization of someone else",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_exact_evm_signature",
+    authorization: () => ({ from: privateKeyToAccount(generatePrivateKey()).address }),
+  },
+  {
+    name: "a field changed after signing",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_exact_evm_signature",
+    payload: (p) => ({
+      ...p,
+      payload: { ...p.payload, authorization: { ...p.payload.authorization, validAfter: "1" } },
+    }),
+  },
+  {
+    name: "an empty signature",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_payload",
+    payload: (p) => ({ ...p, payload: { ...p.payload, signature: "0x" } }),
+  },
+  {
+    name: "a short signature",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_exact_evm_signature",
+    payload: (p) => ({ ...p, payload: { ...p.payload, signature: "0x1234" } }),
+  },
+  {
+    name: "a signature that is null",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_payload",
+    payload: (p) => ({ ...p, payload: { ...p.payload, signature: null } }),
+  },
+  {
+    name: "a garbage EIP-6492 wrapper",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_exact_evm_signature",
+    payload: (p) => ({ ...p, payload: { ...p.payload, signature: `0x${"ab".repeat(40)}${"6492".repeat(16)}` } }),
+  },
+  {
+    name: "an expired authorization",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_exact_evm_payload_authorization_valid_before",
+    authorization: () => ({ validBefore: String(seconds() - 1) }),
+  },
+  {
+    name: "an authorization for more than a day",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_exact_evm_payload_authorization_valid_before",
+    authorization: () => ({ validBefore: String(seconds() + 86_400 + 60) }),
+  },
+  {
+    name: "an authorization for ever",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_exact_evm_payload_authorization_valid_before",
+    authorization: () => ({ validBefore: (2n ** 256n - 1n).toString() }),
+  },
+  {
+    name: "an authorization that begins tomorrow",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_exact_evm_payload_authorization_valid_after",
+    authorization: () => ({ validAfter: String(seconds() + 100), validBefore: String(seconds() + 200) }),
+  },
+  {
+    name: "a payer without funds",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_exact_evm_insufficient_balance",
+    funds: 9_999n,
+  },
+  {
+    name: "text that is not base64",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_payload",
+    header: () => "%%%",
+  },
+  {
+    name: "base64 that is not JSON",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_payload",
+    header: () => "aGVsbG8=",
+  },
+  {
+    name: "base64url",
+    status: 402,
+    code: "payment_invalid",
+    reason: "invalid_payload",
+    header: (text) => Buffer.from(`${Buffer.from(text, "base64").toString()}???>>>`).toString("base64url"),
+  },
+  { name: "an empty header", status: 402, code: "payment_invalid", reason: "invalid_payload", header: () => "" },
+  { name: "a header of 17 KiB", status: 400, code: "bad_request", header: () => "A".repeat(17 * 1024) },
+]
+
+const everything = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql`SELECT (SELECT count(*) FROM payment_attempts) AS attempts, (SELECT count(*) FROM payment_claims) AS claims,
+    (SELECT count(*) FROM payment_pools) AS pools, (SELECT count(*) FROM witness_stones) AS stones`
+})
+
+layer(world(), { excludeTestServices: true })("a payment that does not fit", (it) => {
+  it.effect.each(cases)("$name", (one) =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const payer = yield* newPayer(one.funds)
+      const before = yield* everything
+      const body = { commitment: newCommitment() }
+      const key = newKey()
+      const challenge = challengeOf(yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key })))
+      const offer = { ...challenge.accepts[0], ...one.offer?.(challenge.accepts[0]) }
+      const payment = yield* sign(payer, offer, challenge.resource, one.authorization?.(offer))
+      const plain = encode(one.payload?.(payment) ?? payment)
+      const answer: Answer = yield* ask(
+        `${url}/api/witness`,
+        post(body, { "idempotency-key": key, "payment-signature": one.header?.(plain) ?? plain }),
+      )
+      assert.strictEqual(answer.status, one.status, answer.text)
+      assert.strictEqual(answer.json["code"], one.code)
+      if (one.reason !== undefined) {
+        assert.strictEqual(answer.json["reason"], one.reason)
+        assert.strictEqual(challengeOf(answer).accepts[0].amount, "10000")
+        assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+      }
+      assert.match(String(answer.json["message"]), /[Nn]othing was charged/u)
+      assert.deepStrictEqual(yield* everything, before)
+    }),
+  )
+})

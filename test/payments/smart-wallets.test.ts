@@ -1,0 +1,138 @@
+/** Smart wallets pay as USDC lets them: deployed ones by EIP-1271, undeployed ones by EIP-6492 through a known factory. */
+import { randomBytes } from "node:crypto"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { concatHex, encodeAbiParameters, encodeFunctionData, getAddress, type Hex } from "viem"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { AppConfig } from "../../src/Config.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import * as Server from "../../src/Server.ts"
+import { database, sql } from "../support/Database.ts"
+import {
+  ask,
+  chain,
+  chainClient,
+  challengeOf,
+  configOf,
+  encode,
+  newCommitment,
+  newKey,
+  post,
+  sign,
+} from "../support/World.ts"
+import WalletFactory from "../contracts/WalletFactory.json" with { type: "json" }
+
+const magic: Hex = `0x${"6492".repeat(16)}`
+
+class Factory extends Context.Service<
+  Factory,
+  { readonly address: Hex; readonly url: string; readonly strict: string }
+>()("test/Factory") {}
+
+const deployer: Hex = "0x14dC79964da2C08b23698B3D3cc7Ca32193d9955"
+
+/** A factory on chain, a server that knows it, and one that does not. */
+const factory = Layer.effect(
+  Factory,
+  Effect.gen(function* () {
+    const local = yield* LocalChain
+    const client = chainClient(local.rpcUrl)
+    const address = yield* Effect.promise(async () => {
+      const hash = await client.sendTransaction({ account: deployer, chain: null, data: toHex(WalletFactory.bytecode) })
+      return (await client.waitForTransactionReceipt({ hash })).contractAddress ?? "0x"
+    })
+    const start = Effect.fnUntraced(function* (walletFactories: ReadonlyArray<Hex>) {
+      const config = yield* configOf({ walletFactories })
+      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+      return config.publicUrl
+    })
+    return { address, url: yield* start([address]), strict: yield* start([]) }
+  }),
+).pipe(Layer.provideMerge(sql), Layer.provideMerge(Layer.merge(database, chain)), Layer.orDie)
+
+const toHex = (text: string): Hex => (text.startsWith("0x") ? `0x${text.slice(2)}` : `0x${text}`)
+
+/** A counterfactual wallet with ten dollars, and what deploys it. */
+const newWallet = Effect.gen(function* () {
+  const local = yield* LocalChain
+  const { address } = yield* Factory
+  const owner = privateKeyToAccount(generatePrivateKey())
+  const salt: Hex = `0x${randomBytes(32).toString("hex")}`
+  const client = chainClient(local.rpcUrl)
+  const wallet = yield* Effect.promise(() =>
+    client.readContract({ address, abi: WalletFactory.abi, functionName: "predict", args: [owner.address, salt] }),
+  )
+  const at = getAddress(String(wallet))
+  yield* local.fund(at, 10_000_000n)
+  const data = encodeFunctionData({ abi: WalletFactory.abi, functionName: "deploy", args: [owner.address, salt] })
+  return { at, owner, data, address, client }
+})
+
+const setStone = Effect.fnUntraced(function* (
+  url: string,
+  wallet: Effect.Success<typeof newWallet>,
+  wrap: (signature: Hex) => Hex,
+) {
+  const body = { commitment: newCommitment() }
+  const key = newKey()
+  const challenge = challengeOf(yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key })))
+  const payment = yield* sign(wallet.owner, challenge.accepts[0], challenge.resource, { from: wallet.at })
+  const wrapped = { ...payment, payload: { ...payment.payload, signature: wrap(payment.payload.signature) } }
+  return yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": encode(wrapped) }))
+})
+
+const wrapped = (factoryAddress: Hex, data: Hex) => (signature: Hex) =>
+  concatHex([
+    encodeAbiParameters([{ type: "address" }, { type: "bytes" }, { type: "bytes" }], [factoryAddress, data, signature]),
+    magic,
+  ])
+
+layer(factory, { excludeTestServices: true })("a smart wallet", (it) => {
+  it.effect("that is deployed pays by its own signature rule", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Factory
+      const wallet = yield* newWallet
+      yield* Effect.promise(async () => {
+        const hash = await wallet.client.sendTransaction({
+          account: deployer,
+          chain: null,
+          to: wallet.address,
+          data: wallet.data,
+        })
+        await wallet.client.waitForTransactionReceipt({ hash })
+      })
+      const answer = yield* setStone(url, wallet, (signature) => signature)
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.strictEqual(getAddress(JSON.parse(answer.text).receipt.payer), wallet.at)
+    }),
+  )
+
+  it.effect("that does not exist yet is deployed by its first payment, through a known factory", () =>
+    Effect.gen(function* () {
+      const { address, url } = yield* Factory
+      const wallet = yield* newWallet
+      const answer = yield* setStone(url, wallet, wrapped(address, wallet.data))
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.isDefined(yield* Effect.promise(() => wallet.client.getCode({ address: wallet.at })))
+    }),
+  )
+
+  it.effect("of an unknown factory is refused with the reason", () =>
+    Effect.gen(function* () {
+      const { address, strict } = yield* Factory
+      const wallet = yield* newWallet
+      const answer = yield* setStone(strict, wallet, wrapped(address, wallet.data))
+      assert.deepStrictEqual([answer.status, answer.json["reason"]], [402, "eip6492_factory_not_allowed"])
+    }),
+  )
+
+  it.effect("of someone else's owner is refused", () =>
+    Effect.gen(function* () {
+      const { address, url } = yield* Factory
+      const wallet = yield* newWallet
+      const stranger = { ...wallet, owner: privateKeyToAccount(generatePrivateKey()) }
+      const answer = yield* setStone(url, stranger, wrapped(address, wallet.data))
+      assert.deepStrictEqual([answer.status, answer.json["code"]], [402, "payment_invalid"])
+    }),
+  )
+})

@@ -1,0 +1,148 @@
+/** Every limit of the table: exactly its number of 200 requests at once through two server processes, and the true wait. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { atOnce, layer as processes, Servers } from "../support/RoomProcesses.ts"
+import { bearer, codeOf, from, type Guest, newAddress, newRoom, poll, send } from "../support/Rooms.ts"
+import { type Answer, ask } from "../support/World.ts"
+
+/** Lets time pass for all limits. */
+const pass = Effect.fnUntraced(function* (seconds: number) {
+  const db = yield* SqlClient.SqlClient
+  yield* db`UPDATE rate_limits SET hits = ARRAY(SELECT h - make_interval(secs => ${seconds}::float8) FROM unnest(hits) AS h)`
+  yield* db`UPDATE rooms SET sent = ARRAY(SELECT h - make_interval(secs => ${seconds}::float8) FROM unnest(sent) AS h)`
+})
+
+const isAccepted = ({ status }: Answer) => status !== 429
+
+/** The refusals of one limit, all of them right, and how many were let in. */
+const acceptedOf = (answers: ReadonlyArray<Answer>, name: string, quota: number, seconds: number, wait = seconds) => {
+  for (const refused of answers.filter((answer) => !isAccepted(answer))) {
+    const { error, retryAfter } = JSON.parse(refused.text)
+    assert.deepStrictEqual(Object.keys(JSON.parse(refused.text)), ["error", "retryAfter"])
+    assert.strictEqual(error.code, "RATE_LIMITED")
+    assert.match(error.message, new RegExp(`${quota} .+ per (minute|hour|day)`, "u"))
+    assert.strictEqual(refused.headers.get("retry-after"), String(retryAfter))
+    assert.isAtMost(retryAfter, wait)
+    assert.isAtLeast(retryAfter, wait - 15)
+    assert.include(refused.headers.get("ratelimit-policy") ?? "", `"${name}";q=${quota};w=${seconds}`)
+    assert.include(refused.headers.get("ratelimit") ?? "", `"${name}";r=0;t=${retryAfter}`)
+    assert.strictEqual(refused.headers.get("cache-control"), "no-store")
+  }
+  return answers.filter(isAccepted).length
+}
+
+layer(processes, { excludeTestServices: true, timeout: 60_000 })("of 200 at once", (it) => {
+  it.effect("5 rooms an hour and 10 a day from one address", () =>
+    Effect.gen(function* () {
+      const servers = yield* Servers
+      const address = newAddress()
+      const create = atOnce(servers, 200, (url) => ask(`${url}/api/rooms`, { method: "POST", headers: from(address) }))
+      assert.strictEqual(acceptedOf(yield* create, "creations-hour", 5, 3600), 5)
+      yield* pass(3600)
+      assert.strictEqual(acceptedOf(yield* create, "creations-day", 10, 86_400, 86_400 - 3600), 5)
+      yield* pass(3600)
+      const refused = yield* ask(`${servers[0]}/api/rooms`, { method: "POST", headers: from(address) })
+      assert.strictEqual(refused.status, 429)
+      assert.match(refused.text, /10 new rooms per day/u)
+      const wait = Number(refused.headers.get("retry-after"))
+      assert.isAtMost(wait, 86_400 - 7200)
+      assert.isAtLeast(wait, 86_400 - 7200 - 30)
+      yield* pass(wait)
+      assert.strictEqual((yield* create).filter(isAccepted).length, 5)
+    }),
+  )
+
+  it.effect("120 reads a minute from one address, on both routes together", () =>
+    Effect.gen(function* () {
+      const servers = yield* Servers
+      const guest = yield* newRoom(servers[0])
+      const address = newAddress()
+      const answers = yield* atOnce(servers, 200, (url, index) =>
+        poll({ ...guest, url }, index % 3 === 0 ? "/stream" : "", address),
+      )
+      assert.strictEqual(acceptedOf(answers, "reads", 120, 60), 120)
+      assert.strictEqual((yield* poll(guest)).status, 200)
+      yield* pass(60)
+      const again = yield* poll(guest, "", address)
+      assert.strictEqual(again.headers.get("ratelimit"), '"reads";r=119;t=60')
+      assert.strictEqual(again.headers.get("ratelimit-policy"), '"reads";q=120;w=60')
+    }),
+  )
+
+  it.effect("20 sends a minute from one address, replays included; 401 and 404 count, refusals do not", () =>
+    Effect.gen(function* () {
+      const servers = yield* Servers
+      const [one, two] = [yield* newRoom(servers[0]), yield* newRoom(servers[0])]
+      const address = newAddress()
+      const answers = yield* atOnce(servers, 200, (url, index) =>
+        send({ ...(index % 4 < 2 ? one : two), url }, {}, address),
+      )
+      assert.strictEqual(acceptedOf(answers, "sends", 20, 60), 20)
+      yield* pass(60)
+      const clientId = "again"
+      for (const guest of [
+        one,
+        one,
+        { ...one, token: two.token },
+        { ...one, id: "5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d" },
+      ]) {
+        assert.notStrictEqual((yield* send(guest, { clientId }, address)).status, 429)
+      }
+      const next = yield* send(one, {}, address)
+      assert.match(next.headers.get("ratelimit") ?? "", /^"sends";r=15;t=60, "room-messages";r=28;t=60$/u)
+    }),
+  )
+
+  it.effect("10 deletions a minute from one address", () =>
+    Effect.gen(function* () {
+      const servers = yield* Servers
+      const guest = yield* newRoom(servers[0])
+      const headers = bearer(guest)
+      const answers = yield* atOnce(servers, 200, (url) =>
+        ask(`${url}/api/rooms/${guest.id}`, { method: "DELETE", headers }),
+      )
+      assert.strictEqual(acceptedOf(answers, "deletions", 10, 60), 10)
+      assert.strictEqual(answers.filter(({ status }) => status === 200).length, 1)
+    }),
+  )
+
+  it.effect("30 new messages a minute in one room; replays go on, and the senders' own limits are not touched", () =>
+    Effect.gen(function* () {
+      const db = yield* SqlClient.SqlClient
+      const servers = yield* Servers
+      const guest = yield* newRoom(servers[0])
+      assert.strictEqual((yield* send(guest, { clientId: "first" })).status, 201)
+      yield* pass(30)
+      const before = yield* db<{ n: number }>`SELECT count(*)::int AS n FROM rate_limits WHERE key LIKE 'room-sends:%'`
+      const answers = yield* atOnce(servers, 200, (url) => send({ ...guest, url }))
+      assert.strictEqual(answers.filter(isAccepted).length, 29)
+      const after = yield* db<{ n: number }>`SELECT count(*)::int AS n FROM rate_limits WHERE key LIKE 'room-sends:%'`
+      assert.strictEqual((after[0]?.n ?? 0) - (before[0]?.n ?? 0), 29)
+      const refused = answers.find((answer) => !isAccepted(answer))
+      assert.match(refused?.text ?? "", /30 new messages per minute in one room/u)
+      assert.isAtMost(Number(refused?.headers.get("retry-after")), 30)
+      assert.isAtLeast(Number(refused?.headers.get("retry-after")), 20)
+      const replay = yield* send(guest, { clientId: "first" })
+      assert.strictEqual(replay.status, 200)
+      yield* pass(30)
+      assert.strictEqual((yield* send(guest)).status, 201)
+      assert.strictEqual(codeOf(yield* send(guest)), "RATE_LIMITED")
+    }),
+  )
+
+  it.effect("when the address and the room are full, the longer wait is told", () =>
+    Effect.gen(function* () {
+      const servers = yield* Servers
+      const guest: Guest = yield* newRoom(servers[0])
+      const address = newAddress()
+      for (let index = 0; index < 20; index++) yield* send(guest, {}, address)
+      yield* pass(40)
+      for (let index = 0; index < 10; index++) assert.strictEqual((yield* send(guest)).status, 201)
+      const both = yield* send(guest, {}, address)
+      assert.strictEqual(both.status, 429)
+      assert.isAtMost(Number(both.headers.get("retry-after")), 20)
+      assert.match(both.headers.get("ratelimit") ?? "", /"sends";r=0;t=\d+, "room-messages";r=0;t=\d+/u)
+    }),
+  )
+})

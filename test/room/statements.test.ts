@@ -1,0 +1,157 @@
+/** What a call costs the database: one statement for every admitted request, whichever limiter; and the sweeper's work. */
+import { randomUUID } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, Result } from "effect"
+import { SqlClient, Statement } from "effect/sql"
+import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import { RoomStore } from "../../src/room/RoomStore.ts"
+import { database, sql } from "../support/Database.ts"
+
+const message = { sender: "Wren", senderKind: "person", text: "hello", mode: "calm" } as const
+
+let statements = 0
+
+/** Counts every statement, also those that serve several requests. */
+const counting = Effect.provideService(Statement.CurrentTransformer, (statement) =>
+  Effect.sync(() => {
+    statements += 1
+    return statement
+  }),
+)
+
+/** How many statements an effect sends. */
+const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const before = statements
+    return Effect.map(effect, (value) => [value, statements - before] as const)
+  })
+
+const newRoom = Effect.fnUntraced(function* () {
+  const rooms = yield* RoomStore
+  const [{ outcome }, forCreate] = yield* counted(rooms.create("Room", randomUUID()))
+  const { room, token } = Result.getOrThrow(outcome)
+  return { id: room.id, caller: { token: Redacted.make(token), address: randomUUID() }, forCreate }
+})
+
+const costs = Effect.gen(function* () {
+  const rooms = yield* RoomStore
+  const { caller, forCreate, id } = yield* newRoom()
+  const [sent, forSend] = yield* counted(rooms.send(id, { ...message, clientId: "a" }, caller))
+  const [replay, forReplay] = yield* counted(rooms.send(id, { ...message, clientId: "a" }, caller))
+  const [read, forRead] = yield* counted(rooms.read(id, 0, caller))
+  const [gone, forDelete] = yield* counted(rooms.remove(id, caller))
+  assert.isFalse(Result.getOrThrow(sent.outcome).duplicate)
+  assert.isTrue(Result.getOrThrow(replay.outcome).duplicate)
+  assert.strictEqual(Result.getOrThrow(read.outcome).messages, Result.getOrThrow(sent.outcome).message)
+  assert.isTrue(Result.isSuccess(gone.outcome))
+  assert.deepStrictEqual([forCreate, forSend, forReplay, forRead, forDelete], [1, 1, 1, 1, 1])
+}).pipe(counting)
+
+/** Many at once: fewer statements than requests, and each request has its own answer. */
+const together = Effect.gen(function* () {
+  const rooms = yield* RoomStore
+  const made = yield* Effect.forEach(Array.from({ length: 5 }), () => newRoom())
+  const [sent, forSends] = yield* counted(
+    Effect.forEach(
+      Array.from({ length: 100 }, (_, index) => index),
+      (index) => {
+        const one = made[index % 5]
+        if (one === undefined) return Effect.die("no room")
+        const caller = { ...one.caller, address: randomUUID() }
+        return Effect.map(rooms.send(one.id, { ...message, text: `${index}` }, caller), ({ outcome }) => ({
+          index,
+          ...Result.getOrThrow(outcome),
+        }))
+      },
+      { concurrency: "unbounded" },
+    ),
+  )
+  for (const { index, message: text, room } of sent) {
+    assert.strictEqual(room.id, made[index % 5]?.id)
+    assert.include(text, `"text":"${index}"`)
+  }
+  const [read, forReads] = yield* counted(
+    Effect.forEach(
+      Array.from({ length: 200 }, (_, index) => index),
+      (index) => {
+        const one = made[index % 5]
+        if (one === undefined) return Effect.die("no room")
+        const stranger = made[(index + 1) % 5]?.caller.token ?? one.caller.token
+        const token = index % 10 < 5 ? one.caller.token : stranger
+        const asked = rooms.read(one.id, index % 20, { token, address: randomUUID() })
+        return Effect.map(asked, ({ outcome }) => ({ index, outcome }))
+      },
+      { concurrency: "unbounded" },
+    ),
+  )
+  for (const { index, outcome } of read) {
+    assert.strictEqual(Result.isSuccess(outcome), index % 10 < 5)
+    if (Result.isFailure(outcome)) continue
+    assert.strictEqual(outcome.success.room.id, made[index % 5]?.id)
+    const seqs = JSON.parse(`[${outcome.success.messages}]`).map(({ seq }: { readonly seq: number }) => seq)
+    assert.deepStrictEqual(
+      seqs,
+      Array.from({ length: 20 - (index % 20) }, (_, place) => (index % 20) + place + 1),
+    )
+  }
+  assert.isBelow(forReads, 50)
+  assert.isBelow(forSends, 100)
+}).pipe(counting)
+
+const limits = Effect.gen(function* () {
+  const rooms = yield* RoomStore
+  const { caller, id } = yield* newRoom()
+  const send = Effect.result(rooms.send(id, message, caller))
+  for (let index = 0; index < 20; index++) assert.isTrue(Result.isSuccess(yield* send))
+  const refused = yield* Effect.flip(rooms.send(id, message, caller))
+  assert.strictEqual(refused._tag, "Exceeded")
+  const others = yield* Effect.forEach(Array.from({ length: 11 }), () =>
+    Effect.result(rooms.send(id, message, { ...caller, address: randomUUID() })),
+  )
+  assert.deepStrictEqual(others.map(Result.isSuccess), [...Array.from({ length: 10 }, () => true), false])
+  // A full room took nothing from a fresh address.
+  const address = randomUUID()
+  yield* Effect.flip(rooms.send(id, message, { ...caller, address }))
+  const other = yield* newRoom()
+  const { left } = yield* rooms.send(other.id, message, { ...other.caller, address })
+  assert.strictEqual(left[0]?.remaining, 19)
+})
+
+const world = (limiter: typeof RateLimiter.layerMemory | ReturnType<typeof RateLimiter.layerPostgres>) =>
+  Layer.orDie(RoomStore.layer.pipe(Layer.provideMerge(limiter), Layer.provideMerge(sql), Layer.provide(database)))
+
+describe.each([
+  ["PostgreSQL", RateLimiter.layerPostgres()],
+  ["memory", RateLimiter.layerMemory],
+] as const)("with limits in %s", (_, limiter) => {
+  it.layer(world(limiter), { excludeTestServices: true })((it) => {
+    it.effect("creating, sending, replaying, reading and deleting cost one statement each", () => costs)
+    it.effect("many at once share statements, and each has its own answer", () => together)
+    it.effect("a full address and a full room refuse, and a refusal takes nothing", () => limits)
+  })
+})
+
+describe("the sweeper", () => {
+  it.layer(world(RateLimiter.layerPostgres()), { excludeTestServices: true })((it) => {
+    it.effect("deletes what has expired, with its messages, in batches, and nothing else", () =>
+      Effect.gen(function* () {
+        const rooms = yield* RoomStore
+        const db = yield* SqlClient.SqlClient
+        const [ended, open] = [yield* newRoom(), yield* newRoom()]
+        for (const room of [ended, open]) yield* rooms.send(room.id, message, room.caller)
+        yield* db`
+          INSERT INTO rooms (id, name, token_digest, created_at, expires_at)
+          SELECT gen_random_uuid(), 'old', sha256('old'), now() - interval '8 days', now() - interval '1 day'
+          FROM generate_series(1, 450)`
+        yield* db`UPDATE rooms SET expires_at = now() WHERE id = ${ended.id}::uuid`
+        assert.strictEqual(yield* rooms.sweep, 451)
+        const left = yield* db<{ id: string }>`
+          SELECT id::text FROM rooms UNION SELECT room_id::text FROM room_messages`
+        assert.deepStrictEqual(
+          left.map(({ id }) => id),
+          [open.id],
+        )
+      }),
+    )
+  })
+})

@@ -1,0 +1,236 @@
+// The local chain is ready at once, keeps what it was told to keep, and leaves no process behind.
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { createPublicClient, createWalletClient, encodeFunctionData, http, parseAbi } from "viem"
+import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { awaitGone, holdAndKill, isAlive, temporaryFolder } from "./Holder.ts"
+
+const payer = "0x00000000000000000000000000000000000000aa"
+const network = "eip155:84532"
+const token = parseAbi([
+  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)",
+  "function symbol() view returns (string)",
+  "function missing() view returns (string)",
+])
+const multicall3 = {
+  address: "0xcA11bde05977b3631167028862bE2a173976CA11",
+  abi: parseAbi([
+    "struct Call { address target; bytes callData; }",
+    "struct Result { bool success; bytes returnData; }",
+    "function tryAggregate(bool requireSuccess, Call[] calls) payable returns (Result[] returnData)",
+  ]),
+} as const
+const pidOf = (stateFile: string) => Number(readFileSync(`${stateFile}.pid`, "utf8"))
+const clientOf = (rpcUrl: string) => createPublicClient({ transport: http(rpcUrl) })
+const withChain = <A, E, R>(
+  options: { readonly stateFile?: string; readonly heartbeatMs?: number },
+  use: (chain: LocalChain["Service"]) => Effect.Effect<A, E, R>,
+) => Effect.flatMap(LocalChain, use).pipe(Effect.provide(LocalChain.layer({ network, ...options }), { local: true }))
+
+describe("LocalChain", () => {
+  it.live("serves the network it names, with a relayer that can pay for gas", () =>
+    withChain({}, (chain) =>
+      Effect.gen(function* () {
+        const client = clientOf(chain.rpcUrl)
+        const mnemonic = "test test test test test test test test test test test junk"
+        const account = (addressIndex: number) => mnemonicToAccount(mnemonic, { addressIndex }).address
+        const relayer = privateKeyToAccount(Redacted.value(chain.relayerKey)).address
+        assert.strictEqual(relayer, account(9))
+        assert.strictEqual(chain.payTo, account(2))
+        assert.strictEqual(yield* Effect.promise(() => client.getChainId()), 84532)
+        const balance = yield* Effect.promise(() => client.getBalance({ address: relayer }))
+        assert.isAtLeast(Number(balance / 10n ** 18n), 1000)
+        assert.include(String(chain.relayerKey), "redacted")
+      }),
+    ),
+  )
+
+  it.live("answers at the safe and finalized blocks, one and two behind the head", () =>
+    withChain({}, (chain) =>
+      Effect.gen(function* () {
+        const client = clientOf(chain.rpcUrl)
+        yield* chain.fund(payer, 1n)
+        yield* Effect.repeat(chain.mine, { times: 3 })
+        const numbers = yield* Effect.forEach(["latest", "safe", "finalized"] as const, (blockTag) =>
+          Effect.promise(() => client.getBlock({ blockTag })),
+        )
+        assert.deepStrictEqual(
+          numbers.map((block) => block.number),
+          [5n, 4n, 3n],
+        )
+        const used = yield* Effect.promise(() =>
+          client.readContract({
+            address: chain.asset,
+            abi: token,
+            functionName: "authorizationState",
+            args: [payer, `0x${"00".repeat(32)}`],
+            blockTag: "finalized",
+          }),
+        )
+        assert.strictEqual(used, false)
+      }),
+    ),
+  )
+
+  it.live("mines by its heartbeat, and a transaction at once all the same", () =>
+    withChain({ heartbeatMs: 200 }, (chain) =>
+      Effect.gen(function* () {
+        const client = clientOf(chain.rpcUrl)
+        yield* chain.fund(payer, 1n)
+        const before = yield* Effect.promise(() => client.getBlockNumber({ cacheTime: 0 }))
+        yield* Effect.sleep("1 second")
+        const after = yield* Effect.promise(() => client.getBlockNumber({ cacheTime: 0 }))
+        assert.isAtLeast(Number(after - before), 3)
+      }),
+    ),
+  )
+
+  it.live("finds balances, receipts and used nonces again after a restart, and no process stays", () =>
+    Effect.gen(function* () {
+      const stateFile = join(yield* temporaryFolder, "chain.json")
+      const nonce = `0x${"ab".repeat(32)}` as const
+      const used = (chain: LocalChain["Service"], authorizer: `0x${string}`) =>
+        Effect.promise(() =>
+          clientOf(chain.rpcUrl).readContract({
+            address: chain.asset,
+            abi: token,
+            functionName: "authorizationState",
+            args: [authorizer, nonce],
+          }),
+        )
+      const before = yield* withChain({ stateFile }, (chain) =>
+        Effect.gen(function* () {
+          const account = privateKeyToAccount(Redacted.value(chain.relayerKey))
+          const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) })
+          const signature = yield* Effect.promise(() =>
+            account.signTypedData({
+              domain: {
+                name: "USDC",
+                version: "2",
+                chainId: chain.chainId,
+                verifyingContract: chain.asset,
+              },
+              types: {
+                CancelAuthorization: [
+                  { name: "authorizer", type: "address" },
+                  { name: "nonce", type: "bytes32" },
+                ],
+              },
+              primaryType: "CancelAuthorization",
+              message: { authorizer: account.address, nonce },
+            }),
+          )
+          yield* Effect.promise(() =>
+            wallet.writeContract({
+              address: chain.asset,
+              abi: token,
+              functionName: "cancelAuthorization",
+              args: [account.address, nonce, signature],
+              chain: null,
+            }),
+          )
+          const { balanceAtomic, transaction } = yield* chain.fund(payer, 7n)
+          assert.strictEqual(balanceAtomic, 7n)
+          assert.strictEqual(yield* used(chain, account.address), true)
+          return { pid: pidOf(stateFile), transaction, authorizer: account.address }
+        }),
+      )
+      assert.strictEqual(yield* isAlive(before.pid), false)
+      yield* withChain({ stateFile }, (chain) =>
+        Effect.gen(function* () {
+          const receipt = yield* Effect.promise(() =>
+            clientOf(chain.rpcUrl).getTransactionReceipt({ hash: before.transaction }),
+          )
+          assert.strictEqual(receipt.status, "success")
+          assert.strictEqual(yield* used(chain, before.authorizer), true)
+          assert.strictEqual((yield* chain.fund(payer, 1n)).balanceAtomic, 8n)
+        }),
+      )
+    }),
+  )
+
+  it.live("answers several calls in one by both entry points of Multicall3", () =>
+    withChain({}, (chain) =>
+      Effect.gen(function* () {
+        const client = clientOf(chain.rpcUrl)
+        const good = { address: chain.asset, abi: token, functionName: "symbol" } as const
+        const bad = { address: chain.asset, abi: token, functionName: "missing" } as const
+        const results = yield* Effect.promise(() =>
+          client.multicall({ contracts: [good, bad], multicallAddress: multicall3.address }),
+        )
+        assert.deepStrictEqual(
+          results.map((one) => one.status),
+          ["success", "failure"],
+        )
+        const calls = ["symbol", "missing"] as const
+        const tryAggregate = (requireSuccess: boolean) =>
+          Effect.tryPromise(() =>
+            client.simulateContract({
+              ...multicall3,
+              functionName: "tryAggregate",
+              args: [
+                requireSuccess,
+                calls.map((functionName) => ({
+                  target: chain.asset,
+                  callData: encodeFunctionData({ abi: token, functionName }),
+                })),
+              ],
+            }),
+          )
+        const { result } = yield* tryAggregate(false)
+        assert.deepStrictEqual(
+          result.map((one) => one.success),
+          [true, false],
+        )
+        assert.strictEqual(yield* Effect.isSuccess(tryAggregate(true)), false)
+      }),
+    ),
+  )
+
+  it.live("takes over a state file from a process that was killed", () =>
+    Effect.gen(function* () {
+      const stateFile = join(yield* temporaryFolder, "chain.json")
+      yield* holdAndKill("chain", stateFile)
+      const orphan = pidOf(stateFile)
+      yield* withChain({ stateFile }, (chain) =>
+        Effect.gen(function* () {
+          assert.notStrictEqual(pidOf(stateFile), orphan)
+          assert.strictEqual(yield* isAlive(orphan), false)
+          assert.strictEqual((yield* chain.fund(payer, 1n)).balanceAtomic, 8n)
+        }),
+      )
+    }),
+  )
+
+  it.live("ends soon after the process that started it was killed", () =>
+    Effect.gen(function* () {
+      const stateFile = join(yield* temporaryFolder, "chain.json")
+      yield* holdAndKill("chain", stateFile)
+      yield* awaitGone(pidOf(stateFile))
+    }),
+  )
+
+  it.live("ends another chain on its state file, but no other program of that process id", () =>
+    Effect.gen(function* () {
+      const stateFile = join(yield* temporaryFolder, "chain.json")
+      yield* withChain({ stateFile }, (first) =>
+        Effect.gen(function* () {
+          const pid = pidOf(stateFile)
+          yield* first.fund(payer, 7n)
+          yield* withChain({ stateFile }, (second) =>
+            Effect.gen(function* () {
+              assert.strictEqual(yield* isAlive(pid), false)
+              assert.strictEqual((yield* second.fund(payer, 1n)).balanceAtomic, 8n)
+            }),
+          )
+        }),
+      )
+      writeFileSync(`${stateFile}.pid`, String(process.pid))
+      yield* withChain({ stateFile }, (chain) => chain.mine)
+    }),
+  )
+})

@@ -1,0 +1,112 @@
+/** A real browser beside a real server: every visitor has an address, a memory and a list of complaints of its own. */
+import { mkdirSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, layer } from "@effect/vitest"
+import axe from "axe-core"
+import { Context, Effect, Layer } from "effect"
+import { type Browser as Chromium, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import { inject } from "vitest"
+import { from, layer as rooms, newAddress } from "./Rooms.ts"
+import { World } from "./World.ts"
+
+export class Browser extends Context.Service<Browser, Chromium>()("test/Browser") {
+  static readonly layer = Layer.effect(
+    Browser,
+    Effect.acquireRelease(
+      Effect.promise(() =>
+        chromium.launch({
+          executablePath: inject("chromium"),
+          args: [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+          ],
+        }),
+      ),
+      (browser) => Effect.promise(() => browser.close()),
+    ),
+  )
+}
+
+const world = Layer.merge(rooms(), Browser.layer)
+
+type Tests = Parameters<ReturnType<typeof layer<Layer.Success<typeof world>, never>>>[1]
+
+/** Tests that need a browser; without one they are skipped, and the set-up says so. */
+export const browser = (name: string, tests: Extract<Tests, Function>) =>
+  describe.skipIf(inject("chromium") === "")("in a browser,", () => {
+    layer(world, { excludeTestServices: true })(name, tests)
+  })
+
+export interface Visitor {
+  readonly page: Page
+  readonly url: string
+  readonly address: string
+  /** Console errors, uncaught exceptions and requests to other hosts; a page should cause none. */
+  readonly complaints: Array<string>
+}
+
+/** Network failures that a test causes itself are printed by the browser whatever the page does. */
+const isOurs = (text: string) => !text.startsWith("Failed to load resource")
+
+/** A visitor of its own; `path` is opened and loaded. */
+export const visit = Effect.fnUntraced(function* (
+  path: string,
+  options: BrowserContextOptions = {},
+  address = newAddress(),
+) {
+  const { url } = yield* World
+  const context = yield* Effect.acquireRelease(
+    Effect.flatMap(Browser, (instance) =>
+      Effect.promise(() =>
+        instance.newContext({
+          reducedMotion: "no-preference",
+          locale: "en-GB",
+          ...options,
+          extraHTTPHeaders: from(address),
+        }),
+      ),
+    ),
+    (context) => Effect.promise(() => context.close()),
+  )
+  context.setDefaultTimeout(15_000)
+  const page = yield* Effect.promise(() => context.newPage())
+  const complaints: Array<string> = []
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type()) && isOurs(message.text())) complaints.push(message.text())
+  })
+  page.on("pageerror", (error) => complaints.push(error.message))
+  page.on("request", (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith("data:")) complaints.push(request.url())
+  })
+  yield* Effect.promise(() => page.goto(`${url}${path}`, { waitUntil: "load" }))
+  const visitor: Visitor = { page, url, address, complaints }
+  return visitor
+})
+
+/** Steps of a visitor, in the browser's own tongue. */
+export const steps = (run: () => Promise<void>) => Effect.promise(run)
+
+/** No violation of WCAG 2.2 AA or of axe's best practices in what is shown now; needs a context with `bypassCSP`. */
+export const isAccessible = async (page: Page, state: string) => {
+  await page.evaluate(axe.source)
+  const found = await page.evaluate(async () => {
+    const { violations }: { violations: ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }> } =
+      await Reflect.get(window, "axe").run(document, { resultTypes: ["violations"] })
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
+  })
+  assert.deepStrictEqual(found, [], state)
+}
+
+/** Where pictures for human eyes are kept. */
+export const pictures = join(tmpdir(), "spirit-altar-pictures")
+mkdirSync(pictures, { recursive: true })
+
+export const picture = (page: Page, name: string) =>
+  page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })

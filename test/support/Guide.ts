@@ -1,0 +1,72 @@
+/** The field guide as visitors meet it: a sandbox with play money, a browser, and acts that others have left. */
+import { describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Request } from "playwright-core"
+import { inject } from "vitest"
+import { AppConfig, type ServerConfig } from "../../src/Config.ts"
+import type { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import type { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as Sandbox from "../../src/sandbox/Sandbox.ts"
+import * as Server from "../../src/Server.ts"
+import { Browser } from "./Browser.ts"
+import { database, sql } from "./Database.ts"
+import { chain, configOf, newCommitment, newPayer, pay, World } from "./World.ts"
+
+type Parts = World | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig
+
+const world = Layer.effect(
+  World,
+  Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
+)
+
+/** A server with the sandbox's own routes, as `npm start` has them. */
+export const sandbox = (change: Partial<ServerConfig> = {}): Layer.Layer<Parts> =>
+  Layer.orDie(
+    world.pipe(
+      Layer.provideMerge(Server.layer(Sandbox.routes)),
+      Layer.provideMerge(Layer.effect(AppConfig, configOf({}, change))),
+      Layer.provideMerge(sql),
+      Layer.provideMerge(Layer.merge(database, chain)),
+    ),
+  )
+
+const everything = Layer.merge(sandbox(), Browser.layer)
+
+type Tests = Parameters<ReturnType<typeof layer<Layer.Success<typeof everything>, never>>>[1]
+
+/** Tests that need a browser before a sandbox. */
+export const guide = (name: string, tests: Extract<Tests, Function>, change: Partial<ServerConfig> = {}) =>
+  describe.skipIf(inject("chromium") === "")("in a browser,", () => {
+    layer(Layer.merge(sandbox(change), Browser.layer), { excludeTestServices: true })(name, tests)
+  })
+
+export interface Left {
+  readonly id: string
+}
+
+/** One act of somebody else, settled; its record. */
+export const leave = Effect.fnUntraced(function* (path: string, body: object) {
+  const { url } = yield* World
+  const { answer } = yield* pay(yield* newPayer(), `${url}${path}`, body)
+  if (answer.status !== 201) return yield* Effect.die(answer.text)
+  const { record }: { record: Left } = JSON.parse(answer.text)
+  return record
+})
+
+/** A little of everything, with names that would like to be markup. */
+export const inhabit = Effect.gen(function* () {
+  const agentName = `<b onclick="x">&"'`
+  yield* leave("/api/prayers/moss-hare", { agentName, intentionCommitment: newCommitment() })
+  const kept = yield* leave("/api/acquire/kelp-seal", { agentName, reason: "</p><script>x</script>" })
+  const collected = yield* leave("/api/elements/beeswax/collect?spirit=moss-hare", { agentName })
+  const stone = yield* leave("/api/witness", { commitment: newCommitment(), kind: "promise", agentName })
+  return { kept, collected, stone }
+})
+
+/** The paid requests among those a page made. */
+export const signed = (requests: ReadonlyArray<Request>) =>
+  requests.flatMap((request) => {
+    const { "idempotency-key": key, "payment-signature": payment } = request.headers()
+    return payment === undefined ? [] : [{ key, payment }]
+  })

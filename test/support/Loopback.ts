@@ -1,0 +1,46 @@
+/** A small HTTP server of a test's own, on a free port of the loopback, gone with its scope. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { Effect } from "effect"
+
+/** What a double answers; `drop` closes the connection without a word. */
+export type Reply = { readonly status: number; readonly body: string; readonly type?: string } | "drop"
+
+export const json = (value: unknown, status = 200): Reply => ({ status, body: JSON.stringify(value) })
+
+const read = async (request: IncomingMessage) => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+const write = (response: ServerResponse, reply: Reply) => {
+  if (reply === "drop") return response.destroy()
+  response.writeHead(reply.status, { "content-type": reply.type ?? "application/json" })
+  return response.end(reply.body)
+}
+
+/** The base URL of a server that answers every request by `handle`. */
+export const serve = (handle: (path: string, body: string) => Promise<Reply>) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {
+      const server = createServer((request, response) => {
+        read(request)
+          .then((body) => handle(request.url ?? "/", body))
+          .catch((cause): Reply => json({ error: String(cause) }, 500))
+          .then(
+            (reply) => write(response, reply),
+            () => {},
+          )
+      })
+      server.listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        const port = typeof address === "object" && address !== null ? address.port : 0
+        const close = () => {
+          server.close()
+          server.closeAllConnections()
+        }
+        resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, close }))
+      })
+    }),
+    ({ close }) => Effect.sync(close),
+  ).pipe(Effect.map(({ url }) => url))

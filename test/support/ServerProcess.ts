@@ -1,0 +1,46 @@
+/** The real server as a process of its own, which can be killed without warning and started again where it stood. */
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Exit, Scope } from "effect"
+import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
+import { freePort } from "./World.ts"
+
+export interface ServerProcess {
+  readonly url: string
+  /** Answers once the server says that it listens. */
+  readonly start: Effect.Effect<void>
+  /** SIGKILL, and waits until nothing of it runs. */
+  readonly kill: Effect.Effect<void>
+}
+
+const stop: OwnedProcess.Stop = { signal: "SIGKILL", force: "SIGKILL", patienceMs: 5000 }
+
+// Many starts of the same code: compiled once.
+const compileCache = join(tmpdir(), "spirit-altar-compile-cache")
+
+/** `env` is everything the server is configured by but where it listens: port and public URL stay for all its lives. */
+export const make = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
+  const port = yield* freePort
+  const url = `http://127.0.0.1:${port}`
+  const variables = { NODE_COMPILE_CACHE: compileCache, HOST: "127.0.0.1", PORT: String(port), PUBLIC_URL: url, ...env }
+  let life = yield* Scope.make()
+  yield* Effect.addFinalizer(() => Effect.suspend(() => Scope.close(life, Exit.void)))
+
+  const start = Effect.gen(function* () {
+    life = yield* Scope.make()
+    yield* OwnedProcess.start({
+      command: "env",
+      args: [
+        ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
+        process.execPath,
+        "src/main.ts",
+        "serve",
+      ],
+      ready: /Listening on/,
+      stop,
+    }).pipe(Scope.provide(life), Effect.orDie)
+  })
+  const kill = Effect.suspend(() => Scope.close(life, Exit.void))
+  const server: ServerProcess = { url, start, kill }
+  return server
+})

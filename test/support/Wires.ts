@@ -1,0 +1,80 @@
+/** All that a server is wired to, each wire with a hand on it: node, facilitator and database of one test alone. */
+import { Context, Duration, Effect, Layer, Option, Redacted, References } from "effect"
+import type { SqlClient } from "effect/sql"
+import { AppConfig } from "../../src/Config.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as Server from "../../src/Server.ts"
+import { database, sql } from "./Database.ts"
+import * as Facilitator from "./Facilitator.ts"
+import * as PgProxy from "./PgProxy.ts"
+import * as RpcProxy from "./RpcProxy.ts"
+import { chain, configOf, paymentsOf, World } from "./World.ts"
+
+export type SettledBy = "relayer" | "facilitator"
+
+export class Wires extends Context.Service<
+  Wires,
+  {
+    readonly rpc: RpcProxy.RpcProxy
+    readonly facilitator: Facilitator.Facilitator
+    readonly database: PgProxy.PgProxy
+  }
+>()("test/Wires") {}
+
+const wires = Layer.effect(
+  Wires,
+  Effect.gen(function* () {
+    const localChain = yield* LocalChain
+    const { url } = yield* LocalDatabase
+    return {
+      rpc: yield* RpcProxy.make(localChain.rpcUrl),
+      facilitator: yield* Facilitator.make(localChain),
+      database: yield* PgProxy.make(Redacted.value(url)),
+    }
+  }),
+)
+
+export type Stage = Wires | LocalChain | LocalDatabase | SqlClient.SqlClient
+
+/** The wires without a server. */
+export const stage: Layer.Layer<Stage> = Layer.orDie(
+  wires.pipe(Layer.provideMerge(sql), Layer.provideMerge(Layer.merge(database, chain))),
+)
+
+/** Sweeps only at its start. */
+const config = (settledBy: SettledBy, patience: Duration.Input) =>
+  Layer.effect(
+    AppConfig,
+    Effect.gen(function* () {
+      const localChain = yield* LocalChain
+      const { database: pg, facilitator, rpc } = yield* Wires
+      const settlement =
+        settledBy === "facilitator"
+          ? ({ _tag: "Facilitator", url: facilitator.url, key: Option.none() } as const)
+          : paymentsOf(localChain).settlement
+      return yield* configOf(
+        {
+          rpcUrl: Redacted.make(rpc.url),
+          patience: Duration.fromInputUnsafe(patience),
+          sweepEvery: Duration.hours(1),
+          settlement,
+        },
+        { databaseUrl: Redacted.make(pg.url) },
+      )
+    }),
+  )
+
+/** A server in this process behind the wires, silent about its troubles, that waits so long for a settlement. */
+export const wired = (settledBy: SettledBy, patience: Duration.Input = "1 second"): Layer.Layer<Stage | World> =>
+  Layer.orDie(
+    Layer.effect(
+      World,
+      Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
+    ).pipe(
+      Layer.provideMerge(Server.layer(Layer.empty)),
+      Layer.provide(config(settledBy, patience)),
+      Layer.provide(Layer.succeed(References.MinimumLogLevel, "None")),
+      Layer.provideMerge(stage),
+    ),
+  )

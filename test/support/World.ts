@@ -1,0 +1,227 @@
+/** A running altar on a real database and a real chain, and the hands of a paying agent. */
+import { randomBytes } from "node:crypto"
+import { createServer } from "node:net"
+import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import type { SqlClient } from "effect/sql"
+import { createTestClient, type Hex, http, publicActions, walletActions } from "viem"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { AppConfig, type PaymentsConfig, type ServerConfig } from "../../src/Config.ts"
+import { usdc } from "../../src/payments/PaymentTerms.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as Server from "../../src/Server.ts"
+import { database, sql } from "./Database.ts"
+
+export const network = "eip155:84532"
+
+/** A port nobody listens on at this moment. */
+export const freePort = Effect.callback<number>((resume) => {
+  const probe = createServer()
+  probe.listen(0, "127.0.0.1", () => {
+    const address = probe.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    probe.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+export const paymentsOf = (chain: LocalChain["Service"], change: Partial<PaymentsConfig> = {}): PaymentsConfig => ({
+  terms: {
+    network,
+    asset: chain.asset,
+    assetName: usdc[network].assetName,
+    assetVersion: usdc[network].assetVersion,
+    payTo: chain.payTo,
+    settledBy: "self-settled by a relayer",
+    maxTimeoutSeconds: 300,
+    explorer: "https://explorer.example/{tx}",
+  },
+  rpcUrl: Redacted.make(chain.rpcUrl),
+  finalTag: "finalized",
+  settlement: { _tag: "Relayer", privateKey: chain.relayerKey },
+  walletFactories: [],
+  patience: Duration.seconds(20),
+  sweepEvery: Duration.seconds(60),
+  ...change,
+})
+
+/** The configuration of one server; several may share a database and a chain. */
+export const configOf = Effect.fnUntraced(function* (
+  change: Partial<PaymentsConfig> = {},
+  server: Partial<ServerConfig> = {},
+) {
+  const chain = yield* LocalChain
+  const { url } = yield* LocalDatabase
+  const port = yield* freePort
+  const config: ServerConfig = {
+    host: "127.0.0.1",
+    port,
+    publicUrl: `http://127.0.0.1:${port}`,
+    databaseUrl: url,
+    trustedProxies: [],
+    rateLimitSecret: Option.none(),
+    payments: paymentsOf(chain, change),
+    ...server,
+  }
+  return config
+})
+
+/** Where the server of a test answers. */
+export class World extends Context.Service<World, { readonly url: string }>()("test/World") {}
+
+const config = (change: Partial<PaymentsConfig>) => Layer.effect(AppConfig, configOf(change))
+
+const world = Layer.effect(
+  World,
+  Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
+)
+
+export const chain = LocalChain.layer({ network })
+
+/** Everything: server, chain, database, and the tests' own SQL. */
+export const layer = (
+  change: Partial<PaymentsConfig> = {},
+): Layer.Layer<World | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
+  Layer.orDie(
+    world.pipe(
+      Layer.provideMerge(Server.layer(Layer.empty)),
+      Layer.provideMerge(config(change)),
+      Layer.provideMerge(sql),
+      Layer.provideMerge(Layer.merge(database, chain)),
+    ),
+  )
+
+/** The tests' hands on the chain: balances, blocks, clocks. */
+export const chainClient = (rpcUrl: string) =>
+  createTestClient({ mode: "anvil", transport: http(rpcUrl) })
+    .extend(publicActions)
+    .extend(walletActions)
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly json: Readonly<Record<string, unknown>>
+}
+
+/** One request with its body read; redirects are not followed. */
+export const ask = (url: string, init: RequestInit = {}) =>
+  Effect.promise(async (): Promise<Answer> => {
+    const response = await fetch(url, { redirect: "manual", ...init })
+    const text = await response.text()
+    const isJson = (response.headers.get("content-type") ?? "").includes("json")
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson && text !== "" ? JSON.parse(text) : {},
+    }
+  })
+
+export const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: typeof body === "string" ? body : JSON.stringify(body),
+})
+
+export const newKey = () => `test-${randomBytes(12).toString("hex")}`
+export const newCommitment = () => randomBytes(32).toString("hex")
+
+/** A wallet with play money. */
+export const newPayer = Effect.fnUntraced(function* (amountAtomic: bigint = 10_000_000n) {
+  const account = privateKeyToAccount(generatePrivateKey())
+  const localChain = yield* LocalChain
+  if (amountAtomic > 0n) yield* Effect.orDie(localChain.fund(account.address, amountAtomic))
+  return account
+})
+
+export interface Offer {
+  readonly scheme: string
+  readonly network: string
+  readonly amount: string
+  readonly asset: Hex
+  readonly payTo: Hex
+  readonly maxTimeoutSeconds: number
+  readonly extra: { readonly name: string; readonly version: string }
+}
+
+export interface Authorization {
+  readonly from: Hex
+  readonly to: Hex
+  readonly value: string
+  readonly validAfter: string
+  readonly validBefore: string
+  readonly nonce: Hex
+}
+
+export const types = {
+  TransferWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const
+
+/** A signed x402 v2 payment for an offer; `change` alters the authorization before it is signed. */
+export const sign = (
+  account: PrivateKeyAccount,
+  offer: Offer,
+  resource: { readonly url: string },
+  change: Partial<Authorization> = {},
+) =>
+  Effect.promise(async () => {
+    const authorization: Authorization = {
+      from: account.address,
+      to: offer.payTo,
+      value: offer.amount,
+      validAfter: "0",
+      validBefore: String(Math.floor(Date.now() / 1000) + offer.maxTimeoutSeconds),
+      nonce: `0x${randomBytes(32).toString("hex")}`,
+      ...change,
+    }
+    const signature = await account.signTypedData({
+      domain: {
+        name: offer.extra.name,
+        version: offer.extra.version,
+        chainId: Number(offer.network.split(":")[1]),
+        verifyingContract: offer.asset,
+      },
+      types,
+      primaryType: "TransferWithAuthorization",
+      message: {
+        from: authorization.from,
+        to: authorization.to,
+        value: BigInt(authorization.value),
+        validAfter: BigInt(authorization.validAfter),
+        validBefore: BigInt(authorization.validBefore),
+        nonce: authorization.nonce,
+      },
+    })
+    return { x402Version: 2, resource, accepted: offer, payload: { signature, authorization } }
+  })
+
+export type Payment = Effect.Success<ReturnType<typeof sign>>
+
+export const encode = (payment: object) => Buffer.from(JSON.stringify(payment)).toString("base64")
+
+/** The challenge of a 402. */
+export const challengeOf = (
+  answer: Answer,
+): { readonly resource: { readonly url: string }; readonly accepts: readonly [Offer] } =>
+  JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString())
+
+/** Pays a route the long way: challenge, signature, settlement. */
+export const pay = Effect.fnUntraced(function* (
+  account: PrivateKeyAccount,
+  url: string,
+  body: object,
+  key: string = newKey(),
+  change: Partial<Authorization> = {},
+) {
+  const challenge = challengeOf(yield* ask(url, post(body, { "idempotency-key": key })))
+  const payment = yield* sign(account, challenge.accepts[0], challenge.resource, change)
+  const headers = { "idempotency-key": key, "payment-signature": encode(payment) }
+  return { answer: yield* ask(url, post(body, headers)), payment, headers, key }
+})

@@ -1,0 +1,73 @@
+/** One real PostgreSQL for the whole run: `DATABASE_URL` if given, else our own; with a migrated template to copy. */
+import { existsSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import type { TestProject } from "vitest/node"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as Sql from "../../src/Sql.ts"
+import { build } from "../../src/web/build.ts"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly databaseUrl: string
+    /** Empty when there is no browser. */
+    readonly chromium: string
+  }
+}
+
+/** The database every test database is copied from. */
+export const template = "altar_template"
+
+export const withDatabase = (url: string, name: string) => {
+  const copy = new URL(url)
+  copy.pathname = `/${name}`
+  return copy.href
+}
+
+/** `CHROMIUM_PATH` if given, else where Debian keeps it; said once when there is none. */
+const findChromium = () => {
+  const path = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
+  if (existsSync(path)) return path
+  process.stdout.write(
+    `No Chromium at ${path}: the browser tests are skipped (apt install chromium, or set CHROMIUM_PATH).\n`,
+  )
+  return ""
+}
+
+const makeTemplate = (url: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql.unsafe(`DROP DATABASE IF EXISTS ${template}`)
+    yield* sql.unsafe(`CREATE DATABASE ${template}`)
+  }).pipe(
+    Effect.provide(Sql.layer(Redacted.make(url), 1)),
+    Effect.andThen(
+      Effect.void.pipe(
+        Effect.provide(Sql.migrations.pipe(Layer.provide(Sql.layer(Redacted.make(withDatabase(url, template)), 1)))),
+      ),
+    ),
+  )
+
+export default async function setup(project: TestProject) {
+  await build()
+  project.provide("chromium", findChromium())
+  const scope = Scope.makeUnsafe()
+  const folder = await mkdtemp(join(tmpdir(), "spirit-altar-test-"))
+  const start = Effect.gen(function* () {
+    const given = process.env["DATABASE_URL"]
+    if (given !== undefined) return given
+    const context = yield* Layer.build(LocalDatabase.layer({ dataDir: join(folder, "postgres"), durable: false }))
+    return Redacted.value(yield* Effect.provideContext(LocalDatabase, context).pipe(Effect.map((db) => db.url)))
+  })
+  // The folder holds a cluster that its own unprivileged user must reach.
+  await import("node:fs/promises").then((fs) => fs.chmod(folder, 0o755))
+  const url = await Effect.runPromise(Effect.tap(start, makeTemplate).pipe(Scope.provide(scope)))
+  project.provide("databaseUrl", url)
+  return async () => {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await rm(folder, { recursive: true, force: true })
+  }
+}
