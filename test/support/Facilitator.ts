@@ -9,6 +9,7 @@ import { mnemonicToAccount } from "viem/accounts"
 import type { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { json, type Reply, serve } from "./Loopback.ts"
 import * as Trap from "./Trap.ts"
+import { receiptBy } from "./World.ts"
 
 /** What happens to a settlement. `Before`: nothing was broadcast. `After`: the node has the transaction. */
 export type FacilitatorFault =
@@ -53,7 +54,7 @@ export const make = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
     readContract: (call) => client.readContract(call),
     verifyTypedData: (message) => client.verifyTypedData(message as never),
     sendTransaction: (call) => client.sendTransaction({ ...call, chain: null }),
-    waitForTransactionReceipt: (wait) => client.waitForTransactionReceipt(wait),
+    waitForTransactionReceipt: receiptBy(client),
     writeContract: async (call) => {
       const hash = await client.writeContract({ ...call, chain: null } as never)
       broadcast.resolve(hash)

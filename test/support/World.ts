@@ -1,9 +1,18 @@
 /** A running altar on a real database and a real chain, and the hands of a paying agent. */
 import { randomBytes } from "node:crypto"
 import { createServer } from "node:net"
+import { setTimeout } from "node:timers/promises"
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
-import { createTestClient, type Hex, http, publicActions, walletActions } from "viem"
+import {
+  createTestClient,
+  type Hex,
+  http,
+  type PublicActions,
+  publicActions,
+  TransactionReceiptNotFoundError,
+  walletActions,
+} from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { AppConfig, type PaymentsConfig, type ServerConfig } from "../../src/Config.ts"
 import { usdc } from "../../src/payments/PaymentTerms.ts"
@@ -90,11 +99,28 @@ export const layer = (
     ),
   )
 
+/**
+ * Asks for the receipt itself until it is there. viem waits for the next block between two looks, and on a chain that
+ * mines for transactions only, there may be none.
+ */
+export const receiptBy =
+  (client: Pick<PublicActions, "getTransactionReceipt">) =>
+  async ({ hash }: { readonly hash: Hex }) => {
+    for (const end = performance.now() + 30_000; ; await setTimeout(20)) {
+      const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
+        if (error instanceof TransactionReceiptNotFoundError && performance.now() < end) return undefined
+        throw error
+      })
+      if (receipt !== undefined) return receipt
+    }
+  }
+
 /** The tests' hands on the chain: balances, blocks, clocks. */
 export const chainClient = (rpcUrl: string) =>
   createTestClient({ mode: "anvil", transport: http(rpcUrl) })
     .extend(publicActions)
     .extend(walletActions)
+    .extend((client) => ({ waitForTransactionReceipt: receiptBy(client) }))
 
 export interface Answer {
   readonly status: number
