@@ -3,12 +3,12 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { PaidGroup, PaymentsGroup } from "./altar/PaidApi.ts"
 import { ReadsGroup } from "./altar/ReadsApi.ts"
 import { WitnessGroup } from "./altar/WitnessApi.ts"
-import { finish } from "./Document.ts"
+import { at, finish } from "./Document.ts"
 import { ServiceGroup } from "./Health.ts"
 import { RoomsGroup } from "./room/Api.ts"
+import { interfaceVersion } from "./Version.ts"
 
-/** Version of the interface (altar.md, Versioning). */
-export const interfaceVersion = "0.15.0"
+export { interfaceVersion }
 
 export class Api extends HttpApi.make("spirit-altar")
   .add(WitnessGroup, PaidGroup, ReadsGroup, PaymentsGroup, RoomsGroup, ServiceGroup)
@@ -24,3 +24,7 @@ export class Api extends HttpApi.make("spirit-altar")
       transform: finish,
     }),
   ) {}
+
+/** The contract as the server at a public URL publishes it: its own address in place of the written document's. */
+export const apiAt = (publicUrl: string) =>
+  Api.annotateMerge(OpenApi.annotations({ transform: (document) => at(finish(document), publicUrl) }))

@@ -1,16 +1,19 @@
 /** What the generated OpenAPI document cannot learn from schemas alone: header spelling, required keys, plain names. */
+import { makeConditional } from "./Conditional.ts"
+import { completed, type JsonSchema, withRemark, type Schemas, tidyAll } from "./JsonSchema.ts"
 
 interface Parameter {
   name: string
   readonly in: string
   required: boolean
-  schema: Record<string, unknown>
+  schema: JsonSchema
   description?: string
 }
 
 interface Operation {
   readonly parameters?: Array<Parameter>
   readonly responses: Record<string, ResponseObject>
+  security?: ReadonlyArray<object>
 }
 
 interface ResponseObject {
@@ -20,14 +23,19 @@ interface ResponseObject {
 }
 
 interface Document {
+  readonly info: Readonly<Record<string, unknown>>
   readonly paths: Record<string, Record<string, Operation>>
-  readonly components: { readonly schemas: Record<string, JsonSchema> }
+  readonly components: {
+    readonly schemas: Record<string, JsonSchema>
+    readonly securitySchemes: Record<string, object>
+  }
 }
 
 /** Header names as the field writes them. */
 const spelled: Readonly<Record<string, string>> = {
   "payment-required": "PAYMENT-REQUIRED",
   "payment-response": "PAYMENT-RESPONSE",
+  "payment-receipt": "Payment-Receipt",
   "payment-signature": "PAYMENT-SIGNATURE",
   "idempotency-key": "Idempotency-Key",
   "idempotent-replayed": "Idempotent-Replayed",
@@ -60,15 +68,28 @@ const wholeNumbers: Readonly<
     maximum: Number.MAX_SAFE_INTEGER,
     description: "Only stones with a smaller sequence: the `next` of the page before.",
   },
+  "listActs.limit": { maximum: 50, default: 20, description: "How many acts, 1 to 50." },
+  "listCandles.limit": { maximum: 50, default: 20, description: "How many candles, 1 to 50." },
+  "readPublicationChain.from": {
+    maximum: Number.MAX_SAFE_INTEGER,
+    default: 1,
+    description: "First sequence to return.",
+  },
+  "readPublicationChain.limit": { maximum: 100, default: 50, description: "How many entries, 1 to 100." },
   "readWitnessChain.from": { maximum: Number.MAX_SAFE_INTEGER, default: 1, description: "First sequence to return." },
   "readWitnessChain.limit": { maximum: 100, default: 50, description: "How many links, 1 to 100." },
 }
 
 const fixParameter = (operationId: string, parameter: Parameter) => {
+  const { description: meaning, ...named } = withRemark(parameter.schema)
+  if (meaning !== undefined) {
+    parameter.description = meaning
+    parameter.schema = named
+  }
   const bounds = wholeNumbers[`${operationId}.${parameter.name}`]
   if (bounds !== undefined) {
     const { description, ...limits } = bounds
-    parameter.schema = { type: "integer", minimum: 1, ...limits }
+    parameter.schema = { type: "integer", minimum: 1, ...limits, examples: [bounds.default ?? 417] }
     parameter.description = description
   }
   // A bare probe may omit it; every request that means to pay must not.
@@ -89,52 +110,8 @@ const withoutSuffix = (document: Document): Document => {
   return JSON.parse(text)
 }
 
-interface JsonSchema {
-  readonly $ref?: string
-  readonly examples?: ReadonlyArray<unknown>
-  readonly const?: unknown
-  readonly enum?: ReadonlyArray<unknown>
-  readonly anyOf?: ReadonlyArray<JsonSchema>
-  readonly allOf?: ReadonlyArray<JsonSchema>
-  readonly type?: string
-  readonly properties?: Readonly<Record<string, JsonSchema>>
-  readonly items?: JsonSchema
-  readonly prefixItems?: ReadonlyArray<JsonSchema>
-  readonly minimum?: number
-  description?: string
-}
-
-/** An example put together from the examples of the parts. */
-const exampleOf = (schema: JsonSchema, schemas: Readonly<Record<string, JsonSchema>>): unknown => {
-  if (schema.examples?.[0] !== undefined) return schema.examples[0]
-  if (schema.const !== undefined) return schema.const
-  if (schema.enum !== undefined) return schema.enum[0]
-  if (schema.$ref !== undefined) return exampleOf(schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {}, schemas)
-  const choice = schema.anyOf?.[0] ?? schema.allOf?.[0]
-  if (choice !== undefined) return exampleOf(choice, schemas)
-  switch (schema.type) {
-    case "object":
-      return Object.fromEntries(
-        Object.entries(schema.properties ?? {}).map(([name, property]) => [name, exampleOf(property, schemas)]),
-      )
-    case "array":
-      return (schema.prefixItems ?? (schema.items === undefined ? [] : [schema.items])).map((item) =>
-        exampleOf(item, schemas),
-      )
-    case "integer":
-    case "number":
-      return schema.minimum !== undefined && schema.minimum > 0 ? schema.minimum : 1
-    case "boolean":
-      return true
-    case "null":
-      return null
-    default:
-      return "text"
-  }
-}
-
 /** A response that is one refusal, or several told apart by code, describes the refusals themselves. */
-const describeRefusals = (response: ResponseObject, schemas: Readonly<Record<string, JsonSchema>>) => {
+const describeRefusals = (response: ResponseObject, schemas: Schemas) => {
   const body = response.content?.["application/json"]?.schema
   const refs = (body?.anyOf ?? (body === undefined ? [] : [body])).map((one) => one.$ref?.split("/").at(-1) ?? "")
   const descriptions = response.description.split(" | ")
@@ -154,23 +131,60 @@ const complete = (document: Document) => {
       for (const response of Object.values(responses)) describeRefusals(response, schemas)
     }
   }
-  for (const [name, written] of Object.entries(schemas)) {
-    const { allOf, ...plain } = written
-    const schema: JsonSchema = allOf?.length === 1 ? { ...plain, ...allOf[0] } : written
-    const said = schema.description ?? schema.properties?.["message"]?.examples?.[0]
-    schemas[name] = {
-      ...schema,
-      ...(said === undefined ? {} : { description: String(said) }),
-      examples: schema.examples ?? [exampleOf(schema, schemas)],
+  for (const [name, written] of Object.entries(schemas)) schemas[name] = completed(written, schemas)
+}
+
+/** Paid routes name the payment as what lets a request in; it is the offer of the 402, signed. */
+const x402 = {
+  type: "apiKey",
+  in: "header",
+  name: "PAYMENT-SIGNATURE",
+  description:
+    "x402 v2: a request without it is answered 402 with the offer in PAYMENT-REQUIRED; sign that offer, put the Base64 of the signed payment here, and send the request again. Any x402 client does this by itself.",
+}
+
+/** Any page may read the altar's answers and pay; the room answers its own pages alone. */
+const anyOrigin = {
+  description: "`*`: pages of any origin may read this answer.",
+  required: true,
+  schema: { type: "string", const: "*", examples: ["*"] },
+}
+
+const allowAnyOrigin = (paths: Document["paths"]) => {
+  for (const [path, operations] of Object.entries(paths)) {
+    if (path.startsWith("/api/rooms")) continue
+    for (const response of Object.values(operations).flatMap(({ responses }) => Object.values(responses))) {
+      response.headers = { ...response.headers, "Access-Control-Allow-Origin": anyOrigin }
     }
   }
 }
+
+/** A settled act of any kind holds one of the records that its own route answers with. */
+const nameRecords = ({ Act, AnySettled, ...schemas }: Record<string, JsonSchema>) => {
+  const refs = (AnySettled?.anyOf ?? []).flatMap(
+    ({ $ref }) => schemas[$ref?.split("/").at(-1) ?? ""]?.properties?.["record"] ?? [],
+  )
+  const record = Act?.properties?.["record"]
+  if (record !== undefined) Object.assign(record, { type: undefined, anyOf: refs })
+}
+
+/** The address that stands in the written document, in servers and examples alike. */
+export const exampleUrl = "https://altar.example"
+
+const description = "The server that publishes this document, in production or as a sandbox."
+const servers = [{ url: exampleUrl, description, "x-internal": false }]
+const contact = { name: "Spirit Altar", url: `${exampleUrl}/for-agents` }
+
+/** The finished document as the server at another address publishes it. */
+export const at = (document: Record<string, unknown>, publicUrl: string): Record<string, unknown> =>
+  JSON.parse(JSON.stringify(document).replaceAll(exampleUrl, () => publicUrl))
 
 /** Applied to a copy of the generated document. */
 export const finish = (generated: Record<string, unknown>): Record<string, unknown> => {
   const document = withoutSuffix(JSON.parse(JSON.stringify(generated)))
   for (const operations of Object.values(document.paths)) {
     for (const operation of Object.values(operations)) {
+      if ("x-payment-info" in operation) operation.security = [{ x402: [] }]
       const id = "operationId" in operation ? String(operation.operationId) : ""
       for (const parameter of operation.parameters ?? []) fixParameter(id, parameter)
       for (const response of Object.values(operation.responses)) {
@@ -178,6 +192,11 @@ export const finish = (generated: Record<string, unknown>): Record<string, unkno
       }
     }
   }
+  makeConditional(document.paths)
+  allowAnyOrigin(document.paths)
+  nameRecords(document.components.schemas)
+  document.components.securitySchemes["x402"] = x402
+  tidyAll(document, document.components.schemas)
   complete(document)
-  return { ...document }
+  return { ...document, info: { ...document.info, contact }, servers }
 }

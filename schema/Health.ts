@@ -1,6 +1,7 @@
 /** Whether the service works, for monitors and load balancers. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Count, listOf, shaped } from "./Bounds.ts"
 import { AltarRequests } from "./altar/Endpoint.ts"
 import { ChainHead } from "./altar/Witness.ts"
 import { Mode, modes } from "./room/Message.ts"
@@ -9,7 +10,7 @@ const Part = Schema.Literals(["ok", "failing"])
 
 export const Health = Schema.Struct({
   ok: Schema.Boolean,
-  version: Schema.String,
+  version: shaped(/^\d{1,5}\.\d{1,5}\.\d{1,5}$/u, 17),
   database: Part,
   chain: Schema.Struct({
     state: Part.annotate({ description: "`failing` when a link of the witness chain no longer hashes." }),
@@ -18,9 +19,9 @@ export const Health = Schema.Struct({
   payments: Schema.Struct({
     enabled: Schema.Boolean,
     state: Schema.Literals(["ready", "not_configured"]),
-    pending: Schema.Int.annotate({ description: "Attempts whose outcome is not known yet." }),
+    pending: Count.annotate({ description: "Attempts whose outcome is not known yet." }),
   }),
-  modes: Schema.Array(Mode).annotate({ description: "Message modes of the signal room." }),
+  modes: listOf(Mode, 4).annotate({ description: "Message modes of the signal room." }),
 }).annotate({
   identifier: "Health",
   description: "The state of the service and its parts.",

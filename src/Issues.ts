@@ -4,7 +4,7 @@ import type { Issue } from "../schema/altar/Errors.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** At most 20 issues: a hostile body must not buy a long answer. */
+/** At most 20 issues: a hostile body must not buy a long answer, and a cut must not leave half a character. */
 export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
   format(error.issue)
     .issues.slice(0, 20)
@@ -12,6 +12,7 @@ export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
       path: (issue.path ?? [])
         .map((step) => String(typeof step === "object" ? step.key : step))
         .join("/")
-        .slice(0, 200),
-      message: issue.message.slice(0, 300),
+        .slice(0, 200)
+        .toWellFormed(),
+      message: issue.message.slice(0, 300).toWellFormed(),
     }))

@@ -1,23 +1,29 @@
 /** What every paid act answers: settled, replayed or pending, whichever act it is. */
 import { Schema } from "effect"
+import { said, shaped } from "../Bounds.ts"
 import { AgentName, AtomicAmount, Network, PriceUsd, Timestamp, Url, Uuid } from "./Common.ts"
-import { IdempotencyKey, Receipt } from "./Payment.ts"
+import { AnyReceipt, IdempotencyKey, Receipt } from "./Payment.ts"
 
-export const ActName = Schema.String.check(Schema.isPattern(/^[a-z][A-Za-z]{1,40}$/u)).annotate({
+export const ActName = shaped(/^[a-z][A-Za-z]{1,40}$/u, 41).annotate({
   identifier: "ActName",
   description: "The kind of act.",
   examples: ["setWitnessStone"],
 })
 
-/** The body of 201 and 200 of a paid act whose record has the given schema. */
-export const settledAct = <S extends Schema.Top>(record: S) =>
+const settledBy = <S extends Schema.Top, R extends Schema.Top>(record: S, receipt: R) =>
   Schema.Struct({
     ok: Schema.Literal(true),
     record,
-    receipt: Receipt,
+    receipt,
     permalink: Url,
     replayed: Schema.Boolean.annotate({ description: "False in the first answer, true in every replay of it." }),
   })
+
+/** The body of 201 and 200 of a paid act whose record has the given schema. */
+export const settledAct = <S extends Schema.Top>(record: S) => settledBy(record, Receipt)
+
+/** The same for an act that may be paid by card. */
+export const settledAnyhow = <S extends Schema.Top>(record: S) => settledBy(record, AnyReceipt)
 
 export const Attempt = Schema.Struct({
   id: Uuid,
@@ -25,10 +31,10 @@ export const Attempt = Schema.Struct({
   idempotencyKey: IdempotencyKey,
   url: Url,
   amountAtomic: AtomicAmount,
-  network: Network,
+  network: Schema.NullOr(Network).annotateKey({ description: "Where it is paid; null for a card." }),
   acceptedAt: Timestamp,
-  validBefore: Timestamp.annotateKey({
-    description: "When the signed authorization ends; then the outcome can be proven.",
+  validBefore: Schema.NullOr(Timestamp).annotateKey({
+    description: "When the signed authorization ends; then the outcome can be proven. Null for a card.",
   }),
 }).annotate({ identifier: "Attempt", description: "A paid request whose outcome is not known yet." })
 
@@ -36,7 +42,7 @@ export const Attempt = Schema.Struct({
 export const SettlementPending = Schema.Struct({
   ok: Schema.Literal(true),
   code: Schema.Literal("settlement_pending"),
-  message: Schema.String,
+  message: said("The outcome of your payment is not known yet. Do not pay again: POST the reconcile URL."),
   reconcile: Url,
   attempt: Attempt,
 }).annotate({
@@ -53,7 +59,7 @@ export const Act = Schema.Struct({
   agentName: Schema.NullOr(AgentName),
   priceUsd: PriceUsd,
   settledAt: Timestamp,
-  receipt: Receipt,
+  receipt: AnyReceipt,
   record: Schema.Record(Schema.String, Schema.Json).annotate({
     description: "The record of the act, as its 201 returned it.",
   }),

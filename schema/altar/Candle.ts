@@ -1,6 +1,7 @@
 /** Votive candles and lights: a public dedication for days, and sealed words that may be unsealed once. */
 import { Schema } from "effect"
-import { settledAct } from "./Act.ts"
+import { Count, listOf, said, upTo } from "../Bounds.ts"
+import { settledAnyhow } from "./Act.ts"
 import {
   Address,
   AgentName,
@@ -45,7 +46,7 @@ export const CandleBody = Schema.Struct({
 })
 
 export const Unsealed = Schema.Struct({
-  words: Schema.NullOr(Schema.String),
+  words: Schema.NullOr(Words),
   hidden: Schema.Boolean,
   unsealedAt: Timestamp,
 }).annotate({
@@ -60,14 +61,14 @@ export const Candle = Schema.Struct({
   parentId: Schema.NullOr(Uuid).annotate({ description: "The candle a light was added to." }),
   spirit: SpiritId,
   rung: RungName,
-  days: Schema.Int,
+  days: upTo(30),
   dedication: Schema.NullOr(Dedication),
   agentName: Schema.NullOr(AgentName),
   intentionCommitment: Schema.NullOr(Commitment),
   litAt: Timestamp,
   litUntil: Timestamp,
-  payer: Address,
-  transaction: TransactionHash,
+  payer: Schema.NullOr(Address).annotate({ description: "The paying wallet; null when paid by card." }),
+  transaction: Schema.NullOr(TransactionHash).annotate({ description: "Null when paid by card." }),
   unsealUrl: Schema.NullOr(Url).annotate({ description: "Where its sealed words may be unsealed; null without any." }),
 }).annotate({
   identifier: "Candle",
@@ -75,7 +76,7 @@ export const Candle = Schema.Struct({
 })
 export type Candle = typeof Candle.Type
 
-export const CandleSettled = settledAct(Candle).annotate({
+export const CandleSettled = settledAnyhow(Candle).annotate({
   identifier: "CandleSettled",
   description: "A settled candle or light with its receipt.",
 })
@@ -92,24 +93,24 @@ export const Light = Schema.Struct({
 export const LitCandle = Schema.Struct({
   ...Candle.fields,
   unsealed: Schema.NullOr(Unsealed),
-  lightCount: Schema.Int.annotate({ description: "Lights that burn on it now." }),
-  lights: Schema.Array(Light).annotate({ description: "Its newest burning lights, at most ten." }),
+  lightCount: Count.annotate({ description: "Lights that burn on it now." }),
+  lights: listOf(Light, 10).annotate({ description: "Its newest burning lights, at most ten." }),
 }).annotate({ identifier: "LitCandle", description: "A candle that burns now, with its lights." })
 
 export const Rung = Schema.Struct({
   rung: RungName,
-  days: Schema.Int,
+  days: upTo(30),
   priceUsd: PriceUsd,
   amountAtomic: AtomicAmount,
-  route: Schema.String,
+  route: said("POST /api/candles/week/{spirit-id}"),
 }).annotate({ identifier: "Rung", description: "One duration with its exact price." })
 
 export const CandleList = Schema.Struct({
   ok: Schema.Literal(true),
-  candles: Schema.Array(LitCandle),
-  lit: Schema.Int.annotate({ description: "How many candles burn now, on the altars asked for." }),
-  rungs: Schema.Array(Rung),
-  rails: Schema.Array(Schema.Literals(["x402", "card"])).annotate({ description: "The ways to pay that work now." }),
+  candles: listOf(LitCandle, 50),
+  lit: Count.annotate({ description: "How many candles burn now, on the altars asked for." }),
+  rungs: listOf(Rung, 3),
+  rails: listOf(Schema.Literals(["x402", "card"]), 2).annotate({ description: "The ways to pay that work now." }),
   next: Schema.NullOr(Uuid).annotate({ description: "`before` of the following page, or null." }),
 }).annotate({ identifier: "CandleList", description: "Candles lit now, newest first." })
 

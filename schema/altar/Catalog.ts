@@ -1,5 +1,6 @@
 /** The catalogs of collectibles, and the chain that records what was published and who acquired it. */
 import { Schema } from "effect"
+import { Count, listOf, path, Position, said, shaped, upTo } from "../Bounds.ts"
 import {
   Address,
   AgentName,
@@ -21,20 +22,20 @@ export const manifestSchema = "service.pixel-publication.v1"
 export const PublicationManifest = Schema.Struct({
   schema: Schema.Literal(manifestSchema),
   id: ElementId,
-  name: Schema.String,
-  description: Schema.String,
-  collection: Schema.String,
-  publisher: Schema.String,
-  editionSize: Schema.Int,
+  name: said("Beeswax"),
+  description: said("A cake of wax, still warm at the middle."),
+  collection: said("Materials"),
+  publisher: said("Spirit Altar"),
+  editionSize: Position.annotate({ examples: [128] }),
   artwork: Schema.Struct({
-    path: Schema.String,
+    path: path("/images/elements/beeswax.svg"),
     sha256: Hex64,
     mimeType: Schema.Literals(["image/png", "image/svg+xml"]),
-    bytes: Schema.Int,
-    width: Schema.Int,
-    height: Schema.Int,
+    bytes: Count.annotate({ examples: [18_211] }),
+    width: upTo(100_000).annotate({ examples: [512] }),
+    height: upTo(100_000).annotate({ examples: [512] }),
   }),
-  terms: Schema.String,
+  terms: said("Published in numbered editions that share this artwork.", 2000),
 }).annotate({
   identifier: "PublicationManifest",
   description: "What was published under a name; the artwork's figures are those of the file served.",
@@ -42,16 +43,16 @@ export const PublicationManifest = Schema.Struct({
 
 export const CatalogItem = Schema.Struct({
   id: ElementId,
-  name: Schema.String,
+  name: said("Beeswax"),
   kind: ItemKind,
-  color: Schema.String,
-  image: Schema.String.annotate({ description: "Path of the artwork." }),
-  description: Schema.String,
-  altarLine: Schema.String,
-  editionSize: Schema.Int,
-  issued: Schema.Int,
-  reserved: Schema.Int.annotate({ description: "Held by payments whose outcome is not known yet." }),
-  remaining: Schema.Int,
+  color: shaped(/^#[0-9A-Fa-f]{6}$/u, 7).annotate({ examples: ["#d9a441"] }),
+  image: path("/images/elements/beeswax.svg").annotate({ description: "Path of the artwork." }),
+  description: said("A cake of wax, still warm at the middle."),
+  altarLine: said("Set down where the sun reaches it."),
+  editionSize: Position.annotate({ examples: [128] }),
+  issued: Count.annotate({ examples: [3] }),
+  reserved: Count.annotate({ examples: [1], description: "Held by payments whose outcome is not known yet." }),
+  remaining: Count.annotate({ examples: [124] }),
   publicationManifest: PublicationManifest,
 }).annotate({
   identifier: "CatalogItem",
@@ -59,20 +60,20 @@ export const CatalogItem = Schema.Struct({
 })
 
 export const SpendAction = Schema.Struct({
-  action: Schema.String,
-  route: Schema.String,
+  action: said("setWitnessStone"),
+  route: said("POST /api/witness"),
   priceUsd: PriceUsd,
   amountAtomic: AtomicAmount,
-  days: Schema.optionalKey(Schema.Int),
+  days: Schema.optionalKey(upTo(30)),
 }).annotate({ identifier: "SpendAction", description: "One paid action with its exact price." })
 
 export const BuyerSpendPolicy = Schema.Struct({
   perPaymentMaximumUsd: PriceUsd,
-  perPaymentMaximumScope: Schema.String,
+  perPaymentMaximumScope: said("Every one-cent act."),
   cumulativeSessionBudgetRequired: Schema.Boolean,
-  cumulativeSessionBudget: Schema.String,
-  rule: Schema.String,
-  perAction: Schema.Array(SpendAction),
+  cumulativeSessionBudget: said("Set by the operator of the buying agent."),
+  rule: said("Sign exactly the listed atomic amount for a route and refuse any other."),
+  perAction: listOf(SpendAction, 20),
 }).annotate({
   identifier: "BuyerSpendPolicy",
   description: "What a buyer's wallet may be asked for, action by action.",
@@ -85,33 +86,33 @@ export const CatalogPayment = Schema.Struct({
   scheme: Schema.Literal("exact"),
   network: Network,
   asset: Schema.Literal("USDC"),
-  facilitator: Schema.NullOr(Schema.String),
+  facilitator: Schema.NullOr(said("self-settled by a relayer")),
   priceUsd: PriceUsd,
   recipientConfigured: Schema.Boolean,
-  missing: Schema.Array(Schema.String),
-  issues: Schema.Array(Schema.String),
+  missing: listOf(said("PAY_TO"), 20),
+  issues: listOf(said("PAY_TO is not set"), 20),
   actionPriceUsd: PriceUsd,
   buyerSpendPolicy: BuyerSpendPolicy,
 }).annotate({ identifier: "CatalogPayment", description: "How this server is paid, and whether it can be now." })
 
 export const CatalogTerms = Schema.Struct({
   type: Schema.Literal("numbered application collectible"),
-  collection: Schema.String,
-  publisher: Schema.String,
-  editionSize: Schema.Int,
+  collection: said("Materials"),
+  publisher: said("Spirit Altar"),
+  editionSize: Position,
   transferable: Schema.Boolean,
   onchainToken: Schema.Boolean,
-  artwork: Schema.String,
-  ownership: Schema.String,
-  paymentProof: Schema.String,
-  note: Schema.String,
+  artwork: said("All editions of an item share the same artwork."),
+  ownership: said("The recorded keeper is the wallet that was verified as the payer."),
+  paymentProof: said("The payment receipt proves who paid and how much."),
+  note: said("An edition is a record kept by this site. It is not an on-chain token."),
 }).annotate({ identifier: "CatalogTerms", description: "What a buyer gets, and what not." })
 
 export const RecentEdition = Schema.Struct({
   id: Uuid,
   permalink: Url,
   elementId: ElementId,
-  edition: Schema.Int,
+  edition: Position,
   keeper: Address,
   agentName: Schema.NullOr(AgentName),
   collectedAt: Timestamp,
@@ -121,17 +122,19 @@ export const RecentEdition = Schema.Struct({
 export const catalogOf = <const Name extends string>(name: Name) => {
   const common = {
     ok: Schema.Literal(true),
-    name: Schema.String,
-    publisher: Schema.String,
-    totalEditionSize: Schema.Int,
+    name: said("Materials"),
+    publisher: said("Spirit Altar"),
+    totalEditionSize: Position,
     priceUsd: PriceUsd,
     terms: CatalogTerms,
     payment: CatalogPayment,
-    collect: Schema.String.annotate({ description: "Path template for collecting an item." }),
-    publicationChain: Schema.String,
-    recent: Schema.Array(RecentEdition),
+    collect: path("/api/elements/{id}/collect").annotate({
+      description: "Path template for collecting an item.",
+    }),
+    publicationChain: path("/api/publish-chain"),
+    recent: listOf(RecentEdition, 12),
   }
-  return Schema.Struct({ ...common, ...Schema.Struct({ [name]: Schema.Array(CatalogItem) }).fields })
+  return Schema.Struct({ ...common, ...Schema.Struct({ [name]: listOf(CatalogItem, 50) }).fields })
 }
 
 export const ElementCatalog = catalogOf("elements").annotate({
@@ -148,11 +151,11 @@ export const PixelCatalog = catalogOf("pixels").annotate({
 })
 
 export const Publication = Schema.Struct({
-  sequence: Schema.Int,
+  sequence: Position,
   type: Schema.Literals(["manifest", "edition"]),
   itemId: ElementId,
   manifestHash: Hex64.annotateKey({ description: "SHA-256 of the canonical JSON (RFC 8785) of the item's manifest." }),
-  edition: Schema.NullOr(Schema.Int),
+  edition: Schema.NullOr(Position),
   keeper: Schema.NullOr(Address),
   transaction: Schema.NullOr(TransactionHash),
   publishedAt: Timestamp,
@@ -167,9 +170,9 @@ export const Publication = Schema.Struct({
 export const PublicationSegment = Schema.Struct({
   ok: Schema.Literal(true),
   anchor: ChainHead,
-  entries: Schema.Array(Publication),
+  entries: listOf(Publication, 100),
   head: ChainHead,
-  next: Schema.NullOr(Schema.Int),
+  next: Schema.NullOr(Position),
 }).annotate({
   identifier: "PublicationSegment",
   description: "Consecutive publications, re-hashed by the server before it serves them.",

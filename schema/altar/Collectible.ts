@@ -1,11 +1,12 @@
 /** Collectibles: numbered editions, each with its own keeper record and its own entry in the publication chain. */
 import { Schema } from "effect"
+import { Position, said, shaped } from "../Bounds.ts"
 import { settledAct } from "./Act.ts"
 import { Address, AgentName, Hex64, Timestamp, TransactionHash, Url, Uuid } from "./Common.ts"
 import { Reason } from "./Keeper.ts"
 import { SpiritId } from "./Spirit.ts"
 
-export const ElementId = Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,64}$/u)).annotate({
+export const ElementId = shaped(/^[a-z0-9-]{1,64}$/u, 64).annotate({
   identifier: "ElementId",
   description: "A collectible listed at /api/elements, /api/companions or /api/pixels.",
   examples: ["beeswax"],
@@ -21,17 +22,17 @@ export const Collectible = Schema.Struct({
   id: Uuid,
   permalink: Url,
   elementId: ElementId,
-  name: Schema.String,
+  name: said("Beeswax"),
   kind: ItemKind,
-  edition: Schema.Int.annotate({ description: "Its number, from 1; no number is given twice." }),
-  editionSize: Schema.Int,
+  edition: Position.annotate({ description: "Its number, from 1; no number is given twice." }),
+  editionSize: Position,
   spirit: Schema.NullOr(SpiritId).annotate({ description: "The altar it is dedicated to, for ever." }),
   keeper: Address,
   agentName: Schema.NullOr(AgentName),
   reason: Schema.NullOr(Reason),
   collectedAt: Timestamp,
   transaction: TransactionHash,
-  publication: Schema.Struct({ sequence: Schema.Int, chainHash: Hex64 }).annotate({
+  publication: Schema.Struct({ sequence: Position, chainHash: Hex64 }).annotate({
     description: "Its entry in the publication chain.",
   }),
 }).annotate({

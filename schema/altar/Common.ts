@@ -1,5 +1,6 @@
 /** The small values every altar body is made of, so that each is described, limited and exemplified once. */
 import { Schema } from "effect"
+import { shaped, upTo } from "../Bounds.ts"
 
 const described = (identifier: string, description: string, ...examples: ReadonlyArray<string>) => ({
   identifier,
@@ -8,7 +9,7 @@ const described = (identifier: string, description: string, ...examples: Readonl
 })
 
 /** Lowercase hex SHA-256 (64 digits). */
-export const Hex64 = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/u)).annotate(
+export const Hex64 = shaped(/^[0-9a-f]{64}$/u, 64).annotate(
   described(
     "Hex64",
     "A SHA-256 digest as 64 lowercase hexadecimal digits.",
@@ -17,13 +18,13 @@ export const Hex64 = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/u)).an
 )
 
 /** Lowercase or checksummed EVM address; compared by value, never by spelling. */
-export const Address = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/u)).annotate(
+export const Address = shaped(/^0x[0-9a-fA-F]{40}$/u, 42).annotate(
   described("Address", "An EVM address.", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"),
 )
 export type Address = `0x${string}`
 
 /** Lowercase 0x-prefixed transaction hash. */
-export const TransactionHash = Schema.String.check(Schema.isPattern(/^0x[0-9a-f]{64}$/u)).annotate(
+export const TransactionHash = shaped(/^0x[0-9a-f]{64}$/u, 66).annotate(
   described(
     "TransactionHash",
     "An on-chain transaction hash in lowercase.",
@@ -31,29 +32,27 @@ export const TransactionHash = Schema.String.check(Schema.isPattern(/^0x[0-9a-f]
   ),
 )
 
-export const Uuid = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u),
-).annotate(described("Uuid", "A lowercase UUID.", "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"))
+export const Uuid = shaped(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u, 36).annotate(
+  described("Uuid", "A lowercase UUID.", "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"),
+)
 
 /** RFC 3339 UTC with milliseconds and `Z`: the exact string that enters a chain hash. */
-export const Timestamp = Schema.String.check(
-  Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u),
-).annotate({
+export const Timestamp = shaped(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u, 24).annotate({
   ...described("Timestamp", "RFC 3339 UTC time with milliseconds.", "2026-11-21T09:17:02.115Z"),
   format: "date-time",
 })
 
 /** CAIP-2 network id. */
-export const Network = Schema.String.check(Schema.isPattern(/^eip155:[0-9]{1,12}$/u)).annotate(
+export const Network = shaped(/^eip155:[0-9]{1,12}$/u, 19).annotate(
   described("Network", "A CAIP-2 network id.", "eip155:8453"),
 )
 
 /** Atomic USDC (6 decimals) as a decimal string; `10000` is one cent. */
-export const AtomicAmount = Schema.String.check(Schema.isPattern(/^(0|[1-9][0-9]{0,77})$/u)).annotate(
+export const AtomicAmount = shaped(/^(0|[1-9][0-9]{0,77})$/u, 78).annotate(
   described("AtomicAmount", "Atomic USDC (6 decimals) as a decimal string.", "10000"),
 )
 
-export const PriceUsd = Schema.String.check(Schema.isPattern(/^\$[0-9]+\.[0-9]{2}$/u)).annotate(
+export const PriceUsd = shaped(/^\$[0-9]{1,12}\.[0-9]{2}$/u, 16).annotate(
   described("PriceUsd", "A price in US dollars.", "$0.01"),
 )
 
@@ -91,7 +90,7 @@ export const Words = Schema.String.check(
 )
 
 /** The `limit` query of newest-first lists: 1 to 50. */
-export const ListLimit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 50 })).annotate({
+export const ListLimit = upTo(50).annotate({
   description: "How many to return, 1 to 50; 20 when absent.",
   examples: [20],
 })

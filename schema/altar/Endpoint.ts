@@ -2,13 +2,11 @@
 import { Context, Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { HttpApiMiddleware, HttpApiSchema, OpenApi } from "effect/http-api"
+import { base64, header } from "../Bounds.ts"
 import { SettlementPending } from "./Act.ts"
 import * as Errors from "./Errors.ts"
 import { IdempotencyKey, PaymentSignature } from "./Payment.ts"
 import { dollars, paymentInfo, type Price } from "./Prices.ts"
-
-export const header = (description: string, example: string) =>
-  Schema.String.annotate({ description, examples: [example] })
 
 /** 429 with the true wait, in the body and as a header. */
 export const Limited = Errors.RateLimited.pipe(
@@ -50,7 +48,7 @@ export type UnknownError =
   | Errors.AttemptNotFound
 
 export const paymentResponse = {
-  "payment-response": header(
+  "payment-response": base64(
     "Base64 of the JSON x402 v2 settlement: success, transaction, network, payer.",
     "eyJzdWNjZXNzIjp0cnVlfQ==",
   ),
@@ -58,32 +56,52 @@ export const paymentResponse = {
 
 const Unpaid = Schema.Union([Errors.PaymentRequired, Errors.PaymentInvalid, Errors.PaymentFailed])
 
+const unpaidBody = Unpaid.annotate({
+  identifier: "PaymentRefusal",
+  description: "Payment required, invalid or failed; the code says which.",
+}).pipe(HttpApiSchema.status(402))
+
+const unpaidHeaders = {
+  "payment-required": base64("Base64 of the JSON x402 v2 challenge.", "eyJ4NDAyVmVyc2lvbiI6Mn0="),
+  "cache-control": header("`no-store`: a challenge is for one request.", "no-store"),
+}
+
+const unpaid = {
+  decode: ({ body }: { readonly body: typeof Unpaid.Type }) => body,
+  encode: (error: typeof Unpaid.Type) => ({
+    body: error,
+    headers: { "payment-required": Base64.encode(JSON.stringify(error.challenge)), "cache-control": "no-store" },
+  }),
+}
+
 /** Every 402: the refusal as body, its challenge once more in `PAYMENT-REQUIRED`. */
 export const PaymentRefusal = Unpaid.pipe(
+  HttpApiSchema.encodeToWithHeaders({ body: unpaidBody, headers: unpaidHeaders }, unpaid),
+)
+
+/** The 402 of a route that is sold for cards, too. */
+export const CardPaymentRefusal = Unpaid.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
-      body: Unpaid.annotate({
-        identifier: "PaymentRefusal",
-        description: "Payment required, invalid or failed; the code says which.",
-      }).pipe(HttpApiSchema.status(402)),
+      body: unpaidBody,
       headers: {
-        "payment-required": header("Base64 of the JSON x402 v2 challenge.", "eyJ4NDAyVmVyc2lvbiI6Mn0="),
-        "cache-control": header("`no-store`: a challenge is for one request.", "no-store"),
+        ...unpaidHeaders,
+        "www-authenticate": Schema.optionalKey(
+          header(
+            "On the week and month routes of a server that takes cards: a challenge of the Machine Payments Protocol for this very request.",
+            'Payment id="fuFrdaXF", realm="altar.example", method="stripe", intent="charge", request="eyJhbW91bnQiOiIzMDAifQ"',
+            2048,
+          ),
+        ),
       },
     },
-    {
-      decode: ({ body }) => body,
-      encode: (error) => ({
-        body: error,
-        headers: { "payment-required": Base64.encode(JSON.stringify(error.challenge)), "cache-control": "no-store" },
-      }),
-    },
+    unpaid,
   ),
 )
 
 /** 202 with where to ask and when. */
 export const Pending = HttpApiSchema.WithHeaders(SettlementPending.pipe(HttpApiSchema.status(202)), {
-  location: header("The reconcile URL.", "https://altar.example/api/reconcile/stone-2026-11-21-a1b2c3"),
+  location: header("The reconcile URL.", "https://altar.example/api/reconcile/stone-2026-11-21-a1b2c3", 2048),
   "retry-after": header("Seconds to wait before reconciling.", "2"),
 })
 
@@ -98,20 +116,47 @@ export const settled = <S extends Schema.Top>(answer: S) =>
     Pending,
   ] as const
 
+/** The headers of an answer that was paid on chain, or by card. */
+export const paidAnyhow = {
+  "payment-response": Schema.optionalKey(paymentResponse["payment-response"]),
+  "payment-receipt": Schema.optionalKey(
+    header(
+      "Paid by card instead: base64url of the JSON receipt of the Machine Payments Protocol.",
+      "eyJtZXRob2QiOiJzdHJpcGUifQ",
+      2048,
+    ),
+  ),
+}
+
+/** The same for an act that may be paid by card. */
+export const settledAnyhow = <S extends Schema.Top>(answer: S) =>
+  [
+    HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(200)), {
+      ...paidAnyhow,
+      "idempotent-replayed": header("`true`: this answer was given before.", "true"),
+    }),
+    HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(201)), paidAnyhow),
+    Pending,
+  ] as const
+
 export const paidHeaders = {
   "idempotency-key": Schema.optionalKey(IdempotencyKey),
   "payment-signature": Schema.optionalKey(PaymentSignature),
 }
 
-export const paidErrors = [
+const beforePayment = [
   Errors.IdempotencyKeyRequired,
   Errors.IdempotencyKeyInvalid,
-  PaymentRefusal,
   Errors.IdempotencyConflict,
   Errors.AuthorizationAlreadyBound,
   Errors.PaymentsUnavailable,
   Errors.FacilitatorUnavailable,
 ] as const
+
+export const paidErrors = [...beforePayment, PaymentRefusal] as const
+
+/** The same for an act that may be paid by card. */
+export const anyhowErrors = [...beforePayment, CardPaymentRefusal] as const
 
 export const described = (identifier: string, summary: string, description: string) =>
   OpenApi.annotations({ identifier, summary, description })
@@ -124,6 +169,10 @@ export const priced = (price: Price, summary: string, description: string) =>
     description: `${description} ${paidRule}`,
     override: { "x-payment-info": paymentInfo(price) },
   })
+
+/** Said of the routes that are sold for cards, too. */
+export const cardRule =
+  "Where the server takes cards (`rails` of /api/candles), WWW-Authenticate on the 402 carries a Machine Payments Protocol challenge as well (`stripe`, `charge`), for this very request; answer it with `Authorization: Payment …` and the same Idempotency-Key."
 
 export const paidRule =
   "Paid by x402 v2 (`exact`, USDC). Send an Idempotency-Key; without PAYMENT-SIGNATURE the answer is 402 with the offer. The signed resource URL must equal this request's URL. A retry with the same key, URL and body never pays twice; 202 means the outcome is not known yet: reconcile, do not pay again."

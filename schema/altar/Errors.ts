@@ -1,5 +1,6 @@
 /** Every refusal of the altar: one class a code, its status, and a sentence that says what to do and what was charged. */
 import { Effect, Schema } from "effect"
+import { anyText, listOf, said, upTo } from "../Bounds.ts"
 import { Challenge } from "./Payment.ts"
 
 const nothing = "Nothing was charged."
@@ -8,16 +9,16 @@ const nothing = "Nothing was charged."
 const envelope = <const Code extends string>(code: Code, message: string) => ({
   ok: Schema.tag(false),
   code: Schema.tag(code),
-  message: Schema.String.annotate({ examples: [message] }).pipe(Schema.withConstructorDefault(Effect.succeed(message))),
+  message: said(message, 1000).pipe(Schema.withConstructorDefault(Effect.succeed(message))),
 })
 
 const at = (httpApiStatus: number, description: string) => ({ httpApiStatus, description })
 
 export const Issue = Schema.Struct({
-  path: Schema.String.annotate({
+  path: said("commitment", 200, anyText).annotate({
     description: "Where, as a JSON pointer without the leading slash; empty for the whole.",
   }),
-  message: Schema.String,
+  message: said("Expected a string matching the RegExp ^[0-9a-f]{64}$", 300, anyText),
 }).annotate({ identifier: "Issue", description: "One thing wrong with a request." })
 export type Issue = typeof Issue.Type
 
@@ -28,7 +29,7 @@ export class BadRequest extends Schema.Error<BadRequest>("BadRequest")(
       "bad_request",
       `The request does not have the documented form; correct it and send it again. ${nothing}`,
     ),
-    issues: Schema.Array(Issue),
+    issues: listOf(Issue, 20),
   },
   at(400, "The request does not have the documented form. Nothing was charged or stored."),
 ) {}
@@ -66,7 +67,7 @@ export class PaymentRequired extends Schema.Error<PaymentRequired>("PaymentRequi
 export class PaymentInvalid extends Schema.Error<PaymentInvalid>("PaymentInvalid")(
   {
     ...envelope("payment_invalid", `The payment does not fit this offer. ${nothing}`),
-    reason: Schema.String,
+    reason: said("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
     ...challenged,
   },
   at(402, "The payment does not fit this offer or cannot be settled. Nothing was charged."),
@@ -78,7 +79,7 @@ export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
       "payment_failed",
       "This payment did not settle and never will. Nothing was charged; start again with a new Idempotency-Key.",
     ),
-    reason: Schema.String,
+    reason: said("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
     ...challenged,
   },
   at(402, "The payment ended without settlement, by evidence. Use a new Idempotency-Key."),
@@ -287,7 +288,7 @@ export class CommitmentRefused extends Schema.Error<CommitmentRefused>("Commitme
 export class RateLimited extends Schema.Error<RateLimited>("RateLimited")(
   {
     ...envelope("rate_limited", "Too many requests; wait for the time in Retry-After."),
-    retryAfter: Schema.Int.annotate({ description: "Seconds to wait." }),
+    retryAfter: upTo(604_800).annotate({ description: "Seconds to wait." }),
   },
   at(429, "Too many requests."),
 ) {}
@@ -298,7 +299,7 @@ export class Internal extends Schema.Error<Internal>("Internal")(
       "internal",
       "The server failed. If you sent a payment, do not sign another: repeat the same request with the same Idempotency-Key, or POST /api/reconcile/{key}.",
     ),
-    requestId: Schema.String,
+    requestId: said("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1").annotate({ description: "Names the fault in our log." }),
   },
   at(500, "A fault of the server."),
 ) {}
@@ -306,7 +307,7 @@ export class Internal extends Schema.Error<Internal>("Internal")(
 export class PaymentsUnavailable extends Schema.Error<PaymentsUnavailable>("PaymentsUnavailable")(
   {
     ...envelope("payments_unavailable", `Payments are not configured on this server; the free routes work. ${nothing}`),
-    missing: Schema.Array(Schema.String),
+    missing: listOf(said("PAY_TO"), 20).annotate({ description: "Settings that this server lacks." }),
   },
   at(503, "Payments are not configured."),
 ) {}

@@ -1,6 +1,7 @@
 /** What can be read of the field guide: spirits, altars, the state of the field, and the newest acts. */
 import { Schema } from "effect"
-import { Act } from "./Act.ts"
+import { Count, listOf, path, said } from "../Bounds.ts"
+import { Act, ActName } from "./Act.ts"
 import { LitCandle } from "./Candle.ts"
 import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "./Common.ts"
 import { Day } from "./Prayer.ts"
@@ -16,18 +17,18 @@ export const KeeperBrief = Schema.Struct({
 
 export const Spirit = Schema.Struct({
   id: SpiritId,
-  name: Schema.String,
-  kin: Schema.String.annotate({ description: "The real animal." }),
-  epithet: Schema.String,
-  habitat: Schema.String,
-  habit: Schema.String,
-  description: Schema.String,
-  altarLine: Schema.String,
-  image: Schema.String.annotate({ description: "Path of the illustration." }),
+  name: said("Moss Hare"),
+  kin: said("brown hare").annotate({ description: "The real animal." }),
+  epithet: said("Keeper of the held breath"),
+  habitat: said("Rough pasture at the edge of a wood."),
+  habit: said("Lies flat in a shallow form with both eyes open."),
+  description: said("A hare with moss along the spine.", 1000),
+  altarLine: said("A hollow in long grass, the size of a loaf."),
+  image: path("/images/spirits/moss-hare.svg").annotate({ description: "Path of the illustration." }),
   keeper: Schema.NullOr(KeeperBrief),
 }).annotate({ identifier: "Spirit", description: "A page of the field guide." })
 
-export const SpiritList = Schema.Struct({ ok: Schema.Literal(true), spirits: Schema.Array(Spirit) }).annotate({
+export const SpiritList = Schema.Struct({ ok: Schema.Literal(true), spirits: listOf(Spirit, 24) }).annotate({
   identifier: "SpiritList",
   description: "The 24 spirits, in their order, with their keepers.",
 })
@@ -42,37 +43,43 @@ export const PrayerSlot = Schema.Struct({
 
 export const Altar = Schema.Struct({
   spirit: SpiritId,
-  name: Schema.String,
-  altarLine: Schema.String,
+  name: said("Moss Hare"),
+  altarLine: said("A hollow in long grass, the size of a loaf."),
   keeper: Schema.NullOr(KeeperBrief),
   today: PrayerSlot,
-  litCandles: Schema.Int,
-  candles: Schema.Array(LitCandle).annotate({ description: "The newest lit candles, at most five." }),
-  dedicated: Schema.Int.annotate({ description: "Collectibles dedicated to this altar." }),
+  litCandles: Count,
+  candles: listOf(LitCandle, 5).annotate({ description: "The newest lit candles, at most five." }),
+  dedicated: Count.annotate({ description: "Collectibles dedicated to this altar." }),
 }).annotate({ identifier: "Altar", description: "A spirit's altar as it stands now." })
 
 export const AltarList = Schema.Struct({
   ok: Schema.Literal(true),
   day: Day,
-  altars: Schema.Array(Altar),
+  altars: listOf(Altar, 24),
 }).annotate({ identifier: "AltarList", description: "Every altar: today's prayer slot and its candles." })
 
 export const Field = Schema.Struct({
   ok: Schema.Literal(true),
   day: Day,
-  keepers: Schema.Int,
-  prayersToday: Schema.Int,
-  litCandles: Schema.Int,
-  stones: Schema.Int,
-  acts: Schema.Int,
-  centsSettled: Schema.Int.annotate({ description: "All that was ever settled, in US cents." }),
+  keepers: Count,
+  prayersToday: Count,
+  litCandles: Count,
+  stones: Count,
+  acts: Count,
+  centsSettled: Count.annotate({ description: "All that was ever settled, in US cents." }),
   lastSettlement: Schema.NullOr(
-    Schema.Struct({ id: Uuid, act: Schema.String, permalink: Url, settledAt: Timestamp, transaction: TransactionHash }),
+    Schema.Struct({
+      id: Uuid,
+      act: ActName,
+      permalink: Url,
+      settledAt: Timestamp,
+      transaction: Schema.NullOr(TransactionHash),
+    }),
   ),
 }).annotate({ identifier: "Field", description: "The state of the whole field." })
 
 export const ActList = Schema.Struct({
   ok: Schema.Literal(true),
-  acts: Schema.Array(Act),
+  acts: listOf(Act, 50),
   next: Schema.NullOr(Uuid).annotate({ description: "`before` of the following page, or null." }),
 }).annotate({ identifier: "ActList", description: "The newest acts, with their permalinks and receipts." })

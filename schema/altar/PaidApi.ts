@@ -1,20 +1,23 @@
 /** The routes of the other paid acts, and how a paid request ended. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { header } from "../Bounds.ts"
 import { CandleBody, CandleSettled, UnsealAnswer, UnsealBody } from "./Candle.ts"
 import { CollectibleSettled, ElementId } from "./Collectible.ts"
 import { Uuid } from "./Common.ts"
 import {
   AltarRequests,
+  anyhowErrors,
+  cardRule,
   described,
-  header,
+  paidAnyhow,
   paidErrors,
   paidHeaders,
-  paymentResponse,
   PaymentRefusal,
   Pending,
   priced,
   settled,
+  settledAnyhow,
   Unknown,
 } from "./Endpoint.ts"
 import * as Errors from "./Errors.ts"
@@ -98,14 +101,20 @@ const candle = <const Name extends string, const Rung extends string>(
     params: { familiarId: SpiritId },
     headers: paidHeaders,
     payload: CandleBody,
-    success: settled(CandleSettled),
-    error: [...paidErrors, Errors.SpiritNotFound, Errors.ParentNotLit, Errors.DedicationHeld, Errors.CommitmentRefused],
+    success: settledAnyhow(CandleSettled),
+    error: [
+      ...anyhowErrors,
+      Errors.SpiritNotFound,
+      Errors.ParentNotLit,
+      Errors.DedicationHeld,
+      Errors.CommitmentRefused,
+    ],
   })
     .annotateMerge(
       priced(
         price,
         `Light a candle for ${days}`,
-        "A votive candle with a public dedication, or with parentId a light on a lit candle.",
+        `A votive candle with a public dedication, or with parentId a light on a lit candle.${price.cards === true ? ` ${cardRule}` : ""}`,
       ),
     )
     .annotate(Unknown, noSpirit)
@@ -157,7 +166,7 @@ const reconcile = HttpApiEndpoint.post("reconcile", "/api/reconcile/:idempotency
   params: { idempotencyKey: IdempotencyKey },
   success: [
     HttpApiSchema.WithHeaders(AnySettled.pipe(HttpApiSchema.status(200)), {
-      ...paymentResponse,
+      ...paidAnyhow,
       "idempotent-replayed": header("`true`: this answer was given before.", "true"),
     }),
     Pending,

@@ -1,8 +1,9 @@
 /** What x402 v2 puts on the wire around a paid act: challenge, signed payment, settlement, receipt. */
 import { Schema } from "effect"
+import { path, said, shaped, upTo } from "../Bounds.ts"
 import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "./Common.ts"
 
-export const IdempotencyKey = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{12,128}$/u)).annotate({
+export const IdempotencyKey = shaped(/^[A-Za-z0-9_-]{12,128}$/u, 128).annotate({
   identifier: "IdempotencyKey",
   description:
     "Names one purchase. Same purchase, same key: a retry with the same URL and body never pays twice. A new attempt needs a new key. Treat it as a secret until you have your answer.",
@@ -10,7 +11,10 @@ export const IdempotencyKey = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_
 })
 
 /** Base64 JSON of the signed x402 v2 payment; 16 KiB at most. */
-export const PaymentSignature = Schema.String.check(Schema.isMaxLength(16_384)).annotate({
+export const PaymentSignature = Schema.String.check(
+  Schema.isMaxLength(16_384),
+  Schema.makeFilter(() => true, { toJsonSchema: () => ({ pattern: "^[A-Za-z0-9+/]+={0,2}$" }) }),
+).annotate({
   identifier: "PaymentSignature",
   description: "Base64 of the JSON x402 v2 PaymentPayload that your client signed for exactly this URL and price.",
   examples: ["eyJ4NDAyVmVyc2lvbiI6Mn0="],
@@ -23,10 +27,10 @@ export const PaymentRequirements = Schema.Struct({
   amount: AtomicAmount,
   asset: Address,
   payTo: Address,
-  maxTimeoutSeconds: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 86_400 })),
+  maxTimeoutSeconds: upTo(86_400),
   extra: Schema.Struct({
-    name: Schema.String.annotate({ description: "EIP-712 domain name of the asset." }),
-    version: Schema.String.annotate({ description: "EIP-712 domain version of the asset." }),
+    name: said("USD Coin").annotate({ description: "EIP-712 domain name of the asset." }),
+    version: said("2").annotate({ description: "EIP-712 domain version of the asset." }),
     paymentFlow: Schema.Literal("upfront"),
   }),
 }).annotate({
@@ -48,16 +52,46 @@ export type PaymentRequirements = typeof PaymentRequirements.Type
 
 export const PaymentResource = Schema.Struct({
   url: Url,
-  description: Schema.String,
+  description: said("One witness stone: a timestamped sealed commitment in a public hash chain"),
   mimeType: Schema.Literal("application/json"),
 }).annotate({ identifier: "PaymentResource", description: "What is being paid for; `url` must be signed unchanged." })
+
+const JsonSchema = Schema.Record(Schema.String, Schema.Json).annotate({ description: "A JSON Schema of `info`." })
+
+/** `payment-identifier`: a client may put the key of its purchase into `info.id` of its payment. */
+export const PaymentIdentifierExtension = Schema.Struct({
+  info: Schema.Struct({ required: Schema.Boolean }),
+  schema: JsonSchema,
+}).annotate({
+  identifier: "PaymentIdentifierExtension",
+  description:
+    "x402 extension: `info.id` of the signed payment, 16 to 128 characters of A-Z a-z 0-9 _ -, serves as the Idempotency-Key; sent as well, the header must be equal.",
+})
+
+/** `bazaar`: how this route is called. */
+export const BazaarExtension = Schema.Struct({
+  routeTemplate: Schema.optionalKey(path("/api/witness")),
+  info: Schema.Record(Schema.String, Schema.Json),
+  schema: JsonSchema,
+}).annotate({
+  identifier: "BazaarExtension",
+  description: "x402 extension: how this route is called, for catalogues of paid routes.",
+})
+export type BazaarExtension = typeof BazaarExtension.Type
+
+export const ChallengeExtensions = Schema.Struct({
+  "payment-identifier": PaymentIdentifierExtension,
+  bazaar: Schema.optionalKey(BazaarExtension),
+}).annotate({ identifier: "ChallengeExtensions", description: "x402 extensions that this server speaks." })
+export type ChallengeExtensions = typeof ChallengeExtensions.Type
 
 /** The content of `PAYMENT-REQUIRED`, also readable in the body of every 402. */
 export const Challenge = Schema.Struct({
   x402Version: Schema.Literal(2),
-  error: Schema.String,
+  error: said("PAYMENT-SIGNATURE header is required"),
   resource: PaymentResource,
   accepts: Schema.Tuple([PaymentRequirements]),
+  extensions: ChallengeExtensions,
 }).annotate({ identifier: "Challenge", description: "The x402 v2 payment challenge." })
 export type Challenge = typeof Challenge.Type
 
@@ -128,6 +162,49 @@ export const Receipt = Schema.Struct({
   ],
 })
 export type Receipt = typeof Receipt.Type
+
+/** The proof of a payment by card: nothing of it is on a chain, and nothing tells who held the card. */
+export const CardReceipt = Schema.Struct({
+  transaction: Schema.Null,
+  network: Schema.Null,
+  asset: Schema.Null,
+  amountAtomic: AtomicAmount,
+  priceUsd: PriceUsd,
+  payer: Schema.Null,
+  payTo: Schema.Null,
+  settledAt: Timestamp,
+  explorerUrl: Schema.Null,
+  card: Schema.Struct({
+    method: Schema.Literal("stripe"),
+    reference: said("pi_3SWqLm2eZvKYlo2C1x7Yh3aB").annotate({ description: "The card processor's payment intent." }),
+    currency: Schema.Literal("usd"),
+    amountCents: shaped(/^[1-9][0-9]{0,11}$/u, 12).annotate({ description: "US cents charged.", examples: ["300"] }),
+  }),
+}).annotate({
+  identifier: "CardReceipt",
+  description: "A settlement by card: the members of a receipt on chain are null, and `card` says what was charged.",
+  examples: [
+    {
+      transaction: null,
+      network: null,
+      asset: null,
+      amountAtomic: "3000000",
+      priceUsd: "$3.00",
+      payer: null,
+      payTo: null,
+      settledAt: "2026-11-21T09:17:02.115Z",
+      explorerUrl: null,
+      card: { method: "stripe", reference: "pi_3SWqLm2eZvKYlo2C1x7Yh3aB", currency: "usd", amountCents: "300" },
+    },
+  ],
+})
+
+/** The receipt of an act that may be paid either way. */
+export const AnyReceipt = Schema.Union([Receipt, CardReceipt]).annotate({
+  identifier: "AnyReceipt",
+  description: "The settlement that paid for an act, on chain or by card.",
+})
+export type AnyReceipt = typeof AnyReceipt.Type
 
 /** Dollars with two decimals of an atomic amount, `$0.01` for `10000n`. */
 export const priceUsd = (amountAtomic: bigint): string => {

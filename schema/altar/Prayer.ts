@@ -1,12 +1,13 @@
 /** Prayers: one sealed intention for each spirit and UTC day, answered with a short line. */
 import { Schema } from "effect"
+import { said, shaped } from "../Bounds.ts"
 import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "./Common.ts"
 import { Commitment } from "./Commitment.ts"
 import { Receipt } from "./Payment.ts"
 import { SpiritId } from "./Spirit.ts"
 
 /** A UTC calendar day. */
-export const Day = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2}$/u)).annotate({
+export const Day = shaped(/^\d{4}-\d{2}-\d{2}$/u, 10).annotate({
   identifier: "Day",
   description: "A UTC day, YYYY-MM-DD.",
   examples: ["2026-11-21"],
@@ -43,6 +44,8 @@ export const PrayerSettled = Schema.Struct({
   record: Prayer,
   receipt: Receipt,
   permalink: Url,
-  line: Schema.String.annotate({ description: "What the spirit answers, one of its own lines." }),
+  line: said("Noted, at dawn, in wet grass.").annotate({
+    description: "What the spirit answers, one of its own lines.",
+  }),
   replayed: Schema.Boolean,
 }).annotate({ identifier: "PrayerSettled", description: "A settled prayer with the spirit's line and its receipt." })

@@ -15,6 +15,8 @@ export interface Price {
   readonly days?: number
   /** One line for the wallet's owner, in the challenge. */
   readonly description: string
+  /** Whether it is sold for cards, too, where a server takes them. */
+  readonly cards?: boolean
 }
 
 const candle = "lightVotiveCandle"
@@ -52,6 +54,7 @@ export const prices = {
     route: "POST /api/candles/week/{spirit-id}",
     priceAtomic: 3_000_000n,
     days: 7,
+    cards: true,
     description: "A votive candle, or a light on one, that burns for seven days",
   },
   lightMonth: {
@@ -60,6 +63,7 @@ export const prices = {
     route: "POST /api/candles/month/{spirit-id}",
     priceAtomic: 9_000_000n,
     days: 30,
+    cards: true,
     description: "A votive candle, or a light on one, that burns for thirty days",
   },
   setWitnessStone: {
@@ -73,12 +77,26 @@ export const prices = {
 /** Dollars without a sign, `0.01`. */
 export const dollars = (amountAtomic: bigint): string => priceUsd(amountAtomic).slice(1)
 
+const cardOffer = (priceAtomic: bigint) => ({
+  intent: "charge",
+  method: "stripe",
+  amount: (priceAtomic / 10_000n).toString(),
+  currency: "usd",
+  description: "Where the server takes cards: `rails` of /api/candles says so, and the 402 carries the challenge.",
+})
+
 /**
  * `x-payment-info` in both shapes that are read in the field: AgentCash takes `price` in dollars with `protocols`, the
  * MPP discovery draft `offers` in base units. Asset address and recipient stand in the live 402 alone.
  */
-export const paymentInfo = ({ priceAtomic }: Price) => ({
+export const paymentInfo = ({ cards, priceAtomic }: Price) => ({
   price: { mode: "fixed", currency: "USD", amount: dollars(priceAtomic) },
-  protocols: [{ x402: {} }],
-  offers: [{ intent: "charge", method: "evm", amount: priceAtomic.toString(), currency: "USDC" }],
+  protocols: [
+    { x402: {} },
+    ...(cards === true ? [{ mpp: { method: "stripe", intent: "charge", currency: "usd" } }] : []),
+  ],
+  offers: [
+    { intent: "charge", method: "evm", amount: priceAtomic.toString(), currency: "USDC" },
+    ...(cards === true ? [cardOffer(priceAtomic)] : []),
+  ],
 })

@@ -1,6 +1,7 @@
 /** The free reads of the altar. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { upTo } from "../Bounds.ts"
 import { ActAnswer } from "./Act.ts"
 import { CandleList } from "./Candle.ts"
 import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "./Catalog.ts"
@@ -38,7 +39,11 @@ const field = HttpApiEndpoint.get("field", "/api/field", { success: Field }).ann
 )
 
 const candles = HttpApiEndpoint.get("candles", "/api/candles", {
-  query: { spirit: Schema.optionalKey(SpiritId), limit: Schema.optionalKey(ListLimit), before },
+  query: {
+    spirit: Schema.optionalKey(SpiritId).annotateKey({ description: "Only candles on this spirit's altar." }),
+    limit: Schema.optionalKey(ListLimit),
+    before,
+  },
   success: CandleList,
 }).annotateMerge(described("listCandles", "Candles lit now", "Lit candles with their lights, the rungs and the rails."))
 
@@ -52,8 +57,7 @@ const pixels = HttpApiEndpoint.get("pixels", "/api/pixels", { success: PixelCata
   described("listPixels", "Pixels", "The catalog of the six pixels with their editions."),
 )
 
-const position = (description: string, maximum: number) =>
-  Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum })).annotate({ description }))
+const position = (description: string, maximum: number) => Schema.optionalKey(upTo(maximum).annotate({ description }))
 
 const publications = HttpApiEndpoint.get("publications", "/api/publish-chain", {
   query: {

@@ -1,5 +1,6 @@
 /** Witness stones: timestamped sealed commitments in a hash chain, and their reveal. */
 import { Schema } from "effect"
+import { Count, listOf, Position, said } from "../Bounds.ts"
 import { settledAct } from "./Act.ts"
 import { Address, AgentName, Hex64, Salt, Timestamp, TransactionHash, Url, Uuid, Words } from "./Common.ts"
 import { Commitment } from "./Commitment.ts"
@@ -35,14 +36,14 @@ export const WitnessStone = Schema.Struct({
   kind: StoneKind,
   spirit: SpiritId,
   witnessedAt: Timestamp,
-  sequence: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
+  sequence: Position.annotate({
     description: "Position in the chain, from 1.",
   }),
   chainHash: Hex64,
   previousHash: Hex64,
   payer: Address,
   transaction: TransactionHash,
-  verify: Schema.Struct({ recipe: Schema.String, revealUrl: Url }),
+  verify: Schema.Struct({ recipe: said("chainHash = SHA-256(previousHash NUL sequence NUL …)"), revealUrl: Url }),
 }).annotate({
   identifier: "WitnessStone",
   description:
@@ -76,7 +77,7 @@ export const WitnessSettled = settledAct(WitnessStone).annotate({
 
 /** The public side of a reveal; hidden text is stored and verified but not shown. */
 export const Reveal = Schema.Struct({
-  text: Schema.NullOr(Schema.String),
+  text: Schema.NullOr(Words),
   hidden: Schema.Boolean.annotate({ description: "True when the words look like a link, wallet or address." }),
   agentName: Schema.NullOr(AgentName),
   revealedAt: Timestamp,
@@ -100,7 +101,7 @@ export const ListedStone = Schema.Struct({
 }).annotate({ identifier: "ListedStone", description: "A stone with its setter's name and its reveal, if any." })
 
 export const ChainHead = Schema.Struct({
-  sequence: Schema.Int.annotate({ description: "0 while the chain is empty." }),
+  sequence: Count.annotate({ description: "0 while the chain is empty." }),
   chainHash: Hex64,
 }).annotate({
   identifier: "ChainHead",
@@ -110,9 +111,9 @@ export const ChainHead = Schema.Struct({
 
 export const WitnessList = Schema.Struct({
   ok: Schema.Literal(true),
-  stones: Schema.Array(ListedStone),
+  stones: listOf(ListedStone, 50),
   head: ChainHead,
-  next: Schema.NullOr(Schema.Int).annotate({ description: "`before` of the following page, or null." }),
+  next: Schema.NullOr(Position).annotate({ description: "`before` of the following page, or null." }),
 }).annotate({ identifier: "WitnessList", description: "Settled stones, newest first, with the chain head." })
 
 export const WitnessAnswer = Schema.Struct({
@@ -122,7 +123,7 @@ export const WitnessAnswer = Schema.Struct({
 }).annotate({ identifier: "WitnessAnswer", description: "One stone with its chain link and receipt." })
 
 export const ChainEntry = Schema.Struct({
-  sequence: Schema.Int,
+  sequence: Position,
   id: Uuid,
   commitment: Commitment,
   witnessedAt: Timestamp,
@@ -135,9 +136,9 @@ export const ChainEntry = Schema.Struct({
 export const ChainSegment = Schema.Struct({
   ok: Schema.Literal(true),
   anchor: ChainHead,
-  entries: Schema.Array(ChainEntry),
+  entries: listOf(ChainEntry, 100),
   head: ChainHead,
-  next: Schema.NullOr(Schema.Int).annotate({ description: "`from` of the following segment, or null at the head." }),
+  next: Schema.NullOr(Position).annotate({ description: "`from` of the following segment, or null at the head." }),
 }).annotate({
   identifier: "ChainSegment",
   description: "Consecutive links, re-hashed by the server before it serves them. `anchor` is the entry before them.",

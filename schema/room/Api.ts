@@ -8,6 +8,7 @@ import {
   HttpApiSecurity,
   OpenApi,
 } from "effect/http-api"
+import { Count, header } from "../Bounds.ts"
 import * as Errors from "./Errors.ts"
 import { MessageBody } from "./Message.ts"
 import { Created, Deleted, Replayed, RoomBody, RoomId, Sent, Signals } from "./Room.ts"
@@ -19,8 +20,6 @@ export class RoomRequests extends HttpApiMiddleware.Service<RoomRequests>()("spi
 
 /** The token a request presents; whether it is the room's is for the room to say. */
 export class Invite extends Context.Service<Invite, Redacted.Redacted<string>>()("spirit-altar/schema/Invite") {}
-
-const header = (description: string, example: string) => Schema.String.annotate({ description, examples: [example] })
 
 const Unauthorized = Errors.RoomUnauthorized.pipe(
   HttpApiSchema.encodeToWithHeaders(
@@ -80,7 +79,7 @@ const room = { roomId: RoomId }
 const known = [RateLimited, Errors.RoomNotFound, Errors.RoomExpired] as const
 
 const createRoom = HttpApiEndpoint.post("createRoom", "/api/rooms", {
-  payload: [HttpApiSchema.NoContent, RoomBody],
+  payload: [RoomBody, HttpApiSchema.NoContent],
   success: limited(Created.pipe(HttpApiSchema.status(201))),
   error: RateLimited,
 }).annotateMerge(
@@ -98,7 +97,7 @@ const createRoom = HttpApiEndpoint.post("createRoom", "/api/rooms", {
 
 const cursor = {
   after: Schema.optionalKey(
-    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })).annotate({
+    Count.annotate({
       description: "The newest sequence number already seen; 0 or absent for the latest 50.",
     }),
   ),

@@ -1,10 +1,11 @@
 /** Every refusal of the signal room: `{error: {code, message}}`, one class a code. */
 import { Effect, Schema } from "effect"
+import { said, upTo } from "../Bounds.ts"
 
 const error = <const Code extends string>(code: Code, message: string) => ({
   error: Schema.Struct({
     code: Schema.Literal(code),
-    message: Schema.String.annotate({ description: "One sentence a person can act on." }),
+    message: said(message).annotate({ description: "One sentence a person can act on." }),
   }).pipe(Schema.withConstructorDefault(Effect.succeed({ code, message }))),
 })
 
@@ -55,7 +56,7 @@ export class RoomTooLarge extends Schema.Error<RoomTooLarge>("RoomTooLarge")(
 export class RoomRateLimited extends Schema.Error<RoomRateLimited>("RoomRateLimited")(
   {
     ...error("RATE_LIMITED", "Too many requests; wait for the time in Retry-After."),
-    retryAfter: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
+    retryAfter: upTo(604_800).annotate({
       description: "Seconds to wait, as in Retry-After.",
     }),
   },

@@ -1,15 +1,17 @@
 /** A short signal between people and agents: what is sent, and what is kept of it. */
 import { Effect, Schema, SchemaTransformation } from "effect"
+import { anyText, Count, said, shaped } from "../Bounds.ts"
 
 /** No control characters, line or paragraph separators, bidirectional embeddings, overrides or isolates, lone surrogates. */
-const plain = /^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u
+export const plain = /^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u
 
 /**
  * One line of text, trimmed before it is counted in code points. A document can only say what is sent: at least one
  * character, and no more than a body holds.
  */
 export const lineOf = (maximum: number, identifier: string, description: string, example: string) =>
-  Schema.String.check(Schema.isMinCodePoints(1), Schema.isMaxCodePoints(4096))
+  said(example, 4096, anyText)
+    .check(Schema.isMinCodePoints(1), Schema.isMaxCodePoints(4096))
     .annotate({
       identifier,
       description: `${description} Trimmed; then 1 to ${maximum} code points on a single line, without control characters.`,
@@ -43,7 +45,7 @@ export const SenderKind = Schema.Literals(["person", "agent"]).annotate({
   examples: ["agent"],
 })
 
-export const ClientId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u)).annotate({
+export const ClientId = shaped(/^[A-Za-z0-9_-]{1,64}$/u, 64).annotate({
   identifier: "ClientId",
   description:
     "Names this message for retries: the same id with the same content is answered with the original, with other content 409. 1 to 64 ASCII letters, digits, underscores or hyphens.",
@@ -64,34 +66,30 @@ export const MessageBody = Schema.Struct({
 export type MessageBody = typeof MessageBody.Type
 
 /** Place of a message in its room: 1, 2, 3 … without gaps. */
-export const Sequence = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+export const Sequence = Count.annotate({
   identifier: "Sequence",
   description: "Sequence number: ascending and without gaps in a room, from 1; 0 stands for none.",
   examples: [417],
 })
 
 /** ISO 8601, UTC, with milliseconds. */
-export const Instant = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u)).annotate(
-  {
-    identifier: "Instant",
-    description: "ISO 8601 time in UTC with milliseconds.",
-    examples: ["2026-11-21T09:17:02.115Z"],
-    format: "date-time",
-  },
-)
+export const Instant = shaped(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u, 24).annotate({
+  identifier: "Instant",
+  description: "ISO 8601 time in UTC with milliseconds.",
+  examples: ["2026-11-21T09:17:02.115Z"],
+  format: "date-time",
+})
 
 export const Message = Schema.Struct({
-  id: Schema.String.check(
-    Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u),
-  ).annotate({
+  id: shaped(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u, 36).annotate({
     identifier: "MessageId",
     description: "A lowercase UUID v4.",
     examples: ["8c1f6a52-7d0e-4b63-9a53-0d7c2f1b8e44"],
   }),
   seq: Sequence,
-  sender: Schema.String.check(Schema.isMaxCodePoints(40)),
+  sender: said("Wren", 40, plain),
   senderKind: SenderKind,
-  text: Schema.String.check(Schema.isMaxCodePoints(160)),
+  text: said("The build is green.", 160, plain),
   mode: Mode,
   createdAt: Instant,
 }).annotate({

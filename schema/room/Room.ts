@@ -1,6 +1,7 @@
 /** A temporary room that its invite token opens, for seven days. */
 import { Effect, Schema } from "effect"
-import { Instant, lineOf, Message, Sequence } from "./Message.ts"
+import { listOf, said, shaped } from "../Bounds.ts"
+import { Instant, lineOf, Message, plain, Sequence } from "./Message.ts"
 
 /** Days from creation to the end; sending does not extend them. */
 export const lifetimeDays = 7
@@ -8,16 +9,14 @@ export const lifetimeDays = 7
 /** Messages a room keeps, the newest. */
 export const retained = 50
 
-export const RoomId = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u),
-).annotate({
+export const RoomId = shaped(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u, 36).annotate({
   identifier: "RoomId",
   description: "A canonical lowercase UUID v4.",
   examples: ["5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d"],
 })
 
 /** 32 random bytes in base64url without padding. */
-export const Token = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{43}$/u)).annotate({
+export const Token = shaped(/^[A-Za-z0-9_-]{43}$/u, 43).annotate({
   identifier: "RoomToken",
   description: "The invite token, shown once. Whoever holds it can read, send and delete.",
   examples: ["q1w2E3r4T5y6U7i8O9p0-A1s2D3f4G5h6J7k8L9z0_w"],
@@ -31,7 +30,7 @@ export const RoomBody = Schema.Struct({
 
 export const Room = Schema.Struct({
   id: RoomId,
-  name: Schema.String.check(Schema.isMaxCodePoints(60)),
+  name: said("Night shift", 60, plain),
   createdAt: Instant,
   expiresAt: Instant,
   latestSequence: Sequence,
@@ -58,7 +57,7 @@ export const Created = Schema.Struct({ room: Room, token: Token }).annotate({
 
 export const Signals = Schema.Struct({
   room: Room,
-  messages: Schema.Array(Message).annotate({
+  messages: listOf(Message, 50).annotate({
     description: "Kept messages after the cursor, oldest first, at most 50.",
   }),
   truncated: Schema.Boolean.annotate({ description: "True when messages after a nonzero cursor were evicted unseen." }),

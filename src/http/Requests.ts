@@ -32,7 +32,7 @@ const strayQuery = (request: HttpServerRequest.HttpServerRequest, endpoint: Http
   if (query === undefined || query === "") return undefined
   const issues = [...new URLSearchParams(query).keys()]
     .slice(0, 20)
-    .map((name) => ({ path: name.slice(0, 200), message: "This path takes no query parameters" }))
+    .map((name) => ({ path: name.slice(0, 200).toWellFormed(), message: "This path takes no query parameters" }))
   return refuse(400, new BadRequest({ issues }))
 }
 

@@ -15,15 +15,15 @@ interface Entry {
   readonly devDependencies?: Readonly<Record<string, string>>
 }
 
-const lock: { readonly packages: Readonly<Record<string, Entry>> } = JSON.parse(
-  readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8"),
-)
-const entries = Object.entries(lock.packages).filter(([path]) => path !== "")
+type Packages = Readonly<Record<string, Entry>>
+
+const packagesOf = (path: string): Packages =>
+  JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")).packages
 
 /** Node's own search: beside the dependent, then upwards. */
-const isLocked = (from: string, name: string) => {
+const isLocked = (packages: Packages, from: string, name: string) => {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
-    if (lock.packages[`${at === "" ? "" : `${at}/`}node_modules/${name}`] !== undefined) return true
+    if (packages[`${at === "" ? "" : `${at}/`}node_modules/${name}`] !== undefined) return true
     if (at === "") return false
   }
 }
@@ -31,7 +31,10 @@ const isLocked = (from: string, name: string) => {
 /** A part for another platform, which a registry may not hold; npm takes it only there. */
 const isForeign = ({ cpu, optional, os }: Entry) => optional === true && (os ?? cpu) !== undefined
 
-describe("package-lock.json", () => {
+describe.each(["package-lock.json", "test/integrators/package-lock.json"])("%s", (path) => {
+  const packages = packagesOf(path)
+  const entries = Object.entries(packages).filter(([name]) => name !== "")
+
   it("names no address", () => {
     assert.deepStrictEqual(
       entries.filter(([, entry]) => entry.resolved !== undefined).map(([path]) => path),
@@ -50,14 +53,14 @@ describe("package-lock.json", () => {
   it("holds every optional part, so that npm ci agrees on any platform", () => {
     const missing = entries.flatMap(([path, entry]) =>
       Object.keys(entry.optionalDependencies ?? {})
-        .filter((name) => !isLocked(path, name))
+        .filter((name) => !isLocked(packages, path, name))
         .map((name) => `${path} → ${name}`),
     )
     assert.deepStrictEqual(missing, [])
   })
 
   it("pins the project's own dependencies exactly", () => {
-    const root = lock.packages[""]
+    const root = packages[""]
     const ranges = Object.entries({ ...root?.dependencies, ...root?.devDependencies }).filter(
       ([, range]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/u.test(range),
     )

@@ -1,0 +1,50 @@
+/** How values are bounded, so that the document says the length, range and form of everything that crosses the wire. */
+import { Schema } from "effect"
+
+/** A string whose pattern allows at most `maximum` code points; the document says both. The pattern needs the `u` flag. */
+export const shaped = (pattern: RegExp, maximum: number) =>
+  Schema.String.check(
+    Schema.isPattern(pattern, { toJsonSchema: () => ({ pattern: pattern.source, maxLength: maximum }) }),
+  )
+
+/** Any text that UTF-8 can carry: control characters of a quoted request may be in it. */
+export const anyText = /^[^\p{Cs}]*$/u
+
+const oneLine = /^[^\p{Cc}\p{Cs}]*$/u
+
+/**
+ * Text that the server writes: one line, at most `maximum` code points. The document says so and the tests hold every
+ * answer against it; nothing refuses at run time, because no answer about money is withheld for a long sentence.
+ */
+export const said = (example: string, maximum = 500, pattern: RegExp = oneLine) =>
+  Schema.String.check(
+    Schema.makeFilter(() => true, { toJsonSchema: () => ({ pattern: pattern.source, maxLength: maximum }) }),
+  ).annotate({ examples: [example] })
+
+/** A header that the server sends: visible ASCII, at most `maximum` bytes. */
+export const header = (description: string, example: string, maximum = 256) =>
+  said(example, maximum, /^[ -~]*$/u).annotate({ description })
+
+/** A header that holds Base64 of JSON. */
+export const base64 = (description: string, example: string) =>
+  said(example, 16_384, /^[A-Za-z0-9+/]+={0,2}$/u).annotate({ description })
+
+/** A path on this server, or a template of one. */
+export const path = (example: string) => said(example, 200, /^\/[!-~]*$/u)
+
+/** A whole number from 0: how many. */
+export const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })).annotate({
+  examples: [0],
+})
+
+/** A whole number from 1: which one. */
+export const Position = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })).annotate({
+  examples: [1],
+})
+
+/** A whole number of a few, 1 to `maximum`. */
+export const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
+
+/** A list of at most `maximum`; documented as text is. */
+export const listOf = <Item extends Schema.Top>(item: Item, maximum: number) =>
+  Schema.Array(item).check(Schema.makeFilter(() => true, { toJsonSchema: () => ({ maxItems: maximum }) }))

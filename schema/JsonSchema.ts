@@ -1,0 +1,124 @@
+/** The JSON Schemas of the document, completed: descriptions, examples, number formats, and unions told apart by code. */
+
+export interface JsonSchema {
+  $ref?: string
+  examples?: ReadonlyArray<unknown>
+  readonly const?: unknown
+  readonly enum?: ReadonlyArray<unknown>
+  readonly anyOf?: ReadonlyArray<JsonSchema>
+  allOf?: ReadonlyArray<JsonSchema>
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  additionalProperties?: unknown
+  items?: unknown
+  prefixItems?: ReadonlyArray<JsonSchema>
+  readonly minimum?: number
+  readonly maximum?: number
+  format?: string
+  discriminator?: object
+  description?: string
+}
+
+export type Schemas = Readonly<Record<string, JsonSchema>>
+
+const nameOf = ($ref: string) => $ref.split("/").at(-1) ?? ""
+
+const isSchema = (value: unknown): value is JsonSchema => typeof value === "object" && value !== null
+
+/** An example put together from the examples of the parts. */
+export const exampleOf = (schema: JsonSchema, schemas: Schemas): unknown => {
+  if (schema.examples?.[0] !== undefined) return schema.examples[0]
+  if (schema.const !== undefined) return schema.const
+  if (schema.enum !== undefined) return schema.enum[0]
+  if (schema.$ref !== undefined) return exampleOf(schemas[nameOf(schema.$ref)] ?? {}, schemas)
+  const choice = schema.anyOf?.[0] ?? schema.allOf?.[0]
+  if (choice !== undefined) return exampleOf(choice, schemas)
+  switch (schema.type) {
+    case "object":
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([name, property]) => [name, exampleOf(property, schemas)]),
+      )
+    case "array":
+      return (schema.prefixItems ?? (isSchema(schema.items) ? [schema.items] : [])).map((item) =>
+        exampleOf(item, schemas),
+      )
+    case "integer":
+    case "number":
+      return schema.minimum !== undefined && schema.minimum > 0 ? schema.minimum : 1
+    case "boolean":
+      return true
+    case "null":
+      return null
+    default:
+      return "text"
+  }
+}
+
+/** The one value of a member that tells a refusal from the others, if it has one. */
+const codeOf = (schema: JsonSchema | undefined) => {
+  const code = schema?.properties?.["code"]
+  return code?.const ?? (code?.enum?.length === 1 ? code.enum[0] : undefined)
+}
+
+/** A union of refusals names what tells them apart, for generators in languages that need it said. */
+const discriminate = (schema: JsonSchema, schemas: Schemas) => {
+  const refs = (schema.anyOf ?? []).map(({ $ref }) => $ref ?? "")
+  const codes = refs.map((ref) => codeOf(schemas[nameOf(ref)]))
+  if (refs.length < 2 || codes.some((code) => typeof code !== "string") || new Set(codes).size < codes.length) return
+  const mapping = Object.fromEntries(codes.map((code, index) => [String(code), refs[index]]))
+  schema.discriminator = { propertyName: "code", mapping }
+}
+
+const largestInt32 = 2 ** 31 - 1
+
+const isRemark = (schema: JsonSchema) => Object.keys(schema).every((name) => name === "description")
+
+/** What is remarked on a schema in its place stands beside it, not in an intersection with it. */
+export const withRemark = (schema: JsonSchema): JsonSchema => {
+  const { allOf = [], ...rest } = schema
+  const remark = allOf.find(isRemark)
+  const others = allOf.filter((one) => !isRemark(one))
+  if (remark === undefined || others.length > 1) return schema
+  return { ...rest, ...others[0], ...remark }
+}
+
+/** What every schema of the document gets, wherever it stands. */
+const tidy = (schema: JsonSchema, schemas: Schemas) => {
+  const remarked = withRemark(schema)
+  if (remarked !== schema) {
+    delete schema.allOf
+    Object.assign(schema, remarked)
+  }
+  if (schema.type === "integer") schema.format = (schema.maximum ?? Infinity) > largestInt32 ? "int64" : "int32"
+  if (schema.prefixItems?.length === 1 && schema.items === undefined) {
+    schema.items = schema.prefixItems[0]
+    delete schema.prefixItems
+  }
+  if (schema.type === "object" && schema.properties === undefined) schema.additionalProperties ??= true
+  discriminate(schema, schemas)
+}
+
+const notSchemas = new Set(["example", "examples", "enum", "const", "default", "mapping"])
+
+/** Visits every object of a document that can be a schema; examples are not. */
+export const tidyAll = (value: unknown, schemas: Schemas): void => {
+  if (Array.isArray(value)) {
+    for (const one of value) tidyAll(one, schemas)
+    return
+  }
+  if (!isSchema(value)) return
+  tidy(value, schemas)
+  for (const [name, one] of Object.entries(value)) if (!notSchemas.has(name)) tidyAll(one, schemas)
+}
+
+/** The same component with an example, and a description if it says anything of itself. */
+export const completed = (written: JsonSchema, schemas: Schemas): JsonSchema => {
+  const { allOf, ...plain } = written
+  const schema: JsonSchema = allOf?.length === 1 ? { ...plain, ...allOf[0] } : written
+  const said = schema.description ?? schema.properties?.["message"]?.examples?.[0]
+  return {
+    ...schema,
+    ...(said === undefined ? {} : { description: String(said) }),
+    examples: schema.examples ?? [exampleOf(schema, schemas)],
+  }
+}

@@ -1,0 +1,160 @@
+/** The document is good enough to build on: two linters find nothing in it, and two generated clients pay with it. */
+import { readFileSync } from "node:fs"
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { vi } from "vitest"
+import { ListedStone } from "../../schema/altar/Witness.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { sandbox } from "../support/Guide.ts"
+import { ask, World } from "../support/World.ts"
+import { exceptions } from "./exceptions.ts"
+import { lint } from "./Lint.ts"
+import type { Told } from "./programs/Setting.ts"
+import * as Workbench from "./Workbench.ts"
+
+// Installs at most once, generates and compiles: minutes on a loaded machine.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+
+const document = fileURLToPath(new URL("../../schema/openapi.json", import.meta.url))
+
+let bench = ""
+beforeAll(async () => {
+  await Workbench.install()
+  bench = await Workbench.open()
+})
+afterAll(() => Workbench.close(bench))
+
+it("the README shows the program that is run here", () => {
+  const [readme, program] = ["../../README.md", "programs/stone.ts"].map((path) =>
+    readFileSync(new URL(path, import.meta.url), "utf8"),
+  )
+  assert.include(readme, `\`\`\`ts\n${program}\`\`\`\n`)
+})
+
+describe("linters", () => {
+  it("find nothing in the document but what we mean", async () => {
+    const findings = await lint(bench, document)
+    const meant = (rule: string, where: string) =>
+      exceptions.filter((exception) => exception.rule === rule && exception.where.test(where))
+    assert.deepStrictEqual(
+      findings.filter(({ rule, where }) => meant(rule, where).length === 0),
+      [],
+    )
+    const used = new Set(findings.flatMap(({ rule, where }) => meant(rule, where)))
+    assert.deepStrictEqual(
+      exceptions.filter((exception) => !used.has(exception)),
+      [],
+      "an exception that nothing needs",
+    )
+  })
+
+  it("find what is wrong with a worse one", async () => {
+    const worse = JSON.parse(readFileSync(document, "utf8"))
+    delete worse.info.contact
+    delete worse.paths["/api/field"].get.responses["500"]
+    worse.servers = []
+    worse.components.schemas.Stray = { type: "string" }
+    await writeFile(join(bench, "worse.json"), JSON.stringify(worse))
+    const rules = new Set((await lint(bench, join(bench, "worse.json"))).map(({ rule }) => rule))
+    for (const rule of [
+      "no-empty-servers",
+      "info-contact",
+      "oas3-unused-component",
+      "owasp:api4:2023-string-limit",
+      "owasp:api8:2023-define-error-responses-500",
+    ]) {
+      assert.isTrue(rules.has(rule), rule)
+    }
+  })
+})
+
+const programs = ["openapi-fetch.ts", "hey-api.ts"] as const
+
+/** Generates what a program imports, from the document at an address or path. */
+const generate = Effect.fnUntraced(function* (program: (typeof programs)[number], folder: string, input: string) {
+  const config = { input, output: { path: "altar", module: { extension: ".ts" } }, logs: { file: false } }
+  const { code, stderr, stdout } = yield* Effect.promise(async () => {
+    if (program === "openapi-fetch.ts") return Workbench.tool("openapi-typescript", [input, "-o", "altar.ts"], folder)
+    await writeFile(join(folder, "openapi-ts.config.ts"), `export default ${JSON.stringify(config)}\n`)
+    return Workbench.tool("openapi-ts", [], folder)
+  })
+  assert.strictEqual(code, 0, stdout + stderr)
+})
+
+const compiled = (folder: string, program: string) => Effect.promise(() => Workbench.complaints(folder, program))
+
+const decodeStone = Schema.decodeUnknownEffect(ListedStone)
+
+layer(sandbox(), { excludeTestServices: true })("clients generated from the served document", (it) => {
+  const funded = Effect.gen(function* () {
+    const key = generatePrivateKey()
+    const { address } = privateKeyToAccount(key)
+    yield* (yield* LocalChain).fund(address, 1_000_000n)
+    return { key, payer: address.toLowerCase() }
+  })
+
+  /** Runs a type-checked program as an agent with money of its own, and finds on the server what it tells. */
+  const proves = Effect.fnUntraced(function* (program: string) {
+    const { url } = yield* World
+    const { key, payer } = yield* funded
+    assert.strictEqual(yield* compiled(bench, program), "")
+    const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, [program, url, key]))
+    assert.strictEqual(code, 0, stderr)
+    const told: Told = JSON.parse(stdout)
+    assert.deepInclude(told, { payer, replayed: true, pixels: 768, offered: "10000", signals: ["Wren: Set."] })
+    const stone = yield* decodeStone((yield* ask(`${url}/api/witness/${told.stone}`)).json["stone"])
+    const { commitment, sequence, transaction } = told
+    assert.deepInclude(stone, { commitment, sequence, transaction, payer, kind: "promise" })
+    assert.strictEqual(stone.reveal?.text, told.revealed)
+  })
+
+  it.effect("openapi-typescript and openapi-fetch", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      yield* generate("openapi-fetch.ts", bench, `${url}/openapi.json`)
+      yield* proves("openapi-fetch.ts")
+    }),
+  )
+
+  it.effect("the program of the README", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      yield* generate("openapi-fetch.ts", bench, `${url}/openapi.json`)
+      assert.strictEqual(yield* compiled(bench, "stone.ts"), "")
+      const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["stone.ts"], { ALTAR: url }))
+      assert.strictEqual(code, 0, stderr)
+      const [line, words] = stdout.split("\n")
+      assert.match(line ?? "", /^\d+ http:\/\/127\.0\.0\.1:\d+\/witness\/[0-9a-f-]{36} 0x[0-9a-f]{64}$/u)
+      assert.strictEqual(words, "The heron will return by May.")
+    }),
+  )
+
+  it.effect("@hey-api/openapi-ts", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      yield* generate("hey-api.ts", bench, `${url}/openapi.json`)
+      const client = yield* Effect.promise(() => readFile(join(bench, "altar/client.gen.ts"), "utf8"))
+      assert.include(client, url, "the client asks the server of its document")
+      yield* proves("hey-api.ts")
+    }),
+  )
+
+  it.effect("do not build once the document loses a name", () =>
+    Effect.gen(function* () {
+      const acquire = Effect.promise(Workbench.open)
+      const folder = yield* Effect.acquireRelease(acquire, (path) => Effect.promise(() => Workbench.close(path)))
+      const worse = JSON.parse(readFileSync(document, "utf8"))
+      worse.components.schemas.SpiritId.enum.pop()
+      const input = join(folder, "worse.json")
+      yield* Effect.promise(() => writeFile(input, JSON.stringify(worse)))
+      for (const program of programs) {
+        yield* generate(program, folder, input)
+        assert.match(yield* compiled(folder, program), /^\S+\.ts\(\d+,\d+\): error TS2345/u, program)
+      }
+    }),
+  )
+})
