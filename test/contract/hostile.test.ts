@@ -4,6 +4,7 @@ import { request as send } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { faultsOf } from "../support/Contract.ts"
 import { newCommitment, newKey, World, layer as world } from "../support/World.ts"
 
 interface Operation {
@@ -41,7 +42,7 @@ const fill = (path: string, values: Readonly<Record<string, string>>) =>
 
 /** Paths as raw bytes: what `fetch` would tidy up first. */
 const raw = (url: string, method: string, path: string, headers: Record<string, string>, body: Buffer | undefined) =>
-  Effect.callback<{ readonly status: number; readonly text: string }>((resume) => {
+  Effect.callback<Refusal>((resume) => {
     const { hostname, port } = new URL(url)
     const request = send(
       {
@@ -54,11 +55,22 @@ const raw = (url: string, method: string, path: string, headers: Record<string, 
       (response) => {
         const chunks: Array<Buffer> = []
         response.on("data", (chunk: Buffer) => chunks.push(chunk))
-        response.on("end", () =>
-          resume(Effect.succeed({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() })),
-        )
+        response.on("end", () => {
+          const [status, text] = [response.statusCode ?? 0, Buffer.concat(chunks).toString()]
+          const headers = new Headers()
+          for (const [name, values = []] of Object.entries(response.headersDistinct)) {
+            headers.set(name, values.join(", "))
+          }
+          resume(
+            Effect.succeed({
+              status,
+              text,
+              faults: faultsOf({ method, url: `${url}${path}`, status, headers, body: text }),
+            }),
+          )
+        })
         response.on("error", () =>
-          resume(Effect.succeed({ status: 413, text: '{"ok":false,"code":"too_large","message":"cut"}' })),
+          resume(Effect.succeed({ status: 413, text: '{"ok":false,"code":"too_large","message":"cut"}', faults: [] })),
         )
       },
     )
@@ -68,6 +80,7 @@ const raw = (url: string, method: string, path: string, headers: Record<string, 
         Effect.succeed({
           status: error.code === "EPIPE" || error.code === "ECONNRESET" ? 413 : 0,
           text: '{"ok":false,"code":"too_large","message":"cut"}',
+          faults: [],
         }),
       ),
     )
@@ -128,12 +141,19 @@ const stored = Effect.flatMap(
     (SELECT count(*) FROM candle_unseals) AS unseals`,
 )
 
-const refuses = (what: string, operation: Operation, answer: { readonly status: number; readonly text: string }) => {
+interface Refusal {
+  readonly status: number
+  readonly text: string
+  readonly faults: ReadonlyArray<string>
+}
+
+const refuses = (what: string, operation: Operation, answer: Refusal) => {
   assert.isTrue(answer.status >= 400 && answer.status < 500, `${what}: ${answer.status} ${answer.text.slice(0, 200)}`)
   const body = JSON.parse(answer.text)
   assert.strictEqual(body.ok, false, what)
   assert.match(body.code, /^[a-z_]+$/u, what)
   assert.isAbove(body.message.length, 20, what)
+  assert.deepStrictEqual(answer.faults, [], what)
   if (![404, 405].includes(answer.status))
     assert.isDefined(operation.responses[String(answer.status)], `${what}: ${answer.status} is not in the document`)
 }

@@ -1,0 +1,102 @@
+/** Holds every answer against the published document: its status, its headers, and its body to the last member. */
+import { readFileSync } from "node:fs"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import formats from "ajv-formats"
+
+interface Header {
+  readonly required?: boolean
+}
+
+interface DocumentedResponse {
+  readonly headers?: Readonly<Record<string, Header>>
+  readonly content?: Readonly<Record<string, unknown>>
+}
+
+interface Operation {
+  readonly responses: Readonly<Record<string, DocumentedResponse>>
+}
+
+/** An answer as it came over the wire; no body for one that streams. */
+export interface Heard {
+  readonly method: string
+  readonly url: string
+  readonly status: number
+  readonly headers: Headers
+  readonly body?: string
+}
+
+const document: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } = JSON.parse(
+  readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8"),
+)
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
+formats.default(ajv)
+ajv.addSchema(document, "document")
+
+/** Templates as patterns; one without a parameter comes first. A longer parameter than the router takes names no route. */
+const templates = Object.keys(document.paths)
+  .sort((a, b) => Number(a.includes("{")) - Number(b.includes("{")))
+  .map((template) => ({
+    template,
+    pattern: new RegExp(`^${template.replace(/\{[^}]+\}/gu, "[^/]{1,500}")}$`, "u"),
+  }))
+
+const pointer = (...parts: ReadonlyArray<string>) =>
+  parts.map((part) => `/${encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("")
+
+const validatorAt = (...parts: ReadonlyArray<string>) => {
+  const validate = ajv.getSchema(`document#${pointer(...parts)}`)
+  if (validate === undefined) throw new Error(`The document has no ${parts.join(" ")}`)
+  return validate
+}
+
+const complaint = (what: string, validate: ReturnType<typeof validatorAt>) =>
+  `${what}: ${ajv.errorsText(validate.errors, { dataVar: "", separator: "; " })}`
+
+const headerFaults = (at: ReadonlyArray<string>, documented: DocumentedResponse, heard: Heard) =>
+  Object.entries(documented.headers ?? {}).flatMap(([name, { required }]) => {
+    const value = heard.headers.get(name)
+    if (value === null) return required === true ? [`${name} is missing`] : []
+    const validate = validatorAt(...at, "headers", name, "schema")
+    const number = Number(value)
+    return validate(value) || (value !== "" && Number.isFinite(number) && validate(number))
+      ? []
+      : [complaint(`${name}: ${value}`, validate)]
+  })
+
+const bodyFaults = (at: ReadonlyArray<string>, documented: DocumentedResponse, heard: Heard) => {
+  const mediaType = (heard.headers.get("content-type") ?? "").split(";")[0]?.trim() ?? ""
+  const types = Object.keys(documented.content ?? {})
+  if (types.length === 0)
+    return heard.body === undefined || heard.body === "" ? [] : ["a body where none is documented"]
+  if (!types.includes(mediaType)) return [`${mediaType === "" ? "no media type" : mediaType} is not documented`]
+  if (heard.body === undefined || !mediaType.endsWith("json")) return []
+  const validate = validatorAt(...at, "content", mediaType, "schema")
+  return validate(JSON.parse(heard.body)) ? [] : [complaint("body", validate)]
+}
+
+/** A path that cannot be decoded names no route. */
+const decodable = (path: string) => {
+  try {
+    return decodeURIComponent(path) !== ""
+  } catch {
+    return false
+  }
+}
+
+/** What an answer has that its document has not, or lacks; nothing for a route that is not of the API. */
+export const faultsOf = (heard: Heard): ReadonlyArray<string> => {
+  const { pathname } = new URL(heard.url)
+  const found = decodable(pathname) ? templates.find(({ pattern }) => pattern.test(pathname)) : undefined
+  const method = heard.method.toLowerCase()
+  const operation = found === undefined ? undefined : document.paths[found.template]?.[method]
+  if (found === undefined || operation === undefined) return []
+  const status = String(heard.status)
+  const documented = operation.responses[status]
+  const name = `${heard.method.toUpperCase()} ${pathname} ${status}`
+  if (documented === undefined) return [`${name}: this status is not documented`]
+  const at = ["paths", found.template, method, "responses", status]
+  return [...headerFaults(at, documented, heard), ...bodyFaults(at, documented, heard)].map(
+    (fault) => `${name}: ${fault}`,
+  )
+}
