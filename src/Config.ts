@@ -1,6 +1,6 @@
 /** Every value the server reads from its environment, named once; secrets stay redacted. */
 import type { Redacted } from "effect"
-import { Config, Context, Duration, Option, Result, Schema } from "effect"
+import { Config, ConfigProvider, Context, Duration, Option, Result, Schema } from "effect"
 import type { IpNetwork } from "effect/net"
 import { network } from "./limits/Address.ts"
 import type { FacilitatorKey } from "./payments/FacilitatorKey.ts"
@@ -10,12 +10,22 @@ export type SettlementConfig =
   | { readonly _tag: "Relayer"; readonly privateKey: Redacted.Redacted<`0x${string}`> }
   | { readonly _tag: "Facilitator"; readonly url: string; readonly key: Option.Option<FacilitatorKey> }
 
+export interface CardConfig {
+  /** The profile that tokens are granted to. */
+  readonly profile: string
+  readonly secretKey: Redacted.Redacted<string>
+  readonly challengeSecret: Redacted.Redacted<string>
+  readonly apiUrl: string
+}
+
 export interface PaymentsConfig {
   readonly terms: Terms
   readonly rpcUrl: Redacted.Redacted<string>
   readonly finalTag: "finalized" | "safe" | "latest"
   readonly settlement: SettlementConfig
   readonly walletFactories: ReadonlyArray<`0x${string}`>
+  /** How cards are taken, beside x402; absent where they are not. */
+  readonly cards?: CardConfig | undefined
   /** How long a settlement call and the wait for its receipt may each take. */
   readonly patience: Duration.Duration
   readonly sweepEvery: Duration.Duration
@@ -57,6 +67,10 @@ export const variables: ReadonlyArray<readonly [name: string, meaning: string]> 
   ["CDP_API_KEY_ID, CDP_API_KEY_SECRET", "key of a facilitator that asks for one"],
   ["CHAIN_FINALITY", "block tag from which nothing is taken back: finalized (default), safe or latest"],
   ["WALLET_FACTORIES", "factories whose smart wallets may be deployed by their first payment, comma separated (none)"],
+  ["CARD_PROFILE_ID", "profile that card tokens are granted to; with the next two, week and month candles take cards"],
+  ["CARD_SECRET_KEY", "secret key at the card processor"],
+  ["CARD_CHALLENGE_SECRET", "32 or more characters that card challenges are made with, the same on all servers"],
+  ["CARD_API_URL", "the card processor (https://api.stripe.com)"],
   ["SETTLE_TIMEOUT_SECONDS", "how long a settlement may take before its outcome counts as unknown (30)"],
   ["SWEEP_SECONDS", "pause of the background reconciler (5)"],
   ["MAX_TIMEOUT_SECONDS", "life of an authorization that clients are asked for (300)"],
@@ -96,7 +110,36 @@ const networks = (name: string) =>
     ),
   )
 
+/** Cards are configured wholly or not at all. */
+const cards: Config.Config<CardConfig | undefined> = Config.all({
+  profile: Config.option(Config.NonEmptyString("CARD_PROFILE_ID")),
+  secretKey: Config.option(Config.schema(Schema.Redacted(Schema.NonEmptyString), "CARD_SECRET_KEY")),
+  challengeSecret: Config.option(
+    Config.schema(Schema.Redacted(Schema.String.check(Schema.isMinLength(32))), "CARD_CHALLENGE_SECRET"),
+  ),
+  apiUrl: Config.URL("CARD_API_URL").pipe(Config.withDefault(new URL("https://api.stripe.com"))),
+}).pipe(
+  Config.flatMap(({ apiUrl, challengeSecret, profile, secretKey }) => {
+    const missing = [
+      ...(Option.isNone(profile) ? ["CARD_PROFILE_ID"] : []),
+      ...(Option.isNone(secretKey) ? ["CARD_SECRET_KEY"] : []),
+      ...(Option.isNone(challengeSecret) ? ["CARD_CHALLENGE_SECRET"] : []),
+    ]
+    if (missing.length === 3) return Config.succeed(undefined)
+    return Option.match(Option.all({ profile, secretKey, challengeSecret }), {
+      onSome: (set) => Config.succeed({ ...set, apiUrl: apiUrl.href }),
+      onNone: () =>
+        Config.fail(
+          new ConfigProvider.SourceError({
+            message: `Cards are configured by half: set ${missing.join(" and ")} as well, or none of them.`,
+          }),
+        ),
+    })
+  }),
+)
+
 const environment = Config.all({
+  cards,
   network: Config.schema(Schema.Literals(["eip155:8453", "eip155:84532"]), "X402_NETWORK").pipe(
     Config.withDefault("eip155:8453" as const),
   ),
@@ -146,6 +189,7 @@ const payments: Config.Config<PaymentsConfig | ReadonlyArray<string>> = Config.m
       finalTag: env.finalTag,
       settlement: settlement.value,
       walletFactories: env.walletFactories.filter(isAddress),
+      cards: env.cards,
       patience: Duration.seconds(env.patience),
       sweepEvery: Duration.seconds(env.sweepEvery),
     }

@@ -9,6 +9,8 @@ import altar from "../migrations/0004_altar.ts"
 import totals from "../migrations/0005_totals.ts"
 import rooms from "../migrations/0010_rooms.ts"
 import limits from "../migrations/0011_limits.ts"
+import cards from "../migrations/0014_cards.ts"
+import lookups from "../migrations/0015_lookups.ts"
 
 const names = new Map<string, string>()
 
@@ -45,6 +47,8 @@ export const migrations = Layer.effectDiscard(
       "0005_totals": totals,
       "0010_rooms": rooms,
       "0011_limits": limits,
+      "0014_cards": cards,
+      "0015_lookups": lookups,
     }),
   }),
 )

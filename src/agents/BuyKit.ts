@@ -5,7 +5,7 @@ import { Issue } from "../../schema/altar/Errors.ts"
 import { type Kit, KitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
 import { timestampOf } from "../payments/Attempt.ts"
 import { PaymentLedger } from "../payments/PaymentLedger.ts"
-import { challengeOf, PaymentTerms } from "../payments/PaymentTerms.ts"
+import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { agentTool, ToolRefusal } from "./AgentTool.ts"
 import { type Member, type Offer, Offers } from "./Offers.ts"
@@ -126,11 +126,7 @@ export const buyKit = Effect.gen(function* () {
         members: offer.body,
       },
       price: { usd: offer.priceUsd, amountAtomic: offer.amountAtomic },
-      challenge: challengeOf(
-        setting.terms,
-        { amountAtomic: act.priceAtomic, url, description: act.description },
-        "payment_required",
-      ),
+      challenge: challengeOf(setting.terms, saleOf(act, url, values), "payment_required"),
       commitment: { recipe, vectors: Words.vectors },
       steps: Words.steps,
       outcomes: Words.outcomes,

@@ -1,12 +1,11 @@
 /** Everything sold here, as this server sells it now: the one source of every document and tool for agents. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
-import { Api } from "../../schema/Api.ts"
 import type { PaymentRequirements } from "../../schema/altar/Payment.ts"
 import { priceUsd } from "../../schema/altar/Payment.ts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { Items } from "../altar/Items.ts"
-import { type ActFace, type PaidAct, PaidActs } from "../payments/PaidAct.ts"
+import { endpointOf } from "../payments/Endpoints.ts"
+import { type PaidAct, PaidActs } from "../payments/PaidAct.ts"
 import { PaymentTerms, requirementsOf } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 
@@ -63,18 +62,6 @@ const membersOf = (schema: Schema.Top | undefined): ReadonlyArray<Member> => {
   }))
 }
 
-/** Paths compare without the names of their parameters. */
-const plain = (path: string) => path.replace(/:[A-Za-z]+|\{[a-z-]+\}/gu, "*")
-
-const endpoints: ReadonlyArray<HttpApiEndpoint.Top> = (() => {
-  const all: Array<HttpApiEndpoint.Top> = []
-  HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => void all.push(endpoint) })
-  return all
-})()
-
-const endpointOf = ({ route }: ActFace) =>
-  endpoints.find(({ method, path }) => plain(`${method} ${path}`) === plain(route))
-
 export class Offers extends Context.Service<Offers, ReadonlyArray<Offer>>()("spirit-altar/agents/Offers") {
   static readonly layer = Layer.effect(
     Offers,
@@ -85,7 +72,7 @@ export class Offers extends Context.Service<Offers, ReadonlyArray<Offer>>()("spi
       const publicUrl = yield* PublicUrl
 
       return yield* Effect.forEach(acts.values(), (act) => {
-        const endpoint = endpointOf(act)
+        const endpoint = endpointOf(act.route)
         if (endpoint === undefined) return Effect.die(`no endpoint sells ${act.name}`)
         const { path } = endpoint
         const parameter = membersOf(endpoint.params)[0]

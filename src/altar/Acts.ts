@@ -61,6 +61,11 @@ export class Acts extends Context.Service<
       limit: number,
       before: string | undefined,
     ): Effect.Effect<{ readonly acts: ReadonlyArray<string>; readonly next: string | null }, SqlError.SqlError>
+    /** JSON texts of the acts a wallet paid for or a transaction settled, newest first. */
+    paidBy(
+      by: { readonly wallet: string } | { readonly transaction: string },
+      limit: number,
+    ): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
   }
 >()("spirit-altar/altar/Acts") {
   static readonly layer = Layer.effect(
@@ -85,7 +90,21 @@ export class Acts extends Context.Service<
         return { acts: rows.map(textOf), next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null }
       })
 
-      return Acts.of({ get, list })
+      const paidBy = Effect.fn("Acts.paidBy")(function* (
+        by: { readonly wallet: string } | { readonly transaction: string },
+        limit: number,
+      ) {
+        const which =
+          "wallet" in by
+            ? sql`lower(p.payer) = ${by.wallet.toLowerCase()}::text`
+            : sql`p.transaction = ${by.transaction.toLowerCase()}::text`
+        const rows = yield* sql<ActRow>`
+          SELECT a.* FROM payment_attempts p JOIN acts a ON a.id = p.id
+          WHERE p.state = 'settled' AND ${which} ORDER BY p.ended_at DESC, p.id DESC LIMIT ${limit}::int`
+        return rows.map(textOf)
+      })
+
+      return Acts.of({ get, list, paidBy })
     }),
   )
 }

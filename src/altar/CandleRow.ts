@@ -12,8 +12,8 @@ export interface CandleRow {
   readonly dedication: string | null
   readonly agentName: string | null
   readonly commitment: string | null
-  readonly payer: string
-  readonly transaction: string
+  readonly payer: string | null
+  readonly transaction: string | null
   readonly litAt: Date
   readonly litUntil: Date
   readonly salt: string | null

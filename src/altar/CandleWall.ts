@@ -52,7 +52,7 @@ export class CandleWall extends Context.Service<
           candles,
           lit: Number(rows[0]?.lit ?? 0n),
           rungs: rungList,
-          rails: terms._tag === "Ready" ? (["x402"] as const) : [],
+          rails: terms._tag === "Ready" ? terms.rails : [],
           next: candles.length === limit ? (candles.at(-1)?.id ?? null) : null,
         }
       })

@@ -22,7 +22,7 @@ import {
 } from "../../schema/altar/Errors.ts"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { timestampOf } from "../payments/Attempt.ts"
-import { type PaidAct, paidAct } from "../payments/PaidAct.ts"
+import { cardAct, type PaidAct } from "../payments/PaidAct.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { transaction } from "../Sql.ts"
 import { type CandleRow, candleOf, unsealedOf } from "./CandleRow.ts"
@@ -87,7 +87,7 @@ export class Candles extends Context.Service<
       const actOf = (rung: Rung) => {
         const { act } = rungs[rung]
         const { days } = act
-        return paidAct<Input, Refusal>({
+        return cardAct<Input, Refusal>({
           ...act,
           input: Input,
           bodyOptional: false,

@@ -1,6 +1,6 @@
 /** Collectibles: no edition number twice, none beyond the last, each recorded in the publication chain. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { ElementId } from "../../schema/altar/Collectible.ts"
 import { ElementNotFound, SoldOut } from "../../schema/altar/Errors.ts"
 import { WhyBody } from "../../schema/altar/Keeper.ts"
@@ -19,9 +19,23 @@ type Refusal = ElementNotFound | SoldOut
 /** The pool an item's numbers are drawn from. */
 export const poolOf = (elementId: string) => `edition:${elementId}`
 
-export class Collectibles extends Context.Service<Collectibles, { readonly act: PaidAct<Refusal> }>()(
-  "spirit-altar/altar/Collectibles",
-) {
+/** An edition that lies on an altar for good. */
+export interface Dedicated {
+  readonly id: string
+  readonly elementId: string
+  readonly edition: number
+  readonly keeper: string
+  readonly agentName: string | null
+}
+
+export class Collectibles extends Context.Service<
+  Collectibles,
+  {
+    readonly act: PaidAct<Refusal>
+    /** Editions dedicated to a spirit's altar, newest first. */
+    dedicated(spirit: string, limit: number): Effect.Effect<ReadonlyArray<Dedicated>, SqlError.SqlError>
+  }
+>()("spirit-altar/altar/Collectibles") {
   static readonly layer = Layer.effect(
     Collectibles,
     Effect.gen(function* () {
@@ -93,7 +107,13 @@ export class Collectibles extends Context.Service<Collectibles, { readonly act: 
         }),
       })
 
-      return Collectibles.of({ act })
+      const dedicated = Effect.fn("Collectibles.dedicated")(function* (spirit: string, limit: number) {
+        return yield* sql<Dedicated>`
+          SELECT id, element_id, edition, keeper, agent_name FROM collectibles
+          WHERE spirit = ${spirit}::text ORDER BY collected_at DESC, id DESC LIMIT ${limit}::int`
+      })
+
+      return Collectibles.of({ act, dedicated })
     }),
   )
 }

@@ -135,7 +135,7 @@ export class FieldGuide extends Context.Service<
           act: string
           permalink: string
           settledAt: Date
-          transaction: string
+          transaction: string | null
         }>`
           SELECT (SELECT count(*) FROM keepers) AS keepers,
             (SELECT count(*) FROM prayers WHERE day = ${day}::text) AS prayers,

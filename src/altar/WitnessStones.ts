@@ -60,6 +60,11 @@ export class WitnessStones extends Context.Service<
       { readonly stones: ReadonlyArray<Listed>; readonly head: Head; readonly next: number | null },
       SqlError.SqlError | ChainBroken
     >
+    /** Settled stones of a spirit, or with a commitment or chain hash, newest first; each is re-hashed by itself. */
+    find(
+      by: { readonly spirit: string } | { readonly hash: string },
+      limit: number,
+    ): Effect.Effect<ReadonlyArray<Listed>, SqlError.SqlError | ChainBroken>
     /** A stone with the JSON text of its receipt. */
     get(
       id: string,
@@ -177,14 +182,32 @@ export class WitnessStones extends Context.Service<
         }
       })
 
+      /** A stone alone proves its own link; the stones before it prove theirs. */
+      const checkAlone = (stone: Stone) =>
+        chain.check([stone], { sequence: stone.sequence - 1, chainHash: stone.previousHash })
+
+      const find = Effect.fn("WitnessStones.find")(function* (
+        by: { readonly spirit: string } | { readonly hash: string },
+        limit: number,
+      ) {
+        const which =
+          "spirit" in by
+            ? sql`s.spirit = ${by.spirit}::text`
+            : sql`(s.commitment = ${by.hash}::text OR s.chain_hash = ${by.hash}::text)`
+        const rows = yield* sql<ListedRow>`
+          SELECT ${stoneColumns} FROM witness_stones s LEFT JOIN witness_reveals r ON r.stone_id = s.id
+          WHERE ${which} ORDER BY s.sequence DESC LIMIT ${limit}::int`
+        yield* Effect.forEach(rows.map(stoneOf), checkAlone, { discard: true })
+        return rows.map(listed)
+      })
+
       const get = Effect.fn("WitnessStones.get")(function* (id: string) {
         const rows = yield* sql<ListedRow & { receipt: string }>`
           SELECT ${stoneColumns}, a.receipt FROM witness_stones s JOIN acts a ON a.id = s.id
           LEFT JOIN witness_reveals r ON r.stone_id = s.id WHERE s.id = ${id}::uuid`
         const row = rows[0]
         if (row === undefined) return yield* new WitnessNotFound({})
-        const stone = stoneOf(row)
-        yield* chain.check([stone], { sequence: stone.sequence - 1, chainHash: stone.previousHash })
+        yield* checkAlone(stoneOf(row))
         return { stone: listed(row), receipt: row.receipt }
       })
 
@@ -229,7 +252,7 @@ export class WitnessStones extends Context.Service<
         return { stone, first: outcome }
       })
 
-      return WitnessStones.of({ act, list, get, reveal })
+      return WitnessStones.of({ act, list, find, get, reveal })
     }),
   )
 }

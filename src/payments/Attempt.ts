@@ -1,7 +1,6 @@
 /** A paid request once its intent is on disk: what was asked, what was signed, and how it ended. */
-import { DateTime, Option, type Schema } from "effect"
-import type { Address } from "../../schema/altar/Common.ts"
-import type { SignedAuthorization } from "./Eip3009.ts"
+import { DateTime, type Schema } from "effect"
+import { type Payment, paymentOf, type PaymentRow } from "./Payment.ts"
 
 export interface Attempt {
   readonly id: string
@@ -11,43 +10,32 @@ export interface Attempt {
   readonly act: string
   readonly url: string
   readonly input: Schema.Json
-  readonly network: string
-  readonly authorization: SignedAuthorization
-  readonly fromBlock: bigint
+  /** Atomic USDC, however it is paid. */
+  readonly amountAtomic: bigint
+  readonly payment: Payment
   readonly number: number | null
   readonly state: "pending" | "settled" | "failed"
   readonly reason: string | null
-  readonly transaction: Option.Option<`0x${string}`>
   /** RFC 3339 UTC with milliseconds, as are all times here. */
   readonly acceptedAt: string
   readonly checks: number
   /** The exact first answer; its last member is `"replayed":false`. */
   readonly answer: string | null
+  /** What the answer says of the payment in its header. */
   readonly paymentResponse: string | null
 }
 
 /** The row as the driver returns it. */
-export interface AttemptRow {
+export interface AttemptRow extends PaymentRow {
   readonly id: string
   readonly idempotencyKey: string
   readonly fingerprint: string
   readonly act: string
   readonly url: string
   readonly input: string
-  readonly network: string
-  readonly asset: Address
-  readonly payTo: Address
-  readonly payer: Address
-  readonly nonce: `0x${string}`
-  readonly amountAtomic: string
-  readonly validAfter: string
-  readonly validBefore: bigint
-  readonly signature: `0x${string}`
-  readonly fromBlock: bigint
   readonly poolNumber: number | null
   readonly state: "pending" | "settled" | "failed"
   readonly reason: string | null
-  readonly transaction: `0x${string}` | null
   readonly acceptedAt: Date
   readonly checks: number
   readonly answer: string | null
@@ -61,22 +49,11 @@ export const fromRow = (row: AttemptRow): Attempt => ({
   act: row.act,
   url: row.url,
   input: JSON.parse(row.input),
-  network: row.network,
-  authorization: {
-    asset: row.asset,
-    from: row.payer,
-    to: row.payTo,
-    value: BigInt(row.amountAtomic),
-    validAfter: BigInt(row.validAfter),
-    validBefore: row.validBefore,
-    nonce: row.nonce,
-    signature: row.signature,
-  },
-  fromBlock: row.fromBlock,
+  amountAtomic: BigInt(row.amountAtomic),
+  payment: paymentOf(row),
   number: row.poolNumber,
   state: row.state,
   reason: row.reason,
-  transaction: Option.fromNullishOr(row.transaction),
   acceptedAt: row.acceptedAt.toISOString(),
   checks: row.checks,
   answer: row.answer,

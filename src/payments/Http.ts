@@ -3,13 +3,14 @@ import { Context, Effect, Layer, Option, type Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { SettlementPending } from "../../schema/altar/Act.ts"
-import { AttemptNotFound, type PaymentFailed, PaymentRequired } from "../../schema/altar/Errors.ts"
+import { AttemptNotFound, PaymentFailed, PaymentInvalid, PaymentRequired } from "../../schema/altar/Errors.ts"
 import { priceUsd } from "../../schema/altar/Payment.ts"
 import { jsonText, readBody, refuse } from "../http/Responses.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { type Attempt, timestampOf } from "./Attempt.ts"
+import { CardRail, cardCredentialIn } from "./CardRail.ts"
 import type { PaidAct } from "./PaidAct.ts"
-import { type Outcome, PaymentPipeline, type PipelineRefusal } from "./PaymentPipeline.ts"
+import { type Outcome, type PaidRequest, PaymentPipeline, type PipelineRefusal } from "./PaymentPipeline.ts"
 import { nextLook } from "./Reconciler.ts"
 
 /** What an endpoint of a paid act has decoded. */
@@ -23,16 +24,19 @@ export interface PaidCall {
 
 const replay = (answer: string) => `${answer.slice(0, -"false}".length)}true}`
 
-const isOffer = (error: unknown): error is PaymentRequired => error instanceof PaymentRequired
+type Unpaid = PaymentRequired | PaymentInvalid | PaymentFailed
 
-const written = new WeakMap<PaymentRequired, HttpServerResponse.HttpServerResponse>()
+const isUnpaid = (error: unknown): error is Unpaid =>
+  error instanceof PaymentRequired || error instanceof PaymentInvalid || error instanceof PaymentFailed
 
-/** The 402 of an offer, written once: offers are kept by the pipeline and asked for most of all. */
-const offerResponse = (offer: PaymentRequired) => {
-  const known = written.get(offer)
+const written = new WeakMap<Unpaid, HttpServerResponse.HttpServerResponse>()
+
+/** A 402, written once: offers are kept by the pipeline and asked for most of all. */
+const unpaidResponse = (refusal: Unpaid) => {
+  const known = written.get(refusal)
   if (known !== undefined) return known
-  const response = refuse(402, offer, { "payment-required": Base64.encode(JSON.stringify(offer.challenge)) })
-  written.set(offer, response)
+  const response = refuse(402, refusal, { "payment-required": Base64.encode(JSON.stringify(refusal.challenge)) })
+  written.set(refusal, response)
   return response
 }
 
@@ -55,24 +59,26 @@ export class PaidHttp extends Context.Service<
     PaidHttp,
     Effect.gen(function* () {
       const pipeline = yield* PaymentPipeline
+      const cards = yield* CardRail
       const publicUrl = yield* PublicUrl
 
       const pending = (attempt: Attempt) => {
+        const { payment } = attempt
         const reconcile = `${publicUrl}/api/reconcile/${attempt.idempotencyKey}`
         const body: SettlementPending = {
           ok: true,
           code: "settlement_pending",
-          message: `The payment of ${priceUsd(attempt.authorization.value)} was handed in and its outcome is not known yet. Do not pay again: POST ${reconcile} until it answers 200 or 402.`,
+          message: `The payment of ${priceUsd(attempt.amountAtomic)} was handed in and its outcome is not known yet. Do not pay again: POST ${reconcile} until it answers 200 or 402.`,
           reconcile,
           attempt: {
             id: attempt.id,
             act: attempt.act,
             idempotencyKey: attempt.idempotencyKey,
             url: attempt.url,
-            amountAtomic: attempt.authorization.value.toString(),
-            network: attempt.network,
+            amountAtomic: attempt.amountAtomic.toString(),
+            network: payment.rail === "card" ? null : payment.network,
             acceptedAt: attempt.acceptedAt,
-            validBefore: timestampOf(Number(attempt.authorization.validBefore) * 1000),
+            validBefore: payment.rail === "card" ? null : timestampOf(Number(payment.authorization.validBefore) * 1000),
           },
         }
         return HttpServerResponse.jsonUnsafe(body, {
@@ -87,30 +93,40 @@ export class PaidHttp extends Context.Service<
 
       const respond = (outcome: Outcome) => {
         if (outcome._tag === "Pending") return pending(outcome.attempt)
-        const { answer, paymentResponse } = outcome.attempt
-        const headers = { "payment-response": paymentResponse ?? "", "cache-control": "private" }
+        const { answer, payment, paymentResponse } = outcome.attempt
+        const name = payment.rail === "card" ? "payment-receipt" : "payment-response"
+        const headers = { [name]: paymentResponse ?? "", "cache-control": "private" }
         return outcome.replayed
           ? jsonText(replay(answer ?? ""), 200, { ...headers, "idempotent-replayed": "true" })
           : jsonText(answer ?? "", 201, headers)
       }
 
-      const pay = Effect.fn("PaidHttp.pay")(
-        function* <Refusal>(act: PaidAct<Refusal>, call: PaidCall) {
-          const body = yield* readBody(call.request)
-          const outcome = yield* pipeline
-            .run(act, {
-              method: call.request.method,
-              url: `${publicUrl}${call.path}`,
-              key: call.headers["idempotency-key"],
-              payment: call.headers["payment-signature"],
-              parameters: call.parameters,
-              body,
-            })
-            .pipe(Effect.catchTag(["SqlError", "SchemaError"], Effect.die))
-          return respond(outcome)
-        },
-        Effect.catchIf(isOffer, (offer) => Effect.succeed(offerResponse(offer))),
-      )
+      /** A 402 says every way to pay: where cards are taken, with a challenge of its own. A key that failed is no offer. */
+      const unpaid = <Refusal>(refusal: Unpaid, act: PaidAct<Refusal>, request: PaidRequest) =>
+        Effect.map(
+          refusal instanceof PaymentFailed ? Effect.succeedNone : cards.offer(act, request),
+          Option.match({
+            onNone: () => unpaidResponse(refusal),
+            onSome: (offer) => HttpServerResponse.setHeader(unpaidResponse(refusal), "www-authenticate", offer),
+          }),
+        )
+
+      const pay = Effect.fn("PaidHttp.pay")(function* <Refusal>(act: PaidAct<Refusal>, call: PaidCall) {
+        const request: PaidRequest = {
+          method: call.request.method,
+          url: `${publicUrl}${call.path}`,
+          key: call.headers["idempotency-key"],
+          payment: call.headers["payment-signature"],
+          card: cardCredentialIn(call.request.headers["authorization"]),
+          parameters: call.parameters,
+          body: yield* readBody(call.request),
+        }
+        return yield* pipeline.run(act, request).pipe(
+          Effect.map(respond),
+          Effect.catchTag(["SqlError", "SchemaError"], Effect.die),
+          Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, act, request)),
+        )
+      })
 
       const reconcile = Effect.fn("PaidHttp.reconcile")(function* (key: string) {
         const outcome = yield* pipeline.reconcile(key).pipe(Effect.catchTag(["SqlError", "SchemaError"], Effect.die))

@@ -23,14 +23,21 @@ export type Loss =
   | { readonly _tag: "Slot"; readonly name: string; readonly settled: boolean }
   | { readonly _tag: "Pool"; readonly name: string }
 
+/** Who paid, and where that can be seen. */
+export interface OnChain {
+  readonly payer: `0x${string}`
+  readonly transaction: `0x${string}`
+}
+
+/** A card shows nobody who held it. */
+export type Payer = OnChain | { readonly payer: null; readonly transaction: null }
+
 /** A settled attempt about to be recorded. */
-export interface Paid<Input> {
+export type Paid<Input, By extends Payer = OnChain> = By & {
   readonly id: string
   readonly input: Input
   /** The number drawn from the pool, if the act claims one. */
   readonly number: number | null
-  readonly payer: `0x${string}`
-  readonly transaction: `0x${string}`
   /** RFC 3339 UTC with milliseconds. */
   readonly acceptedAt: string
 }
@@ -65,13 +72,15 @@ export interface ActFace {
   readonly description: string
   /** Whether a request without a body is complete. */
   readonly bodyOptional: boolean
+  /** Whether it is sold for cards, too, where the server takes them. */
+  readonly cards?: boolean
 }
 
 /**
  * How an act is written down; `input` holds path and query parameters together with the body, `Refusal` is
  * what its own rules answer before payment: 404, 409 and 422, nothing charged.
  */
-export interface ActDefinition<Input, Refusal> extends ActFace {
+export interface ActDefinition<Input, Refusal, By extends Payer = OnChain> extends ActFace {
   readonly input: Schema.Codec<Input, Schema.Json>
   /** The 404 of a path whose parameters have the right form but name nothing. */
   readonly locate?: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>
@@ -82,7 +91,7 @@ export interface ActDefinition<Input, Refusal> extends ActFace {
   readonly claims: (input: Input, at: Acceptance) => Claims
   readonly lost: (loss: Loss) => Refusal
   /** Writes the records, in order, inside the transaction that settles them. */
-  readonly record: (paid: ReadonlyArray<Paid<Input>>) => Effect.Effect<ReadonlyArray<Recorded>, RecordError>
+  readonly record: (paid: ReadonlyArray<Paid<Input, By>>) => Effect.Effect<ReadonlyArray<Recorded>, RecordError>
 }
 
 /** A request that an act has read and not refused. */
@@ -97,10 +106,15 @@ export interface PaidAct<Refusal> extends ActFace {
   readonly locate: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>
   readonly read: (request: Schema.Json, at: Acceptance) => Effect.Effect<ActRequest<Refusal>, BadRequest | Refusal>
   readonly lost: (loss: Loss) => Refusal
-  readonly record: (paid: ReadonlyArray<Paid<Schema.Json>>) => Effect.Effect<ReadonlyArray<Recorded>, RecordError>
+  readonly record: (
+    paid: ReadonlyArray<Paid<Schema.Json, Payer>>,
+  ) => Effect.Effect<ReadonlyArray<Recorded>, RecordError>
 }
 
-export const paidAct = <Input, Refusal>(act: ActDefinition<Input, Refusal>): PaidAct<Refusal> => {
+const make = <Input, Refusal, By extends Payer>(
+  act: ActDefinition<Input, Refusal, By>,
+  paidBy: (payer: Payer) => Effect.Effect<By>,
+): PaidAct<Refusal> => {
   const decode = Schema.decodeUnknownEffect(act.input, { onExcessProperty: "error", errors: "all" })
   const { check, claims, input: _, locate, refuse, record, ...face } = act
   return {
@@ -117,11 +131,21 @@ export const paidAct = <Input, Refusal>(act: ActDefinition<Input, Refusal>): Pai
         })),
       ),
     record: (paid) =>
-      Effect.forEach(paid, (one) => Effect.map(decode(one.input), (input) => ({ ...one, input }))).pipe(
-        Effect.flatMap(record),
-      ),
+      Effect.forEach(paid, ({ acceptedAt, id, input, number, ...payer }) =>
+        Effect.zipWith(decode(input), paidBy(payer), (read, by) => ({ ...by, acceptedAt, id, number, input: read })),
+      ).pipe(Effect.flatMap(record)),
   }
 }
+
+const onChain = (payer: Payer): Effect.Effect<OnChain> =>
+  payer.payer === null ? Effect.die("this act is not sold for cards") : Effect.succeed(payer)
+
+/** An act that is paid on chain alone. */
+export const paidAct = <Input, Refusal>(act: ActDefinition<Input, Refusal>): PaidAct<Refusal> => make(act, onChain)
+
+/** An act whose record is the same whoever paid for it, and however. */
+export const cardAct = <Input, Refusal>(act: ActDefinition<Input, Refusal, Payer>): PaidAct<Refusal> =>
+  make(act, Effect.succeed)
 
 /** All acts of this altar by name; the one list is in `src/altar/Acts.ts`. */
 export class PaidActs extends Context.Service<PaidActs, ReadonlyMap<string, PaidAct<unknown>>>()(

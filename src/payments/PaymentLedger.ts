@@ -2,13 +2,13 @@
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Deferred, Effect, Layer, Option, Queue, type Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { priceUsd, type Receipt } from "../../schema/altar/Payment.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { retryConflicts, transaction } from "../Sql.ts"
 import { type Attempt, type AttemptRow, fromRow, timestampOf } from "./Attempt.ts"
-import type { SignedAuthorization } from "./Eip3009.ts"
-import { type Claims, type Loss, type Paid, PaidActs, type Recorded } from "./PaidAct.ts"
+import { type Claims, type Loss, type Paid, PaidActs, type Payer, type Recorded } from "./PaidAct.ts"
+import { claimOf, columnsOf, type Payment, type Proof } from "./Payment.ts"
 import { PaymentTerms } from "./PaymentTerms.ts"
+import { receiptOf, responseOf } from "./Receipts.ts"
 
 export interface NewAttempt {
   readonly idempotencyKey: string
@@ -16,11 +16,10 @@ export interface NewAttempt {
   readonly act: string
   readonly url: string
   readonly input: Schema.Json
-  readonly network: string
-  readonly authorization: SignedAuthorization
-  /** The x402 payload as sent. */
+  readonly amountAtomic: bigint
+  readonly payment: Payment
+  /** The x402 payload as sent; empty for a card. */
   readonly payload: string
-  readonly fromBlock: bigint
   readonly claims: Claims
   readonly acceptedAtMillis: number
   /** Milliseconds after which another server may look at it. */
@@ -31,7 +30,7 @@ export interface NewAttempt {
 export interface Standing {
   readonly attempt: Option.Option<Attempt>
   readonly losses: ReadonlyArray<Loss>
-  readonly authorizationBound: boolean
+  readonly paymentBound: boolean
 }
 
 export type ClaimOutcome =
@@ -40,16 +39,12 @@ export type ClaimOutcome =
 
 type LedgerError = SqlError.SqlError | Schema.SchemaError
 
-/** The claim that lets an authorization belong to one attempt only. */
-const authorizationClaim = (network: string, authorization: SignedAuthorization) =>
-  `authorization:${network}:${authorization.asset}:${authorization.from}:${authorization.nonce}`.toLowerCase()
-
 /** Attempts settled together in one transaction; the head of a chain is locked once for all of them. */
 const batchSize = 128
 
 interface Settling {
   readonly id: string
-  readonly transaction: `0x${string}`
+  readonly proof: Proof
   readonly done: Deferred.Deferred<Attempt, LedgerError>
 }
 
@@ -57,24 +52,16 @@ export class PaymentLedger extends Context.Service<
   PaymentLedger,
   {
     /** One look: the attempt under a key, and whether the claims are free. */
-    standing(
-      key: string,
-      claims: Claims,
-      authorization?: readonly [string, SignedAuthorization],
-    ): Effect.Effect<Standing, SqlError.SqlError>
+    standing(key: string, claims: Claims, payment?: Payment): Effect.Effect<Standing, SqlError.SqlError>
     find(key: string): Effect.Effect<Option.Option<Attempt>, SqlError.SqlError>
-    /** Writes the intent and takes key, authorization and slots together, or takes nothing. */
+    /** Writes the intent and takes key, payment and slots together, or takes nothing. */
     claim(attempt: NewAttempt): Effect.Effect<ClaimOutcome, SqlError.SqlError>
     /** Records the act of a paid attempt and stores its answer; a settled attempt is returned as it stands. */
-    settle(id: string, transaction: `0x${string}`): Effect.Effect<Attempt, LedgerError>
+    settle(id: string, proof: Proof): Effect.Effect<Attempt, LedgerError>
     /** Ends an attempt that was not and cannot be paid, and releases what it held. */
     fail(id: string, reason: string): Effect.Effect<Attempt, SqlError.SqlError>
-    /** Notes that the outcome is still open, and when to look again. */
-    defer(
-      id: string,
-      transaction: Option.Option<`0x${string}`>,
-      untilMillis: number,
-    ): Effect.Effect<void, SqlError.SqlError>
+    /** Notes that the outcome is still open, what it hangs on (transaction or intent), and when to look again. */
+    defer(id: string, reference: Option.Option<string>, untilMillis: number): Effect.Effect<void, SqlError.SqlError>
     /** Leases attempts that are to be looked at before `beforeMillis`. */
     due(
       limit: number,
@@ -98,13 +85,16 @@ export class PaymentLedger extends Context.Service<
         ["id", "idempotency_key", "fingerprint", "act", "url", "input", "network", "asset", "pay_to", "payer", "nonce"]
           .concat(["amount_atomic::text AS amount_atomic", "valid_after::text AS valid_after", "valid_before"])
           .concat(["signature", "from_block", "pool_number", "state", "reason", "transaction", "accepted_at"])
-          .concat(["checks", "answer", "payment_response"])
+          .concat(["rail", "checks", "answer", "payment_response"])
           .join(", "),
       )
 
+      /** A card's token is kept as long as it is needed, and no longer. */
+      const keptSignature = sql.literal("CASE WHEN rail = 'card' THEN '' ELSE signature END")
+
       const standing: PaymentLedger["Service"]["standing"] = Effect.fn("PaymentLedger.standing")(
-        function* (key, claims, authorization) {
-          const bound = authorization === undefined ? "" : authorizationClaim(...authorization)
+        function* (key, claims, payment) {
+          const bound = payment === undefined ? "" : claimOf(payment)
           const names = bound === "" ? claims.slots : [...claims.slots, bound]
           // A list of fixed length keeps one plan; an array would be planned anew each time.
           const held =
@@ -131,7 +121,7 @@ export class PaymentLedger extends Context.Service<
           return {
             attempt: row === undefined || row.id === null ? Option.none() : Option.some(fromRow(row)),
             losses: full ? [...losses, { _tag: "Pool", name: claims.pool.name } as const] : losses,
-            authorizationBound: taken.some((claim) => claim.name === bound),
+            paymentBound: taken.some((claim) => claim.name === bound),
           }
         },
       )
@@ -149,9 +139,10 @@ export class PaymentLedger extends Context.Service<
         )
 
       const insert = Effect.fnUntraced(function* (attempt: NewAttempt) {
-        const { authorization, claims } = attempt
+        const { claims, payment } = attempt
+        const paid = columnsOf(payment)
         const pool = claims.pool?.name ?? null
-        const names = [...claims.slots, authorizationClaim(attempt.network, authorization)].sort()
+        const names = [...claims.slots, claimOf(payment)].sort()
         return yield* sql<AttemptRow>`
           WITH drawn AS (
             INSERT INTO payment_pools AS p (name, drawn, highest)
@@ -163,14 +154,14 @@ export class PaymentLedger extends Context.Service<
             WHERE cardinality(p.released) > 0 OR p.highest < ${claims.pool?.capacity ?? 0}::int
             RETURNING drawn
           ), attempt AS (
-            INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, network, asset, pay_to,
+            INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, rail, network, asset, pay_to,
               payer, nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, pool, pool_number,
               state, accepted_at, next_check_at)
             SELECT ${randomUUID()}::uuid, ${attempt.idempotencyKey}, ${attempt.fingerprint}, ${attempt.act},
-              ${attempt.url}, ${JSON.stringify(attempt.input)}, ${attempt.network}, ${authorization.asset},
-              ${authorization.to}, ${authorization.from}, ${authorization.nonce}, ${authorization.value.toString()}::numeric,
-              ${authorization.validAfter.toString()}::numeric, ${authorization.validBefore}::bigint,
-              ${authorization.signature}, ${attempt.payload}, ${attempt.fromBlock}::bigint, ${pool}::text,
+              ${attempt.url}, ${JSON.stringify(attempt.input)}, ${paid.rail}, ${paid.network}, ${paid.asset},
+              ${paid.payTo}, ${paid.payer}, ${paid.nonce}, ${attempt.amountAtomic.toString()}::numeric,
+              ${paid.validAfter}::numeric, ${paid.validBefore}::bigint,
+              ${paid.signature}, ${attempt.payload}, ${paid.fromBlock}::bigint, ${pool}::text,
               (SELECT drawn FROM drawn), 'pending', ${timestampOf(attempt.acceptedAtMillis)}::timestamptz,
               ${timestampOf(attempt.acceptedAtMillis + attempt.leaseMillis)}::timestamptz
             WHERE ${pool}::text IS NULL OR EXISTS (SELECT 1 FROM drawn)
@@ -192,39 +183,21 @@ export class PaymentLedger extends Context.Service<
         if (rows[0] !== undefined) return { _tag: "Claimed", attempt: fromRow(rows[0]) }
         return {
           _tag: "Lost",
-          standing: yield* standing(attempt.idempotencyKey, attempt.claims, [attempt.network, attempt.authorization]),
+          standing: yield* standing(attempt.idempotencyKey, attempt.claims, attempt.payment),
         }
-      })
-
-      const receiptOf = (attempt: Attempt, transactionHash: string, settledAt: string): Receipt => ({
-        transaction: transactionHash,
-        network: attempt.network,
-        asset: attempt.authorization.asset,
-        amountAtomic: attempt.authorization.value.toString(),
-        priceUsd: priceUsd(attempt.authorization.value),
-        payer: attempt.authorization.from,
-        payTo: attempt.authorization.to,
-        settledAt,
-        explorerUrl: explorer.replace("{tx}", transactionHash),
       })
 
       /** What is stored when an attempt settles: the act's public row and the exact first answer. */
-      const settledRow = (attempt: Attempt, hash: string, recorded: Recorded) => {
-        const receipt = receiptOf(attempt, hash, recorded.at)
+      const settledRow = (attempt: Attempt, proof: Proof, recorded: Recorded) => {
+        const receipt = receiptOf(attempt, proof, recorded.at, explorer)
         const permalink = `${publicUrl}${recorded.path}`
-        const response = {
-          success: true,
-          transaction: hash,
-          network: attempt.network,
-          payer: attempt.authorization.from,
-        }
         return {
           id: attempt.id,
           act: attempt.act,
           permalink,
           agent_name: recorded.agentName,
           at: recorded.at,
-          transaction: hash,
+          transaction: proof.rail === "card" ? proof.intent : proof.transaction,
           receipt: JSON.stringify(receipt),
           record: JSON.stringify(recorded.record),
           answer: JSON.stringify({
@@ -235,25 +208,24 @@ export class PaymentLedger extends Context.Service<
             ...recorded.extra,
             replayed: false,
           }),
-          payment_response: Buffer.from(JSON.stringify(response)).toString("base64"),
+          payment_response: responseOf(proof, recorded.at),
         }
       }
 
       const recordAct = Effect.fnUntraced(function* (name: string, batch: ReadonlyArray<readonly [Attempt, Settling]>) {
         const act = acts.get(name)
         if (act === undefined) return yield* Effect.die(`no act is called ${name}`)
-        const paid = batch.map(([attempt, settling]): Paid<Schema.Json> => ({
+        const paid = batch.map(([attempt, settling]): Paid<Schema.Json, Payer> => ({
           id: attempt.id,
           input: attempt.input,
           number: attempt.number,
-          payer: attempt.authorization.from,
-          transaction: settling.transaction,
+          ...payerOf(settling.proof),
           acceptedAt: attempt.acceptedAt,
         }))
         const recorded = yield* act.record(paid)
         return batch.flatMap(([attempt, settling], index) => {
           const one = recorded[index]
-          return one === undefined ? [] : [settledRow(attempt, settling.transaction, one)]
+          return one === undefined ? [] : [settledRow(attempt, settling.proof, one)]
         })
       })
 
@@ -277,7 +249,7 @@ export class PaymentLedger extends Context.Service<
                 agent_name text, at timestamptz, transaction text, receipt text, record text, answer text, payment_response text)
             ), ended AS (
               UPDATE payment_attempts a SET state = 'settled', transaction = s.transaction, ended_at = s.at,
-                answer = s.answer, payment_response = s.payment_response
+                answer = s.answer, payment_response = s.payment_response, signature = ${keptSignature}
               FROM settled s WHERE a.id = s.id
             ), counted AS (
               UPDATE payment_totals SET settled = settled + ${open.length}::bigint,
@@ -292,7 +264,6 @@ export class PaymentLedger extends Context.Service<
             standings.set(row.id, {
               ...attempt,
               state: "settled",
-              transaction: Option.fromNullishOr(batch.find((one) => one.id === row.id)?.transaction),
               answer: row.answer,
               paymentResponse: row.payment_response,
             })
@@ -325,9 +296,9 @@ export class PaymentLedger extends Context.Service<
 
       yield* Queue.takeBetween(queue, 1, batchSize).pipe(Effect.flatMap(settleBatch), Effect.forever, Effect.forkScoped)
 
-      const settle = Effect.fn("PaymentLedger.settle")(function* (id: string, hash: `0x${string}`) {
+      const settle = Effect.fn("PaymentLedger.settle")(function* (id: string, proof: Proof) {
         const done = yield* Deferred.make<Attempt, LedgerError>()
-        yield* Queue.offer(queue, { id, transaction: hash, done })
+        yield* Queue.offer(queue, { id, proof, done })
         return yield* Deferred.await(done)
       })
 
@@ -335,7 +306,8 @@ export class PaymentLedger extends Context.Service<
         const now = timestampOf(yield* Clock.currentTimeMillis)
         yield* retryConflicts(sql`
           WITH ended AS (
-            UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = ${now}::timestamptz
+            UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = ${now}::timestamptz,
+              signature = ${keptSignature}
             WHERE id = ${id}::uuid AND state = 'pending' RETURNING id, pool, pool_number
           ), freed AS (
             DELETE FROM payment_claims c USING ended e WHERE c.attempt_id = e.id
@@ -348,12 +320,12 @@ export class PaymentLedger extends Context.Service<
 
       const defer = Effect.fn("PaymentLedger.defer")(function* (
         id: string,
-        hash: Option.Option<`0x${string}`>,
+        reference: Option.Option<string>,
         untilMillis: number,
       ) {
         yield* sql`
           UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${timestampOf(untilMillis)}::timestamptz,
-            transaction = COALESCE(${Option.getOrNull(hash)}::text, transaction)
+            transaction = COALESCE(${Option.getOrNull(reference)}::text, transaction)
           WHERE id = ${id}::uuid AND state = 'pending'`
       })
 
@@ -379,5 +351,9 @@ export class PaymentLedger extends Context.Service<
   )
 }
 
-const sumOf = (attempts: ReadonlyArray<Attempt>) =>
-  attempts.reduce((sum, attempt) => sum + attempt.authorization.value, 0n)
+const sumOf = (attempts: ReadonlyArray<Attempt>) => attempts.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
+
+const payerOf = (proof: Proof): Payer =>
+  proof.rail === "card"
+    ? { payer: null, transaction: null }
+    : { payer: proof.payment.authorization.from, transaction: proof.transaction }

@@ -7,7 +7,8 @@ import {
   BadRequest,
   FacilitatorUnavailable,
   IdempotencyConflict,
-  IdempotencyKeyRequired,
+  type IdempotencyKeyInvalid,
+  type IdempotencyKeyRequired,
   PaymentFailed,
   PaymentInvalid,
   PaymentRequired,
@@ -15,9 +16,12 @@ import {
 } from "../../schema/altar/Errors.ts"
 import { type Attempt, timestampOf } from "./Attempt.ts"
 import { canonicalJson } from "./CanonicalJson.ts"
+import { CardRail } from "./CardRail.ts"
 import type { ActFace, PaidAct } from "./PaidAct.ts"
+import { keyOf } from "./PaymentIdentifier.ts"
+import type { Payment } from "./Payment.ts"
 import { type NewAttempt, PaymentLedger, type Standing } from "./PaymentLedger.ts"
-import { challengeOf, PaymentTerms, requirementsOf, type Sale, type Terms } from "./PaymentTerms.ts"
+import { challengeOf, PaymentTerms, requirementsOf, saleOf, type Terms } from "./PaymentTerms.ts"
 import { PaymentVerifier } from "./PaymentVerifier.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement } from "./Settlement.ts"
@@ -30,6 +34,8 @@ export interface PaidRequest {
   readonly key: string | undefined
   /** `PAYMENT-SIGNATURE` as sent. */
   readonly payment: string | undefined
+  /** The `Payment` credential of `Authorization` as sent. */
+  readonly card: string | undefined
   /** Path and query parameters that belong to the act's input. */
   readonly parameters: Schema.JsonObject
   /** The body as text; empty when there is none. */
@@ -43,6 +49,7 @@ export type Outcome =
 export type PipelineRefusal =
   | BadRequest
   | IdempotencyKeyRequired
+  | IdempotencyKeyInvalid
   | PaymentRequired
   | PaymentInvalid
   | PaymentFailed
@@ -71,6 +78,15 @@ const fingerprintOf = (request: PaidRequest, body: Schema.Json) =>
 const notJson = () => new BadRequest({ issues: [{ path: "", message: "Expected a valid JSON body" }] })
 const strayed = (names: ReadonlyArray<string>) =>
   new BadRequest({ issues: names.map((path) => ({ path, message: "Belongs in the URL, not in the body" })) })
+const twice = () =>
+  new BadRequest({
+    issues: [
+      {
+        path: "authorization",
+        message: "The request pays twice, by PAYMENT-SIGNATURE and by card; send one of them. Nothing was charged",
+      },
+    ],
+  })
 const notObject = () => new BadRequest({ issues: [{ path: "", message: "Expected a JSON object" }] })
 
 export class PaymentPipeline extends Context.Service<
@@ -92,6 +108,7 @@ export class PaymentPipeline extends Context.Service<
         const setting = yield* PaymentTerms
         const ledger = yield* PaymentLedger
         const verifier = yield* PaymentVerifier
+        const cards = yield* CardRail
         const settlement = yield* Settlement
         const reconciler = yield* Reconciler
         const scope = yield* Effect.scope
@@ -113,7 +130,7 @@ export class PaymentPipeline extends Context.Service<
             const known = offers.get(name)
             if (known !== undefined) return Effect.fail(known)
             const offer = new PaymentRequired({
-              challenge: challengeOf(ready, saleOf(act, request), "payment_required"),
+              challenge: challengeOf(ready, saleOf(act, request.url, request.parameters), "payment_required"),
             })
             if (offers.size < offersKept) offers.set(name, offer)
             return Effect.fail(offer)
@@ -122,7 +139,7 @@ export class PaymentPipeline extends Context.Service<
         const failed = (attempt: Attempt) =>
           Effect.flatMap(Effect.orDie(terms), (ready) => {
             const reason = attempt.reason ?? "authorization_expired"
-            const sale = { amountAtomic: attempt.authorization.value, url: attempt.url, description: attempt.act }
+            const sale = { amountAtomic: attempt.amountAtomic, url: attempt.url, description: attempt.act }
             return Effect.fail(new PaymentFailed({ reason, challenge: challengeOf(ready, sale, reason) }))
           })
 
@@ -147,23 +164,45 @@ export class PaymentPipeline extends Context.Service<
         ): Effect.fn.Return<Outcome, PipelineRefusal | Refusal | PipelineFault> {
           const claim = yield* ledger.claim(intent)
           if (claim._tag === "Lost") {
-            const { attempt, authorizationBound } = claim.standing
+            const { attempt, paymentBound } = claim.standing
             if (Option.isSome(attempt)) {
               if (attempt.value.fingerprint !== intent.fingerprint) return yield* new IdempotencyConflict({})
               return yield* resume(attempt.value, true)
             }
-            if (authorizationBound) return yield* new AuthorizationAlreadyBound({})
+            if (paymentBound) return yield* new AuthorizationAlreadyBound({})
             yield* refuseStanding(act, claim.standing)
             // What was in the way has just been released.
             return yield* settle(act, ready, intent)
           }
-          const submission = yield* settlement.submit({
-            authorization: intent.authorization,
-            requirements: requirementsOf(ready, intent.authorization.value),
-            payload: intent.payload,
-          })
+          const { payment } = intent
+          const submission =
+            payment.rail === "card"
+              ? undefined
+              : yield* settlement.submit({
+                  authorization: payment.authorization,
+                  requirements: requirementsOf(ready, intent.amountAtomic),
+                  payload: intent.payload,
+                })
           const concluded = yield* reconciler.conclude(claim.attempt, submission)
           return yield* resume(concluded, false)
+        })
+
+        /** What the request brought to pay with, found good; none when it brought nothing. */
+        const verified = Effect.fnUntraced(function* (act: ActFace, request: PaidRequest, ready: Terms) {
+          const sale = saleOf(act, request.url, request.parameters)
+          if (request.card !== undefined) {
+            const payment: Payment = yield* cards.verify(request.card, act, request)
+            return { payment, payload: "" }
+          }
+          const { authorization, fromBlock, payload } = yield* verifier.verify(request.payment ?? "", ready, sale)
+          const payment: Payment = {
+            rail: "x402",
+            network: ready.network,
+            authorization,
+            fromBlock,
+            transaction: Option.none(),
+          }
+          return { payment, payload }
         })
 
         const readBody = Effect.fnUntraced(function* (act: ActFace, request: PaidRequest) {
@@ -177,10 +216,10 @@ export class PaymentPipeline extends Context.Service<
 
         const run = Effect.fn("PaymentPipeline.run")(function* <Refusal>(act: PaidAct<Refusal>, request: PaidRequest) {
           yield* act.locate(request.parameters)
-          const isProbe = request.body === "" && request.key === undefined && request.payment === undefined
-          if (isProbe) return yield* payable(act, request)
-          const key = request.key
-          if (key === undefined) return yield* new IdempotencyKeyRequired({})
+          const isPaid = request.payment !== undefined || request.card !== undefined
+          if (request.payment !== undefined && request.card !== undefined) return yield* twice()
+          if (request.body === "" && request.key === undefined && !isPaid) return yield* payable(act, request)
+          const key = yield* keyOf(request)
 
           const body = yield* readBody(act, request)
           const acceptedAtMillis = yield* Clock.currentTimeMillis
@@ -197,14 +236,19 @@ export class PaymentPipeline extends Context.Service<
           }
           yield* refuseStanding(act, standing)
           yield* asked.check
-          if (request.payment === undefined) return yield* payable(act, request)
+          if (!isPaid) return yield* payable(act, request)
 
           const ready = yield* terms
-          const sale = saleOf(act, request)
-          const payment = yield* verifier.verify(request.payment, ready, sale).pipe(
+          const { payload, payment } = yield* verified(act, request, ready).pipe(
             Effect.catchTags({
               PaymentRejected: ({ message, reason }) =>
-                Effect.fail(new PaymentInvalid({ reason, message, challenge: challengeOf(ready, sale, reason) })),
+                Effect.fail(
+                  new PaymentInvalid({
+                    reason,
+                    message,
+                    challenge: challengeOf(ready, saleOf(act, request.url, request.parameters), reason),
+                  }),
+                ),
               ChainUnavailable: (error) =>
                 Effect.andThen(
                   Effect.logWarning("A payment could not be verified", error),
@@ -218,10 +262,9 @@ export class PaymentPipeline extends Context.Service<
             act: act.name,
             url: request.url,
             input: asked.input,
-            network: ready.network,
-            authorization: payment.authorization,
-            payload: payment.payload,
-            fromBlock: payment.fromBlock,
+            amountAtomic: act.priceAtomic,
+            payment,
+            payload,
             claims,
             acceptedAtMillis,
             leaseMillis: Duration.toMillis(config.lease),
@@ -244,9 +287,3 @@ export class PaymentPipeline extends Context.Service<
 
 const isObject = (json: Schema.Json): json is Schema.JsonObject =>
   typeof json === "object" && json !== null && !Array.isArray(json)
-
-const saleOf = (act: ActFace, request: PaidRequest): Sale => ({
-  amountAtomic: act.priceAtomic,
-  url: request.url,
-  description: act.description,
-})

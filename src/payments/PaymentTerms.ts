@@ -1,7 +1,10 @@
 /** What this server asks to be paid and where to: the offer of every 402, or the names of what is not configured. */
-import { Context, Layer } from "effect"
+import { Context, Layer, type Schema } from "effect"
 import type { Address } from "../../schema/altar/Common.ts"
-import type { Challenge, PaymentRequirements } from "../../schema/altar/Payment.ts"
+import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/altar/Payment.ts"
+import { bazaarOf } from "./Bazaar.ts"
+import type { ActFace } from "./PaidAct.ts"
+import { paymentIdentifier } from "./PaymentIdentifier.ts"
 
 /** Where payments go. All servers of one altar share these. */
 export interface Terms {
@@ -43,7 +46,17 @@ export interface Sale {
   readonly amountAtomic: bigint
   readonly url: string
   readonly description: string
+  /** How it is called; absent where only an earlier attempt is spoken of. */
+  readonly bazaar?: BazaarExtension | undefined
 }
+
+/** An act as it is sold at one URL, with the path and query parameters that the URL holds. */
+export const saleOf = (act: ActFace, url: string, parameters: Schema.JsonObject): Sale => ({
+  amountAtomic: act.priceAtomic,
+  url,
+  description: act.description,
+  bazaar: bazaarOf(act, parameters),
+})
 
 export const requirementsOf = (terms: Terms, amountAtomic: bigint): PaymentRequirements => ({
   scheme: "exact",
@@ -60,14 +73,22 @@ export const challengeOf = (terms: Terms, sale: Sale, error: string): Challenge 
   error,
   resource: { url: sale.url, description: sale.description, mimeType: "application/json" },
   accepts: [requirementsOf(terms, sale.amountAtomic)],
+  extensions: {
+    "payment-identifier": paymentIdentifier,
+    ...(sale.bazaar === undefined ? {} : { bazaar: sale.bazaar }),
+  },
 })
+
+/** The ways to pay, as `/api/candles` lists them. */
+export type Rails = ReadonlyArray<"x402" | "card">
 
 export class PaymentTerms extends Context.Service<
   PaymentTerms,
-  | { readonly _tag: "Ready"; readonly terms: Terms }
+  | { readonly _tag: "Ready"; readonly terms: Terms; readonly rails: Rails }
   | { readonly _tag: "NotConfigured"; readonly missing: ReadonlyArray<string> }
 >()("spirit-altar/payments/PaymentTerms") {
-  static readonly ready = (terms: Terms) => Layer.succeed(PaymentTerms, PaymentTerms.of({ _tag: "Ready", terms }))
+  static readonly ready = (terms: Terms, rails: Rails) =>
+    Layer.succeed(PaymentTerms, PaymentTerms.of({ _tag: "Ready", terms, rails }))
   static readonly notConfigured = (missing: ReadonlyArray<string>) =>
     Layer.succeed(PaymentTerms, PaymentTerms.of({ _tag: "NotConfigured", missing }))
 }

@@ -2,7 +2,9 @@
 import { type Cause, Clock, Context, Duration, Effect, Layer, Option, Schedule, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Attempt } from "./Attempt.ts"
+import { CardProcessor } from "./CardProcessor.ts"
 import { Chain, type Evidence } from "./Chain.ts"
+import type { CardPayment, ChainPayment } from "./Payment.ts"
 import { PaymentLedger } from "./PaymentLedger.ts"
 import type { Submission } from "./Settlement.ts"
 
@@ -41,21 +43,31 @@ export class Reconciler extends Context.Service<
       Reconciler,
       Effect.gen(function* () {
         const chain = yield* Chain
+        const cards = yield* CardProcessor
         const ledger = yield* PaymentLedger
 
-        const wouldRevert = (attempt: Attempt) =>
-          chain.simulate(attempt.authorization).pipe(
+        const wouldRevert = ({ authorization }: ChainPayment) =>
+          chain.simulate(authorization).pipe(
             Effect.map(({ _tag }) => _tag === "Reverted"),
             Effect.orElseSucceed(() => false),
           )
 
-        const conclude = Effect.fn("Reconciler.conclude")(function* (attempt: Attempt, submission?: Submission) {
-          if (attempt.state !== "pending") return attempt
-          const transaction = Option.orElse(hintOf(submission), () => attempt.transaction)
+        const defer = Effect.fnUntraced(function* (attempt: Attempt, reference: Option.Option<string>) {
+          const now = yield* Clock.currentTimeMillis
+          yield* ledger.defer(attempt.id, reference, now + nextLook(attempt.checks) * 1000)
+          return attempt
+        })
+
+        const concludeOnChain = Effect.fnUntraced(function* (
+          attempt: Attempt,
+          payment: ChainPayment,
+          submission: Submission | undefined,
+        ) {
+          const transaction = Option.orElse(hintOf(submission), () => payment.transaction)
           const evidence = yield* chain
             .evidence({
-              authorization: attempt.authorization,
-              fromBlock: attempt.fromBlock,
+              authorization: payment.authorization,
+              fromBlock: payment.fromBlock,
               transaction,
               patience: submission === undefined ? Duration.zero : config.patience,
             })
@@ -65,19 +77,36 @@ export class Reconciler extends Context.Service<
             )
           switch (evidence._tag) {
             case "Paid":
-              return yield* ledger.settle(attempt.id, evidence.transaction)
+              return yield* ledger.settle(attempt.id, { rail: "x402", payment, transaction: evidence.transaction })
             case "Void":
               return yield* ledger.fail(attempt.id, evidence.reason)
-            case "Open": {
+            case "Open":
               // A refusal counts only when the chain agrees: unused, and the transfer would revert now. A facilitator
               // that refuses what would succeed may have broadcast it already.
-              if (submission?._tag === "Refused" && evidence.unused && (yield* wouldRevert(attempt)))
+              if (submission?._tag === "Refused" && evidence.unused && (yield* wouldRevert(payment)))
                 return yield* ledger.fail(attempt.id, submission.reason)
-              const now = yield* Clock.currentTimeMillis
-              yield* ledger.defer(attempt.id, transaction, now + nextLook(attempt.checks) * 1000)
-              return { ...attempt, transaction }
-            }
+              return yield* defer(attempt, transaction)
           }
+        })
+
+        /** Asking what became of a card's charge is asking for the charge, under its one key. */
+        const concludeCard = Effect.fnUntraced(function* (attempt: Attempt, payment: CardPayment) {
+          const evidence = yield* cards.evidence(attempt, payment)
+          switch (evidence._tag) {
+            case "Paid":
+              return yield* ledger.settle(attempt.id, { rail: "card", intent: evidence.intent })
+            case "Void":
+              return yield* ledger.fail(attempt.id, evidence.reason)
+            case "Open":
+              return yield* defer(attempt, evidence.intent)
+          }
+        })
+
+        const conclude = Effect.fn("Reconciler.conclude")(function* (attempt: Attempt, submission?: Submission) {
+          if (attempt.state !== "pending") return attempt
+          return attempt.payment.rail === "card"
+            ? yield* concludeCard(attempt, attempt.payment)
+            : yield* concludeOnChain(attempt, attempt.payment, submission)
         })
 
         const concludeDue = Effect.fn("Reconciler.concludeDue")(function* (limit: number, aheadMillis: number) {

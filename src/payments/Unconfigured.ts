@@ -1,5 +1,6 @@
 /** A server without payments: nothing about money can happen. */
 import { Effect, Layer } from "effect"
+import { CardRail } from "./CardRail.ts"
 import { PaymentVerifier } from "./PaymentVerifier.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement } from "./Settlement.ts"
@@ -9,6 +10,7 @@ const unreachable = Effect.die("payments are not configured")
 /** Attempts of an earlier configuration stay as they are. */
 export const layer = Layer.mergeAll(
   Layer.succeed(PaymentVerifier, PaymentVerifier.of({ verify: () => unreachable })),
+  CardRail.off,
   Layer.succeed(Settlement, Settlement.of({ submit: () => unreachable })),
   Layer.succeed(Reconciler, Reconciler.of({ conclude: Effect.succeed, sweep: Effect.succeed(0) })),
 )

@@ -1,11 +1,12 @@
 /** Our own ledger and chain in this process: seeds the stones the reads are measured on, and appends through `PaymentLedger.settle`. */
 import { randomBytes } from "node:crypto"
-import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import { Effect, Layer, ManagedRuntime, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { WitnessChain } from "../../src/altar/WitnessChain.ts"
 import { WitnessStones } from "../../src/altar/WitnessStones.ts"
 import { PaidActs } from "../../src/payments/PaidAct.ts"
 import { type NewAttempt, PaymentLedger } from "../../src/payments/PaymentLedger.ts"
+import type { ChainPayment } from "../../src/payments/Payment.ts"
 import { PaymentTerms, usdc } from "../../src/payments/PaymentTerms.ts"
 import { PublicUrl } from "../../src/PublicUrl.ts"
 import * as Sql from "../../src/Sql.ts"
@@ -19,13 +20,8 @@ export const payTo = "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc"
 const newHash = (): `0x${string}` => `0x${randomBytes(32).toString("hex")}`
 const newAddress = (): `0x${string}` => `0x${randomBytes(20).toString("hex")}`
 
-/** An intent as the pipeline writes it; no pool, so that the ceiling of a day does not end the benchmark. */
-const intent = (): NewAttempt => ({
-  idempotencyKey: `bench-${randomBytes(9).toString("hex")}`,
-  fingerprint: randomBytes(32).toString("hex"),
-  act: "setWitnessStone",
-  url: `${publicUrl}/api/witness`,
-  input: { commitment: newCommitment(), kind: "prediction", agentName: "Wren" },
+const newPayment = (): ChainPayment => ({
+  rail: "x402",
   network,
   authorization: {
     asset: usdc[network].asset,
@@ -37,8 +33,20 @@ const intent = (): NewAttempt => ({
     nonce: newHash(),
     signature: `0x${randomBytes(65).toString("hex")}`,
   },
-  payload: "{}",
   fromBlock: 100n,
+  transaction: Option.none(),
+})
+
+/** An intent as the pipeline writes it; no pool, so that the ceiling of a day does not end the benchmark. */
+const intent = (): NewAttempt => ({
+  idempotencyKey: `bench-${randomBytes(9).toString("hex")}`,
+  fingerprint: randomBytes(32).toString("hex"),
+  act: "setWitnessStone",
+  url: `${publicUrl}/api/witness`,
+  input: { commitment: newCommitment(), kind: "prediction", agentName: "Wren" },
+  amountAtomic: 10_000n,
+  payment: newPayment(),
+  payload: "{}",
   claims: { slots: [] },
   acceptedAtMillis: Date.now(),
   leaseMillis: 3_600_000,
@@ -57,7 +65,7 @@ const layer = (url: string) => {
     Layer.provide(WitnessStones.layer),
     Layer.provide(WitnessChain.layer),
     Layer.provide(PublicUrl.layer(publicUrl)),
-    Layer.provide(PaymentTerms.ready(terms)),
+    Layer.provide(PaymentTerms.ready(terms, ["x402"])),
     Layer.provide(Sql.migrations),
     Layer.provideMerge(Sql.layer(Redacted.make(url))),
   )
@@ -91,7 +99,11 @@ export const open = (url: string): Ledger => {
     settle: (ids, width) =>
       runtime.runPromise(
         Effect.flatMap(PaymentLedger, (ledger) =>
-          Effect.forEach(ids, (id) => ledger.settle(id, newHash()), { concurrency: width, discard: true }),
+          Effect.forEach(
+            ids,
+            (id) => ledger.settle(id, { rail: "x402", payment: newPayment(), transaction: newHash() }),
+            { concurrency: width, discard: true },
+          ),
         ),
       ),
     stones: () =>

@@ -3,7 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { Effect } from "effect"
 
 /** What a double answers; `drop` closes the connection without a word. */
-export type Reply = { readonly status: number; readonly body: string; readonly type?: string } | "drop"
+export type Reply =
+  | {
+      readonly status: number
+      readonly body: string
+      readonly type?: string
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  | "drop"
 
 export const json = (value: unknown, status = 200): Reply => ({ status, body: JSON.stringify(value) })
 
@@ -15,17 +22,17 @@ const read = async (request: IncomingMessage) => {
 
 const write = (response: ServerResponse, reply: Reply) => {
   if (reply === "drop") return response.destroy()
-  response.writeHead(reply.status, { "content-type": reply.type ?? "application/json" })
+  response.writeHead(reply.status, { "content-type": reply.type ?? "application/json", ...reply.headers })
   return response.end(reply.body)
 }
 
 /** The base URL of a server that answers every request by `handle`. */
-export const serve = (handle: (path: string, body: string) => Promise<Reply>) =>
+export const serve = (handle: (path: string, body: string, request: IncomingMessage) => Promise<Reply>) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {
       const server = createServer((request, response) => {
         read(request)
-          .then((body) => handle(request.url ?? "/", body))
+          .then((body) => handle(request.url ?? "/", body, request))
           .catch((cause): Reply => json({ error: String(cause) }, 500))
           .then(
             (reply) => write(response, reply),

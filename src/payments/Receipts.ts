@@ -1,0 +1,46 @@
+/** The public proof of a payment, and what the answer's header says of it, for either rail. */
+import { Base64, Base64Url } from "effect/encoding"
+import { type AnyReceipt, priceUsd } from "../../schema/altar/Payment.ts"
+import type { Attempt } from "./Attempt.ts"
+import { centsOf, type Proof } from "./Payment.ts"
+
+/** `explorer` has `{tx}` where the hash goes; `settledAt` is RFC 3339 UTC with milliseconds. */
+export const receiptOf = ({ amountAtomic }: Attempt, proof: Proof, settledAt: string, explorer: string): AnyReceipt => {
+  const paid = { amountAtomic: amountAtomic.toString(), priceUsd: priceUsd(amountAtomic) }
+  if (proof.rail === "card") {
+    const card = {
+      method: "stripe",
+      reference: proof.intent,
+      currency: "usd",
+      amountCents: centsOf(amountAtomic).toString(),
+    } as const
+    const none = { transaction: null, network: null, asset: null }
+    return { ...none, ...paid, payer: null, payTo: null, settledAt, explorerUrl: null, card }
+  }
+  const { authorization, network } = proof.payment
+  return {
+    transaction: proof.transaction,
+    network,
+    asset: authorization.asset,
+    ...paid,
+    payer: authorization.from,
+    payTo: authorization.to,
+    settledAt,
+    explorerUrl: explorer.replace("{tx}", proof.transaction),
+  }
+}
+
+/** The content of `PAYMENT-RESPONSE` (x402), or of `Payment-Receipt` (card). */
+export const responseOf = (proof: Proof, settledAt: string): string =>
+  proof.rail === "card"
+    ? Base64Url.encode(
+        JSON.stringify({ method: "stripe", reference: proof.intent, status: "success", timestamp: settledAt }),
+      )
+    : Base64.encode(
+        JSON.stringify({
+          success: true,
+          transaction: proof.transaction,
+          network: proof.payment.network,
+          payer: proof.payment.authorization.from,
+        }),
+      )

@@ -1,0 +1,225 @@
+/** Whatever the card processor says or keeps to itself, a request is answered 202 until there is evidence, and charged once. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CardFault } from "../support/CardProcessor.ts"
+import { books, type CardPurchase, carded, prepare, Processor, reconcile, send } from "../support/Cards.ts"
+import { type Answer, World } from "../support/World.ts"
+
+const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
+  assert.deepStrictEqual([answer.status, answer.json["code"]], [202, "settlement_pending"], answer.text)
+  assert.strictEqual(answer.headers.get("location"), `${new URL(url).origin}/api/reconcile/${key}`)
+  assert.match(String(answer.json["message"]), /Do not pay again/u)
+  assert.deepInclude(answer.json["attempt"], { network: null, validBefore: null, amountAtomic: "3000000" })
+}
+
+/** One charge, one candle, the same bytes to everybody, and all of it under one idempotency key. */
+const assertSettled = Effect.fnUntraced(function* (purchase: CardPurchase) {
+  const bank = yield* Processor
+  assert.deepInclude(yield* books(purchase), { state: "settled", taken: 1, acts: 1, candles: 1 })
+  const [again, told] = [yield* send(purchase), yield* reconcile(purchase)]
+  assert.deepStrictEqual([again.status, told.status], [200, 200])
+  assert.strictEqual(again.text, told.text)
+  assert.isNotNull(told.headers.get("payment-receipt"))
+  assert.deepStrictEqual([bank.asked().keys, bank.taken().length], [1, 1])
+})
+
+const assertFailed = Effect.fnUntraced(function* (purchase: CardPurchase, reason: string) {
+  const bank = yield* Processor
+  assert.deepInclude(yield* books(purchase), { state: "failed", reason, taken: 0, acts: 0, candles: 0, claims: 0 })
+  for (const answer of [yield* send(purchase), yield* reconcile(purchase)]) {
+    assert.deepStrictEqual([answer.status, answer.json["code"], answer.json["reason"]], [402, "payment_failed", reason])
+  }
+  assert.deepStrictEqual(bank.taken(), [])
+})
+
+/** The attempt was accepted so many hours earlier than it was. */
+const hoursPass = Effect.fnUntraced(function* ({ key }: CardPurchase, hours: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`UPDATE payment_attempts SET accepted_at = accepted_at - make_interval(hours => ${hours}::int)
+    WHERE idempotency_key = ${key}`
+})
+
+/** Waits until the processor took money. */
+const taking = Effect.flatMap(Processor, (bank) =>
+  Effect.sync(bank.taken).pipe(
+    Effect.repeat({ until: (taken) => taken.length > 0, schedule: Schedule.spaced("20 millis") }),
+    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("nothing was ever taken") }),
+  ),
+)
+
+const suffer = Effect.fnUntraced(function* (fault: CardFault, paymentMethod?: string) {
+  const { url } = yield* World
+  const bank = yield* Processor
+  const purchase = yield* prepare(url, paymentMethod)
+  const trap = bank.arm(fault)
+  return { bank, purchase, trap, first: yield* send(purchase) }
+})
+
+describe("a charge that was made, whose answer", { concurrent: true }, () => {
+  const faults: ReadonlyArray<readonly [what: string, fault: CardFault]> = [
+    ["never comes", "holdAfter"],
+    ["is cut off", "dropAfter"],
+    ["is nonsense", "nonsenseAfter"],
+    ["is about another charge", "foreignAfter"],
+  ]
+  for (const [what, fault] of faults) {
+    it.live(`${what}, is found under its key`, () =>
+      Effect.gen(function* () {
+        const { bank, first, purchase } = yield* suffer(fault)
+        assertPending(purchase, first)
+        assert.strictEqual(bank.taken().length, 1)
+        yield* bank.calm
+        const told = yield* reconcile(purchase)
+        assert.strictEqual(told.status, 200, told.text)
+        yield* assertSettled(purchase)
+      }).pipe(Effect.provide(carded())),
+    )
+  }
+
+  it.live("is the processor's own mistake, is found by the name of the attempt", () =>
+    Effect.gen(function* () {
+      const { bank, first, purchase } = yield* suffer("error500After")
+      assert.strictEqual(first.status, 201, first.text)
+      assert.strictEqual(bank.asked().searches, 1)
+      yield* assertSettled(purchase)
+    }).pipe(Effect.provide(carded())),
+  )
+
+  it.live("never comes, is found by name once its key is forgotten, and not asked for again", () =>
+    Effect.gen(function* () {
+      const { bank, purchase } = yield* suffer("dropAfter")
+      yield* bank.calm
+      yield* bank.forget
+      yield* hoursPass(purchase, 25)
+      const { charges } = bank.asked()
+      const told = yield* reconcile(purchase)
+      assert.strictEqual(told.status, 200, told.text)
+      assert.strictEqual(bank.asked().charges, charges)
+      yield* assertSettled(purchase)
+    }).pipe(Effect.provide(carded())),
+  )
+
+  it.live("is still being worked on, is waited for", () =>
+    Effect.gen(function* () {
+      const { bank, first, purchase, trap } = yield* suffer("holdDuring")
+      assertPending(purchase, first)
+      assertPending(purchase, yield* reconcile(purchase))
+      assert.deepStrictEqual([bank.asked().charges, bank.taken().length], [2, 0], "the key is in use")
+      yield* trap.release
+      yield* taking
+      assert.strictEqual((yield* reconcile(purchase)).status, 200)
+      yield* assertSettled(purchase)
+    }).pipe(Effect.provide(carded())),
+  )
+
+  it.live("was a refusal and was cut off, is the same refusal later", () =>
+    Effect.gen(function* () {
+      const { bank, first, purchase } = yield* suffer("dropAfter", "pm_card_visa_chargeDeclined")
+      assertPending(purchase, first)
+      yield* bank.calm
+      assert.strictEqual((yield* reconcile(purchase)).json["reason"], "generic_decline")
+      yield* assertFailed(purchase, "generic_decline")
+    }).pipe(Effect.provide(carded())),
+  )
+
+  it.live("says that the bank is still working is asked for by its own name until the bank is done", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const bank = yield* Processor
+      const purchase = yield* prepare(url, "pm_bank_slow")
+      assertPending(purchase, yield* send(purchase))
+      assertPending(purchase, yield* reconcile(purchase))
+      assert.strictEqual(bank.asked().charges, 1)
+      yield* bank.finish
+      assert.strictEqual((yield* reconcile(purchase)).status, 200)
+      yield* assertSettled(purchase)
+    }).pipe(Effect.provide(carded())),
+  )
+})
+
+describe("a charge that was not made, because the processor", { concurrent: true }, () => {
+  const faults: ReadonlyArray<readonly [what: string, fault: CardFault]> = [
+    ["hung up", "dropBefore"],
+    ["was behind a broken gateway", "gateway503Before"],
+    ["answered nonsense", "nonsenseBefore"],
+    ["sent us elsewhere", "redirectBefore"],
+    ["did not know our secret key any more", "unauthorizedBefore"],
+    ["had too much to do", "rateLimitBefore"],
+  ]
+  for (const [what, fault] of faults) {
+    it.live(`${what}, is made later under the same key`, () =>
+      Effect.gen(function* () {
+        const { bank, first, purchase } = yield* suffer(fault)
+        assertPending(purchase, first)
+        assertPending(purchase, yield* send(purchase))
+        assert.deepStrictEqual([bank.taken().length, bank.elsewhere()], [0, 0])
+        yield* bank.calm
+        assert.strictEqual((yield* reconcile(purchase)).status, 200)
+        yield* assertSettled(purchase)
+      }).pipe(Effect.provide(carded())),
+    )
+  }
+
+  it.live("kept the request to itself, happens once when it lets go", () =>
+    Effect.gen(function* () {
+      const { bank, first, purchase, trap } = yield* suffer("holdBefore")
+      assertPending(purchase, first)
+      const asked = yield* Effect.forkScoped(reconcile(purchase))
+      yield* trap.release
+      yield* taking
+      yield* Fiber.join(asked)
+      yield* bank.calm
+      assert.strictEqual((yield* reconcile(purchase)).status, 200)
+      yield* assertSettled(purchase)
+    }).pipe(Effect.provide(carded())),
+  )
+
+  it.live("keeps its own mistake under the key, stays open until that is certain, and then frees everything", () =>
+    Effect.gen(function* () {
+      const { bank, first, purchase } = yield* suffer("error500Before")
+      assertPending(purchase, first)
+      yield* bank.calm
+      assertPending(purchase, yield* reconcile(purchase))
+      yield* hoursPass(purchase, 20)
+      const { charges } = bank.asked()
+      assertPending(purchase, yield* reconcile(purchase))
+      yield* hoursPass(purchase, 4)
+      assert.strictEqual((yield* reconcile(purchase)).json["reason"], "card_never_charged")
+      assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
+      yield* assertFailed(purchase, "card_never_charged")
+    }).pipe(Effect.provide(carded())),
+  )
+
+  it.live("refuses the token, ends at once", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const bank = yield* Processor
+      const purchase = yield* prepare(url)
+      yield* bank.revoke
+      assert.strictEqual((yield* send(purchase)).json["reason"], "resource_missing")
+      yield* assertFailed(purchase, "resource_missing")
+    }).pipe(Effect.provide(carded())),
+  )
+})
+
+describe("a client that leaves", { concurrent: true }, () => {
+  it.live("changes nothing about its charge", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const bank = yield* Processor
+      const purchase = yield* prepare(url)
+      const trap = bank.arm("holdBefore")
+      const request = yield* Effect.forkScoped(Effect.exit(send(purchase)))
+      yield* trap.arrived
+      yield* Fiber.interrupt(request)
+      yield* trap.release
+      yield* books(purchase).pipe(
+        Effect.repeat({ until: (row) => row?.state === "settled", schedule: Schedule.spaced("20 millis") }),
+        Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("it was never settled") }),
+      )
+      yield* bank.calm
+      yield* assertSettled(purchase)
+    }).pipe(Effect.provide(carded("20 seconds"))),
+  )
+})

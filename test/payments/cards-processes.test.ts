@@ -1,0 +1,138 @@
+/** Cards on servers that are processes of their own: killed at any point, or two at once, one charge; half configured, none. */
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, Schedule } from "effect"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import * as CardProcessor from "../support/CardProcessor.ts"
+import { books, challengeSecret, prepare, Processor, processor, reconcile, send } from "../support/Cards.ts"
+import * as ServerProcess from "../support/ServerProcess.ts"
+import { stage, Wires } from "../support/Wires.ts"
+import { ask } from "../support/World.ts"
+
+const cards = (url: string) => ({
+  CARD_PROFILE_ID: CardProcessor.profile,
+  CARD_SECRET_KEY: CardProcessor.secretKey,
+  CARD_CHALLENGE_SECRET: challengeSecret,
+  CARD_API_URL: url,
+})
+
+const environment = Effect.gen(function* () {
+  const chain = yield* LocalChain
+  const { database } = yield* Wires
+  return {
+    DATABASE_URL: database.url,
+    X402_NETWORK: chain.network,
+    RPC_URL: chain.rpcUrl,
+    PAY_TO: chain.payTo,
+    RELAYER_KEY: Redacted.value(chain.relayerKey),
+    ...cards((yield* Processor).url),
+    SETTLE_TIMEOUT_SECONDS: "20",
+    SWEEP_SECONDS: "3600",
+    LOG_LEVEL: "None",
+  }
+})
+
+const place = Layer.merge(stage, processor)
+
+const settledBy = Effect.fnUntraced(function* (purchase: Effect.Success<ReturnType<typeof prepare>>) {
+  yield* books(purchase).pipe(
+    Effect.repeat({ until: (row) => row?.state === "settled", schedule: Schedule.spaced("50 millis") }),
+    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("it was never settled") }),
+  )
+  assert.deepInclude(yield* books(purchase), { taken: 1, acts: 1, candles: 1 })
+  assert.deepStrictEqual((yield* Processor).taken().length, 1)
+  const again = yield* send(purchase)
+  assert.deepStrictEqual([again.status, again.text], [200, (yield* reconcile(purchase)).text])
+})
+
+describe("a server killed", { concurrent: true }, () => {
+  for (const [when, fault] of [
+    ["with the charge on its way", "holdBefore"],
+    ["with the charge made and its answer kept back", "holdAfter"],
+  ] as const) {
+    it.live(`${when} is set right by its next start`, () =>
+      Effect.gen(function* () {
+        const bank = yield* Processor
+        const server = yield* ServerProcess.make(yield* environment)
+        yield* server.start
+        const purchase = yield* prepare(server.url)
+        const trap = bank.arm(fault)
+        yield* Effect.forkScoped(Effect.exit(send(purchase)))
+        yield* trap.arrived
+        yield* server.kill
+        yield* bank.calm
+        yield* trap.discard
+        yield* server.start
+        yield* settledBy(purchase)
+        assert.strictEqual(bank.asked().keys, 1)
+      }).pipe(Effect.provide(place)),
+    )
+  }
+
+  it.live("with the intent on disk, before the processor was asked, is set right by its next start", () =>
+    Effect.gen(function* () {
+      const bank = yield* Processor
+      const { database } = yield* Wires
+      const server = yield* ServerProcess.make(yield* environment)
+      yield* server.start
+      const purchase = yield* prepare(server.url)
+      const trap = database.arm(/INSERT INTO payment_attempts/u, "swallowReply")
+      yield* Effect.forkScoped(Effect.exit(send(purchase)))
+      yield* trap.arrived
+      yield* server.kill
+      yield* database.calm
+      assert.strictEqual(bank.asked().charges, 0)
+      assert.strictEqual((yield* books(purchase))?.state, "pending")
+      yield* server.start
+      yield* settledBy(purchase)
+    }).pipe(Effect.provide(place)),
+  )
+})
+
+describe("two servers", () => {
+  it.live("asked for the same candle at once charge it once, and either answers for the other", () =>
+    Effect.gen(function* () {
+      const bank = yield* Processor
+      const env = yield* environment
+      const one = yield* ServerProcess.make(env)
+      // Behind one name, as behind a proxy: what is signed is the public URL.
+      const two = yield* ServerProcess.make({ ...env, PUBLIC_URL: one.url })
+      yield* Effect.all([one.start, two.start], { concurrency: 2 })
+      const purchase = yield* prepare(one.url)
+      const other = { ...purchase, url: purchase.url.replace(one.url, two.url) }
+      const answers = yield* Effect.forEach([purchase, other, purchase, other], send, { concurrency: "unbounded" })
+      for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
+      yield* settledBy(purchase)
+      assert.strictEqual((yield* reconcile(other)).text, (yield* reconcile(purchase)).text)
+      assert.strictEqual(bank.asked().keys, 1)
+    }).pipe(Effect.provide(place)),
+  )
+})
+
+describe("the configuration", () => {
+  it.live("by half is one clear error, and nothing starts", () =>
+    Effect.gen(function* () {
+      const { CARD_SECRET_KEY: _, ...half } = yield* environment
+      const failure = yield* Effect.promise(() =>
+        promisify(execFile)(process.execPath, ["src/main.ts", "serve"], { env: half, timeout: 30_000 }).then(
+          () => "it started",
+          (error: { readonly stderr: string; readonly stdout: string }) => `${error.stdout}${error.stderr}`,
+        ),
+      )
+      assert.include(failure, "Cards are configured by half: set CARD_SECRET_KEY as well, or none of them.")
+      assert.notInclude(failure, challengeSecret)
+    }).pipe(Effect.provide(place)),
+  )
+
+  it.live("without cards takes none", () =>
+    Effect.gen(function* () {
+      const env = yield* environment
+      const bare = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("CARD_")))
+      const server = yield* ServerProcess.make(bare)
+      yield* server.start
+      const probe = yield* ask(`${server.url}/api/candles/week/moss-hare`, { method: "POST" })
+      assert.deepStrictEqual([probe.status, probe.headers.get("www-authenticate")], [402, null])
+    }).pipe(Effect.provide(place)),
+  )
+})

@@ -1,0 +1,184 @@
+/** What a challenge says beyond the offer is true: any id of a payment is its key, and catalogues read how to call it. */
+import { assert, layer } from "@effect/vitest"
+import { ExactEvmScheme } from "@x402/evm"
+import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from "@x402/extensions/bazaar"
+import {
+  appendPaymentIdentifierToExtensions,
+  generatePaymentId,
+  PAYMENT_IDENTIFIER,
+  validatePaymentIdentifier,
+} from "@x402/extensions/payment-identifier"
+import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PrivateKeyAccount } from "viem/accounts"
+import { acts } from "../support/ActTable.ts"
+import {
+  type Answer,
+  ask,
+  challengeOf,
+  encode,
+  newCommitment,
+  newKey,
+  newPayer,
+  post,
+  sign,
+  World,
+  layer as world,
+} from "../support/World.ts"
+
+const extensionsOf = (answer: Answer) =>
+  JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString()).extensions
+
+/** The reference client with the extension as its manual says: it names each payment once. */
+const client = (account: PrivateKeyAccount, id: string) => {
+  const paying = new x402Client().register("eip155:*", new ExactEvmScheme(account))
+  paying.registerExtension({
+    key: PAYMENT_IDENTIFIER,
+    enrichPaymentPayload: async (payload, required) => ({
+      ...payload,
+      extensions: appendPaymentIdentifierToExtensions(structuredClone(required.extensions ?? {}), id),
+    }),
+  })
+  return wrapFetchWithPayment(fetch, paying)
+}
+
+const attempts = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ n: number }>`SELECT count(*)::int AS n FROM payment_attempts`
+  return row?.n ?? 0
+})
+
+/** A signed payment that names itself. */
+const named = Effect.fnUntraced(function* (id: unknown, path = "/api/witness") {
+  const { url } = yield* World
+  const challenge = challengeOf(yield* ask(`${url}${path}`, { method: "POST" }))
+  const payment = yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource)
+  return encode({ ...payment, extensions: { [PAYMENT_IDENTIFIER]: { info: { required: false, id }, schema: {} } } })
+})
+
+layer(world(), { excludeTestServices: true })("payment-identifier", (it) => {
+  it.effect("is offered in every challenge, in the form that its own library checks", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      for (const act of acts()) {
+        const { path } = act.request()
+        const offered = extensionsOf(yield* ask(`${url}${path}`, { method: "POST" }))[PAYMENT_IDENTIFIER]
+        assert.deepStrictEqual(validatePaymentIdentifier(offered), { valid: true }, act.name)
+        assert.deepStrictEqual(
+          validatePaymentIdentifier({ ...offered, info: { required: false, id: "short" } }).valid,
+          false,
+        )
+      }
+    }),
+  )
+
+  it.effect("lets the unchanged client pay without an Idempotency-Key, and its id is the key from then on", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const id = generatePaymentId()
+      const paying = client(yield* newPayer(), id)
+      const target = `${url}/api/acquire/glass-tortoise`
+      const first = yield* Effect.promise(() => paying(target, { method: "POST" }))
+      assert.strictEqual(first.status, 201)
+      const record = yield* Effect.promise(() => first.text())
+      const before = yield* attempts
+      const again = yield* Effect.promise(() => paying(target, { method: "POST" }))
+      assert.strictEqual(again.status, 200, "another signature under the same id is answered, not charged")
+      assert.strictEqual(yield* Effect.promise(() => again.text()), record.replace(/false\}$/u, "true}"))
+      const byKey = yield* ask(target, { method: "POST", headers: { "idempotency-key": id } })
+      assert.strictEqual(byKey.status, 200)
+      assert.strictEqual((yield* ask(`${url}/api/reconcile/${id}`, { method: "POST" })).status, 200)
+      const other = yield* Effect.promise(() => paying(`${url}/api/acquire/rain-crow`, { method: "POST" }))
+      assert.strictEqual(other.status, 409)
+      assert.strictEqual((yield* Effect.promise(() => other.json())).code, "idempotency_conflict")
+      assert.strictEqual(yield* attempts, before)
+    }),
+  )
+
+  it.effect("beside an Idempotency-Key is the same name or a refusal", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const id = generatePaymentId()
+      const signature = yield* named(id)
+      const body = { commitment: newCommitment() }
+      const before = yield* attempts
+      const send = (key: string) =>
+        ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature }))
+      const differing = yield* send(newKey())
+      assert.deepStrictEqual([differing.status, differing.json["code"]], [400, "idempotency_key_invalid"])
+      assert.match(String(differing.json["message"]), /differ.*Nothing was charged/u)
+      assert.strictEqual(yield* attempts, before)
+      assert.strictEqual((yield* send(id)).status, 201)
+    }),
+  )
+
+  it.effect("in a form that is no key is refused, and without one a key is required as ever", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const body = { commitment: newCommitment() }
+      const before = yield* attempts
+      for (const id of ["short", "x".repeat(129), "has space in it!!", 1234567890123456, null]) {
+        const signature = yield* named(id)
+        const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
+        assert.deepStrictEqual([answer.status, answer.json["code"]], [400, "idempotency_key_invalid"], String(id))
+      }
+      const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
+      const plain = encode(yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource))
+      for (const signature of [plain, "%%%", "aGVsbG8="]) {
+        const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
+        assert.deepStrictEqual([answer.status, answer.json["code"]], [400, "idempotency_key_required"])
+      }
+      assert.strictEqual(yield* attempts, before)
+    }),
+  )
+})
+
+layer(world(), { excludeTestServices: true })("bazaar", (it) => {
+  it.effect(
+    "declares each act as its own library and facilitators read it, and the server takes what it declares",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* World
+        const payer = yield* newPayer(20_000_000n)
+        for (const act of acts()) {
+          const { path } = act.request()
+          const probe = yield* ask(`${url}${path}`, { method: "POST" })
+          const { bazaar } = extensionsOf(probe)
+          assert.deepStrictEqual(validateDiscoveryExtension(bazaar), { valid: true }, act.name)
+          assert.deepStrictEqual(validateDiscoveryExtensionSpec(bazaar), { valid: true }, act.name)
+          const { body, bodyType, method, pathParams, queryParams } = bazaar.info.input
+          const query = queryParams === undefined ? "" : `?${new URLSearchParams(queryParams)}`
+          const told = (bazaar.routeTemplate ?? "/api/witness").replace(
+            /:([A-Za-z]+)/u,
+            (_: string, name: string) => pathParams[name],
+          )
+          assert.strictEqual(`${told}${query}`, path)
+          const key = newKey()
+          const offer = challengeOf(yield* ask(`${url}${path}`, { ...post(body, { "idempotency-key": key }), method }))
+          const payment = yield* sign(payer, offer.accepts[0], offer.resource)
+          const signature = encode({ ...payment, extensions: extensionsOf(probe) })
+          assert.isBelow(signature.length, 5_000, "a client brings it all back, in one line of a head of 8 KiB")
+          const bought = yield* ask(
+            `${url}${path}`,
+            post(body, { "idempotency-key": key, "payment-signature": signature }),
+          )
+          assert.deepStrictEqual([bodyType, bought.status], ["json", 201], `${act.name}: ${bought.text}`)
+          const wrong = structuredClone(bazaar)
+          wrong.info.input.body.price = "0"
+          assert.isFalse(validateDiscoveryExtension(wrong).valid, "what the server refuses, the declaration refuses")
+        }
+      }),
+  )
+
+  it.effect("leaves the whole head of a 402 below the 4 KiB that proxies keep for it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      for (const act of acts()) {
+        const probe = yield* ask(`${url}${act.request().path}`, { method: "POST" })
+        const head = [...probe.headers].reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
+        assert.isBelow(head, 3_600, act.name)
+      }
+    }),
+  )
+})

@@ -1,0 +1,302 @@
+/** The card processor's API as its documents describe it: granted tokens, payment intents, idempotency; told how to fail. */
+import { randomBytes } from "node:crypto"
+import type { IncomingMessage } from "node:http"
+import { Effect } from "effect"
+import { type Reply, serve } from "./Loopback.ts"
+import * as Trap from "./Trap.ts"
+
+/**
+ * What happens to a charge. `Before`: nothing was done with it. `During`: it is being worked on, and its key is in use.
+ * `After`: it is done and its answer suffers;
+ * `error500After` is the processor's own mistake, which it keeps under the idempotency key as it does every result.
+ */
+export type CardFault =
+  | "holdBefore"
+  | "dropBefore"
+  | "gateway503Before"
+  | "nonsenseBefore"
+  | "redirectBefore"
+  | "unauthorizedBefore"
+  | "rateLimitBefore"
+  | "error500Before"
+  | "error500After"
+  | "holdDuring"
+  | "holdAfter"
+  | "dropAfter"
+  | "nonsenseAfter"
+  | "foreignAfter"
+
+export const apiVersion = "2026-07-29.preview"
+export const secretKey = "sk_test_stand_in"
+export const profile = "profile_test_spirit_altar"
+
+interface Token {
+  readonly id: string
+  readonly paymentMethod: string
+  readonly currency: string
+  readonly maxAmount: number
+  readonly expiresAt: number
+  used: number
+}
+
+interface Intent {
+  readonly id: string
+  readonly object: "payment_intent"
+  readonly amount: number
+  amount_received: number
+  readonly currency: string
+  readonly created: number
+  readonly livemode: false
+  readonly metadata: Record<string, string>
+  status: string
+  last_payment_error: object | null
+}
+
+interface Result {
+  readonly status: number
+  readonly body: object
+}
+
+interface Saved {
+  readonly parameters: string
+  /** Absent while the endpoint is at work. */
+  result?: Result
+}
+
+export interface CardProcessor {
+  readonly url: string
+  /** From now on every charge meets this fault. */
+  readonly arm: (fault: CardFault) => Trap.Trap
+  /** Charges honestly again. */
+  readonly calm: Effect.Effect<void>
+  /** A holder grants a token for a charge, as an agent's wallet does. */
+  readonly grant: (paymentMethod: string, amount: string, expiresAt?: number) => Promise<string>
+  /** All money taken, in cents, one entry for each charge. */
+  readonly taken: () => ReadonlyArray<{ readonly amount: number; readonly attempt: string | undefined }>
+  /** How often a charge was asked for, and under how many idempotency keys. */
+  readonly asked: () => { readonly charges: number; readonly keys: number; readonly searches: number }
+  /** Whatever waits for a bank or for a card's holder comes to its end. */
+  readonly finish: Effect.Effect<void>
+  /** Takes back every token that was granted. */
+  readonly revoke: Effect.Effect<void>
+  /** Forgets every idempotency key, as it does after a day. */
+  readonly forget: Effect.Effect<void>
+  readonly elsewhere: () => number
+}
+
+const id = (prefix: string) => `${prefix}_${randomBytes(12).toString("hex")}`
+const error = (status: number, type: string, more: object = {}): Result => ({
+  status,
+  body: { error: { type, message: "See the code.", ...more } },
+})
+const reply = ({ body, status }: Result, headers: Record<string, string> = {}): Reply => ({
+  status,
+  body: JSON.stringify(body),
+  headers: { "request-id": id("req"), "stripe-version": apiVersion, ...headers },
+})
+
+const isAllowed = ({ headers }: IncomingMessage) =>
+  headers.authorization === `Basic ${Buffer.from(`${secretKey}:`).toString("base64")}`
+
+export const make = Effect.gen(function* () {
+  const tokens = new Map<string, Token>()
+  const intents = new Map<string, Intent>()
+  const keys = new Map<string, Saved>()
+  const seen = new Set<string>()
+  let charges = 0
+  let searches = 0
+  let elsewhere = 0
+  let armed: { readonly fault: CardFault; readonly trap: Trap.Jaws } | undefined
+
+  const elsewhereUrl = yield* serve(async () => {
+    elsewhere += 1
+    return { status: 200, body: "{}" }
+  })
+
+  const charge = (form: URLSearchParams, mistake: boolean): Result => {
+    const amount = Number(form.get("amount"))
+    const token = tokens.get(form.get("shared_payment_granted_token") ?? "")
+    const attempt = form.get("metadata[attempt]") ?? ""
+    const invalid = (code: string, param: string) => error(400, "invalid_request_error", { code, param })
+    if (!Number.isSafeInteger(amount) || amount < 50) return invalid("amount_too_small", "amount")
+    if (token === undefined) return invalid("resource_missing", "shared_payment_granted_token")
+    if (form.get("confirm") !== "true" || form.get("automatic_payment_methods[allow_redirects]") !== "never") {
+      return invalid("parameter_missing", "confirm")
+    }
+    if (token.currency !== form.get("currency") || token.used + amount > token.maxAmount) {
+      return invalid("shared_payment_token_limit_exceeded", "shared_payment_granted_token")
+    }
+    if (token.expiresAt * 1000 <= Date.now()) {
+      return invalid("shared_payment_token_expired", "shared_payment_granted_token")
+    }
+    const intent: Intent = {
+      id: id("pi"),
+      object: "payment_intent",
+      amount,
+      amount_received: 0,
+      currency: token.currency,
+      created: Math.floor(Date.now() / 1000),
+      livemode: false,
+      metadata: { attempt },
+      status: "succeeded",
+      last_payment_error: null,
+    }
+    intents.set(intent.id, intent)
+    if (token.paymentMethod === "pm_card_visa_chargeDeclined") {
+      const decline = { code: "card_declined", decline_code: "generic_decline", type: "card_error" }
+      Object.assign(intent, { status: "requires_payment_method", last_payment_error: decline })
+      return error(402, "card_error", { ...decline, payment_intent: intent })
+    }
+    if (token.paymentMethod === "pm_card_authenticationRequired") intent.status = "requires_action"
+    else if (token.paymentMethod === "pm_bank_slow") intent.status = "processing"
+    else intent.amount_received = amount
+    token.used += amount
+    return mistake ? error(500, "api_error") : { status: 200, body: intent }
+  }
+
+  /** One result for a key, saved once the endpoint began; another form under the key is an error. */
+  const underKey = async (key: string, form: URLSearchParams): Promise<Reply> => {
+    charges += 1
+    seen.add(key)
+    const plan = armed
+    const parameters = form.toString()
+    const known = keys.get(key)
+    if (known !== undefined) {
+      if (known.parameters !== parameters) return reply(error(400, "idempotency_error"))
+      if (known.result === undefined) {
+        return reply(error(409, "invalid_request_error", { code: "idempotency_key_in_use" }))
+      }
+      return reply(known.result, { "idempotent-replayed": "true" })
+    }
+    switch (plan?.fault) {
+      case "holdBefore":
+        if ((await plan.trap.caught()) === "discard") return "drop"
+        break
+      case "dropBefore":
+        void plan.trap.caught()
+        return "drop"
+      case "gateway503Before":
+        return { status: 503, body: "upstream unavailable", type: "text/plain" }
+      case "nonsenseBefore":
+        return { status: 200, body: "<html>so sorry</html>", type: "text/html" }
+      case "redirectBefore":
+        return { status: 307, body: "", headers: { location: elsewhereUrl } }
+      case "unauthorizedBefore":
+        return reply(error(401, "invalid_request_error", { code: "api_key_expired" }))
+      case "rateLimitBefore":
+        return reply(error(429, "invalid_request_error", { code: "rate_limit" }))
+    }
+    const saved: Saved = { parameters }
+    keys.set(key, saved)
+    if (plan?.fault === "holdDuring") await plan.trap.caught()
+    const result =
+      plan?.fault === "error500Before" ? error(500, "api_error") : charge(form, plan?.fault === "error500After")
+    saved.result = result
+    // What fails validation began nothing, and nothing is kept of it.
+    if (result.status === 400) keys.delete(key)
+    switch (plan?.fault) {
+      case "holdAfter":
+        return (await plan.trap.caught()) === "discard" ? "drop" : reply(result)
+      case "dropAfter":
+        void plan.trap.caught()
+        return "drop"
+      case "nonsenseAfter":
+        return { status: 200, body: JSON.stringify({ object: "payment_intent" }) }
+      case "foreignAfter":
+        return reply({ status: 200, body: { ...result.body, id: id("pi"), metadata: { attempt: "another" } } })
+    }
+    return reply(result)
+  }
+
+  const grantOf = (form: URLSearchParams): Result => {
+    const token: Token = {
+      id: id("spt"),
+      paymentMethod: form.get("payment_method") ?? "",
+      currency: form.get("usage_limits[currency]") ?? "",
+      maxAmount: Number(form.get("usage_limits[max_amount]")),
+      expiresAt: Number(form.get("usage_limits[expires_at]")),
+      used: 0,
+    }
+    if (form.get("seller_details[network_id]") !== profile) {
+      return error(400, "invalid_request_error", { code: "resource_missing", param: "seller_details[network_id]" })
+    }
+    tokens.set(token.id, token)
+    return { status: 200, body: { id: token.id, object: "shared_payment.granted_token", livemode: false } }
+  }
+
+  const url = yield* serve(async (path, body, request) => {
+    if (!isAllowed(request)) return reply(error(401, "invalid_request_error"))
+    if (request.headers["stripe-version"] !== apiVersion) {
+      return reply(error(400, "invalid_request_error", { param: "shared_payment_granted_token" }))
+    }
+    const { pathname, searchParams } = new URL(path, "http://processor.example")
+    const form = new URLSearchParams(body)
+    const route = `${request.method} ${pathname}`
+    if (route === "POST /v1/test_helpers/shared_payment/granted_tokens") return reply(grantOf(form))
+    if (route === "POST /v1/payment_intents") {
+      const key = request.headers["idempotency-key"]
+      return typeof key === "string" ? underKey(key, form) : reply(charge(form, false))
+    }
+    if (route === "GET /v1/payment_intents/search") {
+      searches += 1
+      const attempt = /^metadata\['attempt'\]:'([0-9a-f-]{36})'$/u.exec(searchParams.get("query") ?? "")?.[1]
+      const data = [...intents.values()].filter(({ metadata }) => metadata["attempt"] === attempt)
+      return reply({ status: 200, body: { object: "search_result", data, has_more: false } })
+    }
+    const one = /^\/v1\/payment_intents\/(pi_[0-9a-f]+)(\/cancel)?$/u.exec(pathname)
+    const intent = intents.get(one?.[1] ?? "")
+    if (intent === undefined) return reply(error(404, "invalid_request_error", { code: "resource_missing" }))
+    if (one?.[2] !== undefined) {
+      if (intent.status === "succeeded") {
+        return reply(error(400, "invalid_request_error", { code: "payment_intent_unexpected_state" }))
+      }
+      intent.status = "canceled"
+    }
+    return reply({ status: 200, body: intent })
+  })
+
+  const service: CardProcessor = {
+    url,
+    arm: (fault) => {
+      const trap = Trap.make(`card ${fault}`)
+      armed = { fault, trap }
+      return trap
+    },
+    calm: Effect.sync(() => {
+      armed = undefined
+    }),
+    grant: async (paymentMethod, amount, expiresAt = Math.floor(Date.now() / 1000) + 3600) => {
+      const response = await fetch(`${url}/v1/test_helpers/shared_payment/granted_tokens`, {
+        method: "POST",
+        headers: {
+          authorization: `Basic ${Buffer.from(`${secretKey}:`).toString("base64")}`,
+          "stripe-version": apiVersion,
+        },
+        body: new URLSearchParams({
+          payment_method: paymentMethod,
+          "usage_limits[currency]": "usd",
+          "usage_limits[max_amount]": amount,
+          "usage_limits[expires_at]": String(expiresAt),
+          "seller_details[network_id]": profile,
+        }),
+      })
+      const granted: { readonly id: string } = JSON.parse(await response.text())
+      return granted.id
+    },
+    taken: () =>
+      [...intents.values()]
+        .filter(({ status }) => status === "succeeded")
+        .map(({ amount, metadata }) => ({ amount, attempt: metadata["attempt"] })),
+    asked: () => ({ charges, keys: seen.size, searches }),
+    finish: Effect.sync(() => {
+      for (const intent of intents.values()) {
+        if (["processing", "requires_action"].includes(intent.status))
+          Object.assign(intent, { status: "succeeded", amount_received: intent.amount })
+      }
+    }),
+    revoke: Effect.sync(() => tokens.clear()),
+    forget: Effect.sync(() => keys.clear()),
+    elsewhere: () => elsewhere,
+  }
+  return service
+})
