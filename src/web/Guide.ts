@@ -1,13 +1,16 @@
 /** The field guide's pages: each reads its services once and is written as a whole document. */
 import { Clock, Effect, Layer, Schema } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { SqlError } from "effect/sql"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
 import type { CatalogItem } from "../../schema/altar/Catalog.ts"
 import { Acts } from "../altar/Acts.ts"
 import { CandleWall } from "../altar/CandleWall.ts"
 import { Catalogs } from "../altar/Catalogs.ts"
+import { Collectibles } from "../altar/Collectibles.ts"
+import type { ChainBroken } from "../altar/HashChain.ts"
 import { FieldGuide } from "../altar/FieldGuide.ts"
-import type { CatalogName } from "../altar/Items.ts"
+import { type CatalogName, Items } from "../altar/Items.ts"
 import { WitnessStones } from "../altar/WitnessStones.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import * as CandlesPage from "./pages/Candles.ts"
@@ -38,7 +41,9 @@ const routes = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const acts = yield* Acts
     const catalogs = yield* Catalogs
+    const collectibles = yield* Collectibles
     const guide = yield* FieldGuide
+    const items = yield* Items
     const publicUrl = yield* PublicUrl
     const search = yield* Search
     const stones = yield* WitnessStones
@@ -57,14 +62,36 @@ const routes = HttpRouter.use((router) =>
       const plate = plateOf(id)
       if (plate === undefined) return undefined
       const now = yield* Clock.currentTimeMillis
-      const { altars, lit } = yield* Effect.all(
-        { altars: guide.altars, lit: wall.list({ spirit: plate.id, limit: 50, before: undefined }) },
+      const { altars, editions, lit, set } = yield* Effect.all(
+        {
+          altars: guide.altars,
+          editions: collectibles.dedicated(plate.id, 12),
+          lit: wall.list({ spirit: plate.id, limit: 50, before: undefined }),
+          // An altar goes on when the chain does not hold; only its stones cannot be shown.
+          set: stones
+            .find({ spirit: plate.id }, 6)
+            .pipe(Effect.catchTag("ChainBroken", (error) => Effect.succeed(error.message))),
+        },
         { concurrency: "unbounded" },
       )
       const altar = altars.altars.find((one) => one.spirit === plate.id)
       if (altar === undefined) return undefined
       const keeping = altar.keeper === null ? undefined : actOf(yield* Effect.orDie(acts.get(altar.keeper.id)))
-      return SpiritPage.spirit({ plate, altar, wall: lit, keeping, payment: catalogs.payment, publicUrl, now })
+      const dedicated = editions.flatMap((one) => {
+        const item = items.get(one.elementId)
+        return item === undefined ? [] : [{ ...one, item }]
+      })
+      return SpiritPage.spirit({
+        plate,
+        altar,
+        wall: lit,
+        keeping,
+        dedicated,
+        stones: set,
+        payment: catalogs.payment,
+        publicUrl,
+        now,
+      })
     })
 
     const candles = Effect.fnUntraced(function* (request: Request) {
@@ -117,14 +144,23 @@ const routes = HttpRouter.use((router) =>
       )
     })
 
-    const page = <E, R>(
+    const guarded = (
+      request: Request,
+      made: Effect.Effect<HttpServerResponse.HttpServerResponse, SqlError.SqlError | ChainBroken>,
+    ) =>
+      Pages.guarded(
+        publicUrl,
+        Effect.catchTag(made, "ChainBroken", (error) => Effect.succeed(Pages.broken(publicUrl, request, error))),
+      )
+
+    const page = (
       path: "/v2/" | "/v2/candles" | "/v2/catalog" | "/v2/spirits/:id",
-      make: (request: Request, id: string) => Effect.Effect<Page | undefined, E, R>,
+      make: (request: Request, id: string) => Effect.Effect<Page | undefined, SqlError.SqlError | ChainBroken>,
     ) =>
       router.add("GET", path, (request) =>
         Effect.flatMap(HttpRouter.params, ({ id }) =>
-          Pages.guarded(
-            publicUrl,
+          guarded(
+            request,
             Effect.map(make(request, id ?? ""), (made) =>
               made === undefined
                 ? Pages.notFound(publicUrl, request, "There is no such plate. The guide has twenty-four.")
@@ -138,12 +174,7 @@ const routes = HttpRouter.use((router) =>
     yield* page("/v2/spirits/:id", (_, id) => spirit(id))
     yield* page("/v2/candles", candles)
     yield* page("/v2/catalog", () => catalog)
-    yield* router.add("GET", "/v2/witness", (request) =>
-      witness(request).pipe(
-        Effect.catchTag("ChainBroken", (error) => Effect.succeed(Pages.broken(publicUrl, request, error))),
-        (made) => Pages.guarded(publicUrl, made),
-      ),
-    )
+    yield* router.add("GET", "/v2/witness", (request) => guarded(request, witness(request)))
 
     for (const [from, to] of shortcuts) {
       yield* router.add("GET", from, HttpServerResponse.redirect(to, { status: 308 }))

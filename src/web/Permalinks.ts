@@ -6,9 +6,9 @@ import type { SqlError } from "effect/sql"
 import { Acts } from "../altar/Acts.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { WitnessStones } from "../altar/WitnessStones.ts"
+import { preferred } from "../http/Accept.ts"
 import { fresh, refuse } from "../http/Responses.ts"
 import { PublicUrl } from "../PublicUrl.ts"
-import { negotiate } from "./Negotiation.ts"
 import * as ActPage from "./pages/Act.ts"
 import { actOf } from "./pages/Deeds.ts"
 import type { Page } from "./pages/Layout.ts"
@@ -16,6 +16,11 @@ import * as StonePage from "./pages/Stone.ts"
 import * as Pages from "./Pages.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
+
+/** A page when it does not matter. */
+const kinds = ["text/html", "application/json"] as const
+
+type Kind = (typeof kinds)[number]
 
 type Missing = ActNotFound | WitnessNotFound
 
@@ -50,27 +55,27 @@ export const layer = HttpRouter.use((router) =>
         page: () => StonePage.stone({ stone: one, receipt: JSON.parse(receipt) }),
       }))
 
-    const respond = (request: Request, kind: "html" | "json", found: Found) =>
-      kind === "json" ? fresh(request, found.json) : Pages.page(publicUrl, request, found.page())
+    const respond = (request: Request, kind: Kind, found: Found) =>
+      kind === "application/json" ? fresh(request, found.json) : Pages.page(publicUrl, request, found.page())
 
     const answer = (request: Request, id: string, find: Find, nothing: Nothing) => {
-      const kind = negotiate(request.headers["accept"])
+      const kind = preferred(request.headers["accept"], kinds)
       if (kind === undefined) return Effect.succeed(refuse(406, new NotAcceptable({})))
       const missing = () => {
         const refusal = nothing.refusal()
-        return kind === "json" ? refuse(404, refusal) : Pages.notFound(publicUrl, request, nothing.words)
+        return kind === "application/json" ? refuse(404, refusal) : Pages.notFound(publicUrl, request, nothing.words)
       }
       if (!Pages.isUuid(id)) return Effect.succeed(missing())
       const found = find(id).pipe(
         Effect.map((one) => respond(request, kind, one)),
         Effect.catch((error) => {
           if (!("_tag" in error)) return Effect.succeed(missing())
-          return error._tag === "ChainBroken" && kind === "html"
+          return error._tag === "ChainBroken" && kind === "text/html"
             ? Effect.succeed(Pages.broken(publicUrl, request, error))
             : Effect.die(error)
         }),
       )
-      return kind === "html" ? Pages.guarded(publicUrl, found) : found
+      return kind === "text/html" ? Pages.guarded(publicUrl, found) : found
     }
 
     const varied = HttpServerResponse.setHeader("vary", "accept")

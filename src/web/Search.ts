@@ -1,22 +1,24 @@
-/** Finds an act by what a reader has in hand, and says how far it looked. */
+/** Finds acts by what a reader has in hand, among all of them. */
 import { Context, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
 import { Acts } from "../altar/Acts.ts"
 import type { ChainBroken, Head } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/WitnessChain.ts"
-import { actOf, pathOf, sentence } from "./pages/Deeds.ts"
+import { WitnessStones } from "../altar/WitnessStones.ts"
+import { actOf, pathOf, sentence, type SettledAct } from "./pages/Deeds.ts"
 import type { Found } from "./pages/Witness.ts"
 import { isUuid } from "./Pages.ts"
 
-/** Stones that are re-hashed and looked through in one read. */
-const stoneReach = 1000
-const actReach = 50
+/** Hits of one page. */
+const most = 50
 
 export type Answer =
   | { readonly _tag: "Page"; readonly path: string }
   | { readonly _tag: "Found"; readonly found: Found }
 
 const nothing = (asked: string, scope: string): Answer => ({ _tag: "Found", found: { asked, scope, hits: [] } })
+
+const hitOf = (act: SettledAct) => ({ path: pathOf(act), words: sentence(act), at: act.settledAt })
 
 export class Search extends Context.Service<
   Search,
@@ -30,6 +32,7 @@ export class Search extends Context.Service<
     Effect.gen(function* () {
       const acts = yield* Acts
       const chain = yield* WitnessChain
+      const stones = yield* WitnessStones
 
       const byId = (asked: string) =>
         acts.get(asked).pipe(
@@ -44,35 +47,30 @@ export class Search extends Context.Service<
         Effect.map(chain.segment(Number(asked), 1), ({ links }): Answer => {
           const stone = links[0]
           return stone === undefined
-            ? nothing(asked, `The chain has stones 1 to ${head.sequence}.`)
+            ? nothing(
+                asked,
+                head.sequence === 0 ? "The chain is empty." : `The chain has stones 1 to ${head.sequence}.`,
+              )
             : { _tag: "Page", path: `/witness/${stone.id}` }
         })
 
-      const byHex = Effect.fnUntraced(function* (asked: string, head: Head) {
-        const from = Math.max(1, head.sequence - stoneReach + 1)
-        const { acts: texts } = yield* acts.list(actReach, undefined)
-        const { links } = head.sequence === 0 ? { links: [] } : yield* chain.segment(from, stoneReach)
-        const isIt = (value: string | undefined) => value?.toLowerCase() === asked || value === `0x${asked}`
-        const stones = links
-          .filter((link) => [link.commitment, link.chainHash, link.payer, link.transaction].some(isIt))
-          .map((link) => ({
-            id: link.id,
-            path: `/witness/${link.id}`,
-            words: `Witness stone ${link.sequence}`,
-            at: link.witnessedAt,
-          }))
-        const others = texts
-          .map(actOf)
-          .filter(
-            ({ id, receipt }) =>
-              !stones.some((stone) => stone.id === id) && [receipt.payer, receipt.transaction].some(isIt),
-          )
-          .map((act) => ({ path: pathOf(act), words: sentence(act), at: act.settledAt }))
-        const hits = [...stones.reverse(), ...others].slice(0, actReach)
-        const reach = head.sequence === 0 ? "the chain, which is empty" : `stones ${from} to ${head.sequence}`
-        const scope = `Searched: ${reach}, by commitment, chain hash, wallet and transaction, and the newest ${texts.length} acts of any kind, by wallet and transaction.${
-          from > 1 ? " Older stones are at /api/witness/chain." : ""
-        }`
+      const byPayment = Effect.fnUntraced(function* (asked: string) {
+        const wallet = asked.length === 42
+        const found = yield* acts.paidBy(wallet ? { wallet: asked } : { transaction: asked }, most)
+        const what = wallet ? "wallet" : "transaction"
+        const more = found.length === most ? ` The newest ${most} are listed.` : ""
+        const scope = `All settled acts were searched for this ${what}.${more}`
+        return { _tag: "Found", found: { asked, scope, hits: found.map(actOf).map(hitOf) } } satisfies Answer
+      })
+
+      const byHash = Effect.fnUntraced(function* (asked: string) {
+        const found = yield* stones.find({ hash: asked }, most)
+        const hits = found.map(({ id, sequence, witnessedAt }) => ({
+          path: `/witness/${id}`,
+          words: `Witness stone ${sequence}`,
+          at: witnessedAt,
+        }))
+        const scope = "All stones were searched for this commitment or chain hash."
         return { _tag: "Found", found: { asked, scope, hits } } satisfies Answer
       })
 
@@ -80,7 +78,8 @@ export class Search extends Context.Service<
         const asked = typed.trim().toLowerCase()
         if (isUuid(asked)) return yield* byId(asked)
         if (/^[1-9][0-9]{0,14}$/u.test(asked)) return yield* bySequence(asked, head)
-        if (/^(?:[0-9a-f]{64}|0x[0-9a-f]{40}|0x[0-9a-f]{64})$/u.test(asked)) return yield* byHex(asked, head)
+        if (/^0x(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.test(asked)) return yield* byPayment(asked)
+        if (/^[0-9a-f]{64}$/u.test(asked)) return yield* byHash(asked)
         return nothing(
           typed.trim().slice(0, 100),
           "That is neither an id, a sequence, 64 hexadecimal digits, a wallet nor a transaction, so nothing was searched.",

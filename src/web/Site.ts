@@ -1,10 +1,20 @@
 /** The pages: static files that may run their own code alone, the way in, and the reference of the API. */
 import { fileURLToPath } from "node:url"
 import { Effect, Layer } from "effect"
-import { HttpMiddleware, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServer } from "effect/http"
+import {
+  HttpMiddleware,
+  HttpPlatform,
+  HttpRouter,
+  type HttpServerRequest,
+  HttpServerResponse,
+  HttpStaticServer,
+} from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
-import { Api } from "../../schema/Api.ts"
+import { apiAt } from "../../schema/Api.ts"
+import { preferred } from "../http/Accept.ts"
+import { PublicUrl } from "../PublicUrl.ts"
 import * as Guide from "./Guide.ts"
+import * as Pages from "./Pages.ts"
 import * as Permalinks from "./Permalinks.ts"
 
 /** What `src/web/build.ts` writes. */
@@ -42,16 +52,29 @@ export const compressed = HttpRouter.middleware(
   ),
 ).layer
 
+/** A person who follows a wrong link gets a page; a program, or whoever asks below `/api/`, the refusal as ever. */
+const lost = (publicUrl: string, request: HttpServerRequest.HttpServerRequest) =>
+  !request.url.startsWith("/api/") &&
+  preferred(request.headers["accept"], ["application/json", "text/html"]) === "text/html"
+    ? Pages.notFound(publicUrl, request, "Nothing stands under this address. It may have been cut short.")
+    : HttpServerResponse.empty({ status: 404 })
+
 /** Asked again each time, answered with 304 as long as nothing changed: a page and its module always fit together. */
 const pages = Layer.unwrap(
-  // `*`, because the router lets `/*` answer `/` too.
-  Effect.map(HttpStaticServer.make({ root, cacheControl: "no-cache" }), (files) =>
-    HttpRouter.add("GET", "*", ({ url }) =>
-      (url.split("?", 1)[0] ?? "").length > longestName
-        ? Effect.succeed(HttpServerResponse.empty({ status: 404 }))
-        : files,
-    ),
-  ),
+  Effect.gen(function* () {
+    const files = yield* HttpStaticServer.make({ root, cacheControl: "no-cache" })
+    const publicUrl = yield* PublicUrl
+    // `*`, because the router lets `/*` answer `/` too.
+    return HttpRouter.add("GET", "*", (request) =>
+      (request.url.split("?", 1)[0] ?? "").length > longestName
+        ? Effect.succeed(lost(publicUrl, request))
+        : Effect.catchIf(
+            files,
+            ({ reason }) => reason._tag === "RouteNotFound",
+            () => Effect.succeed(lost(publicUrl, request)),
+          ),
+    )
+  }),
 ).pipe(Layer.provide([guarded(policyOf()), compressed]))
 
 /** Pages that are written as they are asked for, under the same rules. */
@@ -64,7 +87,11 @@ const home = HttpRouter.add("GET", "/", ({ url }) => {
 })
 
 /** Scalar brings its code and styles inline; it still reaches no other host. */
-const docs = HttpApiScalar.layer(Api, { path: "/docs", scalar: { withDefaultFonts: false } }).pipe(
+const docs = Layer.unwrap(
+  Effect.map(PublicUrl, (publicUrl) =>
+    HttpApiScalar.layer(apiAt(publicUrl), { path: "/docs", scalar: { withDefaultFonts: false } }),
+  ),
+).pipe(
   Layer.provide(
     guarded(policyOf({ "script-src": "'unsafe-inline'", "style-src": "'unsafe-inline'", "font-src": "data:" })),
   ),

@@ -7,7 +7,7 @@ import { spirits } from "../../src/altar/guide/Spirits.ts"
 import { catalogs } from "../../src/altar/Items.ts"
 import { assets } from "../../src/web/v2/pay/challenge.ts"
 import { usdc } from "../../src/payments/PaymentTerms.ts"
-import { negotiate } from "../../src/web/Negotiation.ts"
+import { preferred } from "../../src/http/Accept.ts"
 import { html } from "../../src/web/pages/Html.ts"
 import { inhabit, sandbox } from "../support/Guide.ts"
 import { ask, World } from "../support/World.ts"
@@ -64,6 +64,19 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
         const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
         assert.deepStrictEqual([record.status, record.json["code"]], [404, code])
       }
+      for (const path of ["/v2/nowhere", "/signals/nowhere", "/nowhere.html"]) {
+        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,*/*;q=0.8" } })
+        assert.deepStrictEqual(
+          [page.status, page.text.includes("Nothing stands under this address")],
+          [404, true],
+          path,
+        )
+        assert.match(page.headers.get("content-security-policy") ?? "", /^default-src 'none'/u)
+        const record = yield* ask(`${url}${path}`)
+        assert.deepStrictEqual([record.status, record.json["code"]], [404, "not_found"])
+      }
+      const api = yield* ask(`${url}/api/nowhere`, { headers: { accept: "text/html,*/*;q=0.8" } })
+      assert.deepStrictEqual([api.status, api.json["code"]], [404, "not_found"])
       const spirit = yield* ask(`${url}/v2/spirits/unicorn`)
       assert.deepStrictEqual([spirit.status, spirit.text.includes("There is no such plate")], [404, true])
     }),
@@ -114,7 +127,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
         ]) {
           const { text } = yield* ask(`${url}/v2/witness?q=${asked}`)
           assert.include(text, `href="/witness/${stone?.id}"`, asked)
-          assert.match(text, /Searched: stones 1 to \d+/u)
+          assert.match(text, /All (?:settled acts|stones) were searched for this/u)
         }
         for (const [asked, said] of [
           ["999999", "The chain has stones 1 to"],
@@ -125,6 +138,41 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
           assert.include((yield* ask(`${url}/v2/witness?q=${asked}`)).text, said)
         }
       }),
+  )
+})
+
+layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
+  it.effect("has an index for everything it is asked for", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const plans = yield* sql
+        .withTransaction(
+          Effect.gen(function* () {
+            // Tables this small are read whole whatever indexes there are.
+            yield* sql`SET LOCAL enable_seqscan = off`
+            yield* sql`SET LOCAL enable_sort = off`
+            return yield* Effect.forEach(
+              [
+                sql`EXPLAIN SELECT * FROM payment_attempts WHERE state = 'settled' AND lower(payer) = '0xa'
+                  ORDER BY ended_at DESC, id DESC LIMIT 50`,
+                sql`EXPLAIN SELECT * FROM payment_attempts WHERE state = 'settled' AND transaction = '0xa'`,
+                sql`EXPLAIN SELECT * FROM witness_stones WHERE commitment = 'a' OR chain_hash = 'a'`,
+                sql`EXPLAIN SELECT * FROM witness_stones WHERE spirit = 'a' ORDER BY sequence DESC LIMIT 6`,
+              ],
+              (plan) => Effect.map(plan, (rows) => JSON.stringify(rows)),
+            )
+          }),
+        )
+        .pipe(Effect.orDie)
+      for (const [index, names] of [
+        ["payment_attempts_payer"],
+        ["payment_attempts_transaction"],
+        ["witness_stones_commitment", "witness_stones_chain_hash"],
+        ["witness_stones_spirit"],
+      ].entries()) {
+        for (const name of names) assert.include(plans[index], name)
+      }
+    }),
   )
 })
 
@@ -141,6 +189,10 @@ layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (i
         assert.match(page.text, /The chain does not hold[^]*witness stone 1 does not hash/u)
         assert.notInclude(page.text, "e".repeat(64))
       }
+      const altar = yield* ask(`${url}/v2/spirits/${stone.spirit}`)
+      assert.strictEqual(altar.status, 200)
+      assert.match(altar.text, /The chain does not hold\.[^]*Its stones are not shown until it is mended/u)
+      assert.notInclude(altar.text, "e".repeat(64))
       const record = yield* ask(`${url}/witness/${stone.id}`, { headers: { accept: "application/json" } })
       assert.deepStrictEqual([record.status, record.json["code"]], [500, "internal"])
       assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
@@ -162,7 +214,8 @@ layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (i
 
 describe("negotiation", () => {
   plain("follows the most specific range and its quality", () => {
-    const asked: ReadonlyArray<readonly [string | undefined, ReturnType<typeof negotiate>]> = [
+    const kinds = { html: "text/html", json: "application/json" } as const
+    const asked: ReadonlyArray<readonly [string | undefined, keyof typeof kinds | undefined]> = [
       [undefined, "html"],
       ["", "html"],
       ["*/*", "html"],
@@ -178,7 +231,10 @@ describe("negotiation", () => {
       ["image/avif, image/*", undefined],
       ["application/ld+json", undefined],
     ]
-    for (const [accept, kind] of asked) assert.strictEqual(negotiate(accept), kind, accept)
+    for (const [accept, kind] of asked) {
+      const found = preferred(accept, [kinds.html, kinds.json])
+      assert.strictEqual(found, kind === undefined ? undefined : kinds[kind], accept)
+    }
   })
 })
 

@@ -1,11 +1,12 @@
 /** A visitor pays from the page: three clicks, one signature, one charge, whatever the network does. */
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page, Request } from "playwright-core"
-import { steps, visit } from "../support/Browser.ts"
-import { guide, signed } from "../support/Guide.ts"
-import { ask } from "../support/World.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { isAccessible, picture, steps, visit } from "../support/Browser.ts"
+import { guide, settled, signed } from "../support/Guide.ts"
+import { ask, chainClient } from "../support/World.ts"
 
 /** All requests a page makes from now on. */
 const watch = (page: Page) => {
@@ -39,7 +40,7 @@ guide("a prayer", (it) => {
         await wallet(page).click()
         await page.getByText("Play wallet with $10.00 of play money").first().waitFor()
         await lay(page).click()
-        await page.getByText("Settled.").waitFor()
+        await settled(page).waitFor()
         assert.isTrue(await page.locator(".receipt").evaluate((receipt) => receipt === document.activeElement))
         assert.match(await page.locator(".receipt").innerText(), /\$0\.01 was charged, once/u)
         const kept: { salt: string; words: string; commitment: string } = JSON.parse(
@@ -110,7 +111,7 @@ guide("a prayer", (it) => {
         await wallet(page).click()
         await page.getByText("Play wallet with").first().waitFor()
         await lay(page).click()
-        await page.getByText("Settled.").waitFor()
+        await settled(page).waitFor()
       })
       assert.strictEqual(signed(requests).length, 1)
       assert.deepStrictEqual(
@@ -138,7 +139,7 @@ guide("a prayer", (it) => {
         await page.getByText("not paying again").waitFor()
         await page.unrouteAll({ behavior: "ignoreErrors" })
         await page.reload()
-        await page.getByText("Settled.").waitFor()
+        await settled(page).waitFor()
       })
       const handed = signed(requests)
       assert.isAtLeast(handed.length, 2)
@@ -167,10 +168,88 @@ guide("a prayer", (it) => {
         await page.getByText("What you signed is kept in this tab.").waitFor()
         await page.unrouteAll()
         await lay(page).click()
-        await page.getByText("Settled.").waitFor()
+        await settled(page).waitFor()
       })
       assert.strictEqual(new Set(signed(requests).map(({ payment }) => payment)).size, 1)
       assert.strictEqual((yield* attemptsAt("glass-tortoise")).length, 1)
+    }),
+  )
+
+  it.effect("is laid once by a double click, and by one that comes before the wallet is there", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/lantern-axolotl")
+      const requests = watch(page)
+      yield* steps(async () => {
+        await page.route("**/sandbox/fund", async (route) => {
+          await lay(page).dblclick()
+          await route.continue()
+        })
+        await wallet(page).click()
+        await settled(page).waitFor()
+      })
+      assert.strictEqual(signed(requests).length, 1)
+      assert.deepStrictEqual(
+        (yield* attemptsAt("lantern-axolotl")).map(({ state }) => state),
+        ["settled"],
+      )
+    }),
+  )
+
+  it.effect("is paid from a play wallet that remembers what it has left, and is not funded anew", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* visit("/v2/spirits/moon-gecko")
+      const requests = watch(page)
+      yield* steps(async () => {
+        await wallet(page).click()
+        await page.getByText("Play wallet with $10.00").first().waitFor()
+        await lay(page).click()
+        await settled(page).waitFor()
+        await page.goto(`${url}/v2/spirits/frost-stoat`)
+        await page.getByText("Play wallet with $9.99 of play money").first().waitFor()
+      })
+      assert.strictEqual(requests.filter((request) => request.url().endsWith("/sandbox/fund")).length, 1)
+    }),
+  )
+
+  it.effect("can be laid by keyboard alone, and what happens is told to whoever cannot see it", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/orchard-dormouse")
+      const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim().replace(/\s+/gu, " ") ?? "")
+      /** Presses Tab until an element of this text or label has the focus; within a page's worth of stops. */
+      const reach = async (name: string) => {
+        for (let stop = 0; stop < 40; stop++) {
+          await page.keyboard.press("Tab")
+          const label = await page.evaluate(() => {
+            const active = document.activeElement
+            return active instanceof HTMLInputElement || active instanceof HTMLTextAreaElement
+              ? (active.labels?.[0]?.textContent ?? "")
+              : (active?.textContent ?? "")
+          })
+          if (label.trim().replace(/\s+/gu, " ") === name) return
+        }
+        assert.fail(`${name} is not reached`)
+      }
+      yield* steps(async () => {
+        await wallet(page).waitFor()
+        await page.keyboard.press("Tab")
+        assert.strictEqual(await focused(), "Skip to the content")
+        await page.keyboard.press("Enter")
+        await reach("Your words")
+        await page.keyboard.press("Control+A")
+        await page.keyboard.type("By keyboard.")
+        await reach("Your public name")
+        await reach("Make a play wallet")
+        await page.keyboard.press("Enter")
+        await page.getByText("Play wallet with").first().waitFor()
+        await page.waitForFunction(() => document.activeElement?.textContent?.includes("Lay the prayer") === true)
+        await page.keyboard.press("Enter")
+        await settled(page).waitFor()
+        assert.match(await focused(), /^✓ ?Settled\./u)
+        for (const place of ["[data-wallet][aria-live=polite]", "[data-progress][role=status]"]) {
+          assert.isAbove(await page.locator(place).count(), 0, place)
+        }
+        await reach("Open the act")
+      })
     }),
   )
 
@@ -184,7 +263,7 @@ guide("a prayer", (it) => {
           await wallet(page).click()
           await page.getByText("Play wallet with").first().waitFor()
           await lay(page).click()
-          await page.getByText(page === first.page ? "Settled." : "Not done.").waitFor()
+          await page.locator(page === first.page ? ".receipt" : "#prayer .verdict--broken >> text=Not done.").waitFor()
         }
         assert.match(await second.page.locator("#prayer [data-progress]").innerText(), /today/iu)
       })
@@ -192,3 +271,45 @@ guide("a prayer", (it) => {
     }),
   )
 })
+
+guide(
+  "a chain that takes its time",
+  (it) => {
+    it.effect("leaves a payment open: it is asked for, over a reload too, and never paid again", () =>
+      Effect.gen(function* () {
+        const { rpcUrl } = yield* LocalChain
+        const anvil = chainClient(rpcUrl)
+        const { page } = yield* visit("/v2/spirits/kelp-seal", { bypassCSP: true })
+        const requests = watch(page)
+        const open = page.getByText("Not known yet. Asking again, not paying again.")
+        yield* steps(async () => {
+          await wallet(page).click()
+          await page.getByText("Play wallet with").first().waitFor()
+          await anvil.setAutomine(false)
+          await lay(page).click()
+          await open.waitFor()
+          await isAccessible(page, "pending")
+          await picture(page, "guide-pending")
+          await page.reload()
+          await page.getByRole("region", { name: "Your open purchase" }).waitFor()
+          await page.getByText("A payment in flight holds today's slot.").waitFor()
+          await open.waitFor()
+          await isAccessible(page, "pending after a reload")
+          await picture(page, "guide-pending-reload")
+          assert.strictEqual(signed(requests).length, 1)
+          await anvil.setAutomine(true)
+          await anvil.mine({ blocks: 1 })
+          await settled(page).waitFor()
+          assert.include(await page.locator(".keepsake").innerText(), "I came by, and it was quiet.")
+        })
+        assert.strictEqual(signed(requests).length, 1)
+        const asked = requests.filter((request) => request.url().includes("/api/reconcile/"))
+        assert.isAtLeast(asked.length, 2)
+        const [attempt, ...others] = yield* attempts
+        assert.deepStrictEqual([attempt?.state, others], ["settled", []])
+      }),
+    )
+  },
+  {},
+  { patience: Duration.seconds(1) },
+)

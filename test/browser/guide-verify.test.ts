@@ -70,10 +70,33 @@ guide("verification in the page", (it) => {
           assert.strictEqual(await page.locator('[data-link="1"] [data-verdict]').innerText(), "✓ holds")
           const open = page.locator(".checks__item details[open]")
           assert.match((await open.allInnerTexts()).join(), /Stone 2 does not hold/u)
+          assert.match(await page.locator(".checks__item").first().innerText(), /^✗\s*Stone [23] does not hold/u)
         })
       }),
     )
   }
+
+  it.effect("finds out a head that is not the last link, and says what it took on the altar's word", () =>
+    Effect.gen(function* () {
+      const [newest] = yield* stones
+      const { page, url } = yield* visit("/v2/witness")
+      yield* steps(async () => {
+        await page.route("**/api/witness/chain?*", async (route) => {
+          const response = await route.fetch()
+          const segment: { readonly head: object } = await response.json()
+          const head = { ...segment.head, chainHash: "e".repeat(64) }
+          await route.fulfill({ response, json: { ...segment, head } })
+        })
+        await page.getByRole("button", { name: "Check stones 1 to 3" }).click()
+        await status(page).waitFor()
+        assert.match(await status(page).innerText(), /^✗\s*Another head\.[^]*e{64}/u)
+        await page.unrouteAll()
+        await page.goto(`${url}/witness/${newest?.id}`)
+        await page.getByRole("button", { name: "Check stone 3" }).click()
+        await page.getByText("The hash before stone 3 is the altar's word; check from stone 1 for that.").waitFor()
+      })
+    }),
+  )
 
   it.effect("shows a chain with a missing link as broken, and a server that fails as not checked", () =>
     Effect.gen(function* () {

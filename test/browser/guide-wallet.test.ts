@@ -1,17 +1,24 @@
 /** A wallet of the browser is asked once, for exactly the listed price, and its owner's no costs nothing. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import type { Request } from "playwright-core"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import type { Locator, Page, Request } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { steps, visit, type Visitor } from "../support/Browser.ts"
-import { guide, signed } from "../support/Guide.ts"
+import { guide, settled, signed } from "../support/Guide.ts"
 import { ask } from "../support/World.ts"
 
 interface Call {
   readonly method: string
   readonly params?: ReadonlyArray<string>
 }
+
+/** What a wallet answers when it does not do as asked (EIP-1193). */
+interface Refusal {
+  readonly refuses: { readonly code: number; readonly message: string }
+}
+
+const refuse = (code: number, message: string): Refusal => ({ refuses: { code, message } })
 
 /** An EIP-1193 wallet in the page that announces itself (EIP-6963); it signs, or its owner refuses. */
 const install = ({ page }: Visitor, answer: (call: Call) => Promise<unknown>) => {
@@ -22,7 +29,13 @@ const install = ({ page }: Visitor, answer: (call: Call) => Promise<unknown>) =>
       return answer(call)
     })
     await page.addInitScript(() => {
-      const provider = { request: (call: unknown) => Reflect.get(window, "askWallet")(call) }
+      const provider = {
+        request: async (call: unknown) => {
+          const said = await Reflect.get(window, "askWallet")(call)
+          if (said?.refuses === undefined) return said
+          throw Object.assign(new Error(said.refuses.message), { code: said.refuses.code })
+        },
+      }
       addEventListener("eip6963:requestProvider", () =>
         dispatchEvent(
           new CustomEvent("eip6963:announceProvider", { detail: { info: { name: "Test wallet" }, provider } }),
@@ -31,6 +44,32 @@ const install = ({ page }: Visitor, answer: (call: Call) => Promise<unknown>) =>
     })
     await page.reload()
   }).pipe(Effect.as(calls))
+}
+
+/** Signs typed data as handed over by the page. */
+const signer =
+  (account: PrivateKeyAccount) =>
+  ({ params = [] }: Call) => {
+    const data = JSON.parse(params[1] ?? "")
+    const { EIP712Domain: _, ...types } = data.types
+    return account.signTypedData({ ...data, types })
+  }
+
+const take = async (form: Locator) => {
+  await form.getByRole("button", { name: "Make a play wallet" }).click()
+  await form.getByRole("button", { name: "Test wallet" }).click()
+}
+
+/** How often a page asked for a price, and what it handed in. */
+const purchases = (page: Page) => {
+  const keys = new Set<string>()
+  const handed: Array<string> = []
+  page.on("request", (request) => {
+    const { "idempotency-key": key, "payment-signature": payment } = request.headers()
+    if (key !== undefined) keys.add(key)
+    if (payment !== undefined) handed.push(payment)
+  })
+  return { keys, handed }
 }
 
 const funded = Effect.gen(function* () {
@@ -54,9 +93,7 @@ guide("a wallet of the browser", (it) => {
           network = "0x14a34"
           return null
         }
-        const data = JSON.parse(params[1] ?? "")
-        const { EIP712Domain: _, ...types } = data.types
-        return account.signTypedData({ ...data, types })
+        return signer(account)({ method, params })
       })
       const requests: Array<Request> = []
       page.on("request", (request) => requests.push(request))
@@ -69,7 +106,7 @@ guide("a wallet of the browser", (it) => {
         await form.getByRole("button", { name: "Test wallet" }).click()
         await form.getByText(account.address.slice(0, 6)).waitFor()
         await form.getByRole("button", { name: "Light the candle for $3.00" }).click()
-        await page.getByText("Settled.").waitFor()
+        await settled(page).waitFor()
         assert.match(await page.locator(".receipt").innerText(), /\$3\.00 was charged, once/u)
       })
       assert.deepStrictEqual(
@@ -84,32 +121,108 @@ guide("a wallet of the browser", (it) => {
     }),
   )
 
-  it.effect("whose owner says no leaves nothing behind, and may be asked anew", () =>
+  for (const [what, words, refusals] of [
+    ["whose owner says no", "You said no in the wallet.", { eth_signTypedData_v4: refuse(4001, "User rejected.") }],
+    ["that fails", "The wallet gave no signature.", { eth_signTypedData_v4: refuse(-32_603, "Internal error") }],
+    [
+      "on another network that stays there",
+      "The wallet did not change to Base Sepolia (chain 84532).",
+      { eth_chainId: "0x1", wallet_switchEthereumChain: refuse(-32_603, "No.") },
+    ],
+    [
+      "that does not know the network",
+      "The wallet does not know the network. Add it there, then try again.",
+      { eth_chainId: "0x1", wallet_switchEthereumChain: refuse(4902, "Unrecognized chain") },
+    ],
+    [
+      "that is busy",
+      "The wallet is already asking you something. Open it and answer there, then try again.",
+      { eth_signTypedData_v4: refuse(-32_002, "Request already pending") },
+    ],
+  ] as const) {
+    it.effect(`${what} leaves nothing behind, and may be asked anew`, () =>
+      Effect.gen(function* () {
+        const account = yield* funded
+        const visitor = yield* visit("/v2/spirits/slate-lynx")
+        const { page } = visitor
+        const answers: Readonly<Record<string, unknown>> = {
+          eth_requestAccounts: [account.address],
+          eth_chainId: "0x14a34",
+          ...refusals,
+        }
+        yield* install(visitor, async ({ method }) => answers[method])
+        const { handed, keys } = purchases(page)
+        yield* steps(async () => {
+          const form = page.getByRole("form", { name: "Lay the prayer" })
+          await take(form)
+          for (const round of [1, 2]) {
+            const priced = page.waitForRequest("**/api/prayers/**")
+            await form.getByRole("button", { name: "Lay the prayer for" }).click()
+            await priced
+            await form.locator(".verdict", { hasText: `${words} Nothing was charged.` }).waitFor()
+            await form.getByText("Waiting for the signature").waitFor({ state: "hidden" })
+            assert.strictEqual(keys.size, round)
+          }
+          assert.deepStrictEqual(handed, [])
+          assert.deepStrictEqual(await page.evaluate(() => Object.keys(sessionStorage)), [])
+        })
+      }),
+    )
+  }
+
+  it.effect("that gives no account can be chosen again", () =>
     Effect.gen(function* () {
       const account = yield* funded
       const visitor = yield* visit("/v2/spirits/slate-lynx")
       const { page } = visitor
-      yield* install(visitor, async ({ method }) => {
-        if (method === "eth_requestAccounts") return [account.address]
-        if (method === "eth_chainId") return "0x14a34"
-        throw new Error("User rejected the request.")
+      const answers: Array<unknown> = [refuse(4001, "User rejected."), [account.address]]
+      yield* install(visitor, async () => answers.shift())
+      yield* steps(async () => {
+        const form = page.getByRole("form", { name: "Lay the prayer" })
+        await take(form)
+        await form.getByText("No wallet.").waitFor()
+        assert.include(await form.locator("[data-wallet]").innerText(), "You said no in the wallet.")
+        await take(form)
+        await form.getByText(account.address.slice(0, 6)).waitFor()
       })
-      const keys: Array<string> = []
-      page.on("request", (request) => {
-        const key = request.headers()["idempotency-key"]
-        if (key !== undefined) keys.push(key)
-        assert.isUndefined(request.headers()["payment-signature"])
+    }),
+  )
+
+  it.effect("without enough money is told so by the altar, and nothing is charged", () =>
+    Effect.gen(function* () {
+      const account = privateKeyToAccount(generatePrivateKey())
+      const visitor = yield* visit("/v2/spirits/dune-pangolin")
+      const { page } = visitor
+      yield* install(visitor, async (call) => {
+        if (call.method === "eth_requestAccounts") return [account.address]
+        return call.method === "eth_chainId" ? "0x14a34" : signer(account)(call)
       })
       yield* steps(async () => {
         const form = page.getByRole("form", { name: "Lay the prayer" })
-        await form.getByRole("button", { name: "Make a play wallet" }).click()
-        await form.getByRole("button", { name: "Test wallet" }).click()
-        for (const round of [1, 2]) {
-          await form.getByRole("button", { name: "Lay the prayer" }).click()
-          await form.getByText("The wallet gave no signature. Nothing was charged.").waitFor()
-          assert.strictEqual(new Set(keys).size, round)
-        }
+        await take(form)
+        await form.getByRole("button", { name: "Lay the prayer for" }).click()
+        await form.getByText("Not done.").waitFor()
+        const said = await form.locator("[data-progress]").innerText()
+        assert.match(said, /holds less USDC than the price; fund it and sign again\. Nothing was charged\.\s*$/u)
+        assert.strictEqual(said.split("Nothing was charged.").length, 2)
         assert.deepStrictEqual(await page.evaluate(() => Object.keys(sessionStorage)), [])
+      })
+    }),
+  )
+
+  it.effect("that is missing is said to be missing, with the way that works without one", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/api/health")
+      yield* steps(async () => {
+        // What a server that is no sandbox answers.
+        await page.route("**/sandbox", (route) => route.fulfill({ status: 404, json: { ok: false } }))
+        await page.goto(new URL("/v2/spirits/frost-stoat", page.url()).href)
+        const form = page.getByRole("form", { name: "Lay the prayer" })
+        for (const name of ["Choose a wallet", "Lay the prayer for $0.01"]) {
+          await form.getByRole("button", { name }).click()
+          await form.getByText("No wallet was found in this browser. The exact call below works").waitFor()
+        }
+        assert.isTrue(await page.getByText("curl -i -X POST").first().isVisible())
       })
     }),
   )

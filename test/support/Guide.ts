@@ -2,16 +2,17 @@
 import { describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Request } from "playwright-core"
+import type { Page, Request } from "playwright-core"
 import { inject } from "vitest"
-import { AppConfig, type ServerConfig } from "../../src/Config.ts"
+import { AppConfig, type PaymentsConfig, type ServerConfig } from "../../src/Config.ts"
 import type { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { seal } from "../../src/altar/Hashes.ts"
 import * as Sandbox from "../../src/sandbox/Sandbox.ts"
 import * as Server from "../../src/Server.ts"
 import { Browser } from "./Browser.ts"
 import { database, sql } from "./Database.ts"
-import { chain, configOf, newCommitment, newPayer, pay, World } from "./World.ts"
+import { ask, chain, configOf, newCommitment, newPayer, pay, post, World } from "./World.ts"
 
 type Parts = World | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig
 
@@ -21,11 +22,14 @@ const world = Layer.effect(
 )
 
 /** A server with the sandbox's own routes, as `npm start` has them. */
-export const sandbox = (change: Partial<ServerConfig> = {}): Layer.Layer<Parts> =>
+export const sandbox = (
+  change: Partial<ServerConfig> = {},
+  payments: Partial<PaymentsConfig> = {},
+): Layer.Layer<Parts> =>
   Layer.orDie(
     world.pipe(
       Layer.provideMerge(Server.layer(Sandbox.routes)),
-      Layer.provideMerge(Layer.effect(AppConfig, configOf({}, change))),
+      Layer.provideMerge(Layer.effect(AppConfig, configOf(payments, change))),
       Layer.provideMerge(sql),
       Layer.provideMerge(Layer.merge(database, chain)),
     ),
@@ -36,13 +40,19 @@ const everything = Layer.merge(sandbox(), Browser.layer)
 type Tests = Parameters<ReturnType<typeof layer<Layer.Success<typeof everything>, never>>>[1]
 
 /** Tests that need a browser before a sandbox. */
-export const guide = (name: string, tests: Extract<Tests, Function>, change: Partial<ServerConfig> = {}) =>
+export const guide = (
+  name: string,
+  tests: Extract<Tests, Function>,
+  change: Partial<ServerConfig> = {},
+  payments: Partial<PaymentsConfig> = {},
+) =>
   describe.skipIf(inject("chromium") === "")("in a browser,", () => {
-    layer(Layer.merge(sandbox(change), Browser.layer), { excludeTestServices: true })(name, tests)
+    layer(Layer.merge(sandbox(change, payments), Browser.layer), { excludeTestServices: true })(name, tests)
   })
 
 export interface Left {
   readonly id: string
+  readonly spirit?: string
 }
 
 /** One act of somebody else, settled; its record. */
@@ -64,9 +74,32 @@ export const inhabit = Effect.gen(function* () {
   return { kept, collected, stone }
 })
 
+/** What is hard to set on a page: names without a space, words from right to left, a full shelf, hidden words. */
+export const crowd = Effect.gen(function* () {
+  const { url } = yield* World
+  const long = "W".repeat(64)
+  const salt = "0123456789abcdef"
+  yield* leave("/api/prayers/quartz-elephant", { agentName: long, intentionCommitment: newCommitment() })
+  yield* leave("/api/acquire/quartz-elephant", { agentName: long, reason: "R".repeat(280) })
+  for (const [index, rung] of ["month", "week", ...Array.from({ length: 10 }, () => "day")].entries()) {
+    const dedication = [`${"W".repeat(40)}`, "إلى أمي التي تنتظر", "🕯️ für Opa"][index] ?? `Candle ${index + 1}`
+    yield* leave(`/api/candles/${rung}/quartz-elephant`, { dedication, agentName: index === 3 ? long : "ليلى" })
+  }
+  for (const item of ["sea-glass", "pixel-moon-gecko", "boxer-crab-undefeated"]) {
+    yield* leave(`/api/elements/${item}/collect?spirit=quartz-elephant`, { agentName: long })
+  }
+  for (const text of ["see https://example.com", "سوف تعود", "W".repeat(280)]) {
+    const stone = yield* leave("/api/witness", { commitment: seal(salt, text), spirit: "quartz-elephant" })
+    yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text, agentName: long }))
+  }
+})
+
 /** The paid requests among those a page made. */
 export const signed = (requests: ReadonlyArray<Request>) =>
   requests.flatMap((request) => {
     const { "idempotency-key": key, "payment-signature": payment } = request.headers()
     return payment === undefined ? [] : [{ key, payment }]
   })
+
+/** The receipt a page shows when its purchase is settled. */
+export const settled = (page: Page) => page.locator(".receipt", { hasText: "Settled." })

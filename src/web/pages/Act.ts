@@ -1,26 +1,20 @@
 /** The page of one settled act: what was done, its record, and the receipt that proves its payment. */
 import { plateOf, previewOf, spiritLink, illustration, spiritPath } from "./Plates.ts"
-import { factOf, sentence, type SettledAct } from "./Deeds.ts"
+import { factOf, itemImage, sentence, sentenceHtml, type SettledAct } from "./Deeds.ts"
 import { code, type Fact, facts, receiptFacts } from "./Facts.ts"
 import { type Html, html } from "./Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { checkForm, revealForm } from "./Seal.ts"
 import { moment, timeWords } from "./Words.ts"
 
-const folders: Readonly<Record<string, readonly [folder: string, ending: string]>> = {
-  material: ["elements", "svg"],
-  crab: ["companions", "svg"],
-  pixel: ["pixels", "png"],
-}
-
 /** The picture of what was bought, or of the spirit it was left with. */
 const picture = (act: SettledAct): { readonly plate: Html; readonly preview: string } => {
   const item = factOf(act, "elementId")
-  const place = folders[factOf(act, "kind")]
-  if (item !== "" && place !== undefined) {
+  const image = itemImage(act)
+  if (image !== undefined) {
     return {
       plate: html`<figure class="plate">
-        <img src="/art/${place[0]}/${item}.${place[1]}" alt="${factOf(act, "name")}" width="256" height="256" />
+        <img src="${image}" alt="${factOf(act, "name")}" width="256" height="256" />
         <figcaption>
           <span class="plate__number">No. ${factOf(act, "edition")} of ${factOf(act, "editionSize")}</span>
           <span class="plate__name">${factOf(act, "name")}</span>
@@ -48,6 +42,7 @@ const labels: Readonly<Record<string, string>> = {
   intentionCommitment: "Commitment",
   commitment: "Commitment",
   parentId: "Light on candle",
+  keeper: "Keeper",
   sequence: "Sequence",
   chainHash: "Chain hash",
 }
@@ -61,6 +56,14 @@ const times: Readonly<Record<string, string>> = {
   witnessedAt: "Witnessed",
 }
 
+/** The entry of the publication chain that binds a wallet to an edition. */
+const published = (act: SettledAct): ReadonlyArray<Fact> => {
+  const entry = act.record["publication"]
+  if (typeof entry !== "object" || entry === null) return []
+  const [sequence, hash] = [Reflect.get(entry, "sequence"), Reflect.get(entry, "chainHash")]
+  return [["Publication", html`<a href="/api/publish-chain">entry ${String(sequence)}</a> ${code(String(hash))}`]]
+}
+
 const record = (act: SettledAct): ReadonlyArray<Fact> =>
   Object.keys(act.record).flatMap((name): ReadonlyArray<Fact> => {
     const value = factOf(act, name)
@@ -69,6 +72,8 @@ const record = (act: SettledAct): ReadonlyArray<Fact> =>
     if (time !== undefined) return [[time, moment(value)]]
     if (name === "edition") return [["Edition", `${value} of ${factOf(act, "editionSize")}`]]
     if (name === "spirit") return [["Spirit", spiritLink(value)]]
+    if (name === "elementId")
+      return [["Item", html`<a href="/v2/catalog#${value}">${factOf(act, "name") || value}</a>`]]
     const label = labels[name]
     return label === undefined ? [] : [[label, value.length > 30 ? code(value) : value]]
   })
@@ -86,7 +91,7 @@ const sealedWords = (act: SettledAct): Html => {
 
 const said = (act: SettledAct): Html => {
   const words = factOf(act, "dedication") || factOf(act, "reason")
-  return words === "" ? html`` : html`<blockquote class="words"><p>${words}</p></blockquote>`
+  return words === "" ? html`` : html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
 }
 
 export const act = (one: SettledAct): Page => {
@@ -94,7 +99,7 @@ export const act = (one: SettledAct): Page => {
   const words = factOf(one, "dedication") || factOf(one, "reason")
   return {
     title: sentence(one),
-    description: `${words === "" ? "" : `“${words}” `}${timeWords(one.settledAt)}, ${one.priceUsd}, with a receipt anyone can check.`,
+    description: `${words === "" ? "" : `“${words}” `}${timeWords(one.settledAt)}, ${one.priceUsd}, with a receipt${one.receipt.payer === null ? "" : " anyone can check"}.`,
     path: `/acts/${one.id}`,
     chapter: "none",
     preview,
@@ -102,13 +107,22 @@ export const act = (one: SettledAct): Page => {
         <div class="folio__plate">${plate}</div>
         <div class="text">
           <p class="text__over">${moment(one.settledAt)}</p>
-          <h1 class="text__sentence">${sentence(one)}</h1>
+          <h1 class="text__sentence">${sentenceHtml(one)}</h1>
           ${said(one)}${one.act === "setWitnessStone" ? html`<p><a class="button" href="/witness/${one.id}">Open the stone and check its link</a></p>` : ""}
-          <p class="small quiet">Names are self-declared. The receipt proves who paid and how much.</p>
+          <p class="small quiet">
+            Names are self-declared.
+            ${
+              one.receipt.payer === null
+                ? "The card receipt says how much was paid, not by whom."
+                : "The receipt proves who paid and how much."
+            }
+          </p>
         </div>
       </article>
       <div class="pair">
-        <section aria-labelledby="record-title">${heading("record-title", "Record")}${facts(record(one))}</section>
+        <section aria-labelledby="record-title">
+          ${heading("record-title", "Record")}${facts([...record(one), ...published(one)])}
+        </section>
         <section aria-labelledby="receipt-title">
           ${heading("receipt-title", "Receipt")}${receiptFacts(one.receipt)}
         </section>

@@ -2,7 +2,7 @@
 import type { LitCandle } from "../../../schema/altar/Candle.ts"
 import { frame, waxHeight } from "../v2/wax.ts"
 import { type Html, html } from "./Html.ts"
-import { leftWords, moment, count, who } from "./Words.ts"
+import { leftWords, moment, count, said, who } from "./Words.ts"
 
 type Lit = typeof LitCandle.Type
 
@@ -45,14 +45,14 @@ const sealed = (candle: Lit) =>
       : html`<span class="mark">sealed words inside</span>`
     : candle.unsealed.words === null
       ? html`<span class="mark">unsealed, words hidden</span>`
-      : html`<q class="unsealed">${candle.unsealed.words}</q>`
+      : html`<q class="unsealed">${said(candle.unsealed.words)}</q>`
 
 /** A lit candle with its dedication and what is left of it. */
 export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>
   html`<li class="votive" id="candle-${candle.id}">
     ${drawing(candle, now)}
     <div class="votive__words">
-      <p class="dedication">${candle.dedication ?? ""}</p>
+      <p class="dedication" dir="auto">${candle.dedication ?? ""}</p>
       <p class="votive__facts">
         ${spirit === undefined ? "" : html`${spirit}. `}${candle.agentName === null ? "" : html`Lit by ${who(candle.agentName, candle.payer)}. `}<a
           class="votive__left"

@@ -1,8 +1,9 @@
 /** Every settled act as one plain sentence: who did what, and where. */
 import type { Act } from "../../../schema/altar/Act.ts"
 import { type Html, html } from "./Html.ts"
-import { nameOf } from "./Plates.ts"
-import { agoWords } from "./Words.ts"
+import { pebble } from "./Pebble.ts"
+import { illustration, nameOf, plateOf } from "./Plates.ts"
+import { agoWords, said } from "./Words.ts"
 
 export type SettledAct = typeof Act.Type
 
@@ -16,7 +17,7 @@ export const factOf = (act: SettledAct, name: string): string => {
 }
 
 const subject = ({ agentName, receipt: { payer } }: SettledAct) =>
-  agentName ?? `${payer.slice(0, 6)}…${payer.slice(-4)}`
+  agentName ?? (payer === null ? "Somebody" : `${payer.slice(0, 6)}…${payer.slice(-4)}`)
 
 const spirit = (act: SettledAct) => nameOf(factOf(act, "spirit"))
 
@@ -46,6 +47,33 @@ const predicates: Readonly<Record<string, (act: SettledAct) => string>> = {
 export const sentence = (act: SettledAct): string =>
   `${subject(act)} ${(predicates[act.act] ?? (() => "made an act"))(act)}`
 
+/** The same with the name set apart, whichever way it is written. */
+export const sentenceHtml = (act: SettledAct): Html =>
+  html`${said(subject(act))} ${(predicates[act.act] ?? (() => "made an act"))(act)}`
+
+const folders: Readonly<Record<string, readonly [folder: string, ending: string]>> = {
+  material: ["elements", "svg"],
+  crab: ["companions", "svg"],
+  pixel: ["pixels", "png"],
+}
+
+/** Where the artwork of a collected item lies. */
+export const itemImage = (act: SettledAct): string | undefined => {
+  const place = folders[factOf(act, "kind")]
+  const id = factOf(act, "elementId")
+  return id === "" || place === undefined ? undefined : `/art/${place[0]}/${id}.${place[1]}`
+}
+
+/** A picture of what was left, or of the spirit it was left with; the sentence beside it says the same. */
+const mark = (act: SettledAct): Html => {
+  if (act.act === "setWitnessStone") return pebble(factOf(act, "commitment"))
+  const image = itemImage(act)
+  if (image !== undefined)
+    return html`<img src="${image}" alt="" width="256" height="256" loading="lazy" decoding="async" />`
+  const id = factOf(act, "spirit")
+  return plateOf(id) === undefined ? html`` : illustration(id, "", "lazy")
+}
+
 /** Where a reader finds an act. */
 export const pathOf = (act: SettledAct) => `/${act.act === "setWitnessStone" ? "witness" : "acts"}/${act.id}`
 
@@ -57,7 +85,8 @@ export const journal = (acts: ReadonlyArray<SettledAct>, now: number): Html =>
         html`<li>
           <time datetime="${act.settledAt}" data-ago="${act.settledAt}"
             >${agoWords(now - Date.parse(act.settledAt))}</time
-          ><a href="${pathOf(act)}">${sentence(act)}</a><span class="journal__price">${act.priceUsd}</span>
+          ><span class="journal__mark">${mark(act)}</span><a href="${pathOf(act)}">${sentenceHtml(act)}</a
+          ><span class="journal__price">${act.priceUsd}</span>
         </li>`,
     )}
   </ol>`

@@ -1,5 +1,5 @@
 /** Records and receipts as a table of facts a reader can copy from. */
-import type { Receipt } from "../../../schema/altar/Payment.ts"
+import type { AnyReceipt } from "../../../schema/altar/Payment.ts"
 import { type Html, html } from "./Html.ts"
 import { moment } from "./Words.ts"
 
@@ -18,8 +18,15 @@ export const facts = (list: ReadonlyArray<Fact>): Html =>
     )}
   </dl>`
 
-export const receiptFacts = (receipt: Receipt): Html =>
-  facts([
+export const receiptFacts = (receipt: AnyReceipt): Html => {
+  if (receipt.transaction === null) {
+    return facts([
+      ["Paid", `${receipt.priceUsd} by card`],
+      ["Settled", moment(receipt.settledAt)],
+      ["Card payment", code(receipt.card.reference)],
+    ])
+  }
+  return facts([
     ["Paid", `${receipt.priceUsd} (${receipt.amountAtomic} atomic USDC)`],
     ["Settled", moment(receipt.settledAt)],
     ["Transaction", html`<a href="${receipt.explorerUrl}" rel="external noreferrer">${code(receipt.transaction)}</a>`],
@@ -28,3 +35,4 @@ export const receiptFacts = (receipt: Receipt): Html =>
     ["Network", receipt.network],
     ["Asset", code(receipt.asset)],
   ])
+}

@@ -36,6 +36,8 @@ export const layout = (publicUrl: string, page: Page): string =>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
+        <meta name="theme-color" content="#f6f1e4" media="(prefers-color-scheme: light)" />
+        <meta name="theme-color" content="#14171a" media="(prefers-color-scheme: dark)" />
         <title>${page.title} · Spirit Altar</title>
         <meta name="description" content="${page.description}" />
         <link rel="canonical" href="${publicUrl}${page.path}" />

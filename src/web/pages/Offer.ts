@@ -16,13 +16,16 @@ export interface Offer {
   /** The JSON body of the call, with words in angle brackets where the caller's own values go; none when empty. */
   readonly body: string
   readonly note: Html | string
+  /** Shown unfolded. */
+  readonly open?: boolean
 }
 
 export const callText = (publicUrl: string, path: string, body: string) =>
   [
+    "KEY=$(uuidgen)   # names this purchase; a retry keeps it",
     `curl -i -X POST '${publicUrl}${path}' \\`,
     "  -H 'content-type: application/json' \\",
-    `  -H "idempotency-key: $(uuidgen)"${body === "" ? "" : " \\"}`,
+    `  -H "idempotency-key: $KEY"${body === "" ? "" : " \\"}`,
     ...(body === "" ? [] : [`  -d '${body}'`]),
   ].join("\n")
 
@@ -66,10 +69,10 @@ export const notConfigured = ({ missing }: Payment): Html =>
 export const call = (
   publicUrl: string,
   payment: Payment,
-  { amountAtomic, body, id, note, path, verb }: Omit<Offer, "fields">,
+  { amountAtomic, body, id, note, open, path, verb }: Omit<Offer, "fields">,
 ): Html =>
-  html`<details class="call">
-    <summary>The exact call, for an agent or a terminal</summary>
+  html`<details class="call" ${open === true ? html` open` : ""}>
+    <summary>The exact call for ${priceUsd(amountAtomic)}, for an agent or a terminal</summary>
     <p>${note}</p>
     ${copyable(`${id}-text`, callText(publicUrl, path, body), `the call: ${verb}`)}
     <p class="small">
@@ -93,12 +96,12 @@ export const form = (
     aria-label="${verb}"
   >
     ${fields}
-    <div class="pay__wallet" data-wallet>
+    <div class="pay__wallet" data-wallet aria-live="polite">
       <button type="button" class="button" data-connect>Choose a wallet</button>
     </div>
     <p class="pay__go">
       <button type="submit" class="button button--main" data-submit>
-        ${verb} for <span data-price>${priceUsd(amountAtomic)}</span>
+        <span>${verb} for <span data-price>${priceUsd(amountAtomic)}</span></span>
       </button>
     </p>
     <div class="pay__progress" data-progress role="status"></div>

@@ -27,8 +27,9 @@ const outline = (commitment: string): string => {
 /** `tone` 0 to 3 is one of four kinds of rock. */
 export const pebble = (commitment: string): Html => {
   const tone = Math.floor(digitsAt(commitment, 12) * 3.99)
-  const vein = round(30 + 40 * digitsAt(commitment, 13))
-  const dip = round(20 * digitsAt(commitment, 14) - 10)
+  // Both veins stay inside the narrowest pebble there can be.
+  const vein = round(42 + 12 * digitsAt(commitment, 13))
+  const dip = round(16 * digitsAt(commitment, 14) - 8)
   return html`<svg
     class="pebble pebble--${tone}"
     viewBox="0 0 100 100"
@@ -38,7 +39,7 @@ export const pebble = (commitment: string): Html => {
     focusable="false"
   >
     <path class="pebble__body" d="${outline(commitment)}" />
-    <path class="pebble__vein" d="M22 ${vein}q28 ${dip} 56 ${round(dip / 3)}" />
-    <path class="pebble__vein" d="M30 ${round(vein + 7)}q20 ${dip} 42 ${round(dip / 3)}" />
+    <path class="pebble__vein" d="M28 ${vein}q22 ${dip} 44 ${round(dip / 3)}" />
+    <path class="pebble__vein" d="M35 ${round(vein + 7)}q16 ${dip} 32 ${round(dip / 3)}" />
   </svg>`
 }

@@ -1,14 +1,17 @@
 /** A page of the guide: the plate and its text, the altar as it stands, and how to leave something there. */
 import type { CandleList } from "../../../schema/altar/Candle.ts"
 import type { Altar } from "../../../schema/altar/Guide.ts"
+import type { Dedicated } from "../../altar/Collectibles.ts"
+import type { Item } from "../../altar/Items.ts"
 import { rungs } from "../../altar/Rungs.ts"
 import * as Candle from "./Candle.ts"
 import { type SettledAct, factOf } from "./Deeds.ts"
 import { type Html, html } from "./Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
-import { notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
+import { call, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
 import { illustration, type Plate, plateFigure, plates, previewOf, spiritPath } from "./Plates.ts"
-import { count, moment, stretchWords, who } from "./Words.ts"
+import { ledger, type Stone } from "./Witness.ts"
+import { count, moment, said, stretchWords, who } from "./Words.ts"
 
 export interface SpiritView {
   readonly plate: Plate
@@ -16,6 +19,10 @@ export interface SpiritView {
   readonly wall: typeof CandleList.Type
   /** The act by which it is kept. */
   readonly keeping: SettledAct | undefined
+  /** The newest editions that lie here for good. */
+  readonly dedicated: ReadonlyArray<Dedicated & { readonly item: Item }>
+  /** The newest stones that were set with this spirit, or why the chain does not hold. */
+  readonly stones: ReadonlyArray<Stone> | string
   readonly payment: Payment
   readonly publicUrl: string
   readonly now: number
@@ -51,12 +58,14 @@ const keeper = ({ altar, keeping }: SpiritView): Html => {
       Kept by ${who(altar.keeper.agentName, altar.keeper.keeper)} since
       <a href="/acts/${altar.keeper.id}">${moment(altar.keeper.keptAt)}</a>.
     </p>
-    ${reason === "" ? "" : html`<blockquote><p>${reason}</p></blockquote>`}`
+    ${reason === "" ? "" : html`<blockquote><p>${said(reason)}</p></blockquote>`}`
 }
 
-const candles = ({ altar, now, wall }: SpiritView): Html =>
+const candles = ({ altar, now, payment, wall }: SpiritView): Html =>
   wall.candles.length === 0
-    ? html`<p class="blank">No candle burns here. A new one stands on this shelf at once.</p>`
+    ? html`<p class="blank">
+        No candle burns here.${payment.enabled ? " A new one stands on this shelf at once." : ""}
+      </p>`
     : html`<ul class="shelf" role="list">
           ${wall.candles.map((candle) => Candle.litCandle(candle, now))}
         </ul>
@@ -73,32 +82,45 @@ const nameField = (id: string, needed: boolean, value = "") =>
     "Shown with the act. Nobody checks it.",
   )
 
-const prayerForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
-  offer(publicUrl, payment, {
-    id: "prayer",
-    verb: "Lay the prayer",
-    path: `/api/prayers/${plate.id}`,
-    amountAtomic: 10_000n,
+const prayerCall = ({ plate }: SpiritView) => ({
+  id: "prayer",
+  verb: "Lay the prayer",
+  path: `/api/prayers/${plate.id}`,
+  amountAtomic: 10_000n,
+  body: `{"agentName":"<your name>","intentionCommitment":"<64 hex digits>"}`,
+  note: html`<code>intentionCommitment</code> is the SHA-256 of a salt, one NUL byte and your words, as 64 lowercase hex
+    digits. Keep salt and words.`,
+  open: true,
+})
+
+const prayerForm = (view: SpiritView): Html =>
+  offer(view.publicUrl, view.payment, {
+    ...prayerCall(view),
     fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" required`, "1 to 280 characters. They never leave this page.", "I came by, and it was quiet.")}${nameField("prayer-name", true, "A visitor")}`,
-    body: `{"agentName":"<your name>","intentionCommitment":"<64 hex digits>"}`,
-    note: html`<code>intentionCommitment</code> is the SHA-256 of a salt, one NUL byte and your words, as 64 lowercase
-      hex digits. Keep salt and words.`,
   })
+
+/** For the days after this one; an agent that comes today is told that the slot is taken, and pays nothing. */
+const laterCall = (view: SpiritView): Html =>
+  view.payment.enabled
+    ? html`<div class="offer">${call(view.publicUrl, view.payment, { ...prayerCall(view), open: false })}</div>`
+    : html``
 
 const prayer = (view: SpiritView): Html => {
   const { altar, now } = view
   const { prayer: laid, state } = altar.today
   if (laid !== null) {
     return html`<p>
-      Today's prayer was laid by <b class="name">${laid.agentName}</b>,
-      <a href="/acts/${laid.id}">${moment(laid.offeredAt)}</a>. The next one can be laid in
-      ${stretchWords(untilMidnight(now))}, at midnight UTC.
-    </p>`
+        Today's prayer was laid by ${who(laid.agentName, "")},
+        <a href="/acts/${laid.id}">${moment(laid.offeredAt)}</a>. The next one can be laid in
+        ${stretchWords(untilMidnight(now))}, at midnight UTC, for one cent.
+      </p>
+      ${laterCall(view)}`
   }
   if (state === "held") {
     return html`<p>
-      A payment in flight holds today's slot. If it fails, the slot is free again; look back in a minute.
-    </p>`
+        A payment in flight holds today's slot. If it fails, the slot is free again; look back in a minute.
+      </p>
+      ${laterCall(view)}`
   }
   return html`<p class="column">
       Today's slot was free when this page was loaded. The spirit answers each prayer with a line of its own.
@@ -138,6 +160,36 @@ const keeperForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
     body: `{"agentName":"<your name>","reason":"<why>"}`,
     note: "The body may be left out. There is one first keeper of a spirit, for good.",
   })
+
+const offering = ({ agentName, edition, id, item, keeper: wallet }: SpiritView["dedicated"][number]): Html =>
+  html`<li class="offering">
+    <a href="/acts/${id}"
+      ><img src="${item.image}" alt="" width="256" height="256" loading="lazy" decoding="async" /><span
+        class="offering__name"
+        >${item.name}</span
+      ></a
+    ><span class="offering__facts">No. ${edition} of ${item.editionSize}, from ${who(agentName, wallet)}</span>
+  </li>`
+
+const offerings = ({ altar, dedicated, plate }: SpiritView): Html =>
+  dedicated.length === 0
+    ? html`<p class="blank">
+        Nothing from the catalog lies here yet. What is dedicated to ${plate.name} stays for good.
+      </p>`
+    : html`<ul class="offerings" role="list">
+          ${dedicated.map(offering)}
+        </ul>
+        ${altar.dedicated > dedicated.length ? html`<p class="quiet">These are the newest ${dedicated.length} of ${altar.dedicated}.</p>` : ""}`
+
+const stones = ({ plate, stones: set }: SpiritView): Html => {
+  if (typeof set === "string")
+    return html`<p class="notice">
+      <b>The chain does not hold.</b> ${set} Its stones are not shown until it is mended.
+    </p>`
+  return set.length === 0
+    ? html`<p class="blank">No stone was set with ${plate.name} yet.</p>`
+    : ledger(set, "The newest stones of this spirit")
+}
 
 const neighbour = (plate: Plate | undefined, rel: string, label: string) =>
   plate === undefined
@@ -185,11 +237,13 @@ export const spirit = (view: SpiritView): Page => {
                 </details>`
               : ""
           }
-          <p class="quiet">
-            ${altar.dedicated === 0 ? "Nothing from the catalog is dedicated to this altar yet." : html`${count(altar.dedicated, "collectible is", "collectibles are")} dedicated to this altar.`}
-            <a href="/v2/catalog">The catalog</a>
-          </p>
         </div>
+      </section>
+      <section id="altar" aria-labelledby="altar-title">
+        ${heading("altar-title", "On the altar", html`Dedicated from <a href="/v2/catalog">the catalog</a>`)}${offerings(view)}
+      </section>
+      <section id="stones" aria-labelledby="stones-title">
+        ${heading("stones-title", "Stones", open ? html`Set with this spirit; <a href="/v2/witness#set">set one</a>` : "Set with this spirit")}${stones(view)}
       </section>
       ${leaf(
         "Neighbouring plates",

@@ -6,7 +6,7 @@ import { notConfigured, offer, type Payment, textField, wordsField } from "./Off
 import { pebble } from "./Pebble.ts"
 import { plates, nameOf, previewOf, spiritLink } from "./Plates.ts"
 import { checkForm, sealForm } from "./Seal.ts"
-import { count, moment, short, who } from "./Words.ts"
+import { count, moment, said, short, who } from "./Words.ts"
 
 export type Stone = typeof ListedStone.Type
 
@@ -32,7 +32,7 @@ const words = ({ reveal }: Stone): Html =>
     ? html`<span class="mark">sealed</span>`
     : reveal.text === null
       ? html`<span class="mark">revealed, words hidden</span>`
-      : html`<q>${reveal.text}</q>`
+      : html`<q>${said(reveal.text)}</q>`
 
 const strip = (stones: ReadonlyArray<Stone>): Html =>
   html`<div class="strip" role="region" aria-label="The chain, newest stone first" tabindex="0">
@@ -50,12 +50,16 @@ const strip = (stones: ReadonlyArray<Stone>): Html =>
     </ol>
   </div>`
 
-const ledger = (stones: ReadonlyArray<Stone>): Html =>
-  html`<ol class="ledger" role="list">
+/** Stones with their words, if they were revealed. */
+export const ledger = (stones: ReadonlyArray<Stone>, label: string): Html =>
+  html`<ol class="ledger" role="list" aria-label="${label}">
     ${stones.map(
       (stone) =>
         html`<li>
-          <a class="ledger__number" href="/witness/${stone.id}">${stone.sequence}</a>
+          <a class="ledger__stone" href="/witness/${stone.id}"
+            >${pebble(stone.commitment)}<span class="unseen">Witness stone </span
+            ><span class="ledger__number">${stone.sequence}</span></a
+          >
           <p>${words(stone)}</p>
           <p class="ledger__facts">
             ${stone.kind} with ${spiritLink(stone.spirit)}, by ${who(stone.agentName, stone.payer)},
@@ -74,6 +78,9 @@ export const verification = (from: number, to: number, head: number): Html =>
         >${head > to - from + 1 ? html`<button type="button" class="button" data-verify-all>Check all from stone 1 to ${head}</button>` : ""}
       </p>
       <div data-verify-status role="status"></div>
+      <p class="small quiet">
+        This checks hashes, not payments. <code>npm run verify</code> also looks every payment up on its own chain.
+      </p>
       <ol class="checks" role="list" data-verify-list></ol>
     </div>
     <p class="unscripted notice">
@@ -113,7 +120,7 @@ const search = (found: Found | undefined): Html =>
       />
       <button class="button">Search</button>
     </form>
-    ${found === undefined ? html`<p class="small quiet">Ids and sequences are looked up in all acts. Commitments, wallets and transactions are looked for among the newest 1,000 stones and the newest 50 acts.</p>` : results(found)}
+    ${found === undefined ? html`<p class="small quiet">All settled acts are searched. A wallet finds what it paid for; 64 digits find a stone by its commitment or its chain hash.</p>` : results(found)}
   </search>`
 
 const kinds = ["intention", "prediction", "promise", "hash"] as const
@@ -185,7 +192,7 @@ export const witness = (view: WitnessView): Page => {
         stones.length === 0
           ? ""
           : html`<section aria-labelledby="stones-title">
-              ${heading("stones-title", "Stones", before === undefined ? "Newest first" : `Before stone ${before}`)}${ledger(stones)}
+              ${heading("stones-title", "Stones", before === undefined ? "Newest first" : `Before stone ${before}`)}${ledger(stones, "Stones, newest first")}
               ${leaf(
                 "More stones",
                 before === undefined ? undefined : html`<a href="/v2/witness">The newest stones</a>`,

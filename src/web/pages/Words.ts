@@ -47,6 +47,13 @@ export const short = (hex: string): Html => {
   return html`<code class="hash" title="${hex}">${hex.slice(0, head)}…${hex.slice(-4)}</code>`
 }
 
+/** What a visitor wrote, in the direction it is written in, without turning the sentence around it. */
+export const said = (text: string): Html => html`<bdi>${text}</bdi>`
+
 /** Who did it: the self-declared name, else the wallet. */
-export const who = (name: string | null | undefined, wallet: string): Html =>
-  name === null || name === undefined ? short(wallet) : html`<b class="name">${name}</b>`
+export const who = (name: string | null | undefined, wallet: string | null): Html =>
+  name === null || name === undefined
+    ? wallet === null
+      ? html`somebody`
+      : short(wallet)
+    : html`<b class="name">${said(name)}</b>`

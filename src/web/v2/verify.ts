@@ -1,6 +1,6 @@
 /** Verification in the page: every link is hashed anew before the reader's eyes, and what does not hold is said. */
 import { canHash, whyNot } from "./digest.ts"
-import { type Checked, checkSegment, holds, readSegment } from "./chain.ts"
+import { type Checked, checkSegment, holds, type Point, readSegment } from "./chain.ts"
 import { all, make, one, verdict } from "./dom.ts"
 
 const batch = 100
@@ -78,10 +78,12 @@ const walk = async (place: Place, from: number, to: number, show: (checked: Chec
   place.list.replaceChildren()
   let [next, checkedCount, wrong, end] = [from, 0, 0, to]
   let before: Checked | undefined
+  let head: Point | undefined
   say(place, verdict("waits", "Checking."))
   while (next <= end) {
     const segment = await readSegment(next, Math.min(batch, end - next + 1))
     end = Math.min(to, segment.head.sequence)
+    head = segment.head
     const checked = await checkSegment(segment, next)
     // Segments that each hold must also hold together.
     const first = checked[0]
@@ -91,7 +93,12 @@ const walk = async (place: Place, from: number, to: number, show: (checked: Chec
       const judged = index === 0 && !seam ? { ...found, follows: false } : found
       if (!holds(judged)) wrong += 1
       mark(judged)
-      if (show(judged)) place.list.append(report(judged, from === to))
+      // What is broken stands first: nobody should have to look for it.
+      if (show(judged))
+        place.list.insertBefore(
+          report(judged, from === to),
+          holds(judged) ? null : (place.list.children[wrong - 1] ?? null),
+        )
     }
     checkedCount += checked.length
     before = checked.at(-1)
@@ -106,12 +113,27 @@ const walk = async (place: Place, from: number, to: number, show: (checked: Chec
     )
   if (checkedCount < expected || checkedCount === 0)
     return say(place, verdict("broken", "Links are missing.", `${checkedCount} of ${expected} were answered.`))
+  const last = before?.link
+  if (last !== undefined && head?.sequence === last.sequence && head.chainHash !== last.chainHash)
+    return say(
+      place,
+      verdict("broken", "Another head.", "The altar names a head that is not its last link: ", code(head.chainHash)),
+    )
   say(
     place,
     verdict(
       "holds",
       checkedCount === 1 ? `Stone ${from} holds.` : `All ${checkedCount} links hold.`,
-      "Each hash was computed in this browser.",
+      checkedCount === 1 ? "Its hash was computed in this browser." : "Each hash was computed in this browser.",
+      ...(from === 1
+        ? []
+        : [
+            make(
+              "span",
+              { class: "quiet" },
+              ` The hash before stone ${from} is the altar's word; check from stone 1 for that.`,
+            ),
+          ]),
     ),
   )
 }

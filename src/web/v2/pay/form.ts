@@ -2,11 +2,12 @@
 import { commitmentOf, randomHex, canHash, whyNot } from "../digest.ts"
 import { all, button, make, one, verdict } from "../dom.ts"
 import type { Keepsake } from "../keepsake.ts"
-import { keepsake as kept } from "../keepsake.ts"
 import { wrongWith } from "../seal.ts"
 import type { Listed } from "./challenge.ts"
 import { begin, remembered } from "./purchase.ts"
-import { type Outcome, resume, run, type Said } from "./run.ts"
+import * as Open from "./open.ts"
+import { type Outcome, resume, run } from "./run.ts"
+import { ending, failed, progress, receipt } from "./told.ts"
 import * as Wallets from "./wallet.ts"
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
@@ -14,6 +15,9 @@ type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 /** One wallet for all forms of the page. */
 let wallet: Wallets.Wallet | undefined
 const watchers: Array<() => void> = []
+
+/** Ends when the wallet that is being opened is there, or is not to be had. */
+let opening: Promise<void> = Promise.resolve()
 
 const use = (chosen: Wallets.Wallet) => {
   wallet = chosen
@@ -54,43 +58,6 @@ const orderOf = async (form: HTMLFormElement) => {
   return { listed, body: Object.keys(body).length === 0 ? "" : JSON.stringify(body), keepsake }
 }
 
-/** The steps as a list that is read out as it grows. */
-const progress = (place: HTMLElement): Said => {
-  const list = make("ol", { class: "steps", role: "list" })
-  place.replaceChildren(list)
-  const items = new Map<string, HTMLElement>()
-  const kinds = { waits: ["waits", "Now"], done: ["holds", "Done"], failed: ["broken", "Stopped"] } as const
-  return {
-    step: (name, state, words) => {
-      const item = items.get(name) ?? list.appendChild(make("li", {}))
-      items.set(name, item)
-      const [kind, word] = kinds[state]
-      item.replaceChildren(verdict(kind, `${word}:`, words))
-    },
-  }
-}
-
-const text = (value: unknown) => (typeof value === "string" ? value : "")
-const part = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
-
-const receipt = ({ answer: { body }, purchase }: Extract<Outcome, { tag: "settled" }>): HTMLElement => {
-  const paid = body["receipt"]
-  const line = text(body["line"])
-  const permalink = URL.parse(text(body["permalink"]))
-  return make(
-    "div",
-    { class: "receipt", tabindex: "-1" },
-    verdict("holds", "Settled.", `${text(part(paid, "priceUsd"))} was charged, once.`),
-    ...(line === "" ? [] : [make("blockquote", { class: "words" }, make("p", {}, line))]),
-    make("p", {}, "Transaction ", make("code", { class: "long" }, text(part(paid, "transaction")))),
-    make("p", {}, make("a", { class: "button", href: permalink?.pathname ?? "/v2/" }, "Open the act")),
-    ...(purchase.keepsake === null
-      ? []
-      : [kept(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words")]),
-  )
-}
-
 const attach = (form: HTMLFormElement) => {
   const id = form.dataset["path"] ?? ""
   const network = form.dataset["network"] ?? ""
@@ -103,32 +70,26 @@ const attach = (form: HTMLFormElement) => {
   const finish = (outcome: Outcome) => {
     if (outcome.tag === "settled") {
       const said = receipt(outcome)
+      wallet?.paid(BigInt(outcome.purchase.amount))
+      watchers.splice(watchers.indexOf(show), 1)
+      for (const watch of watchers) watch()
       form.replaceChildren(said)
       said.focus()
       return
     }
     const open = outcome.tag === "open" ? remembered(id) : undefined
-    place.append(
-      verdict(
-        outcome.tag === "open" ? "waits" : "broken",
-        outcome.tag === "open" ? "Open." : "Not done.",
-        outcome.message,
-      ),
-    )
+    place.append(ending(outcome))
     if (open !== undefined) place.append(button("Ask again", () => void again(), true))
   }
 
-  const guard = async (work: () => Promise<Outcome>) => {
+  const guard = async (work: () => Promise<Outcome | undefined>) => {
     if (busy) return
     busy = true
     submit.setAttribute("aria-disabled", "true")
-    const outcome = await work().catch((error: unknown): Outcome => ({
-      tag: "refused",
-      message: error instanceof Error ? error.message : "Something failed.",
-    }))
+    const outcome = await work().catch(failed)
     busy = false
     submit.removeAttribute("aria-disabled")
-    finish(outcome)
+    if (outcome !== undefined) finish(outcome)
   }
 
   const again = () => {
@@ -154,15 +115,30 @@ const attach = (form: HTMLFormElement) => {
       make("p", {}, "Pay with "),
       ...ways.map((way) => button(way.name, () => void settleOn(() => take(way)))),
     )
+    row.querySelector("button")?.focus()
   }
 
-  const settleOn = (work: () => Promise<void>) =>
-    work().catch((error: unknown) => {
-      row.replaceChildren(
-        connector,
-        verdict("broken", "No wallet.", error instanceof Error ? error.message : "The wallet refused."),
-      )
-    })
+  const settleOn = (work: () => Promise<void>) => {
+    opening = work().then(
+      // The button that was pressed is gone; whoever goes by keyboard goes on at the next one.
+      () => void (wallet !== undefined && document.activeElement === document.body && submit.focus()),
+      (error: unknown) => {
+        row.replaceChildren(
+          connector,
+          verdict("broken", "No wallet.", error instanceof Error ? error.message : "The wallet refused."),
+        )
+        connector.focus()
+      },
+    )
+    return opening
+  }
+
+  /** Nobody while the owner still has to choose among several. */
+  const payerOf = async (): Promise<Wallets.Wallet | undefined> => {
+    await opening
+    if (wallet === undefined) await settleOn(choose)
+    return wallet
+  }
 
   const show = () => {
     if (wallet === undefined) return
@@ -170,7 +146,7 @@ const attach = (form: HTMLFormElement) => {
       make(
         "p",
         {},
-        make("b", {}, wallet.label),
+        make("b", {}, wallet.label()),
         " ",
         make(
           "code",
@@ -198,12 +174,16 @@ const attach = (form: HTMLFormElement) => {
     if (!canHash()) return place.replaceChildren(verdict("broken", "Cannot seal here.", whyNot))
     // Something signed is still open: it is asked for, and nothing else is signed beside it.
     if (remembered(id)?.payment != null) return void again()
-    const payer = wallet
-    if (payer === undefined) return void settleOn(choose).then(() => connector.isConnected && connector.focus())
     void guard(async () => {
+      const payer = await payerOf()
+      if (payer === undefined) return undefined
       const { body, keepsake, listed } = await orderOf(form)
       return run(id, begin(listed, body, keepsake), payer, progress(place))
     })
+  })
+  // Salt and words of what is not over yet are in this tab alone.
+  addEventListener("beforeunload", (event) => {
+    if (busy && remembered(id)?.payment != null) event.preventDefault()
   })
   if (remembered(id) !== undefined) void again()
 }
@@ -223,5 +203,6 @@ const testNetwork = "eip155:84532"
 export const start = () => {
   const forms = all("[data-pay]", HTMLFormElement)
   for (const form of forms) attach(form)
+  Open.start(new Set(forms.map((form) => form.dataset["path"])))
   if (forms.some((form) => form.dataset["network"] === testNetwork)) void greet(forms).catch(() => undefined)
 }

@@ -14,7 +14,8 @@ export interface Purchase extends Listed {
   readonly payment: string | null
 }
 
-const slotOf = (form: string) => `altar:purchase:${form}`
+const prefix = "altar:purchase:"
+const slotOf = (form: string) => `${prefix}${form}`
 
 export const begin = (listed: Listed, body: string, keepsake: Keepsake | null): Purchase => ({
   ...listed,
@@ -51,3 +52,11 @@ export const remember = (form: string, purchase: Purchase): Purchase => {
 }
 
 export const forget = (form: string) => sessionStorage.removeItem(slotOf(form))
+
+/** Everything of this tab that is not over, with the path of the form it was begun on. */
+export const pending = (): ReadonlyArray<readonly [form: string, purchase: Purchase]> =>
+  Object.keys(sessionStorage).flatMap((slot) => {
+    const form = slot.startsWith(prefix) ? slot.slice(prefix.length) : undefined
+    const purchase = form === undefined ? undefined : remembered(form)
+    return form === undefined || purchase === undefined ? [] : [[form, purchase] as const]
+  })

@@ -34,10 +34,8 @@ const ended = (form: string, purchase: Purchase, answer: Answer): Outcome | unde
   const isOpen = answer.status === 202 || answer.status === 429 || answer.status >= 500
   if (isOpen) return undefined
   forget(form)
-  return {
-    tag: "refused",
-    message: `${messageOf(answer)} ${answer.status === 402 ? "Nothing was charged." : ""}`.trim(),
-  }
+  const message = messageOf(answer)
+  return { tag: "refused", message: /charged/u.test(message) ? message : `${message} Nothing was charged.` }
 }
 
 /** Asks how it ended until it has ended; sends the signed request itself again only when it never arrived. */
@@ -123,11 +121,13 @@ export const run = async (form: string, purchase: Purchase, wallet: Wallet, said
   )
   said.step("sign", "waits", "Waiting for the signature.")
   const asking = remember(form, { ...purchase, asked: true })
-  const payment = await wallet.sign(challenge).catch(() => undefined)
-  if (payment === undefined) {
+  const payment = await wallet
+    .sign(challenge)
+    .catch((error: unknown) => (error instanceof Error ? error : new Error("The wallet gave no signature.")))
+  if (payment instanceof Error) {
     forget(form)
     said.step("sign", "failed", "Not signed.")
-    return { tag: "refused", message: "The wallet gave no signature. Nothing was charged." }
+    return { tag: "refused", message: `${payment.message} Nothing was charged.` }
   }
   said.step("sign", "done", `Signed by ${wallet.address.slice(0, 6)}…${wallet.address.slice(-4)}.`)
   return hand(form, remember(form, { ...asking, payment }), said)

@@ -1,7 +1,10 @@
 /** EIP-3009 authorizations signed with viem; loaded only when somebody pays. */
+import { createClient, custom } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
+import { getChainId, requestAddresses, signTypedData, switchChain } from "viem/actions"
 import { randomHex } from "../digest.ts"
 import { type Challenge, toBase64 } from "./challenge.ts"
+import { networkName, refusalOf } from "./refusals.ts"
 
 /** EIP-1193. */
 export interface Provider {
@@ -18,14 +21,6 @@ const types = {
     { name: "nonce", type: "bytes32" },
   ],
 } as const
-
-/** Wallets are handed the type of the domain as well. */
-const domainType = [
-  { name: "name", type: "string" },
-  { name: "version", type: "string" },
-  { name: "chainId", type: "uint256" },
-  { name: "verifyingContract", type: "address" },
-]
 
 const hex = (text: string): `0x${string}` => `0x${text.replace(/^0x/u, "").toLowerCase()}`
 
@@ -80,25 +75,27 @@ export const own = (key: `0x${string}`) => {
   }
 }
 
-/** A wallet that belongs to the browser; it shows its owner what is signed. */
+/** A wallet that belongs to the browser; it shows its owner what is signed, and is asked once. */
 export const injected = async (provider: Provider, chainId: number) => {
-  const accounts = await provider.request({ method: "eth_requestAccounts" })
-  const address: unknown = Array.isArray(accounts) ? accounts[0] : undefined
-  if (typeof address !== "string" || !/^0x[0-9a-f]{40}$/iu.test(address))
-    throw new Error("The wallet named no account.")
+  const client = createClient({ transport: custom(provider, { retryCount: 0 }) })
+  const [address] = await requestAddresses(client).catch((error: unknown) => {
+    throw new Error(refusalOf(error, "The wallet named no account."))
+  })
+  if (address === undefined) throw new Error("The wallet named no account.")
   const sign = async (challenge: Challenge) => {
-    const current = await provider.request({ method: "eth_chainId" })
-    if (Number(current) !== chainId) {
-      await provider.request({
-        method: "wallet_switchEthereumChain",
-        params: [{ chainId: `0x${chainId.toString(16)}` }],
+    if ((await getChainId(client)) !== chainId) {
+      await switchChain(client, { id: chainId }).catch((error: unknown) => {
+        throw new Error(refusalOf(error, `The wallet did not change to ${networkName(chainId)}.`))
       })
     }
     const data = typedData(challenge, address)
-    const text = JSON.stringify({ ...data, types: { ...types, EIP712Domain: domainType }, message: written(data) })
-    const signature = await provider.request({ method: "eth_signTypedData_v4", params: [address, text] })
-    if (typeof signature !== "string") throw new Error("The wallet gave no signature.")
-    return headerOf(challenge, data, signature)
+    return headerOf(challenge, data, await signTypedData(client, { account: address, ...data }))
   }
-  return { address, sign }
+  return {
+    address,
+    sign: (challenge: Challenge) =>
+      sign(challenge).catch((error: unknown) => {
+        throw new Error(refusalOf(error, "The wallet gave no signature."))
+      }),
+  }
 }

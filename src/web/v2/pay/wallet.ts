@@ -7,9 +7,11 @@ import type { Provider } from "./signing.ts"
 export interface Wallet {
   readonly address: string
   /** What it is, for its owner. */
-  readonly label: string
-  /** `PAYMENT-SIGNATURE` of exactly this offer. */
+  readonly label: () => string
+  /** `PAYMENT-SIGNATURE` of exactly this offer; fails with a sentence for its owner. */
   readonly sign: (challenge: Challenge) => Promise<string>
+  /** It has paid this much, in atomic USDC. */
+  readonly paid: (amount: bigint) => void
 }
 
 /** The part that can sign is fetched when somebody wants to pay. */
@@ -44,28 +46,47 @@ export const isSandbox = (): Promise<boolean> => {
 
 const slot = "altar:play-wallet"
 
-const isKey = (text: string | null): text is `0x${string}` => text !== null && /^0x[0-9a-f]{64}$/u.test(text)
-
-/** The throw-away key of this tab, worth nothing anywhere else. */
-const playKey = (): `0x${string}` => {
-  const known = sessionStorage.getItem(slot)
-  if (isKey(known)) return known
-  const made = `0x${randomHex(32)}` as const
-  sessionStorage.setItem(slot, made)
-  return made
+/** The throw-away key of this tab, worth nothing anywhere else, and what it holds in atomic play money. */
+interface Purse {
+  readonly key: `0x${string}`
+  readonly balance: bigint
 }
 
-export const hasPlayWallet = () => isKey(sessionStorage.getItem(slot))
+const purse = (): Purse | undefined => {
+  const [, key = "", balance = ""] = /^(0x[0-9a-f]{64}) ([0-9]+)$/u.exec(sessionStorage.getItem(slot) ?? "") ?? []
+  return key === "" ? undefined : { key: `0x${key.slice(2)}`, balance: BigInt(balance) }
+}
 
+const keep = ({ balance, key }: Purse): Purse => {
+  sessionStorage.setItem(slot, `${key} ${balance}`)
+  return { key, balance }
+}
+
+export const hasPlayWallet = () => purse() !== undefined
+
+/** The dearest act here. */
+const enough = 9_000_000n
+
+/** Made once for a tab, and given more play money only when it could not pay for everything. */
 export const playWallet = async (): Promise<Wallet> => {
-  const { address, sign } = (await signing()).own(playKey())
-  const answer = await ask("/sandbox/fund", post({ address }))
-  if (answer.status !== 200) throw new Error(messageOf(answer))
-  const balance = Number(answer.body["balanceAtomic"]) / 1_000_000
-  return { address, sign, label: `Play wallet with $${balance.toFixed(2)} of play money` }
+  let held = purse() ?? keep({ key: `0x${randomHex(32)}`, balance: 0n })
+  const { address, sign } = (await signing()).own(held.key)
+  if (held.balance < enough) {
+    const answer = await ask("/sandbox/fund", post({ address }))
+    if (answer.status !== 200) throw new Error(messageOf(answer))
+    held = keep({ key: held.key, balance: BigInt(String(answer.body["balanceAtomic"])) })
+  }
+  return {
+    address,
+    sign,
+    label: () => `Play wallet with $${(Number(held.balance) / 1_000_000).toFixed(2)} of play money`,
+    paid: (amount) => {
+      held = keep({ key: held.key, balance: held.balance > amount ? held.balance - amount : 0n })
+    },
+  }
 }
 
 export const connect = async (name: string, provider: Provider, network: string): Promise<Wallet> => {
   const { address, sign } = await (await signing()).injected(provider, Number(network.split(":")[1]))
-  return { address, sign, label: name }
+  return { address, sign, label: () => name, paid: () => {} }
 }

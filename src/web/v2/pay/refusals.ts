@@ -1,0 +1,33 @@
+/** Why a wallet did not do what it was asked, in words its owner can act on (EIP-1193, EIP-3085, EIP-1474 codes). */
+
+const networks: Readonly<Record<number, string>> = { 8453: "Base", 84532: "Base Sepolia" }
+
+export const networkName = (chainId: number) => `${networks[chainId] ?? "the network"} (chain ${chainId})`
+
+const words: Readonly<Record<number, string>> = {
+  4001: "You said no in the wallet.",
+  4100: "The wallet does not allow this page to use that account. Allow it there, then try again.",
+  4200: "This wallet cannot sign typed data. Choose another one.",
+  4900: "The wallet is not connected to any network.",
+  4902: "The wallet does not know the network. Add it there, then try again.",
+  [-32002]: "The wallet is already asking you something. Open it and answer there, then try again.",
+}
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+
+/** Libraries wrap what a wallet said; the first code below that means something to its owner counts. */
+const codeOf = (error: unknown, depth = 0): number | undefined => {
+  const code = field(error, "code")
+  if (typeof code === "number" && code in words) return code
+  return error === undefined || depth > 8 ? undefined : codeOf(field(error, "cause"), depth + 1)
+}
+
+/** One of our own sentences is kept as it is. */
+export const refusalOf = (error: unknown, otherwise: string): string => {
+  const code = codeOf(error)
+  if (code !== undefined) return words[code] ?? otherwise
+  return error instanceof Error && field(error, "name") === "Error" && error.message.endsWith(".")
+    ? error.message
+    : otherwise
+}

@@ -1,0 +1,50 @@
+/** How a purchase goes is written out as it goes, and what came of it stays on the page. */
+import { make, verdict } from "../dom.ts"
+import { keepsake as kept } from "../keepsake.ts"
+import type { Outcome, Said } from "./run.ts"
+
+/** The steps as a list that is read out as it grows. */
+export const progress = (place: HTMLElement): Said => {
+  const list = make("ol", { class: "steps", role: "list" })
+  place.replaceChildren(list)
+  const items = new Map<string, HTMLElement>()
+  const kinds = { waits: ["waits", "Now"], done: ["holds", "Done"], failed: ["broken", "Stopped"] } as const
+  return {
+    step: (name, state, words) => {
+      const item = items.get(name) ?? list.appendChild(make("li", {}))
+      items.set(name, item)
+      const [kind, word] = kinds[state]
+      item.replaceChildren(verdict(kind, `${word}:`, words))
+    },
+  }
+}
+
+const text = (value: unknown) => (typeof value === "string" ? value : "")
+const part = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+
+export const receipt = ({ answer: { body }, purchase }: Extract<Outcome, { tag: "settled" }>): HTMLElement => {
+  const paid = body["receipt"]
+  const line = text(body["line"])
+  const permalink = URL.parse(text(body["permalink"]))
+  return make(
+    "div",
+    { class: "receipt", tabindex: "-1" },
+    verdict("holds", "Settled.", `${text(part(paid, "priceUsd"))} was charged, once.`),
+    ...(line === "" ? [] : [make("blockquote", { class: "words" }, make("p", {}, line))]),
+    make("p", {}, "Transaction ", make("code", { class: "long" }, text(part(paid, "transaction")))),
+    make("p", {}, make("a", { class: "button", href: permalink?.pathname ?? "/v2/" }, "Open the act")),
+    ...(purchase.keepsake === null
+      ? []
+      : [kept(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words")]),
+  )
+}
+
+/** What went wrong, or that it is not over yet. */
+export const ending = (outcome: Exclude<Outcome, { tag: "settled" }>): HTMLElement =>
+  outcome.tag === "open" ? verdict("waits", "Open.", outcome.message) : verdict("broken", "Not done.", outcome.message)
+
+export const failed = (error: unknown): Outcome => ({
+  tag: "refused",
+  message: error instanceof Error ? error.message : "Something failed.",
+})
