@@ -1,5 +1,7 @@
+#!/usr/bin/env node
 /** The command line. */
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { run } from "./cli/Command.ts"
 

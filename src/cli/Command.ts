@@ -1,17 +1,25 @@
 /** Every way to run this package, with help that a newcomer can follow. */
 import { Cause, Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import { interfaceVersion } from "../../schema/Api.ts"
-import { buy } from "./Buy.ts"
-import { openapi } from "./OpenApi.ts"
+import { interfaceVersion } from "../../schema/Version.ts"
+import { buy, buying } from "./Buy.ts"
+import { openapi } from "./OpenApiCommand.ts"
+import { roomCommand } from "./Room.ts"
 import { sandbox } from "./Sandbox.ts"
 import { serve } from "./Serve.ts"
 import { oneLine } from "./Trouble.ts"
 import { verify } from "./Verify.ts"
 
-const altar = Command.make("spirit-altar").pipe(
-  Command.withDescription("A paid API that charges exactly once, and a witness chain anyone can check"),
-  Command.withSubcommands([sandbox, serve, buy, verify, openapi]),
+export const altar = Command.make("spirit-altar").pipe(
+  Command.withDescription(
+    "A paid API that charges exactly once, and a witness chain anyone can check. Exit code 0 is success; 1 is trouble, said in one sentence on stderr.",
+  ),
+  Command.withSubcommands([
+    { group: "Buy", commands: buying },
+    { group: "Talk", commands: [roomCommand] },
+    { group: "Check", commands: [verify] },
+    { group: "Run", commands: [sandbox, serve, openapi, buy] },
+  ]),
 )
 
 /** Fails with one sentence on stderr and exit code 1; interruption is not trouble. */

@@ -59,9 +59,7 @@ const rpc = Flag.String("rpc").pipe(
 const getJson = <A>(address: string, schema: Schema.Decoder<A>) =>
   HttpClient.get(address).pipe(
     Effect.flatMap((response) =>
-      Effect.flatMap(response.json, (json) =>
-        Schema.decodeUnknownEffect(schema)(response.status === 200 ? json : null),
-      ),
+      Effect.flatMap(response.json, (json) => Schema.decodeEffect(schema)(response.status === 200 ? json : null)),
     ),
     Effect.mapError((error) => new Trouble({ message: `${address} could not be read: ${error.message}` })),
   )

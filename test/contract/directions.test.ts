@@ -26,12 +26,18 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
   [/^src\/room\//u, /^(?:src|schema)\/(?:altar|payments)/u, "the room does not know the altar"],
   [/^src\/limits\//u, /^(?:src|schema)\/(?:altar|payments|room)/u, "limits know nobody"],
   [/^src\/agents\//u, /^(?:src|schema)\/(?:room|cli)/u, "agents meet the altar alone"],
+  [
+    /^src\/buyer\//u,
+    /^(?!schema\/|src\/buyer\/|effect|viem|@x402\/)/u,
+    "the buyer's library has no server code, and nothing that a browser lacks",
+  ],
+  [/^src\/(?!buyer|cli)/u, /^src\/buyer/u, "the server does not need the buyer"],
   [/^src\/(?!sandbox|cli|main)/u, /^src\/sandbox/u, "nothing asks whether it is in the sandbox"],
   [/^src\/(?!cli|main)/u, /^src\/cli/u, "nothing needs the command line"],
 ]
 
-/** The remote facilitator is an HTTP client, not a server. */
-const excused = new Set(["src/payments/FacilitatorSettlement.ts"])
+/** The remote facilitator and the card processor are asked over HTTP: clients, not servers. */
+const excused = new Set(["src/payments/FacilitatorSettlement.ts", "src/payments/CardProcessor.ts"])
 
 describe("directions", () => {
   it.each(rules.map(([from, never, why]) => ({ why, from, never })))("$why", ({ from, never }) => {

@@ -1,0 +1,50 @@
+/** Where a buyer remembers: whoever shares a journal takes turns, and what was written in a turn is there after it. */
+
+export interface Pages {
+  readonly get: (name: string) => Promise<string | undefined>
+  readonly set: (name: string, text: string) => Promise<void>
+  /** Every page whose name begins so. */
+  readonly all: (prefix: string) => Promise<ReadonlyArray<string>>
+}
+
+export interface Journal {
+  /** Runs alone among everyone who shares the journal. Once it resolves, all that was set is kept, or none of it. */
+  readonly alone: <A>(run: (pages: Pages) => Promise<A>) => Promise<A>
+}
+
+/** One turn after the other. */
+export const turns = () => {
+  let last: Promise<unknown> = Promise.resolve()
+  return <A>(run: () => Promise<A>): Promise<A> => {
+    const mine = last.then(run, run)
+    last = mine
+    return mine
+  }
+}
+
+/** Forgotten with the process: for tests, and for buyers that keep salts and keys themselves. */
+export const memoryJournal = (): Journal => {
+  const written = new Map<string, string>()
+  const takeTurns = turns()
+  const pages: Pages = {
+    get: (name) => Promise.resolve(written.get(name)),
+    set: (name, text) => Promise.resolve(void written.set(name, text)),
+    all: (prefix) => Promise.resolve([...written].flatMap(([name, text]) => (name.startsWith(prefix) ? [text] : []))),
+  }
+  return { alone: (run) => takeTurns(() => run(pages)) }
+}
+
+/** `localStorage` of this origin, shared by all its tabs; every script of the origin can read it. */
+export const browserJournal = (name = "spirit-altar"): Journal => {
+  const slot = (page: string) => `${name}:${page}`
+  const run = <A>(act: () => A) => new Promise<A>((resolve) => resolve(act()))
+  const pages: Pages = {
+    get: (page) => run(() => localStorage.getItem(slot(page)) ?? undefined),
+    set: (page, text) => run(() => localStorage.setItem(slot(page), text)),
+    all: (prefix) =>
+      run(() =>
+        Object.entries(localStorage).flatMap(([key, text]) => (key.startsWith(slot(prefix)) ? [String(text)] : [])),
+      ),
+  }
+  return { alone: (turn) => navigator.locks.request(name, () => turn(pages)) }
+}

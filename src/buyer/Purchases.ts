@@ -1,0 +1,141 @@
+/** The journal's purchases: a key means one request for ever, is signed for once, and counts against its day. */
+import { Clock, DateTime, Effect, Option, Schema } from "effect"
+import { refuse, type Refused } from "./Ends.ts"
+import type { Journal, Pages } from "./Journal.ts"
+import { kindOf, turnsOf } from "./Kept.ts"
+import type { Terms } from "./Policy.ts"
+
+export const Purchase = Schema.Struct({
+  key: Schema.String,
+  act: Schema.String,
+  /** Where it is sent and what a payment for it must name. */
+  url: Schema.String,
+  altar: Schema.String,
+  request: Schema.Json,
+  begunAt: Schema.String,
+  sealed: Schema.optionalKey(Schema.Struct({ salt: Schema.String, words: Schema.String })),
+  /** `PAYMENT-SIGNATURE`, kept before it was first sent. */
+  payment: Schema.optionalKey(
+    Schema.Struct({
+      header: Schema.String,
+      payer: Schema.String,
+      amountAtomic: Schema.String,
+      signedAt: Schema.String,
+    }),
+  ),
+  /** What the altar answered, once it is settled. */
+  settled: Schema.optionalKey(Schema.Struct({ id: Schema.String, permalink: Schema.String, answer: Schema.Json })),
+  /** Why it can never settle any more, by the altar's own evidence. */
+  failed: Schema.optionalKey(Schema.String),
+})
+export type Purchase = typeof Purchase.Type
+
+const purchases = kindOf("purchase", Purchase)
+/** The key that brought an act, by its id. */
+const ids = kindOf("id", Schema.String)
+/** How an altar was paid before, by its URL. */
+const terms = kindOf("terms", Schema.Struct({ network: Schema.String, asset: Schema.String, payTo: Schema.String }))
+/** Atomic amounts signed for, by key; one page a UTC day. */
+const spent = kindOf("spent", Schema.Record(Schema.String, Schema.String))
+
+const now = Effect.map(Clock.currentTimeMillis, (millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
+const dayOf = (time: string) => time.slice(0, 10)
+
+export interface Signing {
+  readonly purchase: Purchase
+  readonly amountAtomic: string
+  readonly payer: string
+  readonly terms: Terms
+  /** Refuses, or gives the header; asked at most once for a key. */
+  readonly sign: (spentToday: bigint) => Effect.Effect<string, Refused>
+}
+
+export const make = (journal: Journal) => {
+  const alone = turnsOf(journal)
+
+  const current = (pages: Pages, purchase: Purchase) =>
+    Effect.map(
+      purchases.get(pages, purchase.key),
+      Option.getOrElse(() => purchase),
+    )
+
+  return {
+    all: alone((pages) => purchases.all(pages)),
+
+    find: (key: string) => alone((pages) => purchases.get(pages, key)),
+
+    /** By the id of what it brought. */
+    findById: (id: string) =>
+      alone((pages) =>
+        Effect.flatMap(
+          ids.get(pages, id),
+          Option.match({ onNone: () => Effect.succeedNone, onSome: (key) => purchases.get(pages, key) }),
+        ),
+      ),
+
+    /** How this altar was paid before. */
+    termsOf: (altar: string) => alone((pages) => terms.get(pages, altar)),
+
+    /** The purchase of this key as it stands, or a new one; the same key with another request is refused. */
+    begin: (draft: Omit<Purchase, "begunAt" | "payment" | "settled" | "failed">) =>
+      alone((pages) =>
+        Effect.gen(function* () {
+          const found = yield* purchases.get(pages, draft.key)
+          if (Option.isNone(found)) {
+            const purchase: Purchase = { ...draft, begunAt: yield* now }
+            yield* purchases.set(pages, draft.key, purchase)
+            return purchase
+          }
+          const { key, request, url } = found.value
+          return key === draft.key && url === draft.url && JSON.stringify(request) === JSON.stringify(draft.request)
+            ? found.value
+            : yield* refuse(
+                "key_in_use",
+                `The key ${draft.key} already names another purchase in this journal; take a new key for a new one. Nothing was charged.`,
+                draft.key,
+              )
+        }),
+      ),
+
+    /** The one payment of a key: the kept one, or signed now and kept before anybody can send it. */
+    signOnce: (signing: Signing) =>
+      alone((pages) =>
+        Effect.gen(function* () {
+          const purchase = yield* current(pages, signing.purchase)
+          if (purchase.payment !== undefined) return purchase.payment.header
+          const { amountAtomic, payer } = signing
+          const signedAt = yield* now
+          const day = Option.getOrElse(yield* spent.get(pages, dayOf(signedAt)), () => ({}))
+          const header = yield* signing.sign(Object.values(day).reduce((sum, amount) => sum + BigInt(amount), 0n))
+          yield* spent.set(pages, dayOf(signedAt), { ...day, [purchase.key]: amountAtomic })
+          yield* terms.set(pages, purchase.altar, signing.terms)
+          const payment = { header, payer, amountAtomic, signedAt }
+          yield* purchases.set(pages, purchase.key, { ...purchase, payment })
+          return header
+        }),
+      ),
+
+    settle: (purchase: Purchase, settled: NonNullable<Purchase["settled"]>) =>
+      alone((pages) =>
+        Effect.gen(function* () {
+          yield* purchases.set(pages, purchase.key, { ...(yield* current(pages, purchase)), settled })
+          yield* ids.set(pages, settled.id, purchase.key)
+        }),
+      ),
+
+    /** Never charged, by evidence: its amount counts no more. */
+    fail: (purchase: Purchase, failed: string) =>
+      alone((pages) =>
+        Effect.gen(function* () {
+          const found = yield* current(pages, purchase)
+          yield* purchases.set(pages, purchase.key, { ...found, failed })
+          if (found.payment === undefined) return
+          const date = dayOf(found.payment.signedAt)
+          const day = Option.getOrElse(yield* spent.get(pages, date), () => ({}))
+          yield* spent.set(pages, date, { ...day, [purchase.key]: "0" })
+        }),
+      ),
+  }
+}
+
+export type Purchases = ReturnType<typeof make>

@@ -1,0 +1,50 @@
+/** What a challenge has to name, known before it is seen: given by the buyer, kept from before, or said by the altar. */
+import { Effect, Option, Schema } from "effect"
+import { refuse } from "./Ends.ts"
+import { type Policy, type Terms, usdc } from "./Policy.ts"
+
+/** The part of `/.well-known/agent.json` that says how the altar is paid. */
+const Manifest = Schema.Struct({
+  payment: Schema.Struct({ network: Schema.String, asset: Schema.String, payTo: Schema.String }),
+})
+
+const said = (altar: string, send: typeof fetch) =>
+  Effect.tryPromise({
+    try: (signal) =>
+      send(`${altar}/.well-known/agent.json`, { redirect: "error", signal }).then((response) => response.json()),
+    catch: () => refuse("unreachable", `${altar} does not answer. Nothing was signed, so nothing was charged.`),
+  }).pipe(
+    Effect.flatMap(Schema.decodeUnknownEffect(Manifest)),
+    Effect.map(({ payment }): Terms => payment),
+    Effect.catchTag("SchemaError", () =>
+      refuse(
+        "no_terms",
+        `${altar} does not say how it is paid. Name network, asset and payTo yourself. Nothing was signed, so nothing was charged.`,
+      ),
+    ),
+  )
+
+/** Network and asset that are no known USDC count only when the buyer named them. */
+export const expected = Effect.fn("Terms.expected")(function* (
+  altar: string,
+  policy: Policy,
+  kept: Option.Option<Terms>,
+  send: typeof fetch,
+) {
+  const { asset, network, payTo } = policy
+  if (network !== undefined && payTo !== undefined) {
+    return { network, payTo, asset: asset ?? usdc[network] ?? "" } satisfies Terms
+  }
+  const known = Option.isSome(kept) ? kept.value : yield* said(altar, send)
+  const terms: Terms = {
+    network: network ?? known.network,
+    payTo: payTo ?? known.payTo,
+    asset: asset ?? usdc[network ?? known.network] ?? "",
+  }
+  return terms.asset === ""
+    ? yield* refuse(
+        "unknown_network",
+        `The altar wants to be paid on ${terms.network}, where no USDC is known here. Nothing was signed, so nothing was charged.`,
+      )
+    : terms
+})

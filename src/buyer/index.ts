@@ -1,0 +1,61 @@
+/**
+ * `spirit-altar`: seal words, check what the altar says, and buy from it. Nothing here needs a server, and what pays is
+ * loaded only when somebody buys.
+ */
+import type { SpiritId } from "../../schema/altar/Spirit.ts"
+import type { Options } from "./Buyer.ts"
+import type { CandleOrder, CollectOrder, KeeperOrder, Opening, PrayerOrder, WitnessOrder } from "./Orders.ts"
+import type { Call, Promised } from "./Promised.ts"
+
+export { normalize, recipe } from "../../schema/altar/Recipe.ts"
+export type { Options as BuyerOptions, Progress } from "./Buyer.ts"
+export type { Open, Refused } from "./Ends.ts"
+export { browserJournal, type Journal, memoryJournal, type Pages } from "./Journal.ts"
+export type { CandleOrder, CollectOrder, KeeperOrder, Opening, PrayerOrder, WitnessOrder } from "./Orders.ts"
+export type { Policy } from "./Policy.ts"
+export type { Call } from "./Promised.ts"
+export { seal, type Sealed } from "./Seal.ts"
+export type { Account } from "./Signer.ts"
+export { type Broken, type Head, type Link, type Segment, verifySegment, verifyStone } from "./Verify.ts"
+
+/**
+ * A buyer of one altar with one account. Every purchase has a key; repeating it re-sends what was signed for it and
+ * never signs again. A promise rejects with `Refused` (over; the sentence says what was charged) or `Open` (not known
+ * yet; repeat the key or call `reconcile`), told apart by `_tag`.
+ *
+ * ```ts
+ * const altar = buyer({ url: "https://altar.example", account: privateKeyToAccount("0x…"), journal: browserJournal() })
+ * const { record, receipt } = await altar.witness({ words: "The heron will return by May.", kind: "prediction" })
+ * await altar.reveal(record.id)
+ * ```
+ */
+export const buyer = (options: Options) => {
+  let loading: Promise<Promised> | undefined
+  const loaded = () => (loading ??= import("./Promised.ts").then(({ promised }) => promised(options)))
+  return {
+    /** Sets a witness stone: one cent. */
+    witness: (order: WitnessOrder, call: Call = {}) => loaded().then((made) => made.witness(call, order)),
+    /** Lays today's one prayer of a spirit: one cent. */
+    pray: (order: PrayerOrder, call: Call = {}) => loaded().then((made) => made.pray(call, order)),
+    /** Becomes a spirit's first keeper: one cent. */
+    keep: (order: KeeperOrder, call: Call = {}) => loaded().then((made) => made.keep(call, order)),
+    /** Collects the next edition of a material, crab or pixel: one cent. */
+    collect: (order: CollectOrder, call: Call = {}) => loaded().then((made) => made.collect(call, order)),
+    /** Lights a candle, or with `parentId` adds a light to one: $1 a day, $3 a week, $9 a month. */
+    light: (order: CandleOrder, call: Call = {}) => loaded().then((made) => made.light(call, order)),
+    /** Reveals a stone's words, free and once; the journal knows them. */
+    reveal: (id: string, opening: Opening = {}, call: Call = {}) =>
+      loaded().then((made) => made.reveal(call, id, opening)),
+    /** Unseals a candle's words, free and once; the journal knows them. */
+    unseal: (id: string, opening: Opening = {}, call: Call = {}) =>
+      loaded().then((made) => made.unseal(call, id, opening)),
+    /** How the purchase of a key ended; free, and never signs. */
+    reconcile: (key: string, call: Call = {}) => loaded().then((made) => made.reconcile(call, key)),
+    /** The 24 spirits with their keepers. */
+    spirits: (call: Call = {}) => loaded().then((made) => made.spirits(call)),
+    /** One altar as it stands now. */
+    altar: (spirit: SpiritId, call: Call = {}) => loaded().then((made) => made.altar(call, spirit)),
+  }
+}
+
+export type Buyer = ReturnType<typeof buyer>

@@ -1,0 +1,42 @@
+/** What a command says: the answer on stdout, everything else on stderr, and how it ended in the exit code. */
+import { Config, Console, Effect, Option } from "effect"
+import type { Open, Refused } from "../buyer/Ends.ts"
+import { Trouble } from "./Trouble.ts"
+
+/** Answers are untrusted text: nothing in them moves the cursor of a terminal. */
+export const plain = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ")
+
+export const pretty = (value: unknown) => JSON.stringify(value, null, 2)
+
+/** How this very program was called, for hints that can be copied. */
+export const self = Config.option(Config.String("npm_lifecycle_event")).pipe(
+  Effect.orElseSucceed(Option.none<string>),
+  Effect.map((event) => (Option.isSome(event) && event.value === "buy" ? "npm run buy --" : "spirit-altar")),
+)
+
+/** How a purchase that is not over goes on. */
+export const goOn = (key: string) =>
+  Effect.map(self, (name) => `To learn how it ended, without paying again:\n  ${name} reconcile ${key}`)
+
+export type End = Refused | Open | Trouble
+
+/** One line for a person, one document for a program; what failed is one sentence on stderr and exit code 1. */
+export const show = <A, R>(
+  isJson: boolean,
+  answer: Effect.Effect<A, End, R>,
+  tell: (answer: A) => Effect.Effect<string>,
+): Effect.Effect<void, Trouble, R> =>
+  answer.pipe(
+    Effect.flatMap((value) =>
+      isJson ? Console.log(JSON.stringify(value)) : Effect.flatMap(tell(value), (text) => Console.log(text)),
+    ),
+    Effect.catch((error) =>
+      Effect.gen(function* () {
+        const code = error._tag === "Refused" ? error.code : error._tag === "Open" ? "outcome_open" : "trouble"
+        const key = "key" in error && error.key !== undefined ? { key: error.key } : {}
+        if (isJson) yield* Console.log(JSON.stringify({ ok: false, code, message: error.message, ...key }))
+        const hint = error._tag === "Open" ? `\n${yield* goOn(error.key)}` : ""
+        return yield* new Trouble({ message: `${error.message}${hint}` })
+      }),
+    ),
+  )

@@ -1,0 +1,216 @@
+/** `witness`, `pray`, `keep`, `collect` and `light`: what costs money, each one command with one key. */
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { spiritIds } from "../../schema/altar/Spirit.ts"
+import { agentName, paying, reason, salt } from "./Flags.ts"
+import { pretty, self } from "./Output.ts"
+
+/** What pays is loaded when somebody pays, so that `--help` need not wait for it. */
+const session = Effect.promise(() => import("./Session.ts"))
+
+const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescription("Whose altar; see `spirits`"))
+const onAltar = Flag.Literals("spirit", spiritIds)
+
+/** The members that were given. */
+const given = <A extends Readonly<Record<string, Option.Option<string>>>>(
+  members: A,
+): { readonly [Name in keyof A]?: Option.Option.Value<A[Name]> } =>
+  JSON.parse(
+    JSON.stringify(
+      Object.fromEntries(Object.entries(members).map(([name, value]) => [name, Option.getOrUndefined(value)])),
+    ),
+  )
+
+interface Bought {
+  readonly replayed: boolean
+  readonly record: { readonly id: string }
+  readonly receipt: { readonly priceUsd: string }
+}
+
+const told = (bought: Bought, later?: "reveal" | "unseal") =>
+  Effect.map(self, (name) => {
+    const paid = bought.replayed
+      ? "replayed    nothing was charged again"
+      : `paid        ${bought.receipt.priceUsd}, once`
+    const hint = `\n\nTo ${later} the words later, free and once:\n  ${name} ${later} ${bought.record.id}`
+    return `${paid}\n${pretty(bought)}${later === undefined ? "" : hint}`
+  })
+
+export const witness = Command.make(
+  "witness",
+  {
+    ...paying,
+    text: Flag.String("text").pipe(Flag.withDescription("The words to seal; they stay on this machine until revealed")),
+    salt,
+    kind: Flag.Literals("kind", ["intention", "prediction", "promise", "hash"]).pipe(
+      Flag.withDescription("What the words are"),
+      Flag.withDefault("intention" as const),
+    ),
+    spirit: onAltar.pipe(
+      Flag.withDescription("Whose stone it is; chosen by the commitment when absent"),
+      Flag.optional,
+    ),
+    agentName,
+    reveal: Flag.Boolean("reveal").pipe(Flag.withDescription("Reveal the words at once"), Flag.withDefault(false)),
+  },
+  (flags) =>
+    Effect.flatMap(session, ({ paid }) =>
+      paid(
+        flags,
+        (orders, key) =>
+          Effect.gen(function* () {
+            const stone = yield* orders.witness({
+              key,
+              words: flags.text,
+              kind: flags.kind,
+              ...(Option.isSome(flags.spirit) ? { spirit: flags.spirit.value } : {}),
+              ...given({ salt: flags.salt, agentName: flags.agentName }),
+            })
+            return flags.reveal ? { ...stone, revealed: (yield* orders.reveal(stone.record.id)).stone.reveal } : stone
+          }),
+        (stone) => told(stone, flags.reveal ? undefined : "reveal"),
+      ),
+    ),
+).pipe(
+  Command.withDescription("Seal words and set a witness stone: $0.01"),
+  Command.withExamples([
+    { command: 'spirit-altar witness --text "The heron will return by May."', description: "Set a stone" },
+    {
+      command: 'spirit-altar witness --text "I will call my sister." --kind promise --spirit moss-hare --reveal',
+      description: "Set a promise on an altar and reveal it",
+    },
+  ]),
+)
+
+export const pray = Command.make(
+  "pray",
+  {
+    ...paying,
+    spirit,
+    words: Flag.String("words").pipe(Flag.withDescription("The intention to seal; it stays on this machine")),
+    salt,
+    name: Flag.String("name").pipe(Flag.withDescription("Your public name")),
+    day: Flag.String("day").pipe(
+      Flag.withDescription("Today in UTC, YYYY-MM-DD: refused on any other day"),
+      Flag.optional,
+    ),
+  },
+  ({ day, name, salt: salted, ...flags }) =>
+    Effect.flatMap(session, ({ paid }) =>
+      paid(
+        flags,
+        (orders, key) =>
+          orders.pray({
+            key,
+            spirit: flags.spirit,
+            words: flags.words,
+            agentName: name,
+            ...given({ day, salt: salted }),
+          }),
+        (prayer) => Effect.map(told(prayer), (text) => `${text}\n\n${prayer.line}`),
+      ),
+    ),
+).pipe(
+  Command.withDescription("Lay today's one prayer on a spirit's altar: $0.01"),
+  Command.withExamples([
+    { command: 'spirit-altar pray moss-hare --words "Quiet for my mother." --name Wren', description: "Pray" },
+  ]),
+)
+
+export const keep = Command.make("keep", { ...paying, spirit, agentName, reason }, ({ agentName, reason, ...flags }) =>
+  Effect.flatMap(session, ({ paid }) =>
+    paid(
+      flags,
+      (orders, key) => orders.keep({ key, spirit: flags.spirit, ...given({ agentName, reason }) }),
+      (keeper) => told(keeper),
+    ),
+  ),
+).pipe(
+  Command.withDescription("Become a spirit's first keeper, for ever: $0.01"),
+  Command.withExamples([
+    { command: 'spirit-altar keep rain-crow --reason "It sat still when I did not."', description: "Keep a spirit" },
+  ]),
+)
+
+export const collect = Command.make(
+  "collect",
+  {
+    ...paying,
+    element: Argument.String("element").pipe(
+      Argument.withDescription("Id of a material, crab or pixel, from /api/elements, /api/companions or /api/pixels"),
+    ),
+    dedicate: onAltar.pipe(Flag.withDescription("Dedicate it to this altar, for ever"), Flag.optional),
+    agentName,
+    reason,
+  },
+  ({ agentName, dedicate, reason, ...flags }) =>
+    Effect.flatMap(session, ({ paid }) =>
+      paid(
+        flags,
+        (orders, key) =>
+          orders.collect({
+            key,
+            element: flags.element,
+            ...(Option.isSome(dedicate) ? { spirit: dedicate.value } : {}),
+            ...given({ agentName, reason }),
+          }),
+        (collectible) => told(collectible),
+      ),
+    ),
+).pipe(
+  Command.withDescription("Collect the next numbered edition of a material, crab or pixel: $0.01"),
+  Command.withExamples([
+    { command: "spirit-altar collect beeswax --spirit kelp-seal", description: "Collect, and dedicate it to an altar" },
+  ]),
+)
+
+export const light = Command.make(
+  "light",
+  {
+    ...paying,
+    spirit,
+    days: Flag.ChoiceWithValue("days", [
+      ["1", 1],
+      ["7", 7],
+      ["30", 30],
+    ]).pipe(Flag.withDescription("How long it burns: $1, $3 or $9"), Flag.withDefault(1 as const)),
+    dedication: Flag.String("dedication").pipe(
+      Flag.withDescription("Public words on the candle, 1 to 40 characters"),
+      Flag.optional,
+    ),
+    parent: Flag.String("parent").pipe(
+      Flag.withDescription("Add a light to this lit candle instead of lighting a new one"),
+      Flag.optional,
+    ),
+    words: Flag.String("words").pipe(
+      Flag.withDescription("Words to seal with it; they stay on this machine until unsealed"),
+      Flag.optional,
+    ),
+    salt,
+    agentName,
+  },
+  ({ agentName, dedication, parent, salt: salted, words, ...flags }) =>
+    Effect.flatMap(session, ({ paid }) =>
+      paid(
+        flags,
+        (orders, key) =>
+          orders.light({
+            key,
+            spirit: flags.spirit,
+            days: flags.days,
+            ...given({ agentName, dedication, parentId: parent }),
+            ...(Option.isSome(words) ? { words: words.value, ...given({ salt: salted }) } : {}),
+          }),
+        (candle) => told(candle, Option.isSome(words) ? "unseal" : undefined),
+      ),
+    ),
+).pipe(
+  Command.withDescription("Light a candle on a spirit's altar: $1 for a day, $3 for a week, $9 for a month"),
+  Command.withExamples([
+    { command: 'spirit-altar light kelp-seal --days 7 --dedication "For the bees"', description: "Light a candle" },
+    {
+      command: "spirit-altar light kelp-seal --parent 3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+      description: "Add a light",
+    },
+  ]),
+)

@@ -1,0 +1,26 @@
+/** The production server until it is stopped; loaded only when it is asked for. */
+import { Config, ConfigProvider, Console, Effect, Layer, Logger, References } from "effect"
+import { AppConfig, production } from "../Config.ts"
+import * as Server from "../Server.ts"
+
+/** JSON lines on stdout, at the level that `LOG_LEVEL` names. */
+export const logging = Layer.mergeAll(
+  Logger.layer([Logger.consoleJson]),
+  Layer.effect(References.MinimumLogLevel, Config.LogLevel("LOG_LEVEL").pipe(Config.withDefault("Info" as const))),
+)
+
+const listening = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { payments, publicUrl } = yield* AppConfig
+    const missing = "length" in payments ? ` Payments are not configured: ${payments.join(", ")}.` : ""
+    yield* Console.log(`Listening on ${publicUrl}.${missing}`)
+  }),
+)
+
+export const serving = Layer.launch(
+  listening.pipe(
+    Layer.provide(Server.layer(Layer.empty)),
+    Layer.provide(Layer.effect(AppConfig, production)),
+    Layer.provide(logging),
+  ),
+).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv()))

@@ -1,0 +1,63 @@
+/** While nobody knows how a payment ended the buyer waits and asks; it never signs again, and only evidence ends it. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import type { Progress } from "../../src/buyer/index.ts"
+import { authorizationsUsed, buyerOf, rejection, stage } from "../support/Buying.ts"
+import * as Purchase from "../support/Purchase.ts"
+import { Wires, wired } from "../support/Wires.ts"
+import { newKey } from "../support/World.ts"
+
+const words = "The heron will return by May."
+
+describe("a payment whose outcome is not known yet", () => {
+  it.live("is waited for and then told, typed, with one signature", () =>
+    Effect.gen(function* () {
+      const at = yield* stage()
+      yield* Purchase.onChain((client) => client.setAutomine(false))
+      const told: Array<Progress> = []
+      const onProgress = (progress: Progress) => void told.push(progress)
+      const key = newKey()
+      const buying = yield* Effect.forkScoped(
+        Effect.promise(() => buyerOf(at, undefined, { onProgress }).witness({ words, key })),
+      )
+      yield* Effect.promise(async () => {
+        while (!told.some(({ step }) => step === "pending")) await new Promise((resolve) => setTimeout(resolve, 20))
+      })
+      yield* Purchase.onChain(async (client) => {
+        await client.setAutomine(true)
+        await client.mine({ blocks: 1 })
+      })
+      const { record } = yield* Fiber.join(buying)
+      assert.match(record.chainHash, /^[0-9a-f]{64}$/u)
+      assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
+      assert.strictEqual(yield* authorizationsUsed(at), 1)
+      assert.strictEqual(told[0]?.step, "signed")
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("ends refused when the chain proves that it never settled, and its amount counts no more", () =>
+    Effect.gen(function* () {
+      const at = yield* stage()
+      const { rpc } = yield* Wires
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const key = newKey()
+      const policy = { maxPerDay: 10_000n }
+      const buying = yield* Effect.forkScoped(rejection(buyerOf(at, undefined, { policy }).witness({ words, key })))
+      yield* trap.arrived
+      yield* rpc.calm
+      yield* trap.discard
+      yield* Purchase.outlive
+      const refused = yield* Fiber.join(buying)
+      assert.deepStrictEqual([refused._tag, refused.code], ["Refused", "payment_failed"], refused.message)
+      assert.match(refused.message, /Nothing was charged; start again with a new Idempotency-Key\.$/u)
+      assert.strictEqual(yield* authorizationsUsed(at), 0)
+      const again = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words, key }))
+      assert.strictEqual(again.code, "payment_failed")
+      assert.strictEqual(at.counted.signatures, 1)
+      // The clock of the chain has run ahead of every authorization: one more can be signed for, and is.
+      const next = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
+      assert.strictEqual(next.code, "payment_invalid")
+      assert.strictEqual(at.counted.signatures, 2)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})

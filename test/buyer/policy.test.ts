@@ -1,0 +1,166 @@
+/** Nothing is signed that was not expected: a lying challenge, a limit, or another payee than before ends in one sentence. */
+import { once } from "node:events"
+import { createServer } from "node:http"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { buyer, type Policy } from "../../src/buyer/index.ts"
+import { usdc } from "../../src/buyer/Policy.ts"
+import { usdc as served } from "../../src/payments/PaymentTerms.ts"
+import { authorizationsUsed, buyerOf, type Network, rejection, stage } from "../support/Buying.ts"
+import { newKey, type Offer, layer as world } from "../support/World.ts"
+
+const words = "The heron will return by May."
+const stranger = "0x000000000000000000000000000000000000dEaD"
+
+interface Challenge {
+  readonly resource: object
+  readonly accepts: readonly [Offer]
+}
+
+/** A network, or an altar, that alters what is asked for, in the header as in the body. */
+const lying =
+  (lie: (challenge: Challenge) => object): Network =>
+  async (request, forward) => {
+    const response = await forward(request)
+    if (response.status !== 402) return response
+    const body = await response.json()
+    const challenge = lie(body.challenge)
+    const headers = new Headers(response.headers)
+    headers.delete("content-length")
+    headers.set("payment-required", Buffer.from(JSON.stringify(challenge)).toString("base64"))
+    return new Response(JSON.stringify({ ...body, challenge }), { status: 402, headers })
+  }
+
+const offering = (change: Partial<Record<keyof Offer, unknown>>) =>
+  lying((challenge) => ({ ...challenge, accepts: [{ ...challenge.accepts[0], ...change }] }))
+
+const lies: ReadonlyArray<readonly [code: string, lie: Network, says: RegExp]> = [
+  ["too_dear", offering({ amount: "10001" }), /asks for 10001 atomic USDC, but setWitnessStone is listed at \$0\.01/u],
+  ["too_dear", offering({ amount: "1000000" }), /asks for \$1\.00/u],
+  ["other_payee", offering({ payTo: stranger }), new RegExp(`to ${stranger}; expected is 0x`, "u")],
+  ["other_asset", offering({ asset: stranger }), new RegExp(`asset ${stranger}; expected is 0x`, "u")],
+  ["other_network", offering({ network: "eip155:8453" }), /on eip155:8453; expected is eip155:84532/u],
+  [
+    "foreign_resource",
+    lying((challenge) => ({
+      ...challenge,
+      resource: { ...challenge.resource, url: "https://elsewhere.example/api/witness" },
+    })),
+    /for https:\/\/elsewhere\.example\/api\/witness, not for http:\/\/127/u,
+  ],
+]
+
+const limits: ReadonlyArray<readonly [code: string, policy: Policy, says: RegExp]> = [
+  ["above_limit", { maxPerPayment: 9_999n }, /above your limit of 9999 atomic USDC a payment/u],
+  ["above_day_limit", { maxPerDay: 9_999n }, /above your limit of 9999 atomic USDC a day/u],
+  ["other_payee", { payTo: stranger }, /expected is 0x000000000000000000000000000000000000dEaD/u],
+  ["other_network", { network: "eip155:8453" }, /expected is eip155:8453/u],
+  ["unknown_network", { network: "eip155:1" }, /on eip155:1, where no USDC is known/u],
+]
+
+/** Sends everybody on to another altar. */
+const redirector = (to: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = createServer((request, response) =>
+        response.writeHead(307, { location: `${to}${request.url ?? "/"}` }).end(),
+      )
+      await once(server.listen(0, "127.0.0.1"), "listening")
+      return server
+    }),
+    (server) => Effect.sync(() => server.close().closeAllConnections()),
+  ).pipe(
+    Effect.map((server) => {
+      const address = server.address()
+      return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+    }),
+  )
+
+layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
+  it.effect.each(lies)("refuses a challenge that lies: %s", ([code, lie, says]) =>
+    Effect.gen(function* () {
+      const at = yield* stage()
+      const refused = yield* rejection(buyerOf(at, lie).witness({ words }))
+      assert.deepStrictEqual([refused._tag, refused.code], ["Refused", code], refused.message)
+      assert.match(refused.message, says)
+      assert.match(refused.message, /Nothing was signed, so nothing was charged\.$/u)
+      assert.deepStrictEqual([at.counted.signatures, at.handedIn.length], [0, 0])
+    }),
+  )
+
+  it.effect.each(limits)("holds what the buyer set: %s", ([code, policy, says]) =>
+    Effect.gen(function* () {
+      const at = yield* stage()
+      const refused = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
+      assert.deepStrictEqual([refused._tag, refused.code], ["Refused", code], refused.message)
+      assert.match(refused.message, says)
+      assert.strictEqual(at.counted.signatures, 0)
+    }),
+  )
+
+  it.effect("counts a day over restarts, and a repeated key once", () =>
+    Effect.gen(function* () {
+      const at = yield* stage()
+      const policy = { maxPerDay: 20_000n }
+      const key = newKey()
+      for (const order of [{ words, key }, { words, key }, { words }]) {
+        yield* Effect.promise(() => buyerOf(at, undefined, { policy }).witness(order))
+      }
+      const refused = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
+      assert.strictEqual(refused.code, "above_day_limit")
+      assert.match(refused.message, /With \$0\.02 already signed for today, \$0\.01 more/u)
+      assert.strictEqual(yield* authorizationsUsed(at), 2)
+    }),
+  )
+
+  it.effect("counts several runs at once: none of them slips past the limit", () =>
+    Effect.gen(function* () {
+      const at = yield* stage()
+      const ended = yield* Effect.promise(() =>
+        Promise.allSettled(
+          Array.from({ length: 6 }, () =>
+            buyerOf(at, undefined, { policy: { maxPerDay: 30_000n } }).witness({ words }),
+          ),
+        ),
+      )
+      assert.strictEqual(ended.filter(({ status }) => status === "fulfilled").length, 3)
+      assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [3, 3])
+    }),
+  )
+
+  it.effect("pays only whom it paid before, unless the buyer names another", () =>
+    Effect.gen(function* () {
+      const at = yield* stage()
+      yield* Effect.promise(() => buyerOf(at).witness({ words }))
+      /** The altar now says another payee of itself, in its manifest as in its challenges. */
+      const moved: Network = async (request, forward) => {
+        if (!request.url.endsWith("/.well-known/agent.json")) return offering({ payTo: stranger })(request, forward)
+        const manifest = await (await forward(request)).json()
+        return Response.json({ ...manifest, payment: { ...manifest.payment, payTo: stranger } })
+      }
+      const refused = yield* rejection(buyerOf(at, moved).witness({ words }))
+      assert.strictEqual(refused.code, "other_payee")
+      assert.strictEqual(at.counted.signatures, 1)
+      const named = yield* rejection(buyerOf(at, moved, { policy: { payTo: stranger } }).witness({ words }))
+      assert.strictEqual(named.code, "payment_invalid", "signed as the buyer said, and refused by the real altar")
+    }),
+  )
+
+  it.effect("signs nothing without an account, nor after a redirect", () =>
+    Effect.gen(function* () {
+      const { journal, url } = yield* stage()
+      const reader = yield* rejection(buyer({ url, journal }).witness({ words }))
+      assert.strictEqual(reader.code, "no_account")
+      const at = yield* stage()
+      const gate = yield* redirector(at.url)
+      const refused = yield* rejection(buyerOf({ ...at, url: gate }).witness({ words }))
+      assert.strictEqual(refused.code, "unreachable", refused.message)
+      assert.match(refused.message, /Nothing was charged\.$/u)
+      assert.strictEqual(at.counted.signatures, 0)
+    }),
+  )
+
+  it("knows the same USDC as the server", () => {
+    assert.deepStrictEqual(usdc, Object.fromEntries(Object.entries(served).map(([name, { asset }]) => [name, asset])))
+  })
+})

@@ -1,0 +1,70 @@
+/** Whoever asks how is told: every command with examples that are spelled as it understands them, and shells complete it. */
+import { execFileSync } from "node:child_process"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { Console, Effect } from "effect"
+import { Command } from "effect/cli"
+import { altar } from "../../src/cli/Command.ts"
+
+const run = Command.runWith(altar, { version: "0" })
+
+/** What it prints, without a process of its own. */
+const ask = (...args: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const printed: Array<string> = []
+    const log = (...line: ReadonlyArray<unknown>) => void printed.push(line.join(" "))
+    yield* run(args).pipe(Effect.provideService(Console.Console, { ...globalThis.console, log }))
+    return printed.join("\n")
+  }).pipe(Effect.provide(NodeServices.layer))
+
+const buying = ["witness", "pray", "keep", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
+const commands: ReadonlyArray<ReadonlyArray<string>> = [
+  ...[...buying, "spirits", "altar", "verify", "sandbox", "serve", "openapi"].map((name) => [name]),
+  ...["create", "list", "invite", "read", "send", "poll", "delete"].map((name) => ["room", name]),
+  ["buy", "witness"],
+]
+
+describe("help", () => {
+  it.effect("names every command and what the exit codes mean", () =>
+    Effect.gen(function* () {
+      const help = (yield* ask("--help")) + (yield* ask("room", "--help"))
+      for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
+      assert.match(help, /Exit code 0 is success; 1 is trouble/u)
+      assert.match(yield* ask("buy", "--help"), /witness/u)
+    }),
+  )
+
+  it.effect("shows every command with its flags and examples", () =>
+    Effect.forEach(commands, (command) =>
+      Effect.gen(function* () {
+        const help = yield* ask(...command, "--help")
+        assert.match(help, /^USAGE$/mu, command.join(" "))
+        assert.match(help, /^EXAMPLES$/mu, command.join(" "))
+        const examples = help.slice(help.indexOf("EXAMPLES"))
+        const declared = help.slice(0, help.indexOf("EXAMPLES"))
+        for (const [flag] of examples.matchAll(/(?<= )--[a-z-]+/gu)) {
+          assert.include(declared, flag, `${command.join(" ")} has an example with ${flag}`)
+        }
+      }),
+    ),
+  )
+
+  it.effect("says which variables the server and the buyer read", () =>
+    Effect.gen(function* () {
+      assert.include(yield* ask("serve", "--help"), "RELAYER_KEY")
+      const witness = yield* ask("witness", "--help")
+      for (const name of ["URL", "DATA", "PRIVATE_KEY"]) assert.include(witness, `SPIRIT_ALTAR_${name}`)
+    }),
+  )
+
+  it.effect("completes in bash: the script is well formed and knows commands, flags and choices", () =>
+    Effect.gen(function* () {
+      const script = yield* ask("--completions", "bash")
+      execFileSync("bash", ["-n"], { input: script })
+      for (const word of ["witness", "reconcile", "--max-per-day", "moss-hare", "celebrate"])
+        assert.include(script, word)
+      assert.include(yield* ask("--completions", "zsh"), "#compdef spirit-altar")
+      assert.include(yield* ask("--completions", "fish"), "complete -c spirit-altar")
+    }),
+  )
+})

@@ -1,0 +1,29 @@
+/** A terminal shows that a payment is pending, and waits for evidence instead of paying again. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { authorizationsUsed } from "../support/Buying.ts"
+import { terminal } from "../support/Cli.ts"
+import * as Purchase from "../support/Purchase.ts"
+import { wired } from "../support/Wires.ts"
+
+describe("spirit-altar", () => {
+  it.live(
+    "says pending until the chain knows, and then what was bought",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* terminal
+        yield* Purchase.onChain((client) => client.setAutomine(false))
+        const buying = at.start(["witness", "--text", "The heron will return by May.", "--json"])
+        yield* Effect.promise(() => buying.says("pending     the outcome is not known yet; asking again in"))
+        yield* Purchase.onChain(async (client) => {
+          await client.setAutomine(true)
+          await client.mine({ blocks: 1 })
+        })
+        const { code, stderr, stdout } = yield* Effect.promise(() => buying.ended)
+        assert.strictEqual(code, 0, stderr)
+        assert.strictEqual(JSON.parse(stdout).record.sequence, 1)
+        assert.strictEqual(yield* authorizationsUsed({ account: at }), 1)
+      }).pipe(Effect.provide(wired("relayer"))),
+    300_000,
+  )
+})
