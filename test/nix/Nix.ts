@@ -1,0 +1,51 @@
+/** Nix, where it is installed, with a store of its own that is gone with the test: nothing of the machine's is touched. */
+import { execFile, execFileSync } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+const isInstalled = () => {
+  try {
+    return execFileSync("nix-instantiate", ["--version"], { encoding: "utf8" }).includes("Nix")
+  } catch {
+    process.stdout.write("No Nix here: the flake is not evaluated (apt install nix-bin).\n")
+    return false
+  }
+}
+
+export const isHere = isInstalled()
+
+export interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Nix {
+  readonly run: (command: string, args: ReadonlyArray<string>) => Promise<Ended>
+  readonly close: () => Promise<void>
+}
+
+/** No network but what a derivation's own builder does: no substitutes, no registry of flakes. */
+export const make = async (): Promise<Nix> => {
+  const folder = await mkdtemp(join(tmpdir(), "spirit-altar-nix-"))
+  const env = {
+    ...process.env,
+    NIX_REMOTE: "",
+    NIX_PATH: "",
+    NIX_STORE_DIR: join(folder, "store"),
+    NIX_STATE_DIR: join(folder, "state"),
+    NIX_LOG_DIR: join(folder, "log"),
+    NIX_CONF_DIR: join(folder, "conf"),
+    NIX_CONFIG: "build-users-group =\nsandbox = false\nsubstitute = false\n",
+  }
+  return {
+    run: (command, args) =>
+      new Promise((resolve) => {
+        execFile(command, args, { env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
+          resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+        )
+      }),
+    close: () => rm(folder, { recursive: true, force: true }),
+  }
+}

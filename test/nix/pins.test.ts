@@ -1,0 +1,44 @@
+/** What Nix relies on and npm would not miss: one pin of nixpkgs, one Node, and a hash for every tarball it fetches. */
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+
+const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")
+const manifest = JSON.parse(text("package.json"))
+const { packages } = JSON.parse(text("package-lock.json"))
+const nixFiles = ["checks", "dependencies", "module", "package", "sandbox", "serve", "shell", "vm-test"]
+
+describe("the pins", () => {
+  it("hold one input, at one revision of the stable branch", () => {
+    const lock = JSON.parse(text("flake.lock"))
+    assert.deepStrictEqual([lock.version, lock.root, Object.keys(lock.nodes)], [7, "root", ["nixpkgs", "root"]])
+    assert.deepStrictEqual(lock.nodes.root.inputs, { nixpkgs: "nixpkgs" })
+    const { locked, original } = lock.nodes.nixpkgs
+    assert.match(locked.rev, /^[0-9a-f]{40}$/u)
+    assert.match(locked.narHash, /^sha256-[A-Za-z0-9+/]{43}=$/u)
+    assert.deepStrictEqual([locked.owner, locked.repo], [original.owner, original.repo])
+    const inputs = [...text("flake.nix").matchAll(/inputs\.(\w+)\.url = "(.*)"/gu)].map(([, name, url]) => [name, url])
+    assert.deepStrictEqual(inputs, [["nixpkgs", `github:${original.owner}/${original.repo}/${original.ref}`]])
+  })
+
+  it("agree on Node", () => {
+    const major = manifest.devDependencies.node.split(".")[0]
+    assert.strictEqual(manifest.engines.node, `>=${major}`)
+    for (const file of nixFiles)
+      for (const [name] of text(`nix/${file}.nix`).matchAll(/nodejs_\d+/gu)) assert.strictEqual(name, `nodejs_${major}`)
+  })
+
+  it("leave only tools of a check without a hash, and none where everything is checked", () => {
+    const bare = Object.entries<{ integrity?: string; os?: Array<string>; cpu?: Array<string> }>(packages).filter(
+      ([path, entry]) => path !== "" && entry.integrity === undefined,
+    )
+    const tools = /node_modules\/@(?:effect\/tsgo|foundry-rs\/anvil|oxfmt\/binding|oxlint\/binding)-/u
+    assert.deepStrictEqual(
+      bare.filter(([path]) => !tools.test(path)).map(([path]) => path),
+      [],
+    )
+    const here = bare.filter(
+      ([path, { cpu, os }]) => os?.includes("linux") && cpu?.includes("x64") && !path.endsWith("-musl"),
+    )
+    assert.deepStrictEqual(here, [])
+  })
+})
