@@ -160,7 +160,11 @@ guide("a prayer", (it) => {
         await page.route(paidPath, (route) =>
           route.request().headers()["payment-signature"] === undefined
             ? route.continue()
-            : route.fulfill({ status: 503, json: { ok: false, code: "facilitator_unavailable", message: "Not now." } }),
+            : route.fulfill({
+                status: 503,
+                headers: { "access-control-allow-origin": "*" },
+                json: { ok: false, code: "facilitator_unavailable", message: "Not now." },
+              }),
         )
         await wallet(page).click()
         await page.getByText("Play wallet with").first().waitFor()

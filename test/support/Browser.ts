@@ -5,9 +5,16 @@ import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
 import axe from "axe-core"
 import { Context, Effect, Layer } from "effect"
-import { type Browser as Chromium, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import {
+  type Browser as Chromium,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Response,
+} from "playwright-core"
 import { inject } from "vitest"
 import { from, layer as rooms, newAddress } from "./Rooms.ts"
+import { judgeLater } from "./validate.ts"
 import { World } from "./World.ts"
 
 export class Browser extends Context.Service<Browser, Chromium>()("test/Browser") {
@@ -55,6 +62,18 @@ export interface Visitor {
 /** Network failures that a test causes itself are printed by the browser whatever the page does. */
 const isOurs = (text: string) => !text.startsWith("Failed to load resource")
 
+/** An answer that the page left behind, or one made for a test to cut, has no body to judge. */
+const heardIn = async (response: Response) => {
+  const heard = {
+    method: response.request().method(),
+    url: response.url(),
+    status: response.status(),
+    headers: new Headers(await response.allHeaders().catch(() => response.headers())),
+  }
+  const body = await response.text().catch(() => undefined)
+  return body === undefined ? heard : { ...heard, body }
+}
+
 /** A visitor of its own; `path` is opened and loaded. */
 export const visit = Effect.fnUntraced(function* (
   path: string,
@@ -85,6 +104,7 @@ export const visit = Effect.fnUntraced(function* (
   page.on("request", (request) => {
     if (!request.url().startsWith(url) && !request.url().startsWith("data:")) complaints.push(request.url())
   })
+  page.on("response", (response) => judgeLater(heardIn(response)))
   yield* Effect.promise(() => page.goto(`${url}${path}`, { waitUntil: "load" }))
   const visitor: Visitor = { page, url, address, complaints }
   return visitor

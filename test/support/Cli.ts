@@ -1,14 +1,27 @@
 /** The command line as its user runs it: a process of its own with a folder of its own, ended with its test. */
 import { type ChildProcess, spawn } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
+import { judge } from "./validate.ts"
 import { World } from "./World.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 
 export const main = new URL("../../src/main.ts", import.meta.url).pathname
+
+const overhear = new URL("overhear.ts", import.meta.url).pathname
+
+/** What commands heard is judged once. */
+const judgeAll = (file: string) => {
+  if (!existsSync(file)) return
+  for (const line of readFileSync(file, "utf8").split("\n").filter(Boolean)) {
+    const heard = JSON.parse(line)
+    judge({ ...heard, headers: new Headers(heard.headers) })
+  }
+  rmSync(file)
+}
 
 export interface Ended {
   readonly code: number | null
@@ -61,6 +74,7 @@ export const terminal = Effect.gen(function* () {
   const children = new Set<ChildProcess>()
   yield* Effect.addFinalizer(() => Effect.sync(() => children.forEach((child) => child.kill("SIGKILL"))))
 
+  const overheard = join(folder, "overheard")
   const start: Terminal["start"] = (args, env = {}, stdin = "") => {
     const child = spawn(process.execPath, [main, ...args], {
       cwd: folder,
@@ -70,6 +84,8 @@ export const terminal = Effect.gen(function* () {
         SPIRIT_ALTAR_URL: url,
         SPIRIT_ALTAR_PRIVATE_KEY: secret,
         ...env,
+        OVERHEARD: overheard,
+        NODE_OPTIONS: `${env["NODE_OPTIONS"] ?? ""} --import=${overhear}`,
       },
     })
     children.add(child)
@@ -85,6 +101,7 @@ export const terminal = Effect.gen(function* () {
     const ended = new Promise<Ended>((resolve) =>
       child.on("close", (code) => {
         children.delete(child)
+        judgeAll(overheard)
         resolve({ code, ...said })
       }),
     )
