@@ -1,6 +1,6 @@
 /** Every way to run this package, with help that a newcomer can follow. */
 import { Cause, Console, Effect } from "effect"
-import { Command } from "effect/cli"
+import { CliError, Command } from "effect/cli"
 import { interfaceVersion } from "../../schema/Version.ts"
 import { buy, buying } from "./Buy.ts"
 import { openapi } from "./OpenApiCommand.ts"
@@ -22,7 +22,11 @@ export const altar = Command.make("spirit-altar").pipe(
   ]),
 )
 
-/** Fails with one sentence on stderr and exit code 1; interruption is not trouble. */
+/** What the help has said already; an interruption is no trouble either. */
+const isSaid = (cause: Cause.Cause<unknown>) =>
+  Cause.hasInterruptsOnly(cause) || CliError.isCliError(Cause.squash(cause))
+
+/** Fails with one sentence on stderr and exit code 1. */
 export const run = Command.run(altar, { version: interfaceVersion }).pipe(
-  Effect.tapCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(oneLine(cause)))),
+  Effect.tapCause((cause) => (isSaid(cause) ? Effect.void : Console.error(oneLine(cause)))),
 )
