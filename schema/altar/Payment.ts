@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { path, said, shaped, upTo } from "../Bounds.ts"
 import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "./Common.ts"
+import { usdc } from "./Usdc.ts"
 
 export const IdempotencyKey = shaped(/^[A-Za-z0-9_-]{12,128}$/u, 128).annotate({
   identifier: "IdempotencyKey",
@@ -41,7 +42,7 @@ export const PaymentRequirements = Schema.Struct({
       scheme: "exact",
       network: "eip155:8453",
       amount: "10000",
-      asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+      asset: usdc["eip155:8453"].asset,
       payTo: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
       maxTimeoutSeconds: 300,
       extra: { name: "USD Coin", version: "2", paymentFlow: "upfront" },
@@ -151,7 +152,7 @@ export const Receipt = Schema.Struct({
     {
       transaction: "0x1881f4141f36e18ce36573461c0822ca6549d3afc78dbf52a161d3fe3396c1d8",
       network: "eip155:8453",
-      asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+      asset: usdc["eip155:8453"].asset,
       amountAtomic: "10000",
       priceUsd: "$0.01",
       payer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",

@@ -67,6 +67,16 @@ const paidTo = (offers: ReadonlyArray<Offer>): string => {
     : `Every offer is scheme \`exact\` on \`${terms.network}\`, asset \`${terms.asset}\` (${terms.extra.name}), paid to \`${terms.payTo}\`. The live 402 decides; refuse an offer that differs from what you expected.`
 }
 
+/** Said only where a card would be charged. */
+const byCard = (offers: ReadonlyArray<Offer>): ReadonlyArray<string> => {
+  const names = offers.flatMap(({ act, cards }) => (cards ? [`\`${act.name}\``] : []))
+  return names.length === 0
+    ? []
+    : [
+        `A card may pay for ${names.join(" and ")} instead: answer \`WWW-Authenticate: Payment\` of the same 402 (Machine Payments Protocol, method \`stripe\`) with a granted token in \`Authorization: Payment\`, and never with both at once. The key and the rule of a retry are the same.`,
+      ]
+}
+
 const mcpConfig = (publicUrl: string) =>
   JSON.stringify({ mcpServers: { "spirit-altar": { type: "http", url: `${publicUrl}/mcp` } } }, null, 2)
 
@@ -75,7 +85,7 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>): Readonl
   {
     id: "costs",
     title: "What each act costs",
-    blocks: [costs(offers), ...text(paidTo(offers), spendPolicy(offers.map(({ act }) => act)).rule)],
+    blocks: [costs(offers), ...text(paidTo(offers), ...byCard(offers), spendPolicy(offers.map(({ act }) => act)).rule)],
   },
   {
     id: "tools",

@@ -4,6 +4,7 @@ import type { PaymentRequirements } from "../../schema/altar/Payment.ts"
 import { priceUsd } from "../../schema/altar/Payment.ts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { Items } from "../altar/Items.ts"
+import { isForCards } from "../payments/CardRail.ts"
 import { endpointOf } from "../payments/Endpoints.ts"
 import { type PaidAct, PaidActs } from "../payments/PaidAct.ts"
 import { PaymentTerms, requirementsOf } from "../payments/PaymentTerms.ts"
@@ -30,6 +31,8 @@ export interface Offer {
   readonly urls: ReadonlyArray<string>
   readonly priceUsd: string
   readonly amountAtomic: string
+  /** Whether its 402 offers to charge a card as well. */
+  readonly cards: boolean
   /** What its 402 accepts; nothing while payments are not configured. */
   readonly accepts: ReadonlyArray<PaymentRequirements>
 }
@@ -87,6 +90,7 @@ export class Offers extends Context.Service<Offers, ReadonlyArray<Offer>>()("spi
           urls: values.map((value) => `${publicUrl}${path.replace(/:[A-Za-z]+/u, value)}`),
           priceUsd: priceUsd(act.priceAtomic),
           amountAtomic: act.priceAtomic.toString(),
+          cards: terms._tag === "Ready" && terms.rails.includes("card") && isForCards(act),
           accepts: terms._tag === "Ready" ? [requirementsOf(terms.terms, act.priceAtomic)] : [],
         }
         return Effect.succeed(offer)

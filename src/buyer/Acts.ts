@@ -19,6 +19,11 @@ export type Sent<Answer> =
   | { readonly _tag: "Settled"; readonly answer: Answer }
   | { readonly _tag: "Pending"; readonly seconds: number }
 
+interface Reply {
+  readonly body: object
+  readonly headers: object
+}
+
 /** One act of one buyer, ready to be sent any number of times under one key. */
 export interface Errand<Answer> {
   readonly price: Price
@@ -26,18 +31,18 @@ export interface Errand<Answer> {
   /** The request as the journal keeps it. */
   readonly request: Schema.Json
   readonly send: (headers: Headers) => Effect.Effect<Sent<Answer>, unknown>
-}
-
-interface Reply {
-  readonly body: object
-  readonly headers: object
+  /** Asks where it was sent how it ended. */
+  readonly reconcile: (key: string) => Effect.Effect<Reply, unknown>
 }
 
 const isSettled = <Body extends object>(body: Body): body is Exclude<Body, SettlementPending> => "record" in body
 
-/** Seconds of `Retry-After`; the altar never asks for more than a minute, and two is its least. */
+/** Seconds to wait as an altar asks for it: one to sixty, whatever it says. */
+export const waitOf = (asked: number): number => Math.min(60, Math.max(1, asked || 2))
+
+/** Seconds of `Retry-After`; two when there is none. */
 export const secondsOf = (headers: object): number =>
-  "retry-after" in headers ? Math.min(60, Math.max(1, Number(headers["retry-after"]) || 2)) : 2
+  waitOf("retry-after" in headers ? Number(headers["retry-after"]) : 2)
 
 const sent = <Body extends object>(body: Body, headers: object): Sent<Exclude<Body, SettlementPending>> =>
   isSettled(body) ? { _tag: "Settled", answer: body } : { _tag: "Pending", seconds: secondsOf(headers) }
@@ -57,6 +62,7 @@ const define = <Request, Answer extends Reply>(
       request: kept,
       send: (headers) =>
         Effect.map(send(client, request, headers), (reply) => sent<Answer["body"]>(reply.body, reply.headers)),
+      reconcile: (key) => client.payments.reconcile({ params: { idempotencyKey: key } }),
     }))
   return {
     errand,

@@ -1,7 +1,7 @@
 /** The way of a purchase: kept, priced, checked, signed once, followed to its end. A repeat of its key never signs again. */
 import { Effect, Option, Result, Schema } from "effect"
 import { PaymentFailed, PaymentInvalid, PaymentRequired } from "../../schema/altar/Errors.ts"
-import { type ActName, again, type Errand, isActName, secondsOf, type Settled } from "./Acts.ts"
+import { type ActName, again, type Errand, isActName, secondsOf, type Settled, waitOf } from "./Acts.ts"
 import { baseOf, make as makeClient, urlsOf } from "./Client.ts"
 import { because, Open, refuse, type Refused, sayingOf } from "./Ends.ts"
 import { type Journal, memoryJournal } from "./Journal.ts"
@@ -14,6 +14,7 @@ export type Progress =
   | { readonly step: "signed"; readonly key: string; readonly amountAtomic: string; readonly payTo: string }
   | { readonly step: "repeated"; readonly key: string }
   | { readonly step: "pending"; readonly key: string; readonly seconds: number }
+  | { readonly step: "unkept"; readonly key: string; readonly because: string }
   | { readonly step: "silent"; readonly key: string; readonly seconds: number; readonly because: string }
 
 export interface Options {
@@ -25,6 +26,8 @@ export interface Options {
   /** Forgotten with the process when absent. */
   readonly journal?: Journal
   readonly fetch?: typeof fetch
+  /** Allows plain http to another machine, where anybody on the way can read and change what is said. */
+  readonly insecure?: boolean
   readonly onProgress?: (progress: Progress) => void
 }
 
@@ -48,8 +51,11 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
   const send = options.fetch ?? fetch
   const policy = options.policy ?? {}
   const purchases = Purchases.make(options.journal ?? memoryJournal())
-  const client = yield* makeClient(altar, send)
+  const reach = { fetch: send, insecure: options.insecure }
+  const client = yield* makeClient(altar, reach)
   const urls = urlsOf(altar)
+  /** What a journal holds belongs to the altar it was made with, and to no other. */
+  const clientAt = (other: string) => (other === altar ? Effect.succeed(client) : makeClient(other, reach))
   const say = (progress: Progress) => Effect.sync(() => options.onProgress?.(progress))
 
   /** Sends the very same request until somebody answers it; before a signature, not for long. */
@@ -68,7 +74,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
                 said?.message ?? `The altar does not answer: ${why}. Nothing was charged.`,
                 key,
               )
-        const seconds = said?.retryAfter ?? Math.min(10, round)
+        const seconds = waitOf(said?.retryAfter ?? Math.min(10, round))
         return say({ step: "silent", key, seconds, because: why }).pipe(
           Effect.andThen(Effect.sleep(`${seconds} seconds`)),
           Effect.andThen(attempt(round + 1)),
@@ -78,15 +84,19 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
   }
 
   /** Until there is evidence: 202 is never a reason to pay again. */
-  const reconciled = (purchase: Purchases.Purchase, seconds: number): Effect.Effect<void, Refused | Open> =>
+  const reconciled = <A>(
+    errand: Errand<A>,
+    purchase: Purchases.Purchase,
+    seconds: number,
+  ): Effect.Effect<void, Refused | Open> =>
     Effect.gen(function* () {
       const { key } = purchase
       yield* say({ step: "pending", key, seconds })
       yield* Effect.sleep(`${seconds} seconds`)
-      const asked = yield* insist(client.payments.reconcile({ params: { idempotencyKey: key } }), purchase, true)
+      const asked = yield* insist(errand.reconcile(key), purchase, true)
       // Whatever it is but 202, the request itself is answered with it, in the type of its act.
       if (Result.isFailure(asked) || "record" in asked.success.body) return
-      return yield* reconciled(purchase, secondsOf(asked.success.headers))
+      return yield* reconciled(errand, purchase, secondsOf(asked.success.headers))
     })
 
   /** Hands in what was signed, the same bytes each time, until it is settled or refused. */
@@ -101,20 +111,23 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
       const reply = yield* insist(errand.send(headers), purchase, header !== undefined)
       if (Result.isSuccess(reply)) {
         if (reply.success._tag === "Pending") {
-          yield* reconciled(purchase, reply.success.seconds)
+          yield* reconciled(errand, purchase, reply.success.seconds)
           return yield* follow(errand, purchase, header)
         }
         const { answer } = reply.success
         const { permalink, record } = answer
         const kept = yield* Effect.orDie(Schema.decodeUnknownEffect(Schema.Json)(answer))
-        yield* purchases.settle(purchase, { id: record.id, permalink, answer: kept })
+        // It is paid for: a journal that fails now must not make it look refused.
+        yield* Effect.catch(purchases.settle(purchase, { id: record.id, permalink, answer: kept }), ({ message }) =>
+          say({ step: "unkept", key, because: message }),
+        )
         return answer
       }
       const error = reply.failure
       if (error instanceof PaymentRequired && header === undefined) {
         return yield* follow(errand, purchase, yield* signed(errand, purchase, error))
       }
-      if (error instanceof PaymentFailed) yield* purchases.fail(purchase, error.reason)
+      if (error instanceof PaymentFailed) yield* Effect.ignore(purchases.fail(purchase, error.reason))
       if (error instanceof PaymentInvalid)
         return yield* refuse(
           error.code,
@@ -160,6 +173,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
   return {
     client,
     urls,
+    clientAt,
     purchases,
 
     /** Buys under `key`; what was sealed for it is kept before anything is sent. */
@@ -184,7 +198,8 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
         const purchase = found.value
         if (purchase.payment === undefined)
           return yield* refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
-        const errand = yield* Effect.orDie(again(found.value.act, client, urls, purchase.request))
+        const { altar: there, request } = purchase
+        const errand = yield* Effect.orDie(again(found.value.act, yield* clientAt(there), urlsOf(there), request))
         return yield* pursue(errand, purchase)
       }),
   }

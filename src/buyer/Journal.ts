@@ -8,7 +8,7 @@ export interface Pages {
 }
 
 export interface Journal {
-  /** Runs alone among everyone who shares the journal. Once it resolves, all that was set is kept, or none of it. */
+  /** Runs alone among everyone who shares the journal. Once it resolves, all that was set is kept. If `run` rejects, a journal that can keeps none of it. */
   readonly alone: <A>(run: (pages: Pages) => Promise<A>) => Promise<A>
 }
 

@@ -1,5 +1,5 @@
 /** Pages of one kind in a journal, read and written as what they mean. */
-import { type Context, Effect, Schema } from "effect"
+import { type Context, Effect, Exit, Schema } from "effect"
 import { refuse, type Refused } from "./Ends.ts"
 import type { Journal, Pages } from "./Journal.ts"
 
@@ -11,7 +11,9 @@ const unusable = (cause: unknown) =>
 
 export const kindOf = <A>(kind: string, schema: Schema.Codec<A>) => {
   const json = Schema.fromJsonString(schema)
-  const decode = (text: string) => Effect.mapError(Schema.decodeEffect(json)(text), unusable)
+  // What a page holds is secret: why it cannot be read is not said.
+  const unreadable = () => unusable(`a page of the kind ${kind} cannot be read`)
+  const decode = (text: string) => Effect.mapError(Schema.decodeEffect(json)(text), unreadable)
   return {
     get: (pages: Pages, name: string) =>
       Effect.tryPromise({ try: () => pages.get(`${kind}/${name}`), catch: unusable }).pipe(
@@ -28,13 +30,21 @@ export const kindOf = <A>(kind: string, schema: Schema.Codec<A>) => {
   }
 }
 
-/** A turn of effects: it runs alone, and to its end. */
+/** A turn of effects: it runs alone, and to its end; one that fails is rejected, so that the journal keeps none of it. */
 export const turnsOf =
   (journal: Journal) =>
   <A, E>(turn: (pages: Pages) => Effect.Effect<A, E>): Effect.Effect<A, E | Refused> =>
-    Effect.contextWith((context: Context.Context<never>) =>
-      Effect.tryPromise({
-        try: () => journal.alone((pages) => Effect.runPromiseExitWith(context)(turn(pages))),
+    Effect.contextWith((context: Context.Context<never>) => {
+      let failed: Exit.Failure<A, E> | undefined
+      return Effect.tryPromise({
+        try: () =>
+          journal.alone((pages) =>
+            Effect.runPromiseExitWith(context)(turn(pages)).then((exit) => {
+              if (Exit.isSuccess(exit)) return exit.value
+              failed = exit
+              return Promise.reject(new Error("the turn failed"))
+            }),
+          ),
         catch: unusable,
-      }),
-    ).pipe(Effect.flatten, Effect.uninterruptible)
+      }).pipe(Effect.catch((error): Effect.Effect<A, E | Refused> => failed ?? Effect.fail(error)))
+    }).pipe(Effect.uninterruptible)

@@ -100,10 +100,10 @@ export const make = (buyer: Buyer) => {
     )
 
   const opening = Effect.fnUntraced(function* (id: string, { salt, words }: Opening) {
-    if (salt !== undefined && words !== undefined) return { salt, words }
-    const found = Option.flatMapNullishOr(yield* purchases.findById(id), (purchase) => purchase.sealed)
-    return Option.isSome(found)
-      ? found.value
+    if (salt !== undefined && words !== undefined) return { at: client, sealed: { salt, words } }
+    const found = Option.getOrUndefined(yield* purchases.findById(id))
+    return found?.sealed !== undefined
+      ? { at: yield* buyer.clientAt(found.altar), sealed: found.sealed }
       : yield* refuse(
           "words_unknown",
           `This journal does not hold the words of ${id}: name the journal they were sealed with, or give salt and words.`,
@@ -170,15 +170,15 @@ export const make = (buyer: Buyer) => {
 
     /** Reveals a stone's words, free and once. */
     reveal: Effect.fn("Orders.reveal")(function* (id: string, given: Opening = {}) {
-      const { salt, words } = yield* opening(id, given)
-      const payload = { salt, text: words, ...present({ agentName: given.agentName }) }
-      return yield* free(client.witness.revealWitness({ params: { witnessId: id }, payload }))
+      const { at, sealed } = yield* opening(id, given)
+      const payload = { salt: sealed.salt, text: sealed.words, ...present({ agentName: given.agentName }) }
+      return yield* free(at.witness.revealWitness({ params: { witnessId: id }, payload }))
     }),
 
     /** Unseals the words of a candle or light, free and once. */
     unseal: Effect.fn("Orders.unseal")(function* (id: string, given: Opening = {}) {
-      const payload = yield* opening(id, given)
-      return yield* free(client.paid.unseal({ params: { candleId: id }, payload }))
+      const { at, sealed } = yield* opening(id, given)
+      return yield* free(at.paid.unseal({ params: { candleId: id }, payload: sealed }))
     }),
 
     /** How a purchase ended: followed to its end when this journal signed for it, else asked once. */

@@ -23,12 +23,6 @@ export interface Terms {
 
 export const defaultMaxPerDay = 10_000_000n
 
-/** Circle's USDC on the networks an altar is paid on. */
-export const usdc: Readonly<Record<string, string>> = {
-  "eip155:8453": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-  "eip155:84532": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
-}
-
 /** Addresses are equal by value, not by spelling. */
 const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 

@@ -123,17 +123,10 @@ export const make = (journal: Journal) => {
         }),
       ),
 
-    /** Never charged, by evidence: its amount counts no more. */
+    /** By the altar's word alone: what was signed for it counts against its day all the same. */
     fail: (purchase: Purchase, failed: string) =>
       alone((pages) =>
-        Effect.gen(function* () {
-          const found = yield* current(pages, purchase)
-          yield* purchases.set(pages, purchase.key, { ...found, failed })
-          if (found.payment === undefined) return
-          const date = dayOf(found.payment.signedAt)
-          const day = Option.getOrElse(yield* spent.get(pages, date), () => ({}))
-          yield* spent.set(pages, date, { ...day, [purchase.key]: "0" })
-        }),
+        Effect.flatMap(current(pages, purchase), (found) => purchases.set(pages, purchase.key, { ...found, failed })),
       ),
   }
 }

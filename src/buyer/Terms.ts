@@ -1,7 +1,8 @@
 /** What a challenge has to name, known before it is seen: given by the buyer, kept from before, or said by the altar. */
 import { Effect, Option, Schema } from "effect"
+import { usdcOn } from "../../schema/altar/Usdc.ts"
 import { refuse } from "./Ends.ts"
-import { type Policy, type Terms, usdc } from "./Policy.ts"
+import type { Policy, Terms } from "./Policy.ts"
 
 /** The part of `/.well-known/agent.json` that says how the altar is paid. */
 const Manifest = Schema.Struct({
@@ -9,11 +10,13 @@ const Manifest = Schema.Struct({
 })
 
 const said = (altar: string, send: typeof fetch) =>
-  Effect.tryPromise({
-    try: (signal) =>
-      send(`${altar}/.well-known/agent.json`, { redirect: "error", signal }).then((response) => response.json()),
-    catch: () => refuse("unreachable", `${altar} does not answer. Nothing was signed, so nothing was charged.`),
-  }).pipe(
+  Effect.tryPromise((signal) =>
+    send(`${altar}/.well-known/agent.json`, { redirect: "error", signal }).then((response) => response.json()),
+  ).pipe(
+    Effect.timeout("1 minute"),
+    Effect.mapError(() =>
+      refuse("unreachable", `${altar} does not answer. Nothing was signed, so nothing was charged.`),
+    ),
     Effect.flatMap(Schema.decodeUnknownEffect(Manifest)),
     Effect.map(({ payment }): Terms => payment),
     Effect.catchTag("SchemaError", () =>
@@ -33,13 +36,13 @@ export const expected = Effect.fn("Terms.expected")(function* (
 ) {
   const { asset, network, payTo } = policy
   if (network !== undefined && payTo !== undefined) {
-    return { network, payTo, asset: asset ?? usdc[network] ?? "" } satisfies Terms
+    return { network, payTo, asset: asset ?? usdcOn(network) ?? "" } satisfies Terms
   }
   const known = Option.isSome(kept) ? kept.value : yield* said(altar, send)
   const terms: Terms = {
     network: network ?? known.network,
     payTo: payTo ?? known.payTo,
-    asset: asset ?? usdc[network ?? known.network] ?? "",
+    asset: asset ?? usdcOn(network ?? known.network) ?? "",
   }
   return terms.asset === ""
     ? yield* refuse(

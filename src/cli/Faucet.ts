@@ -2,11 +2,11 @@
 import { Effect, Schema } from "effect"
 import { Trouble } from "./Trouble.ts"
 
+/** A sandbox pays with play money on a network of this list: whoever names another one wants real money. */
 const Sandbox = Schema.Struct({
-  network: Schema.String,
+  network: Schema.Literals(["eip155:84532", "eip155:8453"]),
   asset: Schema.String,
   payTo: Schema.String,
-  fund: Schema.String,
 })
 export type Sandbox = typeof Sandbox.Type
 
@@ -36,9 +36,10 @@ export const sandboxOf = (altar: string) =>
     ),
   )
 
-/** Ten dollars of play money. */
-export const fund = ({ fund: faucet }: Sandbox, address: string) =>
-  Effect.tryPromise({
+/** Ten dollars of play money, from the altar itself. */
+export const fund = (altar: string, address: string) => {
+  const faucet = `${altar}/sandbox/fund`
+  return Effect.tryPromise({
     try: () =>
       fetch(faucet, {
         method: "POST",
@@ -55,3 +56,4 @@ export const fund = ({ fund: faucet }: Sandbox, address: string) =>
     ),
     Effect.asVoid,
   )
+}

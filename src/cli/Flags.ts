@@ -36,7 +36,12 @@ const json = Flag.Boolean("json").pipe(
   Flag.withDefault(false),
 )
 
-export const common = { url, data, json }
+const insecure = Flag.Boolean("insecure").pipe(
+  Flag.withDescription("Allow plain http to another machine, where anybody on the way can read and change everything"),
+  Flag.withDefault(false),
+)
+
+export const common = { url, data, json, insecure }
 
 export const paying = {
   ...common,

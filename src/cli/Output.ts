@@ -14,15 +14,26 @@ export const self = Config.option(Config.String("npm_lifecycle_event")).pipe(
   Effect.map((event) => (Option.isSome(event) && event.value === "buy" ? "npm run buy --" : "spirit-altar")),
 )
 
-/** How a purchase that is not over goes on. */
-export const goOn = (key: string) =>
-  Effect.map(self, (name) => `To learn how it ended, without paying again:\n  ${name} reconcile ${key}`)
+/** How a purchase that is not over goes on: with the journal that holds it, which knows the altar. */
+export const goOn = (key: string, data: Option.Option<string>) =>
+  Effect.map(self, (name) => {
+    const where = Option.match(data, { onNone: () => "", onSome: (folder) => ` --data ${quoted(folder)}` })
+    return `To learn how it ended, without paying again:\n  ${name} reconcile ${key}${where}`
+  })
+
+/** As one word of a shell. */
+const quoted = (word: string) => (/^[\w./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+
+interface Told {
+  readonly json: boolean
+  readonly data: Option.Option<string>
+}
 
 export type End = Refused | Open | Trouble
 
 /** One line for a person, one document for a program; what failed is one sentence on stderr and exit code 1. */
 export const show = <A, R>(
-  isJson: boolean,
+  { data, json: isJson }: Told,
   answer: Effect.Effect<A, End, R>,
   tell: (answer: A) => Effect.Effect<string>,
 ): Effect.Effect<void, Trouble, R> =>
@@ -35,8 +46,8 @@ export const show = <A, R>(
         const code = error._tag === "Refused" ? error.code : error._tag === "Open" ? "outcome_open" : "trouble"
         const key = "key" in error && error.key !== undefined ? { key: error.key } : {}
         if (isJson) yield* Console.log(JSON.stringify({ ok: false, code, message: error.message, ...key }))
-        const hint = error._tag === "Open" ? `\n${yield* goOn(error.key)}` : ""
-        return yield* new Trouble({ message: `${error.message}${hint}` })
+        const hint = error._tag === "Open" ? `\n${yield* goOn(error.key, data)}` : ""
+        return yield* new Trouble({ message: `${plain(error.message)}${hint}` })
       }),
     ),
   )

@@ -2,8 +2,9 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
+import { refuse } from "../buyer/Ends.ts"
 import { agentName, paying, reason, salt } from "./Flags.ts"
-import { pretty, self } from "./Output.ts"
+import { plain, pretty, self } from "./Output.ts"
 
 /** What pays is loaded when somebody pays, so that `--help` need not wait for it. */
 const session = Effect.promise(() => import("./Session.ts"))
@@ -66,7 +67,16 @@ export const witness = Command.make(
               ...(Option.isSome(flags.spirit) ? { spirit: flags.spirit.value } : {}),
               ...given({ salt: flags.salt, agentName: flags.agentName }),
             })
-            return flags.reveal ? { ...stone, revealed: (yield* orders.reveal(stone.record.id)).stone.reveal } : stone
+            if (!flags.reveal) return stone
+            const { id } = stone.record
+            const { stone: opened } = yield* Effect.mapError(orders.reveal(id), ({ code, message }) =>
+              refuse(
+                code,
+                `Stone ${id} is set and paid for, but not revealed: ${message} Reveal it later, free: reveal ${id}`,
+                key,
+              ),
+            )
+            return { ...stone, revealed: opened.reveal }
           }),
         (stone) => told(stone, flags.reveal ? undefined : "reveal"),
       ),
@@ -107,7 +117,7 @@ export const pray = Command.make(
             agentName: name,
             ...given({ day, salt: salted }),
           }),
-        (prayer) => Effect.map(told(prayer), (text) => `${text}\n\n${prayer.line}`),
+        (prayer) => Effect.map(told(prayer), (text) => `${text}\n\n${plain(prayer.line)}`),
       ),
     ),
 ).pipe(

@@ -33,15 +33,16 @@ const create = Command.make(
     url: common.url,
     data: common.data,
     json: common.json,
+    insecure: common.insecure,
     name: Flag.String("name").pipe(Flag.withDescription("What the room is called, 1 to 60 characters"), Flag.optional),
     showLink,
   },
   (flags) =>
     Effect.flatMap(rooms, ({ linkOf, open }) =>
       show(
-        flags.json,
+        flags,
         Effect.gen(function* () {
-          const { invite, room } = yield* (yield* open(flags.data)).create(flags.url, flags.name)
+          const { invite, room } = yield* (yield* open(flags)).create(flags.url, flags.name)
           return flags.showLink ? { room, link: linkOf(invite) } : { room }
         }),
         ({ link, room }) =>
@@ -57,12 +58,12 @@ const create = Command.make(
   ]),
 )
 
-const list = Command.make("list", { data: common.data, json: common.json }, (flags) =>
+const list = Command.make("list", { data: common.data, json: common.json, insecure: common.insecure }, (flags) =>
   Effect.flatMap(rooms, ({ open }) =>
     show(
-      flags.json,
+      flags,
       Effect.gen(function* () {
-        const known = yield* (yield* open(flags.data)).list
+        const known = yield* (yield* open(flags)).list
         return known.map(({ expiresAt, id, name, url }) => ({ id, name, url, expiresAt }))
       }),
       (known) =>
@@ -74,17 +75,20 @@ const list = Command.make("list", { data: common.data, json: common.json }, (fla
   Command.withExamples([{ command: "spirit-altar room list", description: "Ids and names, no tokens" }]),
 )
 
-const invite = Command.make("invite", { data: common.data, json: common.json, room }, (flags) =>
-  Effect.flatMap(rooms, ({ linkOf, open }) =>
-    show(
-      flags.json,
-      Effect.gen(function* () {
-        const found = yield* (yield* open(flags.data)).find(flags.room)
-        return { link: linkOf(found) }
-      }),
-      ({ link }) => Effect.succeed(link),
+const invite = Command.make(
+  "invite",
+  { data: common.data, json: common.json, insecure: common.insecure, room },
+  (flags) =>
+    Effect.flatMap(rooms, ({ linkOf, open }) =>
+      show(
+        flags,
+        Effect.gen(function* () {
+          const found = yield* (yield* open(flags)).find(flags.room)
+          return { link: linkOf(found) }
+        }),
+        ({ link }) => Effect.succeed(link),
+      ),
     ),
-  ),
 ).pipe(
   Command.withDescription("Print a room's invite link; it is the secret itself"),
   Command.withExamples([{ command: 'spirit-altar room invite "Night shift"', description: "For whoever may come in" }]),
@@ -95,6 +99,7 @@ const read = Command.make(
   {
     data: common.data,
     json: common.json,
+    insecure: common.insecure,
     room,
     after: Flag.Int("after").pipe(
       Flag.withDescription("Only messages after this number; the latest 50 when absent"),
@@ -104,9 +109,9 @@ const read = Command.make(
   (flags) =>
     Effect.flatMap(rooms, ({ open }) =>
       show(
-        flags.json,
+        flags,
         Effect.gen(function* () {
-          const { find, read } = yield* open(flags.data)
+          const { find, read } = yield* open(flags)
           return yield* read(yield* find(flags.room), Option.getOrUndefined(flags.after))
         }),
         ({ messages }) => Effect.succeed(messages.length === 0 ? "No messages." : messages.map(line).join("\n")),
@@ -128,6 +133,7 @@ const send = Command.make(
   {
     data: common.data,
     json: common.json,
+    insecure: common.insecure,
     room,
     text: Argument.String("text").pipe(Argument.withDescription("What to say, 1 to 160 characters on one line")),
     sender: Flag.String("sender").pipe(Flag.withDescription("Who says it, 1 to 40 characters")),
@@ -147,9 +153,9 @@ const send = Command.make(
   (flags) =>
     Effect.flatMap(rooms, ({ open }) =>
       show(
-        flags.json,
+        flags,
         Effect.gen(function* () {
-          const { find, send } = yield* open(flags.data)
+          const { find, send } = yield* open(flags)
           const { kind: senderKind, mode, sender, text } = flags
           const clientId = Option.getOrElse(flags.clientId, () => crypto.randomUUID())
           return yield* send(yield* find(flags.room), { sender, senderKind, text, mode, clientId })
@@ -172,6 +178,7 @@ const poll = Command.make(
   {
     data: common.data,
     json: common.json,
+    insecure: common.insecure,
     room,
     every: Flag.Int("every").pipe(
       Flag.withDescription("Seconds between two looks, 1 to 3600"),
@@ -185,9 +192,9 @@ const poll = Command.make(
   (flags) =>
     Effect.flatMap(rooms, ({ open }) =>
       show(
-        flags.json,
+        flags,
         Effect.gen(function* () {
-          const { find, poll } = yield* open(flags.data)
+          const { find, poll } = yield* open(flags)
           return yield* poll(yield* find(flags.room), flags.every, (message) =>
             flags.json ? JSON.stringify(message) : line(message),
           )
@@ -200,17 +207,20 @@ const poll = Command.make(
   Command.withExamples([{ command: 'spirit-altar room poll "Night shift" --json', description: "For a program" }]),
 )
 
-const remove = Command.make("delete", { data: common.data, json: common.json, room }, (flags) =>
-  Effect.flatMap(rooms, ({ open }) =>
-    show(
-      flags.json,
-      Effect.gen(function* () {
-        const { find, remove } = yield* open(flags.data)
-        return yield* remove(yield* find(flags.room))
-      }),
-      () => Effect.succeed("The room, its messages and its invite are gone, for everyone."),
+const remove = Command.make(
+  "delete",
+  { data: common.data, json: common.json, insecure: common.insecure, room },
+  (flags) =>
+    Effect.flatMap(rooms, ({ open }) =>
+      show(
+        flags,
+        Effect.gen(function* () {
+          const { find, remove } = yield* open(flags)
+          return yield* remove(yield* find(flags.room))
+        }),
+        () => Effect.succeed("The room, its messages and its invite are gone, for everyone."),
+      ),
     ),
-  ),
 ).pipe(
   Command.withDescription("Delete a room for everyone, at once"),
   Command.withExamples([{ command: 'spirit-altar room delete "Night shift"', description: "Gone" }]),

@@ -40,7 +40,12 @@ const stdin = Effect.tryPromise({
   catch: () => refuse("no_link", "No invite link came on standard input."),
 })
 
-export const open = Effect.fn("Rooms.open")(function* (data: Option.Option<string>) {
+interface Opening {
+  readonly data: Option.Option<string>
+  readonly insecure: boolean
+}
+
+export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Opening) {
   const alone = turnsOf(yield* journalOf(data))
   const keep = (invite: Invite) => alone((pages) => invites.set(pages, invite.id, invite))
 
@@ -61,7 +66,7 @@ export const open = Effect.fn("Rooms.open")(function* (data: Option.Option<strin
         )
   })
 
-  const roomOf = (invite: Invite) => clientOf(invite.url, fetch, invite.token)
+  const roomOf = (invite: Invite) => clientOf(invite.url, { token: invite.token, insecure })
 
   /** Messages after `after`, or the latest 50; what was shown is remembered. */
   const read = Effect.fn("Rooms.read")(function* (invite: Invite, after?: number) {
@@ -79,7 +84,7 @@ export const open = Effect.fn("Rooms.open")(function* (data: Option.Option<strin
     read,
 
     create: Effect.fn("Rooms.create")(function* (url: string, name: Option.Option<string>) {
-      const client = yield* clientOf(url)
+      const client = yield* clientOf(url, { insecure })
       const payload = { name: Option.getOrElse(name, () => "Signal room") }
       const { body } = yield* free(client.rooms.createRoom({ payload }))
       const { expiresAt, id, name: named } = body.room

@@ -2,13 +2,13 @@
 import { homedir } from "node:os"
 import { Config, Console, Effect, FileSystem, Option, Path } from "effect"
 import * as Buyer from "../buyer/Buyer.ts"
-import { baseOf } from "../buyer/Client.ts"
+import { baseOf, guarded } from "../buyer/Client.ts"
 import * as Orders from "../buyer/Orders.ts"
 import type { Policy } from "../buyer/Policy.ts"
 import { randomHex } from "../buyer/Seal.ts"
 import { sandboxOf } from "./Faucet.ts"
 import * as JournalFile from "./JournalFile.ts"
-import { type End, goOn, show } from "./Output.ts"
+import { type End, goOn, plain, show } from "./Output.ts"
 import { Trouble } from "./Trouble.ts"
 import { walletOf } from "./Wallet.ts"
 
@@ -16,6 +16,7 @@ export interface Common {
   readonly url: string
   readonly data: Option.Option<string>
   readonly json: boolean
+  readonly insecure: boolean
 }
 
 export interface Paying extends Common {
@@ -63,8 +64,10 @@ const said = (progress: Buyer.Progress): string => {
       return "repeated    sending what was signed for this key before"
     case "pending":
       return `pending     the outcome is not known yet; asking again in ${progress.seconds} s, not paying again`
+    case "unkept":
+      return `unkept      it is paid for, but: ${plain(progress.because)} Repeat it with --key ${progress.key} to note it, unpaid`
     case "silent":
-      return `waiting     ${progress.because}; trying again in ${progress.seconds} s, not paying again`
+      return `waiting     ${plain(progress.because)}; trying again in ${progress.seconds} s, not paying again`
   }
 }
 
@@ -77,10 +80,10 @@ export const free = <A>(
   tell: (answer: A) => Effect.Effect<string>,
 ) =>
   show(
-    flags.json,
+    flags,
     Effect.gen(function* () {
       const journal = yield* journalOf(flags.data)
-      const orders = Orders.make(yield* Buyer.make({ url: flags.url, journal, onProgress }))
+      const orders = Orders.make(yield* Buyer.make({ url: flags.url, insecure: flags.insecure, journal, onProgress }))
       return yield* use(orders)
     }),
     tell,
@@ -93,12 +96,13 @@ export const paid = <A>(
   tell: (answer: A) => Effect.Effect<string>,
 ) =>
   show(
-    flags.json,
+    flags,
     Effect.gen(function* () {
       const altar = baseOf(flags.url)
+      yield* guarded(altar, flags.insecure)
       const sandbox = yield* sandboxOf(altar)
       const journal = yield* journalOf(flags.data)
-      const account = yield* walletOf(flags.wallet, sandbox, yield* folderOf(flags.data))
+      const account = yield* walletOf(flags.wallet, altar, sandbox, yield* folderOf(flags.data))
       const payTo = Option.getOrUndefined(flags.payTo)
       const policy: Policy = {
         ...Option.match(sandbox, {
@@ -111,9 +115,11 @@ export const paid = <A>(
       }
       const key = Option.getOrElse(flags.key, () => `buyer-${randomHex(12)}`)
       yield* Console.error(`key         ${key}`)
-      const orders = Orders.make(yield* Buyer.make({ url: altar, account, policy, journal, onProgress }))
+      const orders = Orders.make(
+        yield* Buyer.make({ url: altar, insecure: flags.insecure, account, policy, journal, onProgress }),
+      )
       return yield* Effect.onInterrupt(use(orders, key), () =>
-        Effect.flatMap(goOn(key), (hint) => Console.error(`\nStopped; nothing is lost. ${hint}`)),
+        Effect.flatMap(goOn(key, flags.data), (hint) => Console.error(`\nStopped; nothing is lost. ${hint}`)),
       )
     }),
     tell,

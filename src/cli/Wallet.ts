@@ -41,6 +41,7 @@ const variable = Config.option(Config.Redacted("SPIRIT_ALTAR_PRIVATE_KEY"))
 /** In a sandbox the variable is left alone: a key of worth has no business there. */
 export const walletOf = Effect.fn("Wallet.walletOf")(function* (
   wallet: Option.Option<string>,
+  altar: string,
   sandbox: Option.Option<Sandbox>,
   folder: string,
 ) {
@@ -55,7 +56,7 @@ export const walletOf = Effect.fn("Wallet.walletOf")(function* (
     const account = Option.isSome(wallet)
       ? yield* fromFile(wallet.value)
       : yield* Effect.catchTag(throwAway(folder), "PlatformError", (error) => new Trouble({ message: error.message }))
-    yield* fund(sandbox.value, account.address)
+    yield* fund(altar, account.address)
     yield* Console.error(`wallet      ${account.address} (throw-away, play money on ${network})`)
     return account
   }

@@ -13,6 +13,8 @@ export type CardEvidence =
 export interface CardProcessorConfig {
   /** Base URL of the processor. */
   readonly apiUrl: string
+  /** The profile that tokens are granted to; the account of another profile knows nothing of a charge. */
+  readonly profile: string
   readonly secretKey: Redacted.Redacted<string>
   /** Limit of one call. */
   readonly timeout: Duration.Duration
@@ -171,6 +173,7 @@ export class CardProcessor extends Context.Service<
         })
 
         const evidence = Effect.fn("CardProcessor.evidence")(function* (attempt: Attempt, payment: CardPayment) {
+          if (payment.profile !== config.profile) return open()
           if (Option.isSome(payment.intent)) return yield* retrieve(attempt, payment.intent.value)
           const age = (yield* Clock.currentTimeMillis) - Date.parse(attempt.acceptedAt)
           if (age > keyLife) return yield* search(attempt, age)

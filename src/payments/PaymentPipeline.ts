@@ -22,7 +22,7 @@ import { keyOf } from "./PaymentIdentifier.ts"
 import type { Payment } from "./Payment.ts"
 import { type NewAttempt, PaymentLedger, type Standing } from "./PaymentLedger.ts"
 import { challengeOf, PaymentTerms, requirementsOf, saleOf, type Terms } from "./PaymentTerms.ts"
-import { PaymentVerifier } from "./PaymentVerifier.ts"
+import { PaymentRejected, PaymentVerifier } from "./PaymentVerifier.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement } from "./Settlement.ts"
 
@@ -151,6 +151,10 @@ export class PaymentPipeline extends Context.Service<
               ? failed(attempt)
               : Effect.succeed({ _tag: "Pending", attempt })
 
+        /** The same key again: its own attempt, if this is the same request. */
+        const repeated = (attempt: Attempt, fingerprint: string) =>
+          attempt.fingerprint === fingerprint ? resume(attempt, true) : Effect.fail(new IdempotencyConflict({}))
+
         const refuseStanding = <Refusal>(act: PaidAct<Refusal>, standing: Standing) => {
           const loss = standing.losses[0]
           return loss === undefined ? Effect.void : Effect.fail(act.lost(loss))
@@ -165,10 +169,7 @@ export class PaymentPipeline extends Context.Service<
           const claim = yield* ledger.claim(intent)
           if (claim._tag === "Lost") {
             const { attempt, paymentBound } = claim.standing
-            if (Option.isSome(attempt)) {
-              if (attempt.value.fingerprint !== intent.fingerprint) return yield* new IdempotencyConflict({})
-              return yield* resume(attempt.value, true)
-            }
+            if (Option.isSome(attempt)) return yield* repeated(attempt.value, intent.fingerprint)
             if (paymentBound) return yield* new AuthorizationAlreadyBound({})
             yield* refuseStanding(act, claim.standing)
             // What was in the way has just been released.
@@ -229,26 +230,15 @@ export class PaymentPipeline extends Context.Service<
           const { claims } = asked
 
           const standing = yield* ledger.standing(key, claims)
-          if (Option.isSome(standing.attempt)) {
-            const known = standing.attempt.value
-            if (known.fingerprint !== fingerprint) return yield* new IdempotencyConflict({})
-            return yield* resume(known, true)
-          }
+          if (Option.isSome(standing.attempt)) return yield* repeated(standing.attempt.value, fingerprint)
           yield* refuseStanding(act, standing)
           yield* asked.check
           if (!isPaid) return yield* payable(act, request)
 
           const ready = yield* terms
-          const { payload, payment } = yield* verified(act, request, ready).pipe(
+          const found = yield* verified(act, request, ready).pipe(
             Effect.catchTags({
-              PaymentRejected: ({ message, reason }) =>
-                Effect.fail(
-                  new PaymentInvalid({
-                    reason,
-                    message,
-                    challenge: challengeOf(ready, saleOf(act, request.url, request.parameters), reason),
-                  }),
-                ),
+              PaymentRejected: (rejected) => Effect.succeed(rejected),
               ChainUnavailable: (error) =>
                 Effect.andThen(
                   Effect.logWarning("A payment could not be verified", error),
@@ -256,6 +246,15 @@ export class PaymentPipeline extends Context.Service<
                 ),
             }),
           )
+          if (found instanceof PaymentRejected) {
+            // What does not hold any more may have been used by this very purchase, sent twice at once.
+            const twin = yield* ledger.find(key)
+            if (Option.isSome(twin)) return yield* repeated(twin.value, fingerprint)
+            const { message, reason } = found
+            const sale = saleOf(act, request.url, request.parameters)
+            return yield* new PaymentInvalid({ reason, message, challenge: challengeOf(ready, sale, reason) })
+          }
+          const { payload, payment } = found
           const intent: NewAttempt = {
             idempotencyKey: key,
             fingerprint,

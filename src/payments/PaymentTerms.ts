@@ -23,23 +23,8 @@ export interface Terms {
   readonly explorer: string
 }
 
-/** Circle's USDC on the two networks this server speaks (x402.md §2.1). */
-export const usdc = {
-  "eip155:8453": {
-    asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-    assetName: "USD Coin",
-    assetVersion: "2",
-    explorer: "https://basescan.org/tx/{tx}",
-  },
-  "eip155:84532": {
-    asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
-    assetName: "USDC",
-    assetVersion: "2",
-    explorer: "https://sepolia.basescan.org/tx/{tx}",
-  },
-} as const
-
-export type UsdcNetwork = keyof typeof usdc
+/** What a configured network is paid with. */
+export { usdc, type UsdcNetwork } from "../../schema/altar/Usdc.ts"
 
 /** What is being sold: price in atomic USDC, the canonical URL and one line for the wallet's owner. */
 export interface Sale {

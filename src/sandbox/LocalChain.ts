@@ -2,6 +2,7 @@
 import { Context, Effect, FileSystem, Layer, Path, Redacted, Schedule, Schema, Semaphore } from "effect"
 import { NodeServices } from "@effect/platform-node"
 import { createTestClient, encodeFunctionData, http, parseAbi, parseEther, publicActions, walletActions } from "viem"
+import { usdc } from "../../schema/altar/Usdc.ts"
 import DevUSD from "./contracts/DevUSD.json" with { type: "json" }
 import Multicall3 from "./contracts/Multicall3.json" with { type: "json" }
 import * as OwnedProcess from "./OwnedProcess.ts"
@@ -18,8 +19,8 @@ export type Network = "eip155:84532" | "eip155:8453"
 
 /** USDC's address on Base Sepolia and Base: stock x402 servers and clients know it without being told. */
 const networks: Record<Network, { readonly chainId: number; readonly asset: Hex }> = {
-  "eip155:84532": { chainId: 84532, asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e" },
-  "eip155:8453": { chainId: 8453, asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913" },
+  "eip155:84532": { chainId: 84532, asset: usdc["eip155:84532"].asset },
+  "eip155:8453": { chainId: 8453, asset: usdc["eip155:8453"].asset },
 }
 const multicall3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
 

@@ -30,6 +30,19 @@ const wallet = (page: Page) => page.locator("#prayer").getByRole("button", { nam
 const lay = (page: Page) => page.getByRole("button", { name: "Lay the prayer for $0.01" })
 const paidPath = (url: URL) => url.pathname.startsWith("/api/prayers/")
 
+/** What the browser keeps for the page. */
+const kept = (page: Page) => page.evaluate(() => [sessionStorage, localStorage].flatMap((store) => Object.keys(store)))
+
+/** The signed request and every question after it are lost on their way. */
+const cutOff = (page: Page) =>
+  page.route(
+    (url) => paidPath(url) || url.pathname.startsWith("/api/reconcile/"),
+    (route) =>
+      route.request().headers()["payment-signature"] === undefined && paidPath(new URL(route.request().url()))
+        ? route.continue()
+        : route.abort("internetdisconnected"),
+  )
+
 guide("a prayer", (it) => {
   it.effect("takes three clicks from the first page to its receipt", () =>
     Effect.gen(function* () {
@@ -43,15 +56,15 @@ guide("a prayer", (it) => {
         await settled(page).waitFor()
         assert.isTrue(await page.locator(".receipt").evaluate((receipt) => receipt === document.activeElement))
         assert.match(await page.locator(".receipt").innerText(), /\$0\.01 was charged, once/u)
-        const kept: { salt: string; words: string; commitment: string } = JSON.parse(
+        const keepsake: { salt: string; words: string; commitment: string } = JSON.parse(
           await page.locator(".keepsake code").innerText(),
         )
-        assert.strictEqual(kept.words, "I came by, and it was quiet.")
+        assert.strictEqual(keepsake.words, "I came by, and it was quiet.")
         const sent = requests.map((request) => request.postData() ?? "").join()
-        assert.include(sent, kept.commitment)
-        assert.notInclude(sent, kept.salt)
+        assert.include(sent, keepsake.commitment)
+        assert.notInclude(sent, keepsake.salt)
         assert.notInclude(sent, "quiet")
-        assert.deepStrictEqual(await page.evaluate(() => Object.keys(sessionStorage)), ["altar:play-wallet"])
+        assert.deepStrictEqual(await kept(page), ["altar:play-wallet"])
         const saving = page.waitForEvent("download")
         await page.getByRole("link", { name: "Save as a file" }).click()
         assert.match((await saving).suggestedFilename(), /^[0-9a-f-]{36}\.json$/u)
@@ -126,13 +139,7 @@ guide("a prayer", (it) => {
       const { page } = yield* visit("/v2/spirits/library-moth")
       const requests = watch(page)
       yield* steps(async () => {
-        await page.route(
-          (url) => paidPath(url) || url.pathname.startsWith("/api/reconcile/"),
-          (route) =>
-            route.request().headers()["payment-signature"] === undefined && paidPath(new URL(route.request().url()))
-              ? route.continue()
-              : route.abort("internetdisconnected"),
-        )
+        await cutOff(page)
         await wallet(page).click()
         await page.getByText("Play wallet with").first().waitFor()
         await lay(page).click()
@@ -149,6 +156,73 @@ guide("a prayer", (it) => {
         (yield* attemptsAt("library-moth")).map(({ state }) => state),
         ["settled"],
       )
+    }),
+  )
+
+  it.effect("whose tab is closed is finished by the next one, and its words are not lost", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* visit("/v2/spirits/brass-cicada")
+      const first = watch(page)
+      yield* steps(async () => {
+        const next = await page.context().newPage()
+        const second = watch(next)
+        await cutOff(page)
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await page.getByLabel("Your words").first().fill("The tab was closed.")
+        await lay(page).click()
+        await page.getByText("not paying again").waitFor()
+        await page.close()
+        await next.goto(`${url}/v2/catalog`)
+        await settled(next).waitFor()
+        assert.include(await next.locator(".keepsake").innerText(), "The tab was closed.")
+        assert.deepStrictEqual(await kept(next), [])
+        const handed = [...signed(first), ...signed(second)]
+        assert.isAtLeast(handed.length, 2)
+        assert.strictEqual(new Set(handed.map(({ key, payment }) => `${key} ${payment}`)).size, 1)
+      })
+      assert.deepStrictEqual(
+        (yield* attemptsAt("brass-cicada")).map(({ state }) => state),
+        ["settled"],
+      )
+    }),
+  )
+
+  it.effect("can be laid where the browser keeps nothing, and whoever would leave too early is asked", () =>
+    Effect.gen(function* () {
+      const { complaints, page } = yield* visit("/v2/spirits/ribbon-eel")
+      const requests = watch(page)
+      yield* steps(async () => {
+        await page.addInitScript(() => {
+          for (const name of ["localStorage", "sessionStorage"]) {
+            Object.defineProperty(globalThis, name, {
+              get: () => {
+                throw new DOMException("Access is denied for this document.", "SecurityError")
+              },
+            })
+          }
+        })
+        await page.reload()
+        await cutOff(page)
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await lay(page).click()
+        await page.getByText("Stay on this page until it is settled.").waitFor()
+        await page.getByText("not paying again").waitFor()
+        const asked = page.waitForEvent("dialog")
+        await page.close({ runBeforeUnload: true })
+        const dialog = await asked
+        assert.strictEqual(dialog.type(), "beforeunload")
+        await dialog.dismiss()
+        await page.unrouteAll({ behavior: "ignoreErrors" })
+        await settled(page).waitFor()
+      })
+      assert.strictEqual(new Set(signed(requests).map(({ payment }) => payment)).size, 1)
+      assert.deepStrictEqual(
+        (yield* attemptsAt("ribbon-eel")).map(({ state }) => state),
+        ["settled"],
+      )
+      assert.deepStrictEqual(complaints, [])
     }),
   )
 
@@ -169,7 +243,7 @@ guide("a prayer", (it) => {
         await wallet(page).click()
         await page.getByText("Play wallet with").first().waitFor()
         await lay(page).click()
-        await page.getByText("What you signed is kept in this tab.").waitFor()
+        await page.getByText("What you signed is kept in this browser.").waitFor()
         await page.unrouteAll()
         await lay(page).click()
         await settled(page).waitFor()

@@ -164,7 +164,10 @@ guide("a wallet of the browser", (it) => {
             assert.strictEqual(keys.size, round)
           }
           assert.deepStrictEqual(handed, [])
-          assert.deepStrictEqual(await page.evaluate(() => Object.keys(sessionStorage)), [])
+          assert.deepStrictEqual(
+            await page.evaluate(() => [sessionStorage, localStorage].flatMap((store) => Object.keys(store))),
+            [],
+          )
         })
       }),
     )
@@ -205,7 +208,10 @@ guide("a wallet of the browser", (it) => {
         const said = await form.locator("[data-progress]").innerText()
         assert.match(said, /holds less USDC than the price; fund it and sign again\. Nothing was charged\.\s*$/u)
         assert.strictEqual(said.split("Nothing was charged.").length, 2)
-        assert.deepStrictEqual(await page.evaluate(() => Object.keys(sessionStorage)), [])
+        assert.deepStrictEqual(
+          await page.evaluate(() => [sessionStorage, localStorage].flatMap((store) => Object.keys(store))),
+          [],
+        )
       })
     }),
   )

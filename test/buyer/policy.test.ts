@@ -4,8 +4,6 @@ import { createServer } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { buyer, type Policy } from "../../src/buyer/index.ts"
-import { usdc } from "../../src/buyer/Policy.ts"
-import { usdc as served } from "../../src/payments/PaymentTerms.ts"
 import { authorizationsUsed, buyerOf, type Network, rejection, stage } from "../support/Buying.ts"
 import { newKey, type Offer, layer as world } from "../support/World.ts"
 
@@ -159,8 +157,4 @@ layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
       assert.strictEqual(at.counted.signatures, 0)
     }),
   )
-
-  it("knows the same USDC as the server", () => {
-    assert.deepStrictEqual(usdc, Object.fromEntries(Object.entries(served).map(([name, { asset }]) => [name, asset])))
-  })
 })

@@ -3,6 +3,9 @@ import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { refuse } from "../../src/buyer/Ends.ts"
+import { turnsOf } from "../../src/buyer/Kept.ts"
 import { open } from "../../src/cli/JournalFile.ts"
 
 describe("the journal", () => {
@@ -42,6 +45,18 @@ describe("the journal", () => {
       "the power went",
     )
     assert.isUndefined(await journal.alone((pages) => pages.get("half")))
+  })
+
+  it("keeps nothing of a turn that was refused on its way", async () => {
+    const journal = open(join(folder, "refused.db"))
+    const turn = turnsOf(journal)((pages) =>
+      Effect.andThen(
+        Effect.promise(() => pages.set("spent", "0.01")),
+        refuse("not_signed", "The wallet gave no signature."),
+      ),
+    )
+    assert.strictEqual((await Effect.runPromise(Effect.flip(turn))).code, "not_signed")
+    assert.isUndefined(await journal.alone((pages) => pages.get("spent")))
   })
 
   it("lets nobody in while somebody has the turn, be it the same connection or another", async () => {

@@ -123,6 +123,18 @@ describe("the sandbox", () => {
   it("serves nothing of itself in production, and says what is missing", async () => {
     const ended = await run(["serve"], { DATABASE_URL: "" }, folder)
     assert.strictEqual(ended.code, 1)
-    assert.match(ended.output, /DATABASE_URL/u)
+    assert.strictEqual(
+      ended.output.trim(),
+      "DATABASE_URL is not set: set it in the environment; serve --help says what each variable holds.",
+    )
+    const set = { DATABASE_URL: "postgres://altar@127.0.0.1/altar", RELAYER_KEY: "0xsecret" }
+    const wrong = await run(["serve"], set, folder)
+    assert.match(wrong.output, /^RELAYER_KEY is wrong: [^\n]+\n$/u)
+    assert.notInclude(wrong.output, "0xsecret")
+    for (const url of ["postgres://altar:secret@127.0.0.1:9/altar", "altar:secret"]) {
+      const { output } = await run(["serve"], { DATABASE_URL: url }, folder)
+      assert.match(output, /^The database cannot be used: [^\n]+; check DATABASE_URL\.\n$/u)
+      assert.notInclude(output, "secret")
+    }
   })
 })

@@ -110,6 +110,33 @@ describe("two servers", () => {
   )
 })
 
+describe("another account", () => {
+  it.live("knows nothing of a charge, so its answers end no attempt of the account before", () =>
+    Effect.gen(function* () {
+      const bank = yield* Processor
+      const env = yield* environment
+      const one = yield* ServerProcess.make({ ...env, SETTLE_TIMEOUT_SECONDS: "5" })
+      yield* one.start
+      const purchase = yield* prepare(one.url)
+      bank.arm("dropAfter")
+      assert.strictEqual((yield* send(purchase)).status, 202)
+      assert.strictEqual(bank.taken().length, 1)
+      yield* bank.calm
+      yield* one.kill
+      const other = yield* CardProcessor.make
+      const changed = { CARD_API_URL: other.url, CARD_PROFILE_ID: "profile_of_another_account" }
+      const two = yield* ServerProcess.make({ ...env, ...changed, PUBLIC_URL: one.url })
+      yield* two.start
+      const told = yield* reconcile({ ...purchase, url: purchase.url.replace(one.url, two.url) })
+      assert.strictEqual(told.status, 202, told.text)
+      assert.strictEqual(other.asked().charges, 0)
+      yield* two.kill
+      yield* one.start
+      yield* settledBy(purchase)
+    }).pipe(Effect.provide(place)),
+  )
+})
+
 describe("the configuration", () => {
   it.live("by half is one clear error, and nothing starts", () =>
     Effect.gen(function* () {

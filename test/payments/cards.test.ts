@@ -40,6 +40,7 @@ layer(world(), { excludeTestServices: true })("a server without cards", (it) => 
       assert.strictEqual(offer.status, 402)
       assert.isNull(offer.headers.get("www-authenticate"))
       assert.deepStrictEqual((yield* ask(`${url}/api/candles`)).json["rails"], ["x402"])
+      assert.notInclude((yield* ask(`${url}/llms.txt`)).text, "A card may pay")
       const elsewhere = Challenge.from({
         secretKey: challengeSecret,
         realm: new URL(url).host,
@@ -76,6 +77,7 @@ layer(carded(), { excludeTestServices: true })("a server that takes cards", (it)
     Effect.gen(function* () {
       const { url } = yield* World
       assert.deepStrictEqual((yield* ask(`${url}/api/candles`)).json["rails"], ["x402", "card"])
+      assert.include((yield* ask(`${url}/llms.txt`)).text, "A card may pay for `lightWeek` and `lightMonth` instead")
       for (const [rung, cents] of [
         ["week", "300"],
         ["month", "900"],

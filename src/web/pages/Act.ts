@@ -1,6 +1,6 @@
 /** The page of one settled act: what was done, its record, and the receipt that proves its payment. */
 import { plateOf, previewOf, spiritLink, illustration, spiritPath } from "./Plates.ts"
-import { factOf, itemImage, sentence, sentenceHtml, type SettledAct } from "./Deeds.ts"
+import { factOf, itemImage, rungs, sentence, sentenceHtml, type SettledAct } from "./Deeds.ts"
 import { code, type Fact, facts, receiptFacts } from "./Facts.ts"
 import { type Html, html } from "./Html.ts"
 import { heading, type Page } from "./Layout.ts"
@@ -37,7 +37,6 @@ const picture = (act: SettledAct): { readonly plate: Html; readonly preview: str
 
 const labels: Readonly<Record<string, string>> = {
   day: "Day",
-  rung: "Burns for one",
   kind: "Kind",
   intentionCommitment: "Commitment",
   commitment: "Commitment",
@@ -71,6 +70,7 @@ const record = (act: SettledAct): ReadonlyArray<Fact> =>
     const time = times[name]
     if (time !== undefined) return [[time, moment(value)]]
     if (name === "edition") return [["Edition", `${value} of ${factOf(act, "editionSize")}`]]
+    if (name === "rung") return [["Burns for", rungs[value] ?? value]]
     if (name === "spirit") return [["Spirit", spiritLink(value)]]
     if (name === "elementId")
       return [["Item", html`<a href="/v2/catalog#${value}">${factOf(act, "name") || value}</a>`]]

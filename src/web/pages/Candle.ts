@@ -54,7 +54,7 @@ export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>
     <div class="votive__words">
       <p class="dedication" dir="auto">${candle.dedication ?? ""}</p>
       <p class="votive__facts">
-        ${spirit === undefined ? "" : html`${spirit}. `}${candle.agentName === null ? "" : html`Lit by ${who(candle.agentName, candle.payer)}. `}<a
+        ${spirit === undefined ? "" : html`${spirit}. `}${candle.agentName === null ? "" : html`<span class="votive__by">Lit by ${who(candle.agentName, candle.payer)}.</span> `}<a
           class="votive__left"
           href="/acts/${candle.id}"
           ><span data-left="${candle.litUntil}">${leftWords(Date.parse(candle.litUntil) - now)}</span

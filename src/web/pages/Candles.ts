@@ -24,7 +24,7 @@ const query = (spirit: string | undefined, before: string | undefined) => {
 
 export const candles = ({ before, now, spirit, wall }: CandlesView): Page => {
   const where = spirit === undefined ? "" : ` with ${nameOf(spirit)}`
-  const lit = `${count(wall.lit, "candle")} lit${where}`
+  const lit = `${wall.lit === 0 ? "No candles" : count(wall.lit, "candle")} lit${where}`
   return {
     title: spirit === undefined ? "The candle wall" : `Candles with ${nameOf(spirit)}`,
     description: `${lit}. A candle burns for one, seven or thirty days, and its dedication is public.`,

@@ -21,7 +21,8 @@ const subject = ({ agentName, receipt: { payer } }: SettledAct) =>
 
 const spirit = (act: SettledAct) => nameOf(factOf(act, "spirit"))
 
-const rungs: Readonly<Record<string, string>> = { day: "one day", week: "seven days", month: "thirty days" }
+/** How long a rung burns. */
+export const rungs: Readonly<Record<string, string>> = { day: "one day", week: "seven days", month: "thirty days" }
 
 const candle = (act: SettledAct) => {
   const lasts = rungs[factOf(act, "rung")] ?? ""

@@ -1,10 +1,10 @@
 /** What is about to be signed is what the page listed: any other price, asset, network or address is refused before. */
+import { usdc } from "../../../../schema/altar/Usdc.ts"
 
-/** USDC where this page may pay it (the same addresses as src/payments/PaymentTerms.ts). */
-export const assets: Readonly<Record<string, string>> = {
-  "eip155:8453": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-  "eip155:84532": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
-}
+/** USDC where this page may pay it. */
+export const assets: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(usdc).map(([network, { asset }]) => [network, asset]),
+)
 
 export interface Offer {
   readonly scheme: string

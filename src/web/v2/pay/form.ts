@@ -4,7 +4,7 @@ import { all, button, make, one, verdict } from "../dom.ts"
 import type { Keepsake } from "../keepsake.ts"
 import { wrongWith } from "../seal.ts"
 import type { Listed } from "./challenge.ts"
-import { begin, remembered } from "./purchase.ts"
+import { begin, mayLeave, remembered } from "./purchase.ts"
 import * as Open from "./open.ts"
 import { type Outcome, resume, run } from "./run.ts"
 import { ending, failed, progress, receipt } from "./told.ts"
@@ -94,7 +94,7 @@ const attach = (form: HTMLFormElement) => {
 
   const again = () => {
     const purchase = remembered(id)
-    return purchase === undefined ? Promise.resolve() : guard(() => resume(id, purchase, progress(place)))
+    return purchase === undefined ? Promise.resolve() : guard(() => resume(purchase, progress(place)))
   }
 
   const choose = async (): Promise<void> => {
@@ -178,12 +178,11 @@ const attach = (form: HTMLFormElement) => {
       const payer = await payerOf()
       if (payer === undefined) return undefined
       const { body, keepsake, listed } = await orderOf(form)
-      return run(id, begin(listed, body, keepsake), payer, progress(place))
+      return run(begin(id, listed, body, keepsake), payer, progress(place))
     })
   })
-  // Salt and words of what is not over yet are in this tab alone.
   addEventListener("beforeunload", (event) => {
-    if (busy && remembered(id)?.payment != null) event.preventDefault()
+    if (busy && remembered(id)?.payment != null && !mayLeave()) event.preventDefault()
   })
   if (remembered(id) !== undefined) void again()
 }

@@ -1,10 +1,10 @@
 /** What was signed and is not over is followed on whatever page its owner looks at: a slot it holds has no form. */
 import { button, make } from "../dom.ts"
-import { forget, pending, type Purchase } from "./purchase.ts"
+import { forget, pending, type Purchase, remembered } from "./purchase.ts"
 import { resume } from "./run.ts"
 import { ending, failed, progress, receipt } from "./told.ts"
 
-const follow = (form: string, purchase: Purchase) => {
+const follow = (purchase: Purchase) => {
   const place = make("div", { role: "status" })
   const box = make(
     "section",
@@ -15,13 +15,13 @@ const follow = (form: string, purchase: Purchase) => {
       make("b", {}, "You signed a payment that is not over: "),
       `$${(Number(purchase.amount) / 1_000_000).toFixed(2)} for `,
       make("code", { class: "long" }, purchase.path),
-      ". This page asks how it ended, and never pays again.",
+      ". It is kept in this browser until it is settled. This page asks how it ended, and never pays again.",
     ),
     place,
   )
   document.getElementById("main")?.prepend(box)
   const again = async () => {
-    const outcome = await resume(form, purchase, progress(place)).catch(failed)
+    const outcome = await resume(purchase, progress(place)).catch(failed)
     if (outcome.tag === "settled") return box.replaceChildren(receipt(outcome))
     place.append(ending(outcome))
     if (outcome.tag === "open") place.append(button("Ask again", () => void again(), true))
@@ -29,11 +29,11 @@ const follow = (form: string, purchase: Purchase) => {
   void again()
 }
 
-/** `forms` follow their own. */
+/** `forms` follow what this tab began on them. */
 export const start = (forms: ReadonlySet<string | undefined>) => {
-  for (const [form, purchase] of pending()) {
-    if (forms.has(form)) continue
-    if (purchase.payment === null) forget(form)
-    else follow(form, purchase)
+  for (const purchase of pending()) {
+    if (forms.has(purchase.form) && remembered(purchase.form)?.key === purchase.key) continue
+    if (purchase.payment === null) forget(purchase)
+    else follow(purchase)
   }
 }

@@ -1,9 +1,12 @@
-/** One purchase has one key; the tab remembers it until its answer is there, so nothing is ever signed twice for it. */
+/** One purchase has one key; it is remembered until its answer is there, so nothing is ever signed twice for it. */
 import { randomHex } from "../digest.ts"
 import type { Keepsake } from "../keepsake.ts"
+import { browser, type Store, tab } from "../store.ts"
 import type { Listed } from "./challenge.ts"
 
 export interface Purchase extends Listed {
+  /** The path its form was written for. */
+  readonly form: string
   readonly key: string
   /** JSON as it was first sent; a repetition sends the same bytes. */
   readonly body: string
@@ -14,11 +17,9 @@ export interface Purchase extends Listed {
   readonly payment: string | null
 }
 
-const prefix = "altar:purchase:"
-const slotOf = (form: string) => `${prefix}${form}`
-
-export const begin = (listed: Listed, body: string, keepsake: Keepsake | null): Purchase => ({
+export const begin = (form: string, listed: Listed, body: string, keepsake: Keepsake | null): Purchase => ({
   ...listed,
+  form,
   key: `page-${randomHex(16)}`,
   body,
   keepsake,
@@ -29,34 +30,50 @@ export const begin = (listed: Listed, body: string, keepsake: Keepsake | null): 
 const isPurchase = (value: unknown): value is Purchase =>
   typeof value === "object" &&
   value !== null &&
+  "form" in value &&
   "key" in value &&
   "path" in value &&
   "body" in value &&
   "payment" in value
 
-/** `form` is the path its form was written for. */
-export const remembered = (form: string): Purchase | undefined => {
-  const text = sessionStorage.getItem(slotOf(form))
-  if (text === null) return undefined
+const read = (store: Store, slot: string): Purchase | undefined => {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = JSON.parse(store.get(slot) ?? "null")
     return isPurchase(value) ? value : undefined
   } catch {
     return undefined
   }
 }
 
-export const remember = (form: string, purchase: Purchase): Purchase => {
-  sessionStorage.setItem(slotOf(form), JSON.stringify(purchase))
+const prefix = "altar:purchase:"
+/** A tab has one purchase for each form. */
+const slotOf = (form: string) => `${prefix}${form}`
+/** Several tabs may each have signed one for the same form. */
+const signedSlotOf = (key: string) => `${prefix}${key}`
+
+/** What was begun in this tab on this form and is not over. */
+export const remembered = (form: string): Purchase | undefined => read(tab, slotOf(form))
+
+/** What is signed outlives the tab. */
+export const remember = (purchase: Purchase): Purchase => {
+  const text = JSON.stringify(purchase)
+  tab.set(slotOf(purchase.form), text)
+  if (purchase.payment !== null) browser.set(signedSlotOf(purchase.key), text)
   return purchase
 }
 
-export const forget = (form: string) => sessionStorage.removeItem(slotOf(form))
+export const forget = ({ form, key }: Purchase) => {
+  if (remembered(form)?.key === key) tab.remove(slotOf(form))
+  browser.remove(signedSlotOf(key))
+}
 
-/** Everything of this tab that is not over, with the path of the form it was begun on. */
-export const pending = (): ReadonlyArray<readonly [form: string, purchase: Purchase]> =>
-  Object.keys(sessionStorage).flatMap((slot) => {
-    const form = slot.startsWith(prefix) ? slot.slice(prefix.length) : undefined
-    const purchase = form === undefined ? undefined : remembered(form)
-    return form === undefined || purchase === undefined ? [] : [[form, purchase] as const]
-  })
+/** False when whoever leaves the page loses salt and words of what is not over yet. */
+export const mayLeave = () => browser.keeps()
+
+/** Everything that is not over: what this tab began, and what any tab of this browser has signed. */
+export const pending = (): ReadonlyArray<Purchase> => {
+  const all = [tab, browser].flatMap((store) =>
+    store.slots().flatMap((slot) => (slot.startsWith(prefix) ? (read(store, slot) ?? []) : [])),
+  )
+  return [...new Map(all.map((purchase) => [purchase.key, purchase])).values()]
+}

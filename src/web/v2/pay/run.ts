@@ -1,7 +1,7 @@
 /** The way of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
 import { type Answer, ask, messageOf, post, Unreachable } from "../ask.ts"
 import { readChallenge, refusal } from "./challenge.ts"
-import { forget, type Purchase, remember } from "./purchase.ts"
+import { forget, mayLeave, type Purchase, remember } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 
 export type Outcome =
@@ -23,27 +23,32 @@ const headers = ({ key, payment }: Purchase) => ({
 const send = (purchase: Purchase) =>
   ask(purchase.path, { ...post({}, headers(purchase)), body: purchase.body === "" ? null : purchase.body })
 
+const kept = () =>
+  mayLeave()
+    ? "What you signed is kept in this browser."
+    : "This browser keeps nothing, so what you signed is lost when you leave this page."
+
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
 
 /** An answer that ends the purchase, or undefined while it does not. */
-const ended = (form: string, purchase: Purchase, answer: Answer): Outcome | undefined => {
+const ended = (purchase: Purchase, answer: Answer): Outcome | undefined => {
   if (answer.status === 200 || answer.status === 201) {
-    forget(form)
+    forget(purchase)
     return { tag: "settled", answer, purchase }
   }
   const isOpen = answer.status === 202 || answer.status === 429 || answer.status >= 500
   if (isOpen) return undefined
-  forget(form)
+  forget(purchase)
   const message = messageOf(answer)
   return { tag: "refused", message: /charged/u.test(message) ? message : `${message} Nothing was charged.` }
 }
 
 /** Asks how it ended until it has ended; sends the signed request itself again only when it never arrived. */
-const follow = async (form: string, purchase: Purchase, said: Said, tries = 40): Promise<Outcome> => {
+const follow = async (purchase: Purchase, said: Said, tries = 40): Promise<Outcome> => {
   for (let round = 0; round < tries; round++) {
     const answer = await ask(`/api/reconcile/${purchase.key}`, { method: "POST" }).catch(() => undefined)
-    if (answer?.status === 404) return hand(form, purchase, said, tries - 1)
-    const end = answer === undefined ? undefined : ended(form, purchase, answer)
+    if (answer?.status === 404) return hand(purchase, said, tries - 1)
+    const end = answer === undefined ? undefined : ended(purchase, answer)
     if (end !== undefined) return end
     const wait = Math.min(10, Math.max(1, Number(answer?.headers.get("retry-after") ?? 2)))
     said.step(
@@ -57,33 +62,32 @@ const follow = async (form: string, purchase: Purchase, said: Said, tries = 40):
   }
   return {
     tag: "open",
-    message: "The outcome is still open. Leave this tab as it is and ask again later; nothing will be paid twice.",
+    message: `The outcome is still open. ${kept()} Ask again later; nothing will be paid twice.`,
   }
 }
 
 /** Hands in what was signed; the same bytes under the same key, however often. */
-const hand = async (form: string, purchase: Purchase, said: Said, tries = 40): Promise<Outcome> => {
+const hand = async (purchase: Purchase, said: Said, tries = 40): Promise<Outcome> => {
   if (tries <= 0)
     return {
       tag: "open",
-      message: "The altar cannot be reached. What you signed is kept in this tab; try again later.",
+      message: `The altar cannot be reached. ${kept()} Try again later.`,
     }
   said.step("settle", "waits", "Settling.")
   const answer = await send(purchase).catch(() => undefined)
   if (answer === undefined) {
     said.step("settle", "waits", "No answer. Asking how it ended, not paying again.")
     await pause(2)
-    return follow(form, purchase, said, tries - 1)
+    return follow(purchase, said, tries - 1)
   }
-  if (answer.status === 503)
-    return { tag: "open", message: `${messageOf(answer)} What you signed is kept in this tab.` }
-  return ended(form, purchase, answer) ?? follow(form, purchase, said, tries - 1)
+  if (answer.status === 503) return { tag: "open", message: `${messageOf(answer)} ${kept()}` }
+  return ended(purchase, answer) ?? follow(purchase, said, tries - 1)
 }
 
 /** A purchase that was interrupted: what was signed is handed in again, what was not is begun anew. */
-export const resume = async (form: string, purchase: Purchase, said: Said): Promise<Outcome> => {
-  if (purchase.payment !== null) return follow(form, purchase, said)
-  forget(form)
+export const resume = async (purchase: Purchase, said: Said): Promise<Outcome> => {
+  if (purchase.payment !== null) return follow(purchase, said)
+  forget(purchase)
   return {
     tag: "refused",
     message: purchase.asked
@@ -92,24 +96,24 @@ export const resume = async (form: string, purchase: Purchase, said: Said): Prom
   }
 }
 
-export const run = async (form: string, purchase: Purchase, wallet: Wallet, said: Said): Promise<Outcome> => {
-  remember(form, purchase)
+export const run = async (purchase: Purchase, wallet: Wallet, said: Said): Promise<Outcome> => {
+  remember(purchase)
   said.step("price", "waits", "Asking for the price.")
   const offered = await send(purchase).catch((error: unknown) =>
     error instanceof Unreachable ? error : Promise.reject(error),
   )
   if (offered instanceof Unreachable) {
-    forget(form)
+    forget(purchase)
     return { tag: "refused", message: `${offered.message} Nothing was signed.` }
   }
   if (offered.status !== 402) {
-    forget(form)
+    forget(purchase)
     return { tag: "refused", message: `${messageOf(offered)} Nothing was signed.` }
   }
   const challenge = readChallenge(offered.headers.get("payment-required"))
   const reason = challenge === undefined ? "The altar sent terms this page cannot read." : refusal(challenge, purchase)
   if (challenge === undefined || reason !== undefined) {
-    forget(form)
+    forget(purchase)
     said.step("price", "failed", "Not what this page listed.")
     return { tag: "refused", message: `${reason} Nothing was signed.` }
   }
@@ -119,16 +123,30 @@ export const run = async (form: string, purchase: Purchase, wallet: Wallet, said
     "done",
     `$${(Number(amount) / 1_000_000).toFixed(2)} to ${payTo.slice(0, 6)}…${payTo.slice(-4)} on ${network}, as listed.`,
   )
-  said.step("sign", "waits", "Waiting for the signature.")
-  const asking = remember(form, { ...purchase, asked: true })
+  said.step(
+    "sign",
+    "waits",
+    mayLeave()
+      ? "Waiting for the signature. What you sign is kept in this browser, with any sealed words, until it is settled."
+      : "Waiting for the signature. This browser keeps nothing: stay on this page until it is settled.",
+  )
+  const asking = remember({ ...purchase, asked: true })
   const payment = await wallet
     .sign(challenge)
     .catch((error: unknown) => (error instanceof Error ? error : new Error("The wallet gave no signature.")))
   if (payment instanceof Error) {
-    forget(form)
+    forget(purchase)
     said.step("sign", "failed", "Not signed.")
     return { tag: "refused", message: `${payment.message} Nothing was charged.` }
   }
-  said.step("sign", "done", `Signed by ${wallet.address.slice(0, 6)}…${wallet.address.slice(-4)}.`)
-  return hand(form, remember(form, { ...asking, payment }), said)
+  said.step(
+    "sign",
+    "done",
+    `Signed by ${wallet.address.slice(0, 6)}…${wallet.address.slice(-4)}. ${
+      mayLeave()
+        ? "It is kept in this browser, with any sealed words, until it is settled."
+        : "Stay on this page until it is settled."
+    }`,
+  )
+  return hand(remember({ ...asking, payment }), said)
 }

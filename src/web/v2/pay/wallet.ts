@@ -1,6 +1,7 @@
 /** Who signs: a wallet of this browser, or in the sandbox a throw-away one that this tab makes and funds. */
 import { ask, messageOf, post } from "../ask.ts"
 import { randomHex } from "../digest.ts"
+import { tab } from "../store.ts"
 import type { Challenge } from "./challenge.ts"
 import type { Provider } from "./signing.ts"
 
@@ -53,12 +54,12 @@ interface Purse {
 }
 
 const purse = (): Purse | undefined => {
-  const [, key = "", balance = ""] = /^(0x[0-9a-f]{64}) ([0-9]+)$/u.exec(sessionStorage.getItem(slot) ?? "") ?? []
+  const [, key = "", balance = ""] = /^(0x[0-9a-f]{64}) ([0-9]+)$/u.exec(tab.get(slot) ?? "") ?? []
   return key === "" ? undefined : { key: `0x${key.slice(2)}`, balance: BigInt(balance) }
 }
 
 const keep = ({ balance, key }: Purse): Purse => {
-  sessionStorage.setItem(slot, `${key} ${balance}`)
+  tab.set(slot, `${key} ${balance}`)
   return { key, balance }
 }
 

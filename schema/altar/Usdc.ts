@@ -1,0 +1,24 @@
+/** Circle's USDC on the networks an altar is paid on: the one place where its addresses stand (x402.md §2.1). */
+
+export const usdc = {
+  "eip155:8453": {
+    asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+    assetName: "USD Coin",
+    assetVersion: "2",
+    explorer: "https://basescan.org/tx/{tx}",
+  },
+  "eip155:84532": {
+    asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+    assetName: "USDC",
+    assetVersion: "2",
+    explorer: "https://sepolia.basescan.org/tx/{tx}",
+  },
+} as const
+
+export type UsdcNetwork = keyof typeof usdc
+
+const isKnown = (network: string): network is UsdcNetwork => Object.hasOwn(usdc, network)
+
+/** Its address on a CAIP-2 network; undefined where none is known. */
+export const usdcOn = (network: string): `0x${string}` | undefined =>
+  isKnown(network) ? usdc[network].asset : undefined

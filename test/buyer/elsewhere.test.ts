@@ -1,0 +1,130 @@
+/** What a journal holds goes back to the altar it was made with, over a way nobody can listen to, and to nobody else. */
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { buyer, type Journal, memoryJournal, type Progress } from "../../src/buyer/index.ts"
+import { authorizationsUsed, buyerOf, diesSigned, type Network, stage } from "../support/Buying.ts"
+import { serve } from "../support/Loopback.ts"
+import { newKey, layer as world } from "../support/World.ts"
+
+const words = "The heron will return by May."
+
+/** Another altar, and all that it is told. */
+const stranger = Effect.gen(function* () {
+  const heard: Array<string> = []
+  const url = yield* serve(async (path, body) => {
+    heard.push(`${path} ${body}`)
+    return "drop"
+  })
+  return { url, heard }
+})
+
+/** A journal whose disk is full whenever it is told so. */
+const failing = () => {
+  const kept = memoryJournal()
+  const disk = { isFull: false }
+  const journal: Journal = {
+    alone: (run) => (disk.isFull ? Promise.reject(new Error("database or disk is full")) : kept.alone(run)),
+  }
+  return { disk, journal }
+}
+
+layer(world(), { excludeTestServices: true })("a journal used with another altar's URL", (it) => {
+  it.effect("ends a purchase where it was begun", () =>
+    Effect.gen(function* () {
+      const at = yield* stage()
+      const other = yield* stranger
+      const key = newKey()
+      yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
+      const ended = yield* Effect.promise(() => buyerOf({ ...at, url: other.url }).reconcile(key))
+      assert.property(ended, "record")
+      assert.deepStrictEqual(other.heard, [])
+      assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [1, 1])
+    }),
+  )
+
+  it.effect("reveals and unseals where the words were sealed for, and tells nobody else", () =>
+    Effect.gen(function* () {
+      const at = yield* stage()
+      const other = yield* stranger
+      const here = buyerOf(at)
+      const stone = yield* Effect.promise(() => here.witness({ words }))
+      const candle = yield* Effect.promise(() =>
+        here.light({ spirit: "dew-spider", days: 1, dedication: "For B", words }),
+      )
+      const there = buyerOf({ ...at, url: other.url })
+      const revealed = yield* Effect.promise(() => there.reveal(stone.record.id))
+      assert.strictEqual(revealed.stone.reveal?.text, words)
+      const unsealed = yield* Effect.promise(() => there.unseal(candle.record.id))
+      assert.strictEqual(unsealed.candle.unsealed?.words, words)
+      assert.deepStrictEqual(other.heard, [])
+    }),
+  )
+
+  it.effect("that fails once everything is paid does not make it look refused, and notes it later", () =>
+    Effect.gen(function* () {
+      const { disk, journal } = failing()
+      const at = { ...(yield* stage()), journal }
+      const key = newKey()
+      const told: Array<Progress> = []
+      const filling: Network = async (request, forward) => {
+        const response = await forward(request)
+        disk.isFull = request.headers.has("payment-signature")
+        return response
+      }
+      const altar = buyerOf(at, filling, { onProgress: (progress) => void told.push(progress) })
+      const stone = yield* Effect.promise(() => altar.witness({ words, key }))
+      assert.strictEqual(stone.receipt.priceUsd, "$0.01")
+      const unkept = told.find(({ step }) => step === "unkept")
+      assert.deepInclude(unkept, { step: "unkept", key })
+      disk.isFull = false
+      const again = yield* Effect.promise(() => buyerOf(at).witness({ words, key }))
+      assert.deepStrictEqual([again.replayed, again.record], [true, stone.record])
+      const revealed = yield* Effect.promise(() => buyerOf(at).reveal(stone.record.id))
+      assert.strictEqual(revealed.stone.reveal?.text, words)
+      assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [1, 1])
+    }),
+  )
+})
+
+describe("plain http", () => {
+  const asked = async (url: string, insecure?: boolean) => {
+    const heard: Array<string> = []
+    const send: typeof fetch = (input, init) => {
+      heard.push(new Request(input, init).url)
+      return Promise.reject(new TypeError("nobody is here"))
+    }
+    const altar = buyer({ url, fetch: send, ...(insecure === undefined ? {} : { insecure }) })
+    const error: { readonly code: string; readonly message: string } = await altar.spirits().then(
+      () => assert.fail("nobody is here"),
+      (reason) => reason,
+    )
+    return { error, heard }
+  }
+
+  it.each([
+    "http://altar.example",
+    "http://10.0.0.1:3000",
+    "http://127.0.0.1.altar.example",
+    "http://localhost.example",
+  ])("to %s is refused before anything is sent, unless it is allowed by name", async (url) => {
+    const refused = await asked(url)
+    assert.deepStrictEqual([refused.error.code, refused.heard], ["insecure_url", []])
+    assert.match(refused.error.message, /Nothing was charged\.$/u)
+    const allowed = await asked(url, true)
+    assert.deepStrictEqual([allowed.error.code, allowed.heard.length], ["unreachable", 1])
+  })
+
+  it.each(["http://127.0.0.1:3000", "http://localhost:3000", "http://[::1]:3000", "https://altar.example"])(
+    "to %s is nobody else's business",
+    async (url) => {
+      assert.deepStrictEqual((await asked(url)).heard.length, 1)
+    },
+  )
+
+  it("is no other scheme, and no nonsense", async () => {
+    for (const url of ["altar.example", "file:///etc", ""]) {
+      const { error, heard } = await asked(url, true)
+      assert.deepStrictEqual([error.code, heard], ["bad_url", []])
+    }
+  })
+})

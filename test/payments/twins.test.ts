@@ -1,0 +1,45 @@
+/** A request that is sent twice at once is one purchase: the slower one is never told that the faster one's payment is bad. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import * as Purchase from "../support/Purchase.ts"
+import { Wires, wired } from "../support/Wires.ts"
+import { World } from "../support/World.ts"
+
+describe("a payment that is looked at while its twin settles", { concurrent: true }, () => {
+  it.live("is answered with what its twin bought", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      const trap = rpc.arm("eth_call", "holdBefore")
+      const slower = yield* Effect.forkScoped(Purchase.send(url, purchase))
+      yield* trap.arrived
+      yield* rpc.calm
+      const faster = yield* Purchase.send(url, purchase)
+      assert.strictEqual(faster.status, 201, faster.text)
+      yield* trap.release
+      const answer = yield* Fiber.join(slower)
+      assert.strictEqual(answer.status, 200, answer.text)
+      assert.strictEqual(answer.text, faster.text.replace(/false\}$/u, "true}"))
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("under another body is a conflict, and not a bad payment", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      const trap = rpc.arm("eth_call", "holdBefore")
+      const other = { ...purchase, body: { commitment: "ab".repeat(32) } }
+      const slower = yield* Effect.forkScoped(Purchase.send(url, other))
+      yield* trap.arrived
+      yield* rpc.calm
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      yield* trap.release
+      const answer = yield* Fiber.join(slower)
+      assert.deepStrictEqual([answer.status, answer.json["code"]], [409, "idempotency_conflict"], answer.text)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})
