@@ -171,13 +171,13 @@ const reconcile = HttpApiEndpoint.post("reconcile", "/api/reconcile/:idempotency
     }),
     Pending,
   ],
-  error: [PaymentRefusal, Errors.AttemptNotFound],
+  error: [PaymentRefusal, Errors.AttemptNotFound, Errors.PaymentsUnavailable],
 })
   .annotateMerge(
     described(
       "reconcile",
       "Ask how a paid request ended",
-      "Free and safe at any time. Looks for evidence on the chain: 200 with the answer when settled, 202 while unknown, 402 `payment_failed` when it can never settle.",
+      "Free and safe at any time. Looks for evidence on the chain: 200 with the answer when settled, 202 while unknown, 402 `payment_failed` when it can never settle, which only a server that takes payments can say with a new offer: 503 elsewhere.",
     ),
   )
   .annotate(Unknown, () => new Errors.AttemptNotFound({}))

@@ -3,7 +3,13 @@ import { Context, Effect, Layer, Option, type Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { SettlementPending } from "../../schema/altar/Act.ts"
-import { AttemptNotFound, PaymentFailed, PaymentInvalid, PaymentRequired } from "../../schema/altar/Errors.ts"
+import {
+  AttemptNotFound,
+  PaymentFailed,
+  PaymentInvalid,
+  PaymentRequired,
+  type PaymentsUnavailable,
+} from "../../schema/altar/Errors.ts"
 import { priceUsd } from "../../schema/altar/Payment.ts"
 import { jsonText, readBody, refuse } from "../http/Responses.ts"
 import { PublicUrl } from "../PublicUrl.ts"
@@ -52,7 +58,7 @@ export class PaidHttp extends Context.Service<
     >
     readonly reconcile: (
       key: string,
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, AttemptNotFound | PaymentFailed>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, AttemptNotFound | PaymentFailed | PaymentsUnavailable>
   }
 >()("spirit-altar/payments/PaidHttp") {
   static readonly layer = Layer.effect(

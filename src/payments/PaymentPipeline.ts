@@ -98,7 +98,7 @@ export class PaymentPipeline extends Context.Service<
       request: PaidRequest,
     ): Effect.Effect<Outcome, PipelineRefusal | Refusal | PipelineFault>
     /** How the attempt under a key ended, after one more look for evidence; none when there is no such attempt. */
-    reconcile(key: string): Effect.Effect<Option.Option<Outcome>, PaymentFailed | PipelineFault>
+    reconcile(key: string): Effect.Effect<Option.Option<Outcome>, PaymentFailed | PaymentsUnavailable | PipelineFault>
   }
 >()("spirit-altar/payments/PaymentPipeline") {
   static readonly layer = (config: PipelineConfig) =>
@@ -137,14 +137,17 @@ export class PaymentPipeline extends Context.Service<
           })
 
         const failed = (attempt: Attempt) =>
-          Effect.flatMap(Effect.orDie(terms), (ready) => {
+          Effect.flatMap(terms, (ready) => {
             const reason = attempt.reason ?? "authorization_expired"
             const sale = { amountAtomic: attempt.amountAtomic, url: attempt.url, description: attempt.act }
             return Effect.fail(new PaymentFailed({ reason, challenge: challengeOf(ready, sale, reason) }))
           })
 
         /** What an attempt that is on disk answers. */
-        const resume = (attempt: Attempt, replayed: boolean): Effect.Effect<Outcome, PaymentFailed> =>
+        const resume = (
+          attempt: Attempt,
+          replayed: boolean,
+        ): Effect.Effect<Outcome, PaymentFailed | PaymentsUnavailable> =>
           attempt.state === "settled"
             ? Effect.succeed({ _tag: "Settled", attempt, replayed })
             : attempt.state === "failed"
