@@ -10,6 +10,9 @@ const rooms = Effect.promise(() => import("./Rooms.ts"))
 const room = Argument.String("room").pipe(
   Argument.withDescription("Its id or name as the journal knows it, or its invite link; - reads the link from stdin"),
 )
+/** An invite says where its room is. */
+const { url: _, ...kept } = common
+
 const showLink = Flag.Boolean("show-link").pipe(
   Flag.withDescription("Print the invite link; whoever has it can read, send and delete"),
   Flag.withDefault(false),
@@ -30,10 +33,7 @@ const line = ({ createdAt, mode, sender, senderKind, seq, text }: Shown) =>
 const create = Command.make(
   "create",
   {
-    url: common.url,
-    data: common.data,
-    json: common.json,
-    insecure: common.insecure,
+    ...common,
     name: Flag.String("name").pipe(Flag.withDescription("What the room is called, 1 to 60 characters"), Flag.optional),
     showLink,
   },
@@ -58,7 +58,7 @@ const create = Command.make(
   ]),
 )
 
-const list = Command.make("list", { data: common.data, json: common.json, insecure: common.insecure }, (flags) =>
+const list = Command.make("list", kept, (flags) =>
   Effect.flatMap(rooms, ({ open }) =>
     show(
       flags,
@@ -75,20 +75,17 @@ const list = Command.make("list", { data: common.data, json: common.json, insecu
   Command.withExamples([{ command: "spirit-altar room list", description: "Ids and names, no tokens" }]),
 )
 
-const invite = Command.make(
-  "invite",
-  { data: common.data, json: common.json, insecure: common.insecure, room },
-  (flags) =>
-    Effect.flatMap(rooms, ({ linkOf, open }) =>
-      show(
-        flags,
-        Effect.gen(function* () {
-          const found = yield* (yield* open(flags)).find(flags.room)
-          return { link: linkOf(found) }
-        }),
-        ({ link }) => Effect.succeed(link),
-      ),
+const invite = Command.make("invite", { ...kept, room }, (flags) =>
+  Effect.flatMap(rooms, ({ linkOf, open }) =>
+    show(
+      flags,
+      Effect.gen(function* () {
+        const found = yield* (yield* open(flags)).find(flags.room)
+        return { link: linkOf(found) }
+      }),
+      ({ link }) => Effect.succeed(link),
     ),
+  ),
 ).pipe(
   Command.withDescription("Print a room's invite link; it is the secret itself"),
   Command.withExamples([{ command: 'spirit-altar room invite "Night shift"', description: "For whoever may come in" }]),
@@ -97,9 +94,7 @@ const invite = Command.make(
 const read = Command.make(
   "read",
   {
-    data: common.data,
-    json: common.json,
-    insecure: common.insecure,
+    ...kept,
     room,
     after: Flag.Int("after").pipe(
       Flag.withDescription("Only messages after this number; the latest 50 when absent"),
@@ -131,9 +126,7 @@ const read = Command.make(
 const send = Command.make(
   "send",
   {
-    data: common.data,
-    json: common.json,
-    insecure: common.insecure,
+    ...kept,
     room,
     text: Argument.String("text").pipe(Argument.withDescription("What to say, 1 to 160 characters on one line")),
     sender: Flag.String("sender").pipe(Flag.withDescription("Who says it, 1 to 40 characters")),
@@ -176,9 +169,7 @@ const send = Command.make(
 const poll = Command.make(
   "poll",
   {
-    data: common.data,
-    json: common.json,
-    insecure: common.insecure,
+    ...kept,
     room,
     every: Flag.Int("every").pipe(
       Flag.withDescription("Seconds between two looks, 1 to 3600"),
@@ -207,20 +198,17 @@ const poll = Command.make(
   Command.withExamples([{ command: 'spirit-altar room poll "Night shift" --json', description: "For a program" }]),
 )
 
-const remove = Command.make(
-  "delete",
-  { data: common.data, json: common.json, insecure: common.insecure, room },
-  (flags) =>
-    Effect.flatMap(rooms, ({ open }) =>
-      show(
-        flags,
-        Effect.gen(function* () {
-          const { find, remove } = yield* open(flags)
-          return yield* remove(yield* find(flags.room))
-        }),
-        () => Effect.succeed("The room, its messages and its invite are gone, for everyone."),
-      ),
+const remove = Command.make("delete", { ...kept, room }, (flags) =>
+  Effect.flatMap(rooms, ({ open }) =>
+    show(
+      flags,
+      Effect.gen(function* () {
+        const { find, remove } = yield* open(flags)
+        return yield* remove(yield* find(flags.room))
+      }),
+      () => Effect.succeed("The room, its messages and its invite are gone, for everyone."),
     ),
+  ),
 ).pipe(
   Command.withDescription("Delete a room for everyone, at once"),
   Command.withExamples([{ command: 'spirit-altar room delete "Night shift"', description: "Gone" }]),
