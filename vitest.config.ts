@@ -1,13 +1,33 @@
-/** Tests run against a real PostgreSQL and a real chain; two files at a time suit two cores. */
+/** Tests run against a real PostgreSQL and a real chain, as many files at a time as there are cores. */
 import { defineConfig } from "vitest/config"
+import LongestFirst from "./test/support/LongestFirst.ts"
+import { patience } from "./test/support/Patience.ts"
+
+/** What needs no process, chain or browser: whoever changes a line hears about it in seconds. */
+const fast = "test/fast/**/*.test.ts"
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/globalSetup.ts"],
-    setupFiles: ["test/support/validate.ts"],
-    maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Reading the code costs more than most files' tests: a worker reads it once.
+    isolate: false,
+    silent: "passed-only",
+    reporters: ["default", "./test/support/Reporter.ts"],
+    sequence: { sequencer: LongestFirst },
+    coverage: { include: ["src/**", "schema/**"], reporter: ["text", "html"] },
+    projects: [
+      { extends: true, test: { name: "fast", include: [fast], testTimeout: patience(60) } },
+      {
+        extends: true,
+        test: {
+          name: "whole",
+          include: ["test/**/*.test.ts"],
+          exclude: [fast, "**/node_modules/**"],
+          globalSetup: ["test/support/globalSetup.ts"],
+          setupFiles: ["test/support/validate.ts"],
+          testTimeout: patience(120),
+          hookTimeout: patience(120),
+        },
+      },
+    ],
   },
 })

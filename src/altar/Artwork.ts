@@ -1,5 +1,6 @@
 /** The artwork as it is served: its path, its bytes' hash, size and measures, read once from the files themselves. */
 import { Effect, FileSystem, Path } from "effect"
+import { packageRoot } from "../platform/PackageRoot.ts"
 import { sha256 } from "./Hashes.ts"
 
 export interface Artwork {
@@ -12,7 +13,7 @@ export interface Artwork {
 }
 
 /** Where the artwork lies, and below which path it is served. */
-export const folder = new URL("../web/art/", import.meta.url)
+export const folder = new URL("src/web/art/", packageRoot)
 export const prefix = "/art"
 
 /** Width and height of a PNG stand at byte 16 of the file, big-endian. */

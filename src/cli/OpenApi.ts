@@ -2,9 +2,10 @@
 import { Console, Effect, FileSystem } from "effect"
 import { OpenApi } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
+import { packageRoot } from "../platform/PackageRoot.ts"
 import { Trouble } from "./Trouble.ts"
 
-const file = new URL("../../schema/openapi.json", import.meta.url).pathname
+const file = new URL("schema/openapi.json", packageRoot).pathname
 
 /** The document as it is written and served, two spaces deep. */
 export const document = () => `${JSON.stringify(OpenApi.fromApi(Api), null, 2)}\n`

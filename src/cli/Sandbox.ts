@@ -1,7 +1,7 @@
 /** `sandbox`: a real database, a real chain and play money, ready in seconds. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { variables } from "../Config.ts"
+import { variables } from "../Variables.ts"
 
 const network = Flag.Literals("network", ["eip155:84532", "eip155:8453"]).pipe(
   Flag.withDescription("Network id to rehearse with; on eip155:8453 use throw-away keys only"),

@@ -1,7 +1,7 @@
 /** `serve`: the production server, configured by its environment alone. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { variables } from "../Config.ts"
+import { variables } from "../Variables.ts"
 
 const help = variables.map(([name, meaning]) => `  ${name}: ${meaning}`).join("\n")
 

@@ -1,51 +1,6 @@
-/** `verify`: an independent check of a whole witness chain, with its own few lines for every rule. */
-import { createHash } from "node:crypto"
-import { Console, Effect, Option, Schema } from "effect"
+/** `verify`: what a person may ask of a whole witness chain. */
+import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { FetchHttpClient, HttpClient } from "effect/http"
-import { Trouble } from "./Trouble.ts"
-
-const Entry = Schema.Struct({
-  sequence: Schema.Int,
-  id: Schema.String,
-  commitment: Schema.String,
-  witnessedAt: Schema.String,
-  transaction: Schema.String,
-  payer: Schema.String,
-  previousHash: Schema.String,
-  chainHash: Schema.String,
-})
-type Entry = typeof Entry.Type
-
-const Segment = Schema.Struct({
-  entries: Schema.Array(Entry),
-  head: Schema.Struct({ sequence: Schema.Int, chainHash: Schema.String }),
-  next: Schema.NullOr(Schema.Int),
-})
-
-const Answer = Schema.Struct({
-  receipt: Schema.Struct({ asset: Schema.String, payTo: Schema.String, amountAtomic: Schema.String }),
-})
-const Sandbox = Schema.Struct({ rpcUrl: Schema.String })
-const Rpc = Schema.Struct({
-  result: Schema.NullOr(
-    Schema.Struct({
-      status: Schema.String,
-      logs: Schema.Array(
-        Schema.Struct({ address: Schema.String, topics: Schema.Array(Schema.String), data: Schema.String }),
-      ),
-    }),
-  ),
-})
-
-const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-
-const hashOf = (entry: Entry, previousHash: string) =>
-  createHash("sha256")
-    .update([previousHash, String(entry.sequence), entry.commitment, entry.witnessedAt, entry.transaction].join("\0"))
-    .digest("hex")
-
-const asTopic = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`
 
 const url = Flag.String("url").pipe(
   Flag.withDescription("Public URL of the altar"),
@@ -56,103 +11,11 @@ const rpc = Flag.String("rpc").pipe(
   Flag.optional,
 )
 
-const getJson = <A>(address: string, schema: Schema.Decoder<A>) =>
-  HttpClient.get(address).pipe(
-    Effect.flatMap((response) =>
-      Effect.flatMap(response.json, (json) => Schema.decodeEffect(schema)(response.status === 200 ? json : null)),
-    ),
-    Effect.mapError((error) => new Trouble({ message: `${address} could not be read: ${error.message}` })),
-  )
-
-const receiptOf = (rpcUrl: string, hash: string) =>
-  Effect.tryPromise({
-    try: () =>
-      fetch(rpcUrl, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getTransactionReceipt", params: [hash] }),
-        redirect: "error",
-        signal: AbortSignal.timeout(20_000),
-      }).then((response) => response.json()),
-    catch: () => new Trouble({ message: `${rpcUrl} does not answer` }),
-  }).pipe(
-    Effect.flatMap((json) =>
-      Effect.mapError(
-        Schema.decodeUnknownEffect(Rpc)(json),
-        () => new Trouble({ message: `${rpcUrl} is not an EVM node` }),
-      ),
-    ),
-    Effect.map(({ result }) => result),
-  )
-
-/** The first thing wrong with a link, or undefined. */
-const wrongLink = (entry: Entry, previous: { readonly sequence: number; readonly chainHash: string }) => {
-  if (entry.sequence !== previous.sequence + 1) return `follows ${previous.sequence}`
-  if (entry.previousHash !== previous.chainHash) return "names another predecessor"
-  if (hashOf(entry, previous.chainHash) !== entry.chainHash) return "does not hash to its chainHash"
-  return undefined
-}
-
-const wrongPayment = Effect.fnUntraced(function* (base: string, rpcUrl: string, entry: Entry) {
-  const { receipt } = yield* getJson(`${base}/api/witness/${entry.id}`, Answer)
-  const mined = yield* receiptOf(rpcUrl, entry.transaction)
-  if (mined === null) return `its transaction ${entry.transaction} is not on the chain`
-  if (mined.status !== "0x1") return `its transaction ${entry.transaction} was reverted`
-  const paid = mined.logs.some(
-    (log) =>
-      log.address.toLowerCase() === receipt.asset.toLowerCase() &&
-      log.topics[0] === transferTopic &&
-      log.topics[1] === asTopic(entry.payer) &&
-      log.topics[2] === asTopic(receipt.payTo) &&
-      BigInt(log.data) === BigInt(receipt.amountAtomic),
-  )
-  return paid ? undefined : `its transaction ${entry.transaction} does not hold the payment`
-})
-
-/** Checks all links, and with an RPC all payments; fails naming the first broken link. */
-export const verifyChain = Effect.fn("verifyChain")(function* (base: string, rpcUrl: Option.Option<string>) {
-  let previous = { sequence: 0, chainHash: "0".repeat(64) }
-  let next: number | null = 1
-  let head = previous
-  while (next !== null) {
-    const segment: typeof Segment.Type = yield* getJson(`${base}/api/witness/chain?from=${next}&limit=100`, Segment)
-    for (const entry of segment.entries) {
-      const wrong =
-        wrongLink(entry, previous) ??
-        (Option.isSome(rpcUrl) ? yield* wrongPayment(base, rpcUrl.value, entry) : undefined)
-      if (wrong !== undefined) return yield* new Trouble({ message: `BROKEN at stone ${entry.sequence}: ${wrong}` })
-      previous = entry
-    }
-    head = segment.head
-    next = segment.next
-    if (next !== null) yield* Console.log(`  ${previous.sequence} of ${head.sequence} links hold`)
-  }
-  if (
-    previous.sequence < head.sequence ||
-    (previous.sequence === head.sequence && previous.chainHash !== head.chainHash)
-  ) {
-    return yield* new Trouble({ message: `BROKEN at stone ${previous.sequence + 1}: the head is not the last link` })
-  }
-  return { stones: previous.sequence, chainHash: previous.chainHash }
-})
-
 export const verify = Command.make("verify", { url, rpc }, (flags) =>
-  Effect.gen(function* () {
-    const base = flags.url.replace(/\/+$/u, "")
-    const rpcUrl = Option.isSome(flags.rpc)
-      ? flags.rpc
-      : yield* getJson(`${base}/sandbox`, Sandbox).pipe(
-          Effect.map(({ rpcUrl: own }) => own),
-          Effect.option,
-        )
-    const { chainHash, stones } = yield* verifyChain(base, rpcUrl)
-    yield* Console.log(
-      Option.isSome(rpcUrl)
-        ? `${stones} stones: every link hashes, every payment is on the chain.`
-        : `${stones} stones: every link hashes. Payments were not checked: name the network's RPC with --rpc.`,
-    )
-    yield* Console.log(`head ${chainHash}`)
-  }).pipe(Effect.provide(FetchHttpClient.layer)),
+  Effect.flatMap(
+    Effect.promise(() => import("./Verifying.ts")),
+    ({ verifying }) => verifying(flags.url, flags.rpc),
+  ),
 ).pipe(
   Command.withDescription("Download a witness chain, recompute every link, and look every payment up on its chain"),
   Command.withExamples([

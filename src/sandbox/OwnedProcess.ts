@@ -84,6 +84,8 @@ export const start = Effect.fn("OwnedProcess.start")(function* (options: {
   readonly stop: Stop
   readonly identity?: Identity
   readonly cwd?: string
+  /** Is told all that it writes. */
+  readonly hear?: (text: string) => void
 }): Effect.fn.Return<{ readonly pid: number; readonly ready: RegExpExecArray }, ProcessError, Scope.Scope> {
   let output = ""
   const failed = (reason: string) => new ProcessError({ message: `${options.command}: ${reason}\n${output}`.trim() })
@@ -97,7 +99,10 @@ export const start = Effect.fn("OwnedProcess.start")(function* (options: {
         stdio: ["ignore", "pipe", "pipe"],
       })
       // Read for as long as it lives: a full pipe would stop it.
-      const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-8192))
+      const keep = (chunk: Buffer) => {
+        output = (output + chunk.toString()).slice(-8192)
+        options.hear?.(chunk.toString())
+      }
       child.stdout.on("data", keep)
       child.stderr.on("data", keep)
       child.once("spawn", () => resume(Effect.succeed(child)))
@@ -128,7 +133,7 @@ export const start = Effect.fn("OwnedProcess.start")(function* (options: {
     })
   }).pipe(
     Effect.timeoutOrElse({
-      duration: "30 seconds",
+      duration: "2 minutes",
       orElse: () => Effect.fail(failed("was not ready in time")),
     }),
   )

@@ -12,13 +12,14 @@ import {
 import { HttpApiScalar } from "effect/http-api"
 import { apiAt } from "../../schema/Api.ts"
 import { preferred } from "../http/Accept.ts"
+import { packageRoot } from "../platform/PackageRoot.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import * as Guide from "./Guide.ts"
 import * as Pages from "./Pages.ts"
 import * as Permalinks from "./Permalinks.ts"
 
 /** What `src/web/build.ts` writes. */
-const root = fileURLToPath(new URL("../../dist/web/", import.meta.url))
+const root = fileURLToPath(new URL("dist/web/", packageRoot))
 
 /** No file of ours has a longer name, and a file system fails on names that are too long. */
 const longestName = 250

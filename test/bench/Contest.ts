@@ -56,7 +56,7 @@ export const open = async (stoneCount: number, reads: ReadonlyArray<Shot>): Prom
     const doubles = await serve("Doubles.ts", [], {})
     const environment = { PUBLIC_URL: Ledger.publicUrl, PAY_TO: Ledger.payTo, FACILITATOR_URL: doubles.url }
     const port = await freePort()
-    const ours = await serve("../../src/main.ts", ["serve"], {
+    const ours = await serve("../../src/start.js", ["serve"], {
       ...environment,
       X402_NETWORK: Ledger.network,
       DATABASE_URL: databases.ours,

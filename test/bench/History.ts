@@ -77,7 +77,7 @@ const fillStones = Effect.fnUntraced(function* ({ stones }: Sizes) {
 
 const serve = async (database: string): Promise<Served> => {
   const port = await freePort()
-  return start(["src/main.ts", "serve"], { DATABASE_URL: database, PORT: String(port) })
+  return start(["src/start.js", "serve"], { DATABASE_URL: database, PORT: String(port) })
 }
 
 /** What is read, with a place in the middle of each history. */

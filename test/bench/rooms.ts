@@ -42,7 +42,7 @@ const headers = () => {
 const databases = await Databases.open()
 const served: Array<Served> = []
 const port = await freePort()
-const ours = await start([file("../../src/main.ts"), "serve"], {
+const ours = await start([file("../../src/start.js"), "serve"], {
   DATABASE_URL: databases.ours,
   PORT: String(port),
   TRUSTED_PROXIES: "127.0.0.1",

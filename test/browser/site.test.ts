@@ -120,7 +120,7 @@ describe("the build", () => {
     const before = built()
     assert.isAbove(before.length, 5)
     writeFileSync(join(dist, `stranger-${randomUUID()}.txt`), "")
-    await build()
+    await build(new URL("../../dist/web/", import.meta.url))
     assert.deepStrictEqual(built(), before)
   })
 })

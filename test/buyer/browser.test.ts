@@ -72,7 +72,7 @@ interface Library {
 
 const stage = Layer.merge(world(), Browser.layer)
 
-describe.skipIf(inject("chromium") === "")("in a browser,", () => {
+describe.skipIf(inject("browser") === "")("in a browser,", () => {
   layer(stage, { excludeTestServices: true })("the library", (it) => {
     it.effect("seals, verifies, buys and reveals on a page of another host, and remembers over a reload", () =>
       Effect.gen(function* () {

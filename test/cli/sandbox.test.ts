@@ -8,7 +8,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { freePort } from "../support/World.ts"
 
-const main = new URL("../../src/main.ts", import.meta.url).pathname
+const main = new URL("../../src/start.js", import.meta.url).pathname
 
 interface Ended {
   readonly code: number | null

@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, sym
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { variables } from "../../src/Config.ts"
+import { variables } from "../../src/Variables.ts"
 import { isHere, make, type Nix } from "./Nix.ts"
 
 const root = new URL("../../", import.meta.url).pathname

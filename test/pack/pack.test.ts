@@ -105,7 +105,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 describe("the packed file", () => {
   it("holds what runs and nothing else", () => {
     const meant =
-      /^(?:LICENSE|README\.md|package\.json|dist\/lib\/(?:(?:schema|src|migrations)\/[\w./-]+\.(?:js|d\.ts)|dist\/web\/[\w./-]+\.(?:js|css|html|svg)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json|src\/sandbox\/contracts\/[\w]+\.json))$/u
+      /^(?:LICENSE|README\.md|package\.json|dist\/lib\/(?:(?:schema|src)\/[\w./-]+\.(?:js|d\.ts)|dist\/server\/[\w-]+\.js(?:\.map)?|dist\/web\/[\w./-]+\.(?:js|css|html|svg)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json))$/u
     assert.deepStrictEqual(
       files.filter((file) => !meant.test(file) || /(?:^|\/)\.|\.test\.|(?:^|\/)test\//u.test(file)),
       [],

@@ -142,7 +142,7 @@ describe("the configuration", () => {
     Effect.gen(function* () {
       const { CARD_SECRET_KEY: _, ...half } = yield* environment
       const failure = yield* Effect.promise(() =>
-        promisify(execFile)(process.execPath, ["src/main.ts", "serve"], { env: half, timeout: 30_000 }).then(
+        promisify(execFile)(process.execPath, ["src/start.js", "serve"], { env: half, timeout: 30_000 }).then(
           () => "it started",
           (error: { readonly stderr: string; readonly stdout: string }) => `${error.stdout}${error.stderr}`,
         ),

@@ -1,41 +1,28 @@
 /** A real browser beside a real server: every visitor has an address, a memory and a list of complaints of its own. */
-import { mkdirSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
 import axe from "axe-core"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Exit, Layer } from "effect"
 import {
   type Browser as Chromium,
+  type BrowserContext,
   type BrowserContextOptions,
   chromium,
   type Page,
   type Response,
 } from "playwright-core"
 import { inject } from "vitest"
+import { fileOf } from "./Keeping.ts"
+import { patience } from "./Patience.ts"
 import { from, layer as rooms, newAddress } from "./Rooms.ts"
-import { judgeLater } from "./validate.ts"
+import { judgeLater } from "./Hearing.ts"
 import { World } from "./World.ts"
 
 export class Browser extends Context.Service<Browser, Chromium>()("test/Browser") {
   static readonly layer = Layer.effect(
     Browser,
     Effect.acquireRelease(
-      Effect.promise(() =>
-        chromium.launch({
-          executablePath: inject("chromium"),
-          args: [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-          ],
-        }),
-      ),
+      Effect.promise(() => chromium.connect(inject("browser"))),
       (browser) => Effect.promise(() => browser.close()),
     ),
   )
@@ -47,7 +34,7 @@ type Tests = Parameters<ReturnType<typeof layer<Layer.Success<typeof world>, nev
 
 /** Tests that need a browser; without one they are skipped, and the set-up says so. */
 export const browser = (name: string, tests: Extract<Tests, Function>) =>
-  describe.skipIf(inject("chromium") === "")("in a browser,", () => {
+  describe.skipIf(inject("browser") === "")("in a browser,", () => {
     layer(world, { excludeTestServices: true })(name, tests)
   })
 
@@ -74,6 +61,12 @@ const heardIn = async (response: Response) => {
   return body === undefined ? heard : { ...heard, body }
 }
 
+/** What the visitor of a failed test saw last. */
+const keepPictures = async (context: BrowserContext) => {
+  for (const [index, page] of context.pages().entries())
+    await page.screenshot({ path: fileOf(`page-${index + 1}.png`), timeout: patience(10) }).catch(() => undefined)
+}
+
 /** A visitor of its own; `path` is opened and loaded. */
 export const visit = Effect.fnUntraced(function* (
   path: string,
@@ -92,9 +85,13 @@ export const visit = Effect.fnUntraced(function* (
         }),
       ),
     ),
-    (context) => Effect.promise(() => context.close()),
+    (context, exit) =>
+      Effect.promise(async () => {
+        if (Exit.isFailure(exit)) await keepPictures(context)
+        await context.close()
+      }),
   )
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(patience(30))
   const page = yield* Effect.promise(() => context.newPage())
   const complaints: Array<string> = []
   page.on("console", (message) => {
@@ -124,9 +121,9 @@ export const isAccessible = async (page: Page, state: string) => {
   assert.deepStrictEqual(found, [], state)
 }
 
-/** Where pictures for human eyes are kept. */
-export const pictures = join(tmpdir(), "spirit-altar-pictures")
-mkdirSync(pictures, { recursive: true })
+/** Pictures for human eyes: kept in this folder when it is named, as drawing a whole page costs more than judging it. */
+const pictures = process.env["PICTURES"]
 
-export const picture = (page: Page, name: string) =>
-  page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+export const picture = async (page: Page, name: string): Promise<void> => {
+  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+}

@@ -4,12 +4,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { judge } from "./validate.ts"
+import { judge } from "./Hearing.ts"
 import { World } from "./World.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 
-export const main = new URL("../../src/main.ts", import.meta.url).pathname
+export const main = new URL("../../src/start.js", import.meta.url).pathname
 
 const overhear = new URL("overhear.ts", import.meta.url).pathname
 

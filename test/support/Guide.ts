@@ -46,7 +46,7 @@ export const guide = (
   change: Partial<ServerConfig> = {},
   payments: Partial<PaymentsConfig> = {},
 ) =>
-  describe.skipIf(inject("chromium") === "")("in a browser,", () => {
+  describe.skipIf(inject("browser") === "")("in a browser,", () => {
     layer(Layer.merge(sandbox(change, payments), Browser.layer), { excludeTestServices: true })(name, tests)
   })
 

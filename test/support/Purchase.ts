@@ -6,6 +6,7 @@ import { SqlClient } from "effect/sql"
 import { type Hex, parseAbi, parseAbiItem } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "./Patience.ts"
 import {
   type Answer,
   ask,
@@ -224,5 +225,5 @@ export const ended = (purchase: Purchase) =>
   attemptOf(purchase).pipe(
     Effect.map((attempt) => attempt?.state),
     Effect.repeat({ until: (state) => state !== "pending", schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: "15 seconds", orElse: () => Effect.die(`${purchase.key} stays pending`) }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`${purchase.key} stays pending`) }),
   )

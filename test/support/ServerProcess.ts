@@ -1,8 +1,7 @@
 /** The real server as a process of its own, which can be killed without warning and started again where it stood. */
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
+import { keepText } from "./Keeping.ts"
 import { freePort } from "./World.ts"
 
 export interface ServerProcess {
@@ -15,16 +14,19 @@ export interface ServerProcess {
 
 const stop: OwnedProcess.Stop = { signal: "SIGKILL", force: "SIGKILL", patienceMs: 5000 }
 
-// Many starts of the same code: compiled once.
-const compileCache = join(tmpdir(), "spirit-altar-compile-cache")
-
 /** `env` is everything the server is configured by but where it listens: port and public URL stay for all its lives. */
 export const make = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
   const port = yield* freePort
   const url = `http://127.0.0.1:${port}`
-  const variables = { NODE_COMPILE_CACHE: compileCache, HOST: "127.0.0.1", PORT: String(port), PUBLIC_URL: url, ...env }
+  const variables = { HOST: "127.0.0.1", PORT: String(port), PUBLIC_URL: url, ...env }
   let life = yield* Scope.make()
-  yield* Effect.addFinalizer(() => Effect.suspend(() => Scope.close(life, Exit.void)))
+  let log = ""
+  yield* Effect.addFinalizer((exit) =>
+    Effect.andThen(
+      Effect.suspend(() => Scope.close(life, Exit.void)),
+      Effect.sync(() => (Exit.isFailure(exit) ? keepText(`server-${port}.log`, log) : undefined)),
+    ),
+  )
 
   const start = Effect.gen(function* () {
     life = yield* Scope.make()
@@ -33,10 +35,11 @@ export const make = Effect.fnUntraced(function* (env: Readonly<Record<string, st
       args: [
         ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
         process.execPath,
-        "src/main.ts",
+        "src/start.js",
         "serve",
       ],
       ready: /Listening on/,
+      hear: (text) => (log += text),
       stop,
     }).pipe(Scope.provide(life), Effect.orDie)
   })

@@ -1,5 +1,6 @@
 /** A trap: what passes is caught, the test is told, and nothing caught moves on before the test says how. */
 import { Effect } from "effect"
+import { patience } from "./Patience.ts"
 
 /** The test's side of a trap. */
 export interface Trap {
@@ -21,7 +22,7 @@ export const make = (name: string): Jaws => {
   const verdict = Promise.withResolvers<"release" | "discard">()
   return {
     arrived: Effect.promise(() => arrival.promise).pipe(
-      Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(`nothing was caught: ${name}`) }),
+      Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die(`nothing was caught: ${name}`) }),
     ),
     release: Effect.sync(() => verdict.resolve("release")),
     discard: Effect.sync(() => verdict.resolve("discard")),

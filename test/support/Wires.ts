@@ -1,5 +1,5 @@
 /** All that a server is wired to, each wire with a hand on it: node, facilitator and database of one test alone. */
-import { Context, Duration, Effect, Layer, Option, Redacted, References } from "effect"
+import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -7,6 +7,7 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Server from "../../src/Server.ts"
 import { database, sql } from "./Database.ts"
 import * as Facilitator from "./Facilitator.ts"
+import { slowness } from "./Patience.ts"
 import * as PgProxy from "./PgProxy.ts"
 import * as RpcProxy from "./RpcProxy.ts"
 import { chain, configOf, paymentsOf, World } from "./World.ts"
@@ -56,7 +57,7 @@ const config = (settledBy: SettledBy, patience: Duration.Input) =>
       return yield* configOf(
         {
           rpcUrl: Redacted.make(rpc.url),
-          patience: Duration.fromInputUnsafe(patience),
+          patience: Duration.times(Duration.fromInputUnsafe(patience), slowness),
           sweepEvery: Duration.hours(1),
           settlement,
         },
@@ -65,7 +66,7 @@ const config = (settledBy: SettledBy, patience: Duration.Input) =>
     }),
   )
 
-/** A server in this process behind the wires, silent about its troubles, that waits so long for a settlement. */
+/** A server in this process behind the wires that waits so long for a settlement, longer on a slow machine. */
 export const wired = (settledBy: SettledBy, patience: Duration.Input = "1 second"): Layer.Layer<Stage | World> =>
   Layer.orDie(
     Layer.effect(
@@ -74,7 +75,6 @@ export const wired = (settledBy: SettledBy, patience: Duration.Input = "1 second
     ).pipe(
       Layer.provideMerge(Server.layer(Layer.empty)),
       Layer.provide(config(settledBy, patience)),
-      Layer.provide(Layer.succeed(References.MinimumLogLevel, "None")),
       Layer.provideMerge(stage),
     ),
   )

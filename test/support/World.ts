@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto"
 import { createServer } from "node:net"
 import { setTimeout } from "node:timers/promises"
-import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Duration, Effect, Layer, Option, Redacted, Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import {
   createTestClient,
@@ -20,6 +20,7 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Server from "../../src/Server.ts"
 import { database, sql } from "./Database.ts"
+import { patience } from "./Patience.ts"
 
 export const network = "eip155:84532"
 
@@ -48,7 +49,7 @@ export const paymentsOf = (chain: LocalChain["Service"], change: Partial<Payment
   finalTag: "finalized",
   settlement: { _tag: "Relayer", privateKey: chain.relayerKey },
   walletFactories: [],
-  patience: Duration.seconds(20),
+  patience: Duration.millis(patience(20)),
   sweepEvery: Duration.seconds(60),
   ...change,
 })
@@ -84,7 +85,48 @@ const world = Layer.effect(
   Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
 )
 
-export const chain = LocalChain.layer({ network })
+/** A chain that is lent out, with the state it goes back to. */
+interface Lent {
+  readonly chain: LocalChain["Service"]
+  readonly first: Hex
+}
+
+/** Chains of this worker that nobody uses: starting one costs more than most tests do on it. */
+const idle: Array<Lent> = []
+
+const startChain = Effect.gen(function* () {
+  // Ends with the worker.
+  const context = yield* Layer.buildWithScope(LocalChain.layer({ network }), yield* Scope.make())
+  const started = Context.get(context, LocalChain)
+  const first = yield* Effect.promise(() => chainClient(started.rpcUrl).snapshot())
+  return { chain: started, first } satisfies Lent
+})
+
+/** Back at its first block, with nothing waiting, for the next test; one that does not obey is left alone. */
+const giveBack = ({ chain: used, first }: Lent) =>
+  Effect.ignore(
+    Effect.tryPromise(async () => {
+      const client = chainClient(used.rpcUrl)
+      await client.setAutomine(true)
+      await client.transport.request({ method: "anvil_dropAllTransactions" })
+      await client.revert({ id: first })
+      idle.push({ chain: used, first: await client.snapshot() })
+    }),
+  )
+
+/** A chain for one test or file alone. */
+export const chain = Layer.effect(
+  LocalChain,
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.suspend(() =>
+        Option.match(Option.fromUndefinedOr(idle.pop()), { onNone: () => startChain, onSome: Effect.succeed }),
+      ),
+      giveBack,
+    ),
+    (lent) => lent.chain,
+  ),
+)
 
 /** Everything: server, chain, database, and the tests' own SQL. */
 export const layer = (
@@ -106,7 +148,7 @@ export const layer = (
 export const receiptBy =
   (client: Pick<PublicActions, "getTransactionReceipt">) =>
   async ({ hash }: { readonly hash: Hex }) => {
-    for (const end = performance.now() + 30_000; ; await setTimeout(20)) {
+    for (const end = performance.now() + patience(30); ; await setTimeout(20)) {
       const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
         if (error instanceof TransactionReceiptNotFoundError && performance.now() < end) return undefined
         throw error

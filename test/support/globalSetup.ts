@@ -5,16 +5,17 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import { chromium } from "playwright-core"
 import type { TestProject } from "vitest/node"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/Sql.ts"
-import { build } from "../../src/web/build.ts"
+import { buildCheckout } from "../../src/build.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
     readonly databaseUrl: string
-    /** Empty when there is no browser. */
-    readonly chromium: string
+    /** Where the one browser of the run is reached; empty when there is none. */
+    readonly browser: string
   }
 }
 
@@ -28,14 +29,26 @@ export const withDatabase = (url: string, name: string) => {
 }
 
 /** `CHROMIUM_PATH` if given, else where Debian keeps it; said once when there is none. */
-const findChromium = () => {
+const launchBrowser = async () => {
   const path = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
-  if (existsSync(path)) return path
+  if (existsSync(path)) return chromium.launchServer({ executablePath: path, args: browserFlags })
   process.stdout.write(
     `No Chromium at ${path}: the browser tests are skipped (apt install chromium, or set CHROMIUM_PATH).\n`,
   )
-  return ""
+  return undefined
 }
+
+/** It asks nobody but us, and draws without a screen. */
+const browserFlags = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+]
 
 const makeTemplate = (url: string) =>
   Effect.gen(function* () {
@@ -52,8 +65,9 @@ const makeTemplate = (url: string) =>
   )
 
 export default async function setup(project: TestProject) {
-  await build()
-  project.provide("chromium", findChromium())
+  await buildCheckout()
+  const browser = await launchBrowser()
+  project.provide("browser", browser?.wsEndpoint() ?? "")
   const scope = Scope.makeUnsafe()
   const folder = await mkdtemp(join(tmpdir(), "spirit-altar-test-"))
   const start = Effect.gen(function* () {
@@ -67,6 +81,7 @@ export default async function setup(project: TestProject) {
   const url = await Effect.runPromise(Effect.tap(start, makeTemplate).pipe(Scope.provide(scope)))
   project.provide("databaseUrl", url)
   return async () => {
+    await browser?.close()
     await Effect.runPromise(Scope.close(scope, Exit.void))
     await rm(folder, { recursive: true, force: true })
   }

@@ -1,0 +1,70 @@
+/** `dist` is what runs: the pages, and the server with all commands as one bundle; the same for the same sources. */
+import { writeFile } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
+import { build as bundle, type OutputFile } from "esbuild"
+import { fingerprint, stampOf } from "./freshness.ts"
+import { packageRoot } from "./platform/PackageRoot.ts"
+import { writeOutput } from "./web/output.ts"
+import { build as buildPages } from "./web/build.ts"
+
+const root = fileURLToPath(packageRoot)
+
+/** Chunks of dependencies alone go without a map: reading theirs would cost every start more than all else. */
+const withoutForeignMaps = (files: ReadonlyArray<OutputFile>): ReadonlyArray<OutputFile> => {
+  const foreign = new Set(
+    files
+      .filter(({ path, text }) => path.endsWith(".map") && !/"[./]*\/(?:src|schema|migrations)\//u.test(text))
+      .map(({ path }) => path.slice(0, -".map".length)),
+  )
+  return files.flatMap((file) => {
+    if (foreign.has(file.path.replace(/\.map$/u, ""))) {
+      if (file.path.endsWith(".map")) return []
+      const text = file.text.replace(/\/\/# sourceMappingURL=.*\n?$/u, "")
+      return [{ ...file, text, contents: Buffer.from(text) }]
+    }
+    return [file]
+  })
+}
+
+/** Bundles `src/main.ts` into `dist/server`, what a command loads on demand as a chunk of its own. */
+const buildServer = async (target: URL) => {
+  const outdir = fileURLToPath(new URL("dist/server/", target))
+  const { outputFiles } = await bundle({
+    absWorkingDir: root,
+    entryPoints: ["src/main.ts"],
+    outdir,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node24",
+    splitting: true,
+    // Its names cannot be told without running it, so a chunk of its own would export none.
+    external: ["undici"],
+    chunkNames: "[name]-[hash]",
+    sourcemap: true,
+    sourcesContent: false,
+    // What was written for CommonJS asks for `require`.
+    banner: {
+      js: `import { createRequire as $createRequire } from "node:module"; const require = $createRequire(import.meta.url);`,
+    },
+    legalComments: "none",
+    write: false,
+    logLevel: "warning",
+  })
+  await writeOutput(outdir, withoutForeignMaps(outputFiles), { keepMillis: 86_400_000 })
+}
+
+/** Pages and server, below `target`. */
+export const build = async (target: URL): Promise<void> => {
+  await Promise.all([buildPages(new URL("dist/web/", target)), buildServer(target)])
+}
+
+/** The same for the checkout, whose commands ask whether it is fresh; whoever runs it meanwhile never sees half a file. */
+export const buildCheckout = async (): Promise<void> => {
+  // Taken before: what changes meanwhile is built next time.
+  const built = fingerprint(packageRoot)
+  await build(packageRoot)
+  await writeFile(stampOf(packageRoot), built)
+}
+
+if (import.meta.main) await buildCheckout()

@@ -1,0 +1,13 @@
+/** Keeps what a failing test saw, under its name. */
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect } from "vitest"
+import { kept, slugOf } from "./Kept.ts"
+
+/** A file of the test that runs now. */
+export const fileOf = (ending: string): string => {
+  mkdirSync(kept, { recursive: true })
+  return join(kept, `${slugOf(expect.getState().currentTestName ?? "")}-${ending}`)
+}
+
+export const keepText = (ending: string, text: string): void => writeFileSync(fileOf(ending), text)

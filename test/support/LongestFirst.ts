@@ -1,0 +1,29 @@
+/** The longest files begin first, so that no worker is left alone with one at the end. */
+import { relative } from "node:path"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
+
+/** By the time they took on two quiet cores, longest first; what is not named is short. */
+const long = [
+  "test/pack",
+  "test/integrators",
+  "test/browser",
+  "test/crash",
+  "test/nix",
+  "test/cli",
+  "test/payments/cards-processes",
+  "test/payments/faults",
+  "test/buyer",
+  "test/payments",
+]
+
+const rank = ({ moduleId }: TestSpecification) => {
+  const file = relative(process.cwd(), moduleId)
+  const found = long.findIndex((prefix) => file.startsWith(prefix))
+  return found === -1 ? long.length : found
+}
+
+export default class LongestFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+    return [...files].sort((a, b) => rank(a) - rank(b))
+  }
+}
