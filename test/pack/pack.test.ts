@@ -139,6 +139,15 @@ describe("the packed command", () => {
       assert.match(help.stdout, new RegExp(`^ +${name}`, "mu"))
   })
 
+  it("says in one sentence that Node is too old", async () => {
+    const claim = `Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`
+    const ended = await altar(["--version"], {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(claim)}`,
+    })
+    assert.deepStrictEqual([ended.code, ended.stdout], [1, ""])
+    assert.match(ended.stderr, /^Node 24 or newer is needed, and this is Node 20\.20\.2: [^\n]+\n$/u)
+  })
+
   it("names what a server misses", async () => {
     const ended = await altar(["serve"], { DATABASE_URL: "" })
     assert.deepStrictEqual([ended.code, ended.stdout], [1, ""])
