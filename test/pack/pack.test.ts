@@ -207,7 +207,7 @@ layer(database, { excludeTestServices: true, timeout: patience })("the packed se
         yield* start(
           ["sandbox"],
           { PORT: String(chainPort), PUBLIC_URL: "", DATABASE_URL: "", DATA_DIR: join(folder, "data") },
-          /Ctrl-C/,
+          new RegExp(`^ +spirit-altar witness --url http://127\\.0\\.0\\.1:${chainPort} [^]*Ctrl-C`, "mu"),
         )
         const sandbox = (yield* ask(`http://127.0.0.1:${chainPort}/sandbox`)).json
         const url = `http://127.0.0.1:${port}`
