@@ -144,7 +144,7 @@ const makeServer = () => {
 const socket = ({ host, port }: ServerConfig) =>
   NodeHttpServer.layer(makeServer, { host, port, gracefulShutdownTimeout: "10 seconds" })
 
-/** The server, listening; further routes may be given, such as the sandbox's. */
+/** The server, listening, with the address it is bound to; further routes may be given, such as the sandbox's. */
 export const layer = <E, R>(extra: Layer.Layer<never, E, R>) =>
   Layer.unwrap(
     Effect.map(AppConfig, (config) =>
@@ -154,7 +154,7 @@ export const layer = <E, R>(extra: Layer.Layer<never, E, R>) =>
         disableListenLog: true,
       }).pipe(
         Layer.provide(services(config)),
-        Layer.provide(socket(config)),
+        Layer.provideMerge(socket(config)),
         Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, bodyLimit)),
       ),
     ),

@@ -1,5 +1,4 @@
-#!/usr/bin/env node
-/** The command line. */
+/** The command line; `start.js` comes before it. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"

@@ -16,6 +16,6 @@ await build(pathToFileURL(`${library}/`))
 // Node strips no types below `node_modules`, so the library is JavaScript, with declarations.
 const { status } = spawnSync("tsc", ["--project", "tsconfig.pack.json"], { cwd: root, stdio: "inherit" })
 if (status !== 0) process.exit(1)
-cpSync(join(root, "src", "start.js"), join(library, "src", "start.js"))
+for (const file of ["start.js", "node.js"]) cpSync(join(root, "src", file), join(library, "src", file))
 cpSync(join(root, "schema", "openapi.json"), join(library, "schema", "openapi.json"))
 cpSync(join(root, "src", "web", "art"), join(library, "src", "web", "art"), { recursive: true, filter: isServed })

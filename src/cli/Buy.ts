@@ -1,7 +1,8 @@
-/** `buy`: the buyer's commands under one name, for `npm run buy -- witness …`. */
+/** `buy`: the buyer's commands and the rooms' under one name, for `npm run buy -- witness …`. */
 import { Command } from "effect/cli"
 import { collect, keep, light, pray, witness } from "./Purchases.ts"
 import { altar, purchases, reconcile, reveal, spirits, unseal } from "./Reads.ts"
+import { roomCommand } from "./Room.ts"
 
 /** Everything that has to do with a purchase. */
 export const buying = [
@@ -20,5 +21,5 @@ export const buying = [
 
 export const buy = Command.make("buy").pipe(
   Command.withDescription("The same buyer's commands under one name: npm run buy -- witness …"),
-  Command.withSubcommands([...buying]),
+  Command.withSubcommands([...buying, roomCommand]),
 )

@@ -8,21 +8,31 @@ const network = Flag.Literals("network", ["eip155:84532", "eip155:8453"]).pipe(
   Flag.withDefault("eip155:84532" as const),
 )
 
+const fresh = Flag.Boolean("fresh").pipe(
+  Flag.withDescription(
+    "Start empty, in a new folder inside DATA_DIR that is removed when it stops: for a second sandbox beside another, or to leave yours as it is",
+  ),
+  Flag.withDefault(false),
+)
+
 const help = variables
   .filter(([name]) => ["HOST", "PORT", "PUBLIC_URL", "DATABASE_URL", "DATA_DIR", "LOG_LEVEL"].includes(name))
   .map(([name, meaning]) => `  ${name}: ${meaning}`)
   .join("\n")
 
-export const sandbox = Command.make("sandbox", { network }, (flags) =>
+export const sandbox = Command.make("sandbox", { network, fresh }, (flags) =>
   Effect.flatMap(
     Effect.promise(() => import("./Sandboxing.ts")),
-    ({ sandboxing }) => sandboxing(flags.network),
+    ({ sandboxing }) => sandboxing(flags),
   ),
 ).pipe(
   Command.withDescription(`Run everything on this machine with play money. Optional environment:\n${help}`),
   Command.withShortDescription("Run everything on this machine with play money"),
   Command.withExamples([
     { command: "npm start", description: "Start on http://127.0.0.1:3000" },
-    { command: "PORT=4000 npm start -- --network eip155:8453", description: "Rehearse the production wire format" },
+    {
+      command: "PORT=4000 npm start -- --fresh --network eip155:8453",
+      description: "Rehearse the production wire format, beside the first",
+    },
   ]),
 )

@@ -1,17 +1,40 @@
 /** The sandbox until it is stopped; loaded only when it is asked for. */
-import { Clock, Console, Effect, Layer } from "effect"
-import { AppConfig } from "../Config.ts"
+import { Clock, Config, Console, Effect, Layer, Option } from "effect"
+import { AppConfig, listen } from "../Config.ts"
+import { DataFolder, type FolderInUse } from "../sandbox/DataFolder.ts"
 import { LocalChain } from "../sandbox/LocalChain.ts"
 import * as Sandbox from "../sandbox/Sandbox.ts"
 import * as Server from "../Server.ts"
 import { logging } from "./Serving.ts"
+import { Trouble } from "./Trouble.ts"
 
-const announce = (started: number) =>
+export interface SandboxFlags {
+  readonly network: "eip155:84532" | "eip155:8453"
+  /** In a folder of its own that is removed at the end. */
+  readonly fresh: boolean
+}
+
+/** Where a buyer looks when nobody names a `--url`. */
+const usualUrl = "http://127.0.0.1:3000"
+
+/** How a terminal calls the commands, here and in a moment: through npm in a checkout, by name where installed. */
+const commands = Config.option(Config.String("npm_lifecycle_event")).pipe(
+  Effect.map((event) =>
+    Option.contains(event, "start")
+      ? { sandbox: "npm start --", buy: "npm run buy --", verify: "npm run verify --" }
+      : { sandbox: "spirit-altar sandbox", buy: "spirit-altar", verify: "spirit-altar verify" },
+  ),
+)
+
+const announce = (flags: SandboxFlags, started: number) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { publicUrl } = yield* AppConfig
       const chain = yield* LocalChain
+      const { folder } = yield* DataFolder
+      const { buy, verify } = yield* commands
       const seconds = (((yield* Clock.currentTimeMillis) - started) / 1000).toFixed(1)
+      const at = publicUrl === usualUrl ? "" : ` --url ${publicUrl}`
       yield* Console.log(`
   Spirit Altar sandbox                        ready after ${seconds} s
 
@@ -24,22 +47,40 @@ const announce = (started: number) =>
 ${chain.network === "eip155:8453" ? "  This rehearses Base's own network id: use throw-away keys only, never a funded one.\n" : ""}
   Try next, in another terminal:
 
-    npm run buy -- witness --text "The heron will return by May." --reveal
-    npm run verify -- --url ${publicUrl}
+    ${buy} witness${at} --text "The heron will return by May." --reveal
+    ${verify} --url ${publicUrl}
 
-  Ctrl-C stops everything; the data stays.
+  Ctrl-C stops everything; the data ${flags.fresh ? "goes with it" : "stays"}: ${folder}
 `)
     }),
   )
 
-export const sandboxing = Effect.fn("sandboxing")(function* (network: "eip155:84532" | "eip155:8453") {
+/** Who has the folder, that nothing was done to it, and what to type instead. */
+const taken = (flags: SandboxFlags) =>
+  Effect.fnUntraced(function* ({ folder, owner }: FolderInUse) {
+    const { port, publicUrl } = yield* listen
+    const { sandbox } = yield* commands
+    const network = flags.network === "eip155:84532" ? "" : ` --network ${flags.network}`
+    const second = `PORT=${owner?.url === publicUrl ? port + 1 : port} ${sandbox} --fresh${network}`
+    const who =
+      owner === undefined
+        ? `Another sandbox has the data in ${folder}`
+        : `A sandbox runs at ${owner.url} already (process ${owner.pid}, data in ${folder})`
+    return yield* new Trouble({
+      message: `${who}; it was left alone. Use that one, or stop it first, or start a second one beside it with data of its own: ${second}`,
+    })
+  })
+
+export const sandboxing = Effect.fn("sandboxing")(function* (flags: SandboxFlags) {
   const started = yield* Clock.currentTimeMillis
+  const { network } = flags
   return yield* Layer.launch(
-    announce(started).pipe(
+    announce(flags, started).pipe(
       Layer.provide(Server.layer(Sandbox.routes)),
       Layer.provide(Sandbox.config(network)),
       Layer.provide(Sandbox.parts(network)),
+      Layer.provide(DataFolder.layer({ fresh: flags.fresh })),
       Layer.provide(logging),
     ),
-  )
+  ).pipe(Effect.catchTag("FolderInUse", taken(flags)))
 })

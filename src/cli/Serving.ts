@@ -1,5 +1,6 @@
 /** The production server until it is stopped; loaded only when it is asked for. */
 import { Config, ConfigProvider, Console, Effect, Layer, Logger, References } from "effect"
+import { HttpServer } from "effect/http"
 import { AppConfig, production } from "../Config.ts"
 import * as Server from "../Server.ts"
 
@@ -12,8 +13,10 @@ export const logging = Layer.mergeAll(
 const listening = Layer.effectDiscard(
   Effect.gen(function* () {
     const { payments, publicUrl } = yield* AppConfig
+    const bound = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
+    const known = bound === publicUrl ? "" : ` (public: ${publicUrl})`
     const missing = "length" in payments ? ` Payments are not configured: ${payments.join(", ")}.` : ""
-    yield* Console.log(`Listening on ${publicUrl}.${missing}`)
+    yield* Console.log(`Listening on ${bound}${known}.${missing}`)
   }),
 )
 

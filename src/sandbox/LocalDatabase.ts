@@ -71,7 +71,7 @@ const freePort = Effect.callback<number, LocalDatabaseError>((resume) => {
   })
 })
 
-/** A killed process leaves its server behind: that is ended first, and a lock naming any other program is void. */
+/** A killed process leaves its server behind: that is ended first, and a lock naming any other program is void. A living owner's is safe by the lock on the data folder, which comes before. */
 const endLeftover = Effect.fn("LocalDatabase.endLeftover")(function* (cluster: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

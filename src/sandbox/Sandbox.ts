@@ -1,5 +1,5 @@
 /** The whole service on one machine with play money: it only provides what production provides too. */
-import { Config, Duration, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
+import { Config, Duration, Effect, Layer, Path, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AtomicAmount, Address } from "../../schema/altar/Common.ts"
 import { BadRequest, NotFound } from "../../schema/altar/Errors.ts"
@@ -8,30 +8,29 @@ import { AppConfig, listen, type ServerConfig } from "../Config.ts"
 import { readJson, refuse } from "../http/Responses.ts"
 import { issuesOf } from "../Issues.ts"
 import { usdc, type UsdcNetwork } from "../payments/PaymentTerms.ts"
+import { DataFolder } from "./DataFolder.ts"
 import { LocalChain } from "./LocalChain.ts"
 import { LocalDatabase } from "./LocalDatabase.ts"
 
 /** Milliseconds between empty blocks: finality, which is two blocks away, must come without traffic. */
 const heartbeatMs = 5_000
 
-/** A database and a chain that outlive the process in `dataDir`. */
+/** A database and a chain that outlive the process in its data folder. */
 export const parts = (network: UsdcNetwork) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const path = yield* Path.Path
-      const fs = yield* FileSystem.FileSystem
-      const dataDir = path.resolve(yield* Config.String("DATA_DIR").pipe(Config.withDefault(".data")))
+      const { folder } = yield* DataFolder
       const databaseUrl = yield* Config.option(Config.Redacted("DATABASE_URL"))
-      yield* fs.makeDirectory(dataDir, { recursive: true })
       const chain = LocalChain.layer({
         network,
-        stateFile: path.join(dataDir, `chain-${network.replace(":", "-")}.json`),
+        stateFile: path.join(folder, `chain-${network.replace(":", "-")}.json`),
         heartbeatMs,
       })
       const database =
         databaseUrl._tag === "Some"
           ? Layer.succeed(LocalDatabase, LocalDatabase.of({ url: databaseUrl.value }))
-          : LocalDatabase.layer({ dataDir: path.join(dataDir, "postgres"), durable: true })
+          : LocalDatabase.layer({ dataDir: path.join(folder, "postgres"), durable: true })
       return Layer.merge(chain, database)
     }),
   )

@@ -22,6 +22,7 @@ const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ...[...buying, "spirits", "altar", "verify", "sandbox", "serve", "openapi"].map((name) => [name]),
   ...["create", "list", "invite", "read", "send", "poll", "delete"].map((name) => ["room", name]),
   ["buy", "witness"],
+  ["buy", "room", "create"],
 ]
 
 describe("help", () => {
@@ -30,7 +31,7 @@ describe("help", () => {
       const help = (yield* ask("--help")) + (yield* ask("room", "--help"))
       for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
       assert.match(help, /Exit code 0 is success; 1 is trouble/u)
-      assert.match(yield* ask("buy", "--help"), /witness/u)
+      assert.match(yield* ask("buy", "--help"), /^ {2}witness .*^ {2}room /msu)
     }),
   )
 

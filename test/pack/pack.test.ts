@@ -10,6 +10,7 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../support/Database.ts"
+import { patience } from "../support/Patience.ts"
 import { ask, freePort, post } from "../support/World.ts"
 import { program } from "./Program.ts"
 
@@ -17,7 +18,7 @@ const root = new URL("../..", import.meta.url).pathname
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
 
 /** Packing compiles everything, and installing asks a registry. */
-const patience = 300_000
+const bound = patience(300)
 
 const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
 
@@ -99,7 +100,7 @@ beforeAll(async () => {
   files = packed.files.map((file: { readonly path: string }) => file.path)
   await npm(["init", "--yes", "--init-type=module"], folder)
   await npm(["install", "--prefer-offline", tarball, `@types/node@${manifest.devDependencies["@types/node"]}`], folder)
-}, patience)
+}, bound)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe("the packed file", () => {
@@ -137,6 +138,15 @@ describe("the packed command", () => {
     assert.strictEqual(help.code, 0)
     for (const name of ["sandbox", "serve", "witness", "verify"])
       assert.match(help.stdout, new RegExp(`^ +${name}`, "mu"))
+  })
+
+  it("says in one sentence that Node is too old", async () => {
+    const claim = `Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`
+    const ended = await altar(["--version"], {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(claim)}`,
+    })
+    assert.deepStrictEqual([ended.code, ended.stdout], [1, ""])
+    assert.match(ended.stderr, /^Node 24 or newer is needed, and this is Node 20\.20\.2: [^\n]+\n$/u)
   })
 
   it("names what a server misses", async () => {
@@ -177,12 +187,12 @@ describe("the packed library", () => {
       const checked = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], folder)
       assert.deepStrictEqual([checked.stdout, checked.code], ["", 0])
     },
-    patience,
+    bound,
   )
 })
 
 /** A production server beside a sandbox that lends it a chain with play money: what the NixOS test does in its machine. */
-layer(database, { excludeTestServices: true, timeout: patience })("the packed server", (it) => {
+layer(database, { excludeTestServices: true, timeout: bound })("the packed server", (it) => {
   it.effect(
     "serves pages with all they ask for, sells to the packed command and library, and its chain verifies",
     () =>
@@ -198,7 +208,7 @@ layer(database, { excludeTestServices: true, timeout: patience })("the packed se
         yield* start(
           ["sandbox"],
           { PORT: String(chainPort), PUBLIC_URL: "", DATABASE_URL: "", DATA_DIR: join(folder, "data") },
-          /Ctrl-C/,
+          new RegExp(`^ +spirit-altar witness --url http://127\\.0\\.0\\.1:${chainPort} [^]*Ctrl-C`, "mu"),
         )
         const sandbox = (yield* ask(`http://127.0.0.1:${chainPort}/sandbox`)).json
         const url = `http://127.0.0.1:${port}`
@@ -248,6 +258,6 @@ layer(database, { excludeTestServices: true, timeout: patience })("the packed se
           verified.stderr,
         )
       }),
-    patience,
+    bound,
   )
 })

@@ -1,0 +1,126 @@
+// One sandbox to a data folder: whoever comes second learns who has it, and touches nothing.
+import { DatabaseSync } from "node:sqlite"
+import { Config, Context, Effect, FileSystem, Layer, Path, Schedule, Schema } from "effect"
+import { listen } from "../Config.ts"
+
+const Owner = Schema.Struct({ pid: Schema.Int, url: Schema.String })
+const OwnerFile = Schema.fromJsonString(Owner)
+
+/** A living sandbox has this folder; `owner` is absent when it does not say who it is. */
+export class FolderInUse extends Schema.TaggedError<FolderInUse>()("FolderInUse", {
+  folder: Schema.String,
+  owner: Schema.optionalKey(Owner),
+}) {}
+
+/** The folder cannot be locked, for instance because it belongs to somebody else. */
+export class FolderError extends Schema.TaggedError<FolderError>()("FolderError", { message: Schema.String }) {}
+
+const isBusy = (error: unknown) => error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === 5
+
+/** SQLite's lock on an empty file: exactly one holds it, and the system frees it when its holder dies, however it dies. */
+const lock = Effect.fn("DataFolder.lock")(function* (folder: string) {
+  const path = yield* Path.Path
+  const failed = (cause: unknown) =>
+    isBusy(cause)
+      ? new FolderInUse({ folder })
+      : new FolderError({ message: `${folder} cannot be locked: ${cause instanceof Error ? cause.message : cause}` })
+  const database = yield* Effect.acquireRelease(
+    Effect.try({
+      try: () => new DatabaseSync(path.join(folder, "sandbox.lock"), { timeout: 0 }),
+      catch: failed,
+    }),
+    (opened) => Effect.sync(() => opened.close()),
+  )
+  // No journal file: one left by a killed holder would have to be undone before anyone can lock again.
+  yield* Effect.try({
+    try: () => database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE"),
+    catch: failed,
+  })
+})
+
+const ownerFile = (folder: string) => Effect.map(Path.Path, (path) => path.join(folder, "sandbox.json"))
+
+/** Written whole or not at all, so that nobody reads half of it. */
+const sign = Effect.fn("DataFolder.sign")(function* (folder: string, url: string) {
+  const fs = yield* FileSystem.FileSystem
+  const file = yield* ownerFile(folder)
+  yield* fs.writeFileString(`${file}.half`, JSON.stringify({ pid: process.pid, url }))
+  yield* fs.rename(`${file}.half`, file)
+})
+
+/** Who has the folder. One that has just locked it says so a moment later; until then a dead one's name may stand there. */
+const ownerOf = Effect.fn("DataFolder.ownerOf")(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  return yield* fs.readFileString(yield* ownerFile(folder)).pipe(
+    Effect.flatMap(Schema.decodeEffect(OwnerFile)),
+    Effect.tap(({ pid }) => Effect.try(() => process.kill(pid, 0))),
+    Effect.retry(Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))),
+    Effect.option,
+  )
+})
+
+const hold = Effect.fn("DataFolder.hold")(function* (folder: string, url: string) {
+  yield* lock(folder).pipe(
+    Effect.catchTag("FolderInUse", () =>
+      Effect.flatMap(ownerOf(folder), (owner) =>
+        Effect.fail(new FolderInUse({ folder, ...(owner._tag === "Some" ? { owner: owner.value } : {}) })),
+      ),
+    ),
+  )
+  yield* sign(folder, url)
+})
+
+/** Removes the folders of fresh sandboxes that were killed: signed, and locked by nobody. */
+const sweep = Effect.fn("DataFolder.sweep")(function* (dataDir: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const names = (yield* fs.readDirectory(dataDir)).filter((name) => name.startsWith("fresh-"))
+  yield* Effect.forEach(names, (name) =>
+    Effect.gen(function* () {
+      const folder = path.join(dataDir, name)
+      // One that is not signed yet is perhaps about to be locked.
+      yield* fs.access(yield* ownerFile(folder))
+      yield* lock(folder)
+      yield* fs.remove(folder, { recursive: true, force: true })
+    }).pipe(Effect.scoped, Effect.ignore),
+  )
+})
+
+/** A new, empty folder that goes with its sandbox. */
+const makeFresh = Effect.fn("DataFolder.makeFresh")(function* (dataDir: string) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* Effect.acquireRelease(fs.makeTempDirectory({ directory: dataDir, prefix: "fresh-" }), (made) =>
+    Effect.ignore(fs.remove(made, { recursive: true, force: true })),
+  )
+  // PostgreSQL, run as root, takes a user of its own that has to get here.
+  yield* fs.chmod(folder, 0o755)
+  return folder
+})
+
+const make = Effect.fn("DataFolder.make")(function* ({ fresh }: DataFolderOptions) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { publicUrl } = yield* listen
+  const dataDir = path.resolve(yield* Config.String("DATA_DIR").pipe(Config.withDefault(".data")))
+  yield* fs.makeDirectory(dataDir, { recursive: true })
+  if (fresh) yield* sweep(dataDir)
+  const folder = fresh ? yield* makeFresh(dataDir) : dataDir
+  yield* hold(folder, publicUrl)
+  return DataFolder.of({ folder })
+})
+
+export interface DataFolderOptions {
+  /** A new folder inside `DATA_DIR`, removed at the end, instead of `DATA_DIR` itself. */
+  readonly fresh: boolean
+}
+
+/** The folder this sandbox alone uses, until its layer ends. */
+export class DataFolder extends Context.Service<
+  DataFolder,
+  {
+    /** Absolute. */
+    readonly folder: string
+  }
+>()("spirit-altar/sandbox/DataFolder") {
+  static readonly layer = (options: DataFolderOptions) => Layer.effect(DataFolder, make(options))
+}

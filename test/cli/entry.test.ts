@@ -1,0 +1,85 @@
+/** Before anything runs: a Node that is too old is told so in one sentence, and a server says which address it is bound to. */
+import { execFile, spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { delimiter, join } from "node:path"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
+import { database } from "../support/Database.ts"
+import { patience } from "../support/Patience.ts"
+import { freePort } from "../support/World.ts"
+
+const root = new URL("../..", import.meta.url).pathname
+const entry = join(root, "src/start.js")
+const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8"),
+)
+
+/** A Node of this machine that is too old for us, where there is one. */
+const oldNode = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin"].find((folder) => {
+  const { status, stdout } = spawnSync(join(folder, "node"), ["--version"], { encoding: "utf8" })
+  return status === 0 && Number(/^v(\d+)/u.exec(stdout)?.[1]) < 24
+})
+
+describe("on an old Node", () => {
+  const claim = `Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`
+  const old = `--import=data:text/javascript,${encodeURIComponent(claim)}`
+
+  /** A script as npm hands it to the shell. */
+  const run = (line: string, env: NodeJS.ProcessEnv) =>
+    new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resolve) => {
+      execFile("sh", ["-c", line], { cwd: root, env: { ...process.env, ...env } }, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+      )
+    })
+
+  const sentence =
+    /^Node 24 or newer is needed, and this is Node \d+\.\d+\.\d+: install it, or in a checkout run npm ci, which brings one\.\n$/u
+  const names = ["build", "start", "serve", "buy", "verify", "openapi"]
+
+  it.each(names)("npm run %s says in one sentence what is needed", async (name) => {
+    const path = (first: string) => [first, process.env["PATH"]].join(delimiter)
+    const claiming = { NODE_OPTIONS: old, PATH: path(join(process.execPath, "..")) }
+    for (const env of [claiming, ...(oldNode === undefined ? [] : [{ PATH: path(oldNode) }])]) {
+      const ended = await run(scripts[name] ?? "false", env)
+      assert.deepStrictEqual([ended.code, ended.stdout], [1, ""])
+      assert.match(ended.stderr, sentence)
+    }
+  })
+})
+
+const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
+
+layer(database, { excludeTestServices: true, timeout: patience(120) })("serve", (it) => {
+  /** What it says it listens on. */
+  const heard = (env: Readonly<Record<string, string>>) =>
+    Effect.gen(function* () {
+      const { url } = yield* LocalDatabase
+      const bare = ["HOST", "PORT", "PUBLIC_URL", "PAY_TO", "RPC_URL", "RELAYER_KEY"].flatMap((name) => ["-u", name])
+      const set = { DATABASE_URL: Redacted.value(url), ...env }
+      const { ready } = yield* OwnedProcess.start({
+        command: "env",
+        args: [...bare, ...Object.entries(set).map(([k, v]) => `${k}=${v}`), process.execPath, entry, "serve"],
+        ready: /Listening on .*\n/,
+        stop,
+        cwd: root,
+      })
+      return ready[0].trim()
+    }).pipe(Effect.scoped, Effect.orDie)
+
+  it.effect(
+    "names the address that is bound, and the public one beside it where that is another",
+    () =>
+      Effect.gen(function* () {
+        const port = yield* freePort
+        const missing = "Payments are not configured: PAY_TO, RPC_URL, RELAYER_KEY or FACILITATOR_URL."
+        assert.strictEqual(
+          yield* heard({ HOST: "0.0.0.0", PORT: String(port), PUBLIC_URL: "https://altar.example" }),
+          `Listening on http://0.0.0.0:${port} (public: https://altar.example). ${missing}`,
+        )
+        assert.strictEqual(yield* heard({ PORT: String(port) }), `Listening on http://127.0.0.1:${port}. ${missing}`)
+      }),
+    patience(120),
+  )
+})

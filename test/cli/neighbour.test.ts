@@ -1,0 +1,156 @@
+/** A second sandbox beside the first: told who has the data, or given a folder of its own; never a danger to the first. */
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { freePort } from "../support/World.ts"
+
+const root = new URL("../..", import.meta.url).pathname
+const entry = join(root, "src/start.js")
+const patience = 300_000
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+describe("a second sandbox", () => {
+  let folder = ""
+  let data = ""
+  let [port, other] = [0, 0]
+  const children = new Set<ChildProcess>()
+
+  /** As `npm start` runs it. */
+  const environment = (more: Record<string, string> = {}): NodeJS.ProcessEnv => {
+    const env: NodeJS.ProcessEnv = { ...process.env, npm_lifecycle_event: "start", DATA_DIR: data, ...more }
+    for (const name of ["HOST", "PUBLIC_URL", "DATABASE_URL", "SPIRIT_ALTAR_URL"]) delete env[name]
+    return env
+  }
+
+  const launch = (at: number, ...args: ReadonlyArray<string>) => {
+    const child = spawn(process.execPath, [entry, "sandbox", ...args], {
+      env: environment({ PORT: String(at) }),
+      cwd: folder,
+    })
+    children.add(child)
+    const said = { stdout: "", stderr: "" }
+    const ended = new Promise<Ended>((resolve) =>
+      child.once("close", (code) => {
+        children.delete(child)
+        resolve({ code, ...said })
+      }),
+    )
+    const ready = new Promise<string>((resolve) =>
+      child.stdout.on("data", (bytes: Buffer) => {
+        said.stdout += bytes.toString()
+        if (said.stdout.includes("Ctrl-C")) resolve(said.stdout)
+      }),
+    )
+    child.stderr.on("data", (bytes: Buffer) => (said.stderr += bytes.toString()))
+    return { child, ended, ready }
+  }
+
+  /** Its banner; that it ends instead is a failure with all it said. */
+  const bannerOf = ({ ended, ready }: ReturnType<typeof launch>) =>
+    Promise.race([ready, ended.then((end) => Promise.reject(new Error(JSON.stringify(end))))])
+
+  const stop = ({ child, ended }: ReturnType<typeof launch>, signal: NodeJS.Signals = "SIGINT") => {
+    child.kill(signal)
+    return ended
+  }
+
+  /** PostgreSQL's and the chain's process. */
+  const parts = async () => {
+    const cluster = await readFile(join(data, "postgres/cluster/postmaster.pid"), "utf8")
+    return [cluster.split("\n")[0], await readFile(join(data, "chain-eip155-84532.json.pid"), "utf8")].map(Number)
+  }
+
+  const shell = (line: string) =>
+    new Promise<Ended>((resolve) => {
+      const env = environment({ SPIRIT_ALTAR_DATA: join(folder, "buyer") })
+      execFile("sh", ["-c", line], { cwd: root, env }, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+      )
+    })
+
+  const works = async (at: number) => {
+    const answer = await fetch(`http://127.0.0.1:${at}/api/health`)
+    assert.deepInclude(await answer.json(), { ok: true, database: "ok" })
+  }
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "spirit-altar-neighbour-"))
+    await chmod(folder, 0o755)
+    data = join(folder, "data")
+    port = await Effect.runPromise(freePort)
+    other = await Effect.runPromise(freePort)
+  })
+  afterAll(async () => {
+    for (const child of children) child.kill("SIGKILL")
+    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 500 })
+  })
+
+  it(
+    "leaves the first alone, says where it is and what to type, and that works; what was killed is taken over",
+    async () => {
+      const first = launch(port)
+      const banner = await bannerOf(first)
+      const before = await parts()
+
+      for (const [at, args, advised] of [
+        [port, [], port + 1],
+        [other, ["--network", "eip155:8453"], other],
+      ] as const) {
+        const second = await launch(at, ...args).ended
+        assert.deepStrictEqual([second.code, second.stdout], [1, ""])
+        assert.strictEqual(
+          second.stderr,
+          `A sandbox runs at http://127.0.0.1:${port} already (process ${first.child.pid}, data in ${data}); ` +
+            "it was left alone. Use that one, or stop it first, or start a second one beside it with data of its own: " +
+            `PORT=${advised} ${["npm start -- --fresh", ...args].join(" ")}\n`,
+        )
+      }
+      assert.deepStrictEqual(await parts(), before)
+      await works(port)
+
+      const fresh = launch(other, "--fresh", "--network", "eip155:8453")
+      const own = /the data goes with it: (\S+)/u.exec(await bannerOf(fresh))?.[1] ?? ""
+      assert.match(own.slice(data.length), /^\/fresh-\w+$/u)
+      await Promise.all([works(port), works(other)])
+      assert.include(await readdir(own), "chain-eip155-8453.json")
+      await stop(fresh)
+      assert.notInclude(await readdir(data), own.slice(data.length + 1))
+      await works(port)
+      assert.deepStrictEqual(await parts(), before)
+
+      // The banner's next steps, as they stand there.
+      const steps = banner.split("\n").filter((line) => line.startsWith("    npm run "))
+      assert.strictEqual(steps.length, 2, banner)
+      for (const [step, outcome] of [
+        [steps[0] ?? "", "paid        $0.01, once"],
+        [steps[1] ?? "", "1 stones: every link hashes, every payment is on the chain."],
+        [`npm run buy -- room create --name "Night shift" --url http://127.0.0.1:${port}`, "Night shift"],
+      ] as const) {
+        const ended = await shell(step.trim())
+        assert.strictEqual(ended.code, 0, `${step}\n${ended.stderr}`)
+        assert.include(ended.stdout, outcome)
+      }
+
+      await stop(first, "SIGKILL")
+      const rivals = [launch(port), launch(other)]
+      const winner = await Promise.any(rivals.map((one) => bannerOf(one).then(() => one)))
+      const [loser] = await Promise.all(rivals.filter((one) => one !== winner).map((one) => one.ended))
+      assert.strictEqual(loser?.code, 1)
+      assert.include(loser?.stderr ?? "", `(process ${winner.child.pid}, data in ${data}); it was left alone.`)
+      const at = winner === rivals[0] ? port : other
+      await works(at)
+      const kept = await shell(`npm run verify -- --url http://127.0.0.1:${at}`)
+      assert.include(kept.stdout, "1 stones: every link hashes, every payment is on the chain.", kept.stderr)
+      await stop(winner)
+    },
+    patience,
+  )
+})

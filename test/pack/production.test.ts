@@ -1,0 +1,69 @@
+/** A checkout with what production needs and nothing else: `npm ci --omit=dev && npm run serve`. */
+import { execFile } from "node:child_process"
+import { chmod, cp, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
+import { database } from "../support/Database.ts"
+import { patience } from "../support/Patience.ts"
+import { ask, freePort } from "../support/World.ts"
+
+const root = new URL("../..", import.meta.url).pathname
+
+/** Installing asks a registry. */
+const bound = patience(300)
+
+const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
+
+const checkout = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const folder = await mkdtemp(join(tmpdir(), "spirit-altar-production-"))
+    await chmod(folder, 0o755)
+    for (const name of ["package.json", "package-lock.json", ".npmrc", "src", "schema", "migrations"])
+      await cp(join(root, name), join(folder, name), { recursive: true })
+    return folder
+  }),
+  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true, maxRetries: 5 })),
+)
+
+layer(database, { excludeTestServices: true, timeout: bound })("a checkout without development's tools", (it) => {
+  it.effect(
+    "serves pages and API",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* checkout
+        const args = ["ci", "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"]
+        const output = yield* Effect.callback<string>((resume) => {
+          execFile("npm", args, { cwd: folder }, (error, stdout, stderr) =>
+            resume(error === null ? Effect.succeed(stdout) : Effect.die(new Error(stdout + stderr))),
+          )
+        })
+        assert.match(output, /added \d+ packages/u)
+
+        const port = yield* freePort
+        const url = `http://127.0.0.1:${port}`
+        const set = {
+          PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
+          HOST: "127.0.0.1",
+          PORT: String(port),
+          PUBLIC_URL: url,
+          DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
+        }
+        // Stopping npm stops the server: the test's end waits for both.
+        yield* OwnedProcess.start({
+          command: "env",
+          args: [...Object.entries(set).map(([name, value]) => `${name}=${value}`), "npm", "run", "serve"],
+          ready: /Listening on/,
+          stop,
+          cwd: folder,
+        }).pipe(Effect.orDie)
+        assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+        for (const page of ["/v2/", "/v2/main.js", "/signals/", "/signals/main.js", "/docs", "/for-agents"])
+          assert.strictEqual((yield* ask(url + page, { headers: { accept: "*/*" } })).status, 200, page)
+      }),
+    bound,
+  )
+})

@@ -1,0 +1,113 @@
+// A data folder has one sandbox at a time, however many begin at once and however the last one ended.
+import { type ChildProcess, spawn } from "node:child_process"
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { temporaryFolder } from "./Holder.ts"
+
+interface Said {
+  readonly pid?: number
+  readonly folder?: string
+  readonly refused?: string
+  readonly owner?: { readonly pid: number | undefined; readonly url: string }
+}
+
+const url = "http://127.0.0.1:4567"
+// Many starts of the same code: compiled once.
+const compileCache = join(tmpdir(), "spirit-altar-compile-cache")
+const script = join(import.meta.dirname, "holdFolder.ts")
+
+/** A process that tries to hold the folder, and what it said of that. */
+const contend = (dataDir: string, ...args: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly child: ChildProcess; readonly said: Said }>((resume) => {
+      const env: NodeJS.ProcessEnv = {
+        ...process.env,
+        NODE_COMPILE_CACHE: compileCache,
+        DATA_DIR: dataDir,
+        PORT: "4567",
+      }
+      delete env["HOST"]
+      delete env["PUBLIC_URL"]
+      const child = spawn(process.execPath, [script, ...args], { env, stdio: ["ignore", "pipe", "inherit"] })
+      createInterface(child.stdout).once("line", (line) => resume(Effect.succeed({ child, said: JSON.parse(line) })))
+      child.once("exit", (code) => resume(Effect.die(new Error(`ended with ${code} before it said anything`))))
+    }),
+    ({ child }) => Effect.sync(() => child.kill("SIGKILL")),
+  )
+
+const end = (child: ChildProcess, signal: NodeJS.Signals) =>
+  Effect.callback<void>((resume) => {
+    child.once("exit", () => resume(Effect.void))
+    child.kill(signal)
+  })
+
+describe("DataFolder", { timeout: 180_000 }, () => {
+  it.live("is held by exactly one of many that begin at once, also after one that was killed", () =>
+    Effect.gen(function* () {
+      const dataDir = join(yield* temporaryFolder, "data")
+      for (let round = 0; round < 2; round++) {
+        const all = yield* Effect.all(
+          Array.from({ length: 4 }, () => contend(dataDir)),
+          { concurrency: "unbounded" },
+        )
+        const [winner, ...more] = all.filter(({ said }) => said.pid !== undefined)
+        assert.isDefined(winner)
+        assert.isEmpty(more)
+        assert.strictEqual(winner.said.folder, dataDir)
+        for (const { said } of all.filter((one) => one !== winner))
+          assert.deepStrictEqual(said, { refused: dataDir, owner: { pid: winner.said.pid, url } })
+        yield* end(winner.child, "SIGKILL")
+      }
+    }),
+  )
+
+  it.live("is free again once its holder has stopped", () =>
+    Effect.gen(function* () {
+      const dataDir = join(yield* temporaryFolder, "data")
+      const first = yield* contend(dataDir)
+      assert.strictEqual((yield* contend(dataDir)).said.owner?.pid, first.said.pid)
+      yield* end(first.child, "SIGINT")
+      assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
+    }),
+  )
+
+  it.live("does not take a folder that names this very process as its owner, without a lock, for held", () =>
+    Effect.gen(function* () {
+      const dataDir = join(yield* temporaryFolder, "data")
+      mkdirSync(dataDir)
+      writeFileSync(join(dataDir, "sandbox.json"), JSON.stringify({ pid: process.pid, url }))
+      assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
+    }),
+  )
+
+  it.live("is a new one for each fresh start, gone when it stops, and swept when it was killed", () =>
+    Effect.gen(function* () {
+      const dataDir = join(yield* temporaryFolder, "data")
+      const holder = yield* contend(dataDir)
+      const [one, two] = yield* Effect.all([contend(dataDir, "fresh"), contend(dataDir, "fresh")], {
+        concurrency: "unbounded",
+      })
+      const folders = [one, two].map(({ said }) => said.folder ?? "")
+      assert.strictEqual(new Set([...folders, dataDir]).size, 3)
+      yield* end(one.child, "SIGINT")
+      assert.deepStrictEqual(folders.map(existsSync), [false, true])
+      yield* end(two.child, "SIGKILL")
+      assert.isTrue(existsSync(folders[1] ?? ""))
+      const three = yield* contend(dataDir, "fresh")
+      assert.deepStrictEqual(
+        readdirSync(dataDir).filter((name) => name.startsWith("fresh-")),
+        [three.said.folder?.slice(dataDir.length + 1)],
+      )
+      const four = yield* contend(dataDir, "fresh")
+      assert.isTrue(
+        [three, four].every(({ said }) => existsSync(said.folder ?? "")),
+        "a living one is not swept",
+      )
+      assert.strictEqual(holder.said.folder, dataDir)
+    }),
+  )
+})
