@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { patience } from "../support/Patience.ts"
 import { World, layer as world } from "../support/World.ts"
 
 const suite = new URL("../../node_modules/@modelcontextprotocol/conformance/dist/index.js", import.meta.url).pathname
@@ -23,7 +24,7 @@ const conformance = (url: string) =>
     const folder = await mkdtemp(join(tmpdir(), "spirit-altar-conformance-"))
     const args = ["server", "--url", url, "--suite", "all", "--expected-failures", exceptions, "--output-dir", folder]
     const ended = await new Promise<{ code: number; text: string }>((resolve) => {
-      const child = execFile(process.execPath, [suite, ...args], { timeout: 50_000 }, (_, out, err) =>
+      const child = execFile(process.execPath, [suite, ...args], { timeout: patience(100) }, (_, out, err) =>
         resolve({ code: child.exitCode ?? -1, text: out + err }),
       )
     })

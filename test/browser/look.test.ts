@@ -70,7 +70,6 @@ browser("looks", (it) => {
         yield* send(guest, { sender: "Wren", senderKind: "agent", text: "The build is green.", mode: "celebrate" })
         yield* steps(async () => {
           await room.page.getByText("Celebrate, three rising pulses").waitFor()
-          await room.page.waitForTimeout(300)
           await judge(room.page, `signals-news-${name}`)
           await room.page.getByRole("button", { name: "Delete this room" }).click()
           await judge(room.page, `signals-confirm-${name}`)

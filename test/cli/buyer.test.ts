@@ -3,6 +3,7 @@ import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { patience } from "../support/Patience.ts"
 import { authorizationsUsed } from "../support/Buying.ts"
 import { holding, type Terminal, terminal } from "../support/Cli.ts"
 import { newKey, layer as world } from "../support/World.ts"
@@ -18,8 +19,7 @@ const json = Effect.fnUntraced(function* (at: Terminal, ...args: ReadonlyArray<s
   return JSON.parse(stdout)
 })
 
-/** Processes start slowly on a busy machine. */
-const patience = 300_000
+const bound = patience(300)
 
 layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
   it.effect(
@@ -48,7 +48,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
         assert.deepStrictEqual(readdirSync(kept), ["journal.db"])
         assert.strictEqual(statSync(join(kept, "journal.db")).mode & 0o777, 0o600)
       }),
-    patience,
+    bound,
   )
 
   it.effect(
@@ -90,7 +90,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
         assert.strictEqual(spirits.stdout.trim().split("\n").length, 24)
         assert.strictEqual(yield* spent(at), 5)
       }),
-    patience,
+    bound,
   )
 
   it.effect(
@@ -111,7 +111,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
         assert.notInclude(repeated.stderr, "signed      ")
         assert.strictEqual(yield* spent(at), 1)
       }),
-    patience,
+    bound,
   )
 
   it.effect(
@@ -130,7 +130,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
         assert.strictEqual(ended.record.sequence > 0, true)
         assert.strictEqual(yield* spent(at), 1)
       }),
-    patience,
+    bound,
   )
 
   it.effect(
@@ -147,7 +147,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
         assert.strictEqual(new Set(ids).size, 1)
         assert.strictEqual(yield* spent(at), 1)
       }),
-    patience,
+    bound,
   )
 
   it.effect(
@@ -181,7 +181,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
         }
         assert.strictEqual(yield* spent(at), 0)
       }),
-    patience,
+    bound,
   )
 
   it.effect(
@@ -196,6 +196,6 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
         assert.strictEqual(bought.code, 0, bought.stderr)
         assert.deepStrictEqual(readdirSync(join(at.folder, "kept")), ["journal.db"])
       }),
-    patience,
+    bound,
   )
 })

@@ -3,13 +3,14 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { patience } from "../support/Patience.ts"
 import { authorizationsUsed } from "../support/Buying.ts"
 import { holding, terminal } from "../support/Cli.ts"
 import { json, serve } from "../support/Loopback.ts"
 import { newKey, World, layer as world } from "../support/World.ts"
 
 const words = "The heron will return by May."
-const patience = 300_000
+const bound = patience(300)
 
 /** Says that it is a sandbox. */
 const sandbox = (says: object) =>
@@ -37,7 +38,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
         assert.match(ended.stderr, /says something unknown at \/sandbox/u)
         assert.deepStrictEqual(heard, ["/sandbox"])
       }),
-    patience,
+    bound,
   )
 
   it.effect(
@@ -53,7 +54,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
         assert.include(heard, "/sandbox/fund")
         assert.deepStrictEqual(elsewhere.heard, [])
       }),
-    patience,
+    bound,
   )
 
   it.effect(
@@ -77,7 +78,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
           assert.strictEqual(JSON.parse(ended.stdout).code, "insecure_url", ended.stderr)
         }
       }),
-    patience,
+    bound,
   )
 
   it.effect(
@@ -105,7 +106,7 @@ globalThis.fetch = (input, init) =>
         assert.strictEqual(JSON.parse(revealed.stdout).stone.reveal.text, words)
         assert.strictEqual(yield* authorizationsUsed({ account: at }), 1)
       }),
-    patience,
+    bound,
   )
 
   it.effect(
@@ -126,6 +127,6 @@ globalThis.fetch = (input, init) =>
         assert.strictEqual(ended.code, 0, ended.stderr)
         assert.strictEqual(yield* authorizationsUsed({ account: at }), 1)
       }),
-    patience,
+    bound,
   )
 })

@@ -5,11 +5,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { patience } from "../support/Patience.ts"
 import { freePort } from "../support/World.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const entry = join(root, "src/start.js")
-const patience = 300_000
+const bound = patience(300)
 
 interface Ended {
   readonly code: number | null
@@ -151,6 +152,6 @@ describe("a second sandbox", () => {
       assert.include(kept.stdout, "1 stones: every link hashes, every payment is on the chain.", kept.stderr)
       await stop(winner)
     },
-    patience,
+    bound,
   )
 })

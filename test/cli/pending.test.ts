@@ -1,6 +1,7 @@
 /** A terminal shows that a payment is pending, and waits for evidence instead of paying again. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { patience } from "../support/Patience.ts"
 import { authorizationsUsed } from "../support/Buying.ts"
 import { terminal } from "../support/Cli.ts"
 import * as Purchase from "../support/Purchase.ts"
@@ -24,6 +25,6 @@ describe("spirit-altar", () => {
         assert.strictEqual(JSON.parse(stdout).record.sequence, 1)
         assert.strictEqual(yield* authorizationsUsed({ account: at }), 1)
       }).pipe(Effect.provide(wired("relayer"))),
-    300_000,
+    patience(300),
   )
 })

@@ -1,6 +1,7 @@
 /** A signal room from two terminals: the invite passes between them once, and shows only where it was asked for. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { patience } from "../support/Patience.ts"
 import { type Terminal, terminal } from "../support/Cli.ts"
 import { layer as world } from "../support/World.ts"
 
@@ -12,8 +13,7 @@ const ok = Effect.fnUntraced(function* (at: Terminal, args: ReadonlyArray<string
   return stdout
 })
 
-/** Processes start slowly on a busy machine. */
-const patience = 300_000
+const bound = patience(300)
 
 layer(world(), { excludeTestServices: true })("spirit-altar room", (it) => {
   it.effect(
@@ -53,7 +53,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar room", (it) => {
         const gone = yield* guest.run(["room", "read", room.id, "--json"])
         assert.deepStrictEqual([gone.code, JSON.parse(gone.stdout).ok], [1, false])
       }),
-    patience,
+    bound,
   )
 
   it.effect(
@@ -67,6 +67,6 @@ layer(world(), { excludeTestServices: true })("spirit-altar room", (it) => {
         assert.strictEqual(unknown.code, 1)
         assert.include(unknown.stderr, "This journal knows no room Day shift: give its invite link once.")
       }),
-    patience,
+    bound,
   )
 })

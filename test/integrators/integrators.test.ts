@@ -9,6 +9,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { vi } from "vitest"
 import { ListedStone } from "../../schema/altar/Witness.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "../support/Patience.ts"
 import { sandbox } from "../support/Guide.ts"
 import { ask, World } from "../support/World.ts"
 import { exceptions } from "./exceptions.ts"
@@ -17,7 +18,7 @@ import type { Told } from "./programs/Setting.ts"
 import * as Workbench from "./Workbench.ts"
 
 // Installs at most once, generates and compiles: minutes on a loaded machine.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
 
 const document = fileURLToPath(new URL("../../schema/openapi.json", import.meta.url))
 

@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, sym
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { patience } from "../support/Patience.ts"
 import { variables } from "../../src/Variables.ts"
 import { isHere, make, type Nix } from "./Nix.ts"
 
@@ -125,30 +126,34 @@ describe.skipIf(!isHere)("the flake", () => {
     assert.match(refused.stderr, /hash mismatch/u)
   })
 
-  it("builds from the files it names, and a check has every test before it", async () => {
-    const { npmBuildScript, src, ...named } = await evaluate("package")
-    const { name, version } = JSON.parse(text("package.json"))
-    assert.deepInclude(named, { pname: name, version, npmConfigHook: "importNpmLock.npmConfigHook" })
-    const folder = mkdtempSync(join(tmpdir(), "spirit-altar-source-"))
-    try {
-      for (const file of src.files) cpSync(file, join(folder, basename(file)), { recursive: true })
-      symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
-      const built = spawnSync("npm", ["run", npmBuildScript], { cwd: folder, encoding: "utf8" })
-      assert.strictEqual(built.status, 0, built.stdout + built.stderr)
-      assert.isTrue(existsSync(join(folder, "dist/lib/src/main.js")))
-      assert.isTrue(existsSync(join(folder, "dist/lib/dist/web/v2/main.js")))
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
-    const checked: ReadonlyArray<string> = await evaluate("checked")
-    const present = readdirSync(root).filter((file) =>
-      /^(?:\w+\.(?:ts|json|md)|src|schema|migrations|test|nix)$/u.test(file),
-    )
-    assert.deepStrictEqual(
-      present.filter((file) => file !== "CHANGELOG.md" && !checked.includes(join(root, file))),
-      [],
-    )
-  }, 120_000)
+  it(
+    "builds from the files it names, and a check has every test before it",
+    async () => {
+      const { npmBuildScript, src, ...named } = await evaluate("package")
+      const { name, version } = JSON.parse(text("package.json"))
+      assert.deepInclude(named, { pname: name, version, npmConfigHook: "importNpmLock.npmConfigHook" })
+      const folder = mkdtempSync(join(tmpdir(), "spirit-altar-source-"))
+      try {
+        for (const file of src.files) cpSync(file, join(folder, basename(file)), { recursive: true })
+        symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
+        const built = spawnSync("npm", ["run", npmBuildScript], { cwd: folder, encoding: "utf8" })
+        assert.strictEqual(built.status, 0, built.stdout + built.stderr)
+        assert.isTrue(existsSync(join(folder, "dist/lib/dist/server/main.js")))
+        assert.isTrue(existsSync(join(folder, "dist/lib/dist/web/v2/main.js")))
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+      const checked: ReadonlyArray<string> = await evaluate("checked")
+      const present = readdirSync(root).filter((file) =>
+        /^(?:\w+\.(?:ts|json|md)|src|schema|migrations|test|nix)$/u.test(file),
+      )
+      assert.deepStrictEqual(
+        present.filter((file) => file !== "CHANGELOG.md" && !checked.includes(join(root, file))),
+        [],
+      )
+    },
+    patience(120),
+  )
 
   it("runs the server as a unit that knows only variables the server reads, and may do little else", async () => {
     const known = new Set(variables.flatMap(([names]) => names.split(", ")))

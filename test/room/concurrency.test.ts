@@ -26,7 +26,7 @@ const roomWith = Effect.fnUntraced(function* (url: string, count: number) {
 
 const at = (guest: Guest, url: string): Guest => ({ ...guest, url })
 
-layer(processes, { excludeTestServices: true, timeout: 60_000 })("200 sends at once", (it) => {
+layer(processes, { excludeTestServices: true })("200 sends at once", (it) => {
   it.effect("take the next numbers without a gap, 30 a minute, and push out the oldest", () =>
     Effect.gen(function* () {
       const db = yield* SqlClient.SqlClient

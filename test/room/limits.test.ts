@@ -32,7 +32,7 @@ const acceptedOf = (answers: ReadonlyArray<Answer>, name: string, quota: number,
   return answers.filter(isAccepted).length
 }
 
-layer(processes, { excludeTestServices: true, timeout: 60_000 })("of 200 at once", (it) => {
+layer(processes, { excludeTestServices: true })("of 200 at once", (it) => {
   it.effect("5 rooms an hour and 10 a day from one address", () =>
     Effect.gen(function* () {
       const servers = yield* Servers

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { patience } from "../support/Patience.ts"
 import { temporaryFolder } from "./Holder.ts"
 
 interface Said {
@@ -45,7 +46,7 @@ const end = (child: ChildProcess, signal: NodeJS.Signals) =>
     child.kill(signal)
   })
 
-describe("DataFolder", { timeout: 180_000 }, () => {
+describe("DataFolder", { timeout: patience(180) }, () => {
   it.live("is held by exactly one of many that begin at once, also after one that was killed", () =>
     Effect.gen(function* () {
       const dataDir = join(yield* temporaryFolder, "data")
