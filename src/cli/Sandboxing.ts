@@ -4,6 +4,7 @@ import { AppConfig } from "../Config.ts"
 import { LocalChain } from "../sandbox/LocalChain.ts"
 import * as Sandbox from "../sandbox/Sandbox.ts"
 import * as Server from "../Server.ts"
+import { stopsAsAsked } from "./Ending.ts"
 import { logging } from "./Serving.ts"
 
 const announce = (started: number) =>
@@ -33,6 +34,7 @@ ${chain.network === "eip155:8453" ? "  This rehearses Base's own network id: use
   )
 
 export const sandboxing = Effect.fn("sandboxing")(function* (network: "eip155:84532" | "eip155:8453") {
+  yield* stopsAsAsked
   const started = yield* Clock.currentTimeMillis
   return yield* Layer.launch(
     announce(started).pipe(
