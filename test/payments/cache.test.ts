@@ -30,7 +30,8 @@ const raw = (url: string, body: string, lines: Lines) =>
     const headers = [
       ...(["host", host] as const),
       ...(body === "" ? [] : ["content-type", "application/json"]),
-      ...["content-length", String(Buffer.byteLength(body))],
+      "content-length",
+      String(Buffer.byteLength(body)),
       ...lines.flat(),
     ]
     const sent = request({ hostname, port, path: pathname + search, method: "POST", headers }, (response) => {

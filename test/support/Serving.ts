@@ -94,7 +94,7 @@ export const line = (port: number) =>
         }
         looks.add(look)
         look()
-        void closed.then((all) => done(Effect.succeed(all)))
+        socket.once("close", look)
         return Effect.sync(() => looks.delete(look))
       })
       const made: Line = {
