@@ -44,18 +44,16 @@ const reasonOf = ({ reason }: SqlError.SqlError) => {
   return typeof code === "string" ? `${said} (${code})` : said
 }
 
-/** Where a database is, without user, password and options. */
-const placeOf = (url: string) => {
-  const { host, pathname } = new URL(url)
-  return `${host === "" ? "its socket" : host}${pathname}`
-}
+/** Where a database is, without user, password and options; a path that is no mere name may be half a password. */
+const placeOf = ({ host, pathname }: URL) =>
+  `${host === "" ? "its socket" : host}${/^\/[\w-]*$/u.test(pathname) ? pathname : ""}`
 
 /** Waits until the database answers; why it does not is said at once, and again only when the reason changes. */
 export const reached = Effect.fn("Sql.reached")(function* (url: Redacted.Redacted<string>) {
-  const text = Redacted.value(url)
-  // What is no URL at all never answers; the pool says what is wrong with it.
-  if (!URL.canParse(text)) return
-  const place = placeOf(text)
+  const address = URL.parse(Redacted.value(url))
+  // What is no such URL never answers; the pool says what is wrong with it.
+  if (address === null || !/^postgres(?:ql)?:$/u.test(address.protocol)) return
+  const place = placeOf(address)
   const said = yield* Ref.make("")
   const say = (error: SqlError.SqlError) => {
     const why = reasonOf(error)
