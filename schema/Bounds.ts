@@ -1,5 +1,5 @@
 /** How values are bounded, so that the document says the length, range and form of everything that crosses the wire. */
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 
 /** A string whose pattern allows at most `maximum` code points; the document says both. The pattern needs the `u` flag. */
 export const shaped = (pattern: RegExp, maximum: number) =>
@@ -44,6 +44,12 @@ export const Position = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum:
 
 /** A whole number of a few, 1 to `maximum`. */
 export const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
+
+/** A whole number in a query: decimal digits and nothing else, no sign, point, exponent or space. */
+export const digits = <Whole extends Schema.Codec<number, number>>(whole: Whole) =>
+  Schema.String.check(Schema.isPattern(/^[0-9]+$/u, { message: "Expected decimal digits only" })).pipe(
+    Schema.decodeTo(whole, SchemaTransformation.numberFromString),
+  )
 
 /** A list of at most `maximum`; documented as text is. */
 export const listOf = <Item extends Schema.Top>(item: Item, maximum: number) =>

@@ -2,8 +2,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Count, listOf, shaped } from "./Bounds.ts"
-import { AltarRequests } from "./altar/Endpoint.ts"
 import { ChainHead } from "./altar/Witness.ts"
+import { RoomRequests } from "./room/Api.ts"
 import { Mode, modes } from "./room/Message.ts"
 
 const Part = Schema.Literals(["ok", "failing"])
@@ -43,11 +43,12 @@ const health = HttpApiEndpoint.get("health", "/api/health", {
   OpenApi.annotations({
     identifier: "health",
     summary: "Health",
-    description: "200 when everything works, 503 with the same body when a part fails.",
+    description:
+      "200 when everything works, 503 with the same body when a part fails. Part of the room's API: its errors have the room's shape.",
   }),
 )
 
 export class ServiceGroup extends HttpApiGroup.make("service")
   .add(health)
-  .middleware(AltarRequests)
+  .middleware(RoomRequests)
   .annotateMerge(OpenApi.annotations({ title: "Service", description: "The service itself." })) {}

@@ -1,7 +1,6 @@
 /** The one place where all layers meet: the services, the routes, and the socket they are served on. */
-import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
-import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
+import { NodeHttpClient } from "@effect/platform-node"
 import { ByteSize, Duration, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpStaticServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -24,6 +23,7 @@ import { WitnessStones } from "./altar/WitnessStones.ts"
 import * as HealthHttp from "./HealthHttp.ts"
 import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
 import * as Fallbacks from "./http/Fallbacks.ts"
+import * as Listener from "./http/Listener.ts"
 import * as Requests from "./http/Requests.ts"
 import { CardProcessor } from "./payments/CardProcessor.ts"
 import { CardRail } from "./payments/CardRail.ts"
@@ -82,7 +82,7 @@ export const services = (config: ServerConfig) => {
   const { payments } = config
   const lease = isMissing(payments) ? Duration.minutes(1) : Duration.times(payments.patience, 3)
   const money = PaidHttp.layer.pipe(
-    Layer.provide(PaymentPipeline.layer({ lease })),
+    Layer.provide(PaymentPipeline.layer({ lease, grace: Listener.grace })),
     Layer.provide(isMissing(payments) ? Unconfigured.layer : moneyLayer(payments)),
     Layer.provideMerge(PaymentLedger.layer),
   )
@@ -102,6 +102,7 @@ export const services = (config: ServerConfig) => {
     Layer.provideMerge(PublicUrl.layer(config.publicUrl)),
     Layer.provide(Sql.migrations),
     Layer.provide(Sql.layer(config.databaseUrl)),
+    Layer.provide(Layer.effectDiscard(Sql.reached(config.databaseUrl))),
   )
 }
 
@@ -130,31 +131,20 @@ const routerConfig = {
   maxParamLength: 500,
 } as const
 
-const httpLimits = { maxHeaderSize: 32_768, headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 }
-
-/** The port is open before the routes stand: whoever asks that early is told so, and does not wait for ever. */
-const makeServer = () => {
-  const server = createServer(httpLimits, (_, response) => {
-    if (server.listenerCount("request") === 1)
-      response.writeHead(503, { "retry-after": "1", connection: "close" }).end()
-  })
-  return server
-}
-
-const socket = ({ host, port }: ServerConfig) =>
-  NodeHttpServer.layer(makeServer, { host, port, gracefulShutdownTimeout: "10 seconds" })
-
 /** The server, listening, with the address it is bound to; further routes may be given, such as the sandbox's. */
 export const layer = <E, R>(extra: Layer.Layer<never, E, R>) =>
   Layer.unwrap(
     Effect.map(AppConfig, (config) =>
-      HttpRouter.serve(Layer.mergeAll(routes, extra), {
-        routerConfig,
-        disableLogger: true,
-        disableListenLog: true,
-      }).pipe(
+      Listener.drained.pipe(
+        Layer.provide(
+          HttpRouter.serve(Layer.mergeAll(routes, extra), {
+            routerConfig,
+            disableLogger: true,
+            disableListenLog: true,
+          }),
+        ),
         Layer.provide(services(config)),
-        Layer.provideMerge(socket(config)),
+        Layer.provideMerge(Listener.layer(config)),
         Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, bodyLimit)),
       ),
     ),

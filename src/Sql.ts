@@ -1,7 +1,7 @@
 /** The database: one pool, the migrations, and the one way a transaction is run. */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, type Redacted, Schedule, String } from "effect"
-import { Migrator, type SqlClient, type SqlError, Statement } from "effect/sql"
+import { Effect, Layer, Redacted, Ref, Schedule, String } from "effect"
+import { Migrator, SqlClient, type SqlError, Statement } from "effect/sql"
 import payments from "../migrations/0001_payments.ts"
 import acts from "../migrations/0002_acts.ts"
 import witness from "../migrations/0003_witness.ts"
@@ -35,6 +35,43 @@ export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
     transformResultNames: camel,
     transformJson: false,
   })
+
+/** Why a connection failed, in the driver's words and the system's; neither quotes the URL. */
+const reasonOf = ({ reason }: SqlError.SqlError) => {
+  const code =
+    typeof reason.cause === "object" && reason.cause !== null && "code" in reason.cause ? reason.cause.code : undefined
+  const said = (reason.message ?? reason._tag).replace(/^PgConnection: /u, "")
+  return typeof code === "string" ? `${said} (${code})` : said
+}
+
+/** Where a database is, without user, password and options; a path that is no mere name may be half a password. */
+const placeOf = ({ host, pathname }: URL) =>
+  `${host === "" ? "its socket" : host}${/^\/[\w-]*$/u.test(pathname) ? pathname : ""}`
+
+/** Waits until the database answers; why it does not is said at once, and again only when the reason changes. */
+export const reached = Effect.fn("Sql.reached")(function* (url: Redacted.Redacted<string>) {
+  const address = URL.parse(Redacted.value(url))
+  // What is no such URL never answers; the pool says what is wrong with it.
+  if (address === null || !/^postgres(?:ql)?:$/u.test(address.protocol)) return
+  const place = placeOf(address)
+  const said = yield* Ref.make("")
+  const say = (error: SqlError.SqlError) => {
+    const why = reasonOf(error)
+    return Effect.flatMap(Ref.getAndSet(said, why), (before) =>
+      before === why
+        ? Effect.void
+        : Effect.logError(
+            `The database at ${place} cannot be reached: ${why}. It is asked again every second; until it answers, every request is answered 503.`,
+          ),
+    )
+  }
+  yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`).pipe(
+    Effect.provide(layer(url, 1)),
+    Effect.tapError(say),
+    Effect.retry(Schedule.spaced("1 second")),
+  )
+  if ((yield* Ref.get(said)) !== "") yield* Effect.logInfo(`The database at ${place} answers.`)
+})
 
 /** Brings the schema up to date; forward only, safe when several servers start at once. */
 export const migrations = Layer.effectDiscard(

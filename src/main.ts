@@ -1,7 +1,17 @@
 /** The command line; `start.js` comes before it. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect } from "effect"
+import { Effect, MutableRef, Runtime } from "effect"
 import { run } from "./cli/Command.ts"
+import { interrupted, StoppedCode } from "./cli/Ending.ts"
 
-run.pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain({ disableErrorReporting: true }))
+const stopped = MutableRef.make(interrupted)
+
+const teardown: Runtime.Teardown = (exit, onExit) =>
+  Runtime.defaultTeardown(exit, (code) => onExit(code === interrupted ? MutableRef.get(stopped) : code))
+
+run.pipe(
+  Effect.provide(NodeServices.layer),
+  Effect.provideService(StoppedCode, stopped),
+  NodeRuntime.runMain({ disableErrorReporting: true, teardown }),
+)

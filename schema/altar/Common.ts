@@ -1,6 +1,6 @@
 /** The small values every altar body is made of, so that each is described, limited and exemplified once. */
 import { Schema } from "effect"
-import { shaped, upTo } from "../Bounds.ts"
+import { digits, shaped, upTo } from "../Bounds.ts"
 
 const described = (identifier: string, description: string, ...examples: ReadonlyArray<string>) => ({
   identifier,
@@ -90,7 +90,7 @@ export const Words = Schema.String.check(
 )
 
 /** The `limit` query of newest-first lists: 1 to 50. */
-export const ListLimit = upTo(50).annotate({
+export const ListLimit = digits(upTo(50)).annotate({
   description: "How many to return, 1 to 50; 20 when absent.",
   examples: [20],
 })

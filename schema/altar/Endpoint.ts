@@ -47,6 +47,11 @@ export type UnknownError =
   | Errors.ActNotFound
   | Errors.AttemptNotFound
 
+/** Said of every answer to a paid request. */
+const unkept = {
+  "cache-control": Schema.optionalKey(header("`no-store`: no cache on the way keeps it for anyone else.", "no-store")),
+}
+
 export const paymentResponse = {
   "payment-response": base64(
     "Base64 of the JSON x402 v2 settlement: success, transaction, network, payer.",
@@ -103,6 +108,7 @@ export const CardPaymentRefusal = Unpaid.pipe(
 export const Pending = HttpApiSchema.WithHeaders(SettlementPending.pipe(HttpApiSchema.status(202)), {
   location: header("The reconcile URL.", "https://altar.example/api/reconcile/stone-2026-11-21-a1b2c3", 2048),
   "retry-after": header("Seconds to wait before reconciling.", "2"),
+  ...unkept,
 })
 
 /** 200 the replay, 201 the first answer, 202 not known yet. */
@@ -110,9 +116,10 @@ export const settled = <S extends Schema.Top>(answer: S) =>
   [
     HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(200)), {
       ...paymentResponse,
+      ...unkept,
       "idempotent-replayed": header("`true`: this answer was given before.", "true"),
     }),
-    HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(201)), paymentResponse),
+    HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(201)), { ...paymentResponse, ...unkept }),
     Pending,
   ] as const
 
@@ -126,6 +133,7 @@ export const paidAnyhow = {
       2048,
     ),
   ),
+  ...unkept,
 }
 
 /** The same for an act that may be paid by card. */

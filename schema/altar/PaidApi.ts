@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { header } from "../Bounds.ts"
+import { optionalBody } from "../OptionalBody.ts"
 import { CandleBody, CandleSettled, UnsealAnswer, UnsealBody } from "./Candle.ts"
 import { CollectibleSettled, ElementId } from "./Collectible.ts"
 import { Uuid } from "./Common.ts"
@@ -68,6 +69,7 @@ const takeIn = HttpApiEndpoint.post("takeIn", "/api/acquire/:familiarId", {
       "One permanent record for each spirit. The body is optional.",
     ),
   )
+  .annotateMerge(optionalBody)
   .annotate(Unknown, noSpirit)
 
 const collect = HttpApiEndpoint.post("collect", "/api/elements/:elementId/collect", {
@@ -89,6 +91,7 @@ const collect = HttpApiEndpoint.post("collect", "/api/elements/:elementId/collec
       "The next numbered edition of the item. The body is optional.",
     ),
   )
+  .annotateMerge(optionalBody)
   .annotate(Unknown, () => new Errors.ElementNotFound({}))
 
 const candle = <const Name extends string, const Rung extends string>(

@@ -1,7 +1,7 @@
 /** The free reads of the altar. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { upTo } from "../Bounds.ts"
+import { digits, upTo } from "../Bounds.ts"
 import { ActAnswer } from "./Act.ts"
 import { CandleList } from "./Candle.ts"
 import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "./Catalog.ts"
@@ -57,7 +57,8 @@ const pixels = HttpApiEndpoint.get("pixels", "/api/pixels", { success: PixelCata
   described("listPixels", "Pixels", "The catalog of the six pixels with their editions."),
 )
 
-const position = (description: string, maximum: number) => Schema.optionalKey(upTo(maximum).annotate({ description }))
+const position = (description: string, maximum: number) =>
+  Schema.optionalKey(digits(upTo(maximum)).annotate({ description }))
 
 const publications = HttpApiEndpoint.get("publications", "/api/publish-chain", {
   query: {

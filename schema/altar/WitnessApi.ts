@@ -1,7 +1,7 @@
 /** The routes of the witness chain. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Position, upTo } from "../Bounds.ts"
+import { digits, Position, upTo } from "../Bounds.ts"
 import { ListLimit, Uuid } from "./Common.ts"
 import { AltarRequests, described, paidErrors, paidHeaders, priced, settled, Unknown } from "./Endpoint.ts"
 import * as Errors from "./Errors.ts"
@@ -27,7 +27,7 @@ const listWitness = HttpApiEndpoint.get("listWitness", "/api/witness", {
   query: {
     limit: Schema.optionalKey(ListLimit),
     before: Schema.optionalKey(
-      Position.annotate({
+      digits(Position).annotate({
         description: "Only stones with a smaller sequence: the `next` of the page before.",
       }),
     ),
@@ -46,12 +46,12 @@ const readWitness = HttpApiEndpoint.get("readWitness", "/api/witness/:witnessId"
 const readChain = HttpApiEndpoint.get("readChain", "/api/witness/chain", {
   query: {
     from: Schema.optionalKey(
-      Position.annotate({
+      digits(Position).annotate({
         description: "First sequence to return; 1 when absent.",
       }),
     ),
     limit: Schema.optionalKey(
-      upTo(100).annotate({
+      digits(upTo(100)).annotate({
         description: "How many links, 1 to 100; 50 when absent.",
       }),
     ),

@@ -8,7 +8,8 @@ import {
   HttpApiSecurity,
   OpenApi,
 } from "effect/http-api"
-import { Count, header } from "../Bounds.ts"
+import { Count, digits, header } from "../Bounds.ts"
+import { optionalBody } from "../OptionalBody.ts"
 import * as Errors from "./Errors.ts"
 import { MessageBody } from "./Message.ts"
 import { Created, Deleted, Replayed, RoomBody, RoomId, Sent, Signals } from "./Room.ts"
@@ -82,22 +83,20 @@ const createRoom = HttpApiEndpoint.post("createRoom", "/api/rooms", {
   payload: [RoomBody, HttpApiSchema.NoContent],
   success: limited(Created.pipe(HttpApiSchema.status(201))),
   error: RateLimited,
-}).annotateMerge(
-  OpenApi.annotations({
-    identifier: "createRoom",
-    summary: "Create a room",
-    description:
-      "The answer holds the invite token, once. The room lives exactly seven days. 5 per hour and 10 per day from one address.",
-    transform: (operation) => ({
-      ...operation,
-      requestBody: { ...Object(operation["requestBody"]), required: false },
+})
+  .annotateMerge(
+    OpenApi.annotations({
+      identifier: "createRoom",
+      summary: "Create a room",
+      description:
+        "The answer holds the invite token, once. The room lives exactly seven days. 5 per hour and 10 per day from one address.",
     }),
-  }),
-)
+  )
+  .annotateMerge(optionalBody)
 
 const cursor = {
   after: Schema.optionalKey(
-    Count.annotate({
+    digits(Count).annotate({
       description: "The newest sequence number already seen; 0 or absent for the latest 50.",
     }),
   ),

@@ -1,7 +1,7 @@
 /** `buy_kit`: all that a paying client needs for one purchase; nothing is signed, paid or reserved here. */
 import { Clock, Effect, Schema } from "effect"
 import { recipe } from "../../schema/altar/Commitment.ts"
-import { Issue } from "../../schema/altar/Errors.ts"
+import { BadRequest, Issue } from "../../schema/altar/Errors.ts"
 import { type Kit, KitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
 import { timestampOf } from "../payments/Attempt.ts"
 import { PaymentLedger } from "../payments/PaymentLedger.ts"
@@ -66,6 +66,15 @@ const isRefusal = Schema.is(
   Schema.Struct({ code: Schema.String, message: Schema.String, issues: Schema.optionalKey(Schema.Array(Issue)) }),
 )
 
+/**
+ * The members that an act asks for in this case only, such as the dedication of a candle that is no light; none when it
+ * refuses anything else.
+ */
+const askedFor = ({ body }: Offer, given: Values, { issues }: BadRequest): ReadonlyArray<Member> => {
+  const absent = body.filter(({ name }) => given[name] === undefined && issues.some(({ path }) => path === name))
+  return issues.every(({ path }) => absent.some(({ name }) => name === path)) ? absent : []
+}
+
 /** What an act refuses keeps its code; anything else is a fault of ours. */
 const told = (error: unknown) =>
   isRefusal(error) ? Effect.fail(refuse(error.code, error.message, error.issues)) : Effect.die(error)
@@ -99,9 +108,15 @@ export const buyKit = Effect.gen(function* () {
     }
     const { act, path } = offer
     const given = pick(offer.body, values)
-    const missing = offer.body.filter(({ name, required }) => required && given[name] === undefined)
-    const complete = missing.length === 0
-    yield* (complete ? rehearse(offer, values) : act.locate(values)).pipe(Effect.catch(told))
+    const lacking = offer.body.filter(({ name, required }) => required && given[name] === undefined)
+    const missing = yield* (
+      lacking.length === 0 ? Effect.as(rehearse(offer, values), lacking) : Effect.as(act.locate(values), lacking)
+    ).pipe(
+      Effect.catch((refusal) => {
+        const asks = refusal instanceof BadRequest ? askedFor(offer, given, refusal) : []
+        return asks.length > 0 ? Effect.succeed(asks) : told(refusal)
+      }),
+    )
 
     const search = new URLSearchParams(pick(offer.query, values)).toString()
     const filled = path.replace(/:([A-Za-z]+)/u, (_, name: string) => values[name] ?? "")
@@ -112,7 +127,7 @@ export const buyKit = Effect.gen(function* () {
       ok: true,
       action: act.name,
       description: act.description,
-      complete,
+      complete: missing.length === 0,
       missing: missing.map(({ name }) => name),
       request: {
         method: "POST",

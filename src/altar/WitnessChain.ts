@@ -1,5 +1,5 @@
 /** The witness chain: gapless from 1, appended under its locked head, re-hashed before any link of it is served. */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { ChainEntry } from "../../schema/altar/Witness.ts"
 import { timestampOf } from "../payments/Attempt.ts"
@@ -59,12 +59,12 @@ export class WitnessChain extends Context.Service<
       const chain = yield* HashChain.make<Stone>("witness stone", chainHash)
 
       const append = Effect.fn("WitnessChain.append")(function* (stones: ReadonlyArray<NewStone>) {
-        const heads = yield* sql<{ sequence: bigint; chainHash: string; witnessedAt: Date }>`
-          SELECT sequence, chain_hash, witnessed_at FROM witness_head WHERE id = 1 FOR UPDATE`
+        const heads = yield* sql<{ sequence: bigint; chainHash: string; witnessedAt: Date; now: Date }>`
+          SELECT sequence, chain_hash, witnessed_at, clock_timestamp() AS now FROM witness_head WHERE id = 1 FOR UPDATE`
         const head = heads[0]
         if (head === undefined) return yield* Effect.die("the witness chain has no head")
-        // Servers' clocks differ a little; the chain's own time never runs backwards.
-        const witnessedAt = timestampOf(Math.max(yield* Clock.currentTimeMillis, head.witnessedAt.getTime()))
+        // The one clock that all servers share: a wrong one of theirs does not move the chain, whose time never runs back.
+        const witnessedAt = timestampOf(Math.max(head.now.getTime(), head.witnessedAt.getTime()))
 
         let sequence = Number(head.sequence)
         let previousHash = head.chainHash

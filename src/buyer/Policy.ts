@@ -5,7 +5,7 @@ import { refuse, type Refused } from "./Ends.ts"
 
 /** All amounts are atomic USDC (6 decimals): `10_000n` is one cent. */
 export interface Policy {
-  /** No single payment above this; an act is never paid above its listed price in any case. */
+  /** No single payment above this; an act is paid at exactly its listed price in any case. */
   readonly maxPerPayment?: bigint
   /** No more than this signed for in one UTC day with this journal; ten dollars when absent. */
   readonly maxPerDay?: bigint
@@ -52,6 +52,11 @@ export const objection = ({ challenge, key, policy, price, spentToday, terms, ur
     return no(
       "too_dear",
       `The altar asks for ${money(amount)}, but ${price.name} is listed at ${money(price.priceAtomic)}.`,
+    )
+  if (amount < price.priceAtomic)
+    return no(
+      "too_cheap",
+      `The altar asks for ${money(amount)} only, but ${price.name} is listed at ${money(price.priceAtomic)}: no other amount buys it.`,
     )
   if (policy.maxPerPayment !== undefined && amount > policy.maxPerPayment)
     return no(

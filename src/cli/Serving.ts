@@ -2,6 +2,7 @@
 import { Config, ConfigProvider, Console, Effect, Layer, Logger, References } from "effect"
 import { HttpServer } from "effect/http"
 import { AppConfig, production } from "../Config.ts"
+import { stopsAsAsked } from "./Ending.ts"
 import * as Server from "../Server.ts"
 
 /** JSON lines on stdout, at the level that `LOG_LEVEL` names. */
@@ -20,10 +21,13 @@ const listening = Layer.effectDiscard(
   }),
 )
 
-export const serving = Layer.launch(
-  listening.pipe(
-    Layer.provide(Server.layer(Layer.empty)),
-    Layer.provide(Layer.effect(AppConfig, production)),
-    Layer.provide(logging),
+export const serving = Effect.andThen(
+  stopsAsAsked,
+  Layer.launch(
+    listening.pipe(
+      Layer.provide(Server.layer(Layer.empty)),
+      Layer.provide(Layer.effect(AppConfig, production)),
+      Layer.provide(logging),
+    ),
   ),
 ).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv()))

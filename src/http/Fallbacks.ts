@@ -115,6 +115,13 @@ type Handled = Effect.Effect<
 /** Whatever the room answers is for one reader at one time. */
 const uncached = HttpServerResponse.setHeader("cache-control", "no-store")
 
+/** What was done or refused is an answer to one request: no cache on the way keeps it for another. */
+const unkept = (request: HttpServerRequest.HttpServerRequest, response: HttpServerResponse.HttpServerResponse) =>
+  response.headers["cache-control"] === undefined &&
+  (response.status >= 400 || !["GET", "HEAD"].includes(request.method))
+    ? uncached(response)
+    : response
+
 /** Browsers reach the room from its own pages alone; programs send no `Origin`. */
 const isForeign = (request: HttpServerRequest.HttpServerRequest, own: ReadonlySet<string>) =>
   request.headers["origin"] !== undefined && !own.has(request.headers["origin"])
@@ -144,7 +151,9 @@ export const layer = HttpRouter.middleware(
             (cause) => Effect.map(fault(request, cause), hardened),
           ),
         )
-        return isRoom ? Effect.map(handled, uncached) : cors(handled)
+        return isRoom
+          ? Effect.map(handled, uncached)
+          : cors(Effect.map(handled, (response) => unkept(request, response)))
       })
   }),
   { global: true },

@@ -32,5 +32,7 @@ export const room: Shape = {
   internal: () => refuseRoom(new Room.RoomInternal({})),
 }
 
-/** The room's paths; everything else is the altar's. */
-export const isRoom = (path: string) => path === "/api/rooms" || path.startsWith("/api/rooms/")
+const rooms = ["/api/rooms", "/api/health"]
+
+/** The room's paths, health among them (rooms.md, Endpoints); everything else is the altar's. */
+export const isRoom = (path: string) => rooms.some((root) => path === root || path.startsWith(`${root}/`))

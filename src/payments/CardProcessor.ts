@@ -1,6 +1,7 @@
 /** Charges a granted token once and says what is proven of it: one idempotency key for each attempt, however often it is asked. */
 import { Clock, Context, type Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import { textOf } from "./Answers.ts"
 import type { Attempt } from "./Attempt.ts"
 import { type CardPayment, centsOf } from "./Payment.ts"
 
@@ -95,7 +96,7 @@ export class CardProcessor extends Context.Service<
             )
             .pipe(
               Effect.flatMap((response) =>
-                Effect.map(response.text, (text): Answer => ({ status: response.status, text })),
+                Effect.map(textOf(response), (text): Answer => ({ status: response.status, text })),
               ),
               Effect.timeout(config.timeout),
               Effect.tapError((error) => Effect.logWarning("The card processor could not be asked", error._tag)),

@@ -10,6 +10,7 @@ import {
   type PublicClient,
   RpcRequestError,
 } from "viem"
+import { answerLimit } from "./Answers.ts"
 import {
   addressTopic,
   authorizationCanceled,
@@ -85,6 +86,7 @@ export class Chain extends Context.Service<
           batch: { wait: 0 },
           retryCount: 1,
           timeout: Duration.toMillis(config.timeout),
+          maxResponseBodySize: answerLimit,
           fetchOptions: { redirect: "error" },
         }),
       })

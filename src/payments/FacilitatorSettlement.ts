@@ -2,6 +2,7 @@
 import type { Duration } from "effect"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
+import { textOf } from "./Answers.ts"
 import type { FacilitatorKey } from "./FacilitatorKey.ts"
 import { bearerToken } from "./FacilitatorKey.ts"
 import { Settlement, type SettlementRequest, type Submission } from "./Settlement.ts"
@@ -88,7 +89,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
               Redacted.make(yield* bearerToken(config.key.value, "POST", settleUrl)),
             )
         return yield* http.execute(HttpClientRequest.setBody(authorized, HttpBody.text(body, "application/json"))).pipe(
-          Effect.flatMap((response) => response.text),
+          Effect.flatMap(textOf),
           Effect.map(read),
           Effect.timeout(config.timeout),
           Effect.catch((error) =>

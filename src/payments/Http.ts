@@ -101,7 +101,7 @@ export class PaidHttp extends Context.Service<
         if (outcome._tag === "Pending") return pending(outcome.attempt)
         const { answer, payment, paymentResponse } = outcome.attempt
         const name = payment.rail === "card" ? "payment-receipt" : "payment-response"
-        const headers = { [name]: paymentResponse ?? "", "cache-control": "private" }
+        const headers = { [name]: paymentResponse ?? "", "cache-control": "no-store" }
         return outcome.replayed
           ? jsonText(replay(answer ?? ""), 200, { ...headers, "idempotent-replayed": "true" })
           : jsonText(answer ?? "", 201, headers)

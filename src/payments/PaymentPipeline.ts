@@ -1,6 +1,6 @@
 /** The one way of a paid request: replay, checks, challenge, verification, intent, settlement, record (decisions.md §4). */
 import { createHash } from "node:crypto"
-import { Clock, Context, Duration, Effect, Fiber, Layer, Option, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Fiber, FiberSet, Layer, Option, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import {
   AuthorizationAlreadyBound,
@@ -63,6 +63,8 @@ export type PipelineFault = SqlError.SqlError | Schema.SchemaError
 export interface PipelineConfig {
   /** How long a live server may take over one attempt before another may look at it. */
   readonly lease: Duration.Duration
+  /** How long a server that stops waits for settlements whose clients have gone. */
+  readonly grace: Duration.Duration
 }
 
 /** URLs can carry parameters: what is kept must end. */
@@ -111,7 +113,9 @@ export class PaymentPipeline extends Context.Service<
         const cards = yield* CardRail
         const settlement = yield* Settlement
         const reconciler = yield* Reconciler
-        const scope = yield* Effect.scope
+        /** From the claim on, a settlement belongs to the server and not to the request. */
+        const settling = yield* FiberSet.make<unknown, unknown>()
+        yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(settling), config.grace))
 
         const terms =
           setting._tag === "Ready"
@@ -271,7 +275,7 @@ export class PaymentPipeline extends Context.Service<
             acceptedAtMillis,
             leaseMillis: Duration.toMillis(config.lease),
           }
-          const fiber = yield* Effect.forkIn(settle(act, ready, intent), scope)
+          const fiber = yield* FiberSet.run(settling, settle(act, ready, intent))
           return yield* Fiber.join(fiber)
         })
 

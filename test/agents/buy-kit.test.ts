@@ -106,6 +106,18 @@ layer(world(), { excludeTestServices: true })("buy_kit", (it) => {
     }),
   )
 
+  it.effect.each(["lightDay", "lightWeek", "lightMonth"])("names the dedication that %s needs", (action) =>
+    Effect.gen(function* () {
+      const connected = yield* open
+      const kit = yield* kitOf(connected, { action, spirit: "static-fox", agentName: "Wren" })
+      assert.deepStrictEqual([kit.complete, kit.missing], [false, ["dedication"]])
+      assert.deepStrictEqual(kit.request.body, { agentName: "Wren", dedication: "<dedication>" })
+      const nowhere = { parentId: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1" }
+      const light = yield* call(connected, "buy_kit", { action, spirit: "static-fox", ...nowhere })
+      assert.include(light.text, "parent_not_lit", "a light needs none, but a candle to be laid on")
+    }),
+  )
+
   it.effect("tells what would be refused, and writes nothing", () =>
     Effect.gen(function* () {
       const { url } = yield* World
@@ -121,7 +133,16 @@ layer(world(), { excludeTestServices: true })("buy_kit", (it) => {
         [{ action: "takeIn", spirit: "moss-hare", kind: "promise" }, "bad_arguments", /kind: No part/u],
         [{ action: "takeIn", spirit: "moss-hare", days: 7 }, "bad_arguments", /takes no days/u],
         [{ action: "lightVotiveCandle", spirit: "moss-hare", dedication: "x" }, "bad_arguments", /1, 7, 30/u],
-        [{ action: "lightDay", spirit: "moss-hare" }, "bad_request", /./u],
+        [
+          {
+            action: "lightDay",
+            spirit: "moss-hare",
+            dedication: "x",
+            parentId: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+          },
+          "bad_request",
+          /./u,
+        ],
         [{ action: "lightDay", spirit: "moss-hare", dedication: "see altar.example.com" }, "dedication_held", /./u],
         [{ action: "collectMaterial", elementId: "nobody" }, "element_not_found", /./u],
         [

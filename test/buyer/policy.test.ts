@@ -35,6 +35,12 @@ const offering = (change: Partial<Record<keyof Offer, unknown>>) =>
 const lies: ReadonlyArray<readonly [code: string, lie: Network, says: RegExp]> = [
   ["too_dear", offering({ amount: "10001" }), /asks for 10001 atomic USDC, but setWitnessStone is listed at \$0\.01/u],
   ["too_dear", offering({ amount: "1000000" }), /asks for \$1\.00/u],
+  [
+    "too_cheap",
+    offering({ amount: "9999" }),
+    /asks for 9999 atomic USDC only, but setWitnessStone is listed at \$0\.01/u,
+  ],
+  ["too_cheap", offering({ amount: "0" }), /asks for \$0\.00 only/u],
   ["other_payee", offering({ payTo: stranger }), new RegExp(`to ${stranger}; expected is 0x`, "u")],
   ["other_asset", offering({ asset: stranger }), new RegExp(`asset ${stranger}; expected is 0x`, "u")],
   ["other_network", offering({ network: "eip155:8453" }), /on eip155:8453; expected is eip155:84532/u],

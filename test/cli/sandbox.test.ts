@@ -131,10 +131,9 @@ describe("the sandbox", () => {
     const wrong = await run(["serve"], set, folder)
     assert.match(wrong.output, /^RELAYER_KEY is wrong: [^\n]+\n$/u)
     assert.notInclude(wrong.output, "0xsecret")
-    for (const url of ["postgres://altar:secret@127.0.0.1:9/altar", "altar:secret"]) {
-      const { output } = await run(["serve"], { DATABASE_URL: url }, folder)
-      assert.match(output, /^The database cannot be used: [^\n]+; check DATABASE_URL\.\n$/u)
-      assert.notInclude(output, "secret")
-    }
+    // One that cannot be reached is waited for: test/contract/unreachable.test.ts.
+    const { output } = await run(["serve"], { DATABASE_URL: "altar:secret" }, folder)
+    assert.match(output, /^The database cannot be used: [^\n]+; check DATABASE_URL\.\n$/u)
+    assert.notInclude(output, "secret")
   })
 })

@@ -18,7 +18,7 @@ const spec: { readonly paths: Readonly<Record<string, Readonly<Record<string, Op
 )
 
 const altar = Object.entries(spec.paths)
-  .filter(([path]) => !path.startsWith("/api/rooms"))
+  .filter(([path]) => !path.startsWith("/api/rooms") && path !== "/api/health")
   .flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({
       path,

@@ -63,6 +63,17 @@ layer(world(), { excludeTestServices: true })("the OpenAPI document", (it) => {
     assert.strictEqual(spec.info.version, "0.15.0")
   })
 
+  it("says which bodies may be left out", () => {
+    const bodies = Object.entries<Record<string, { readonly requestBody?: { readonly required?: boolean } }>>(
+      spec.paths,
+    )
+      .flatMap(([path, methods]) => Object.values(methods).map(({ requestBody }) => ({ path, requestBody })))
+      .filter(({ requestBody }) => requestBody !== undefined)
+    const optional = bodies.filter(({ requestBody }) => requestBody?.required === false).map(({ path }) => path)
+    assert.sameMembers(optional, ["/api/acquire/{familiarId}", "/api/elements/{elementId}/collect", "/api/rooms"])
+    assert.isTrue(bodies.every(({ requestBody }) => requestBody?.required !== undefined))
+  })
+
   it.effect("quotes a request without cutting a character in half", () =>
     Effect.gen(function* () {
       const { url } = yield* World

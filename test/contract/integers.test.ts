@@ -1,0 +1,53 @@
+/** Whole numbers in queries are decimal digits: what JavaScript would also take for a number is refused, in both services. */
+import { readFileSync } from "node:fs"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { bearer, codeOf, layer as rooms, newRoom } from "../support/Rooms.ts"
+import { ask, World } from "../support/World.ts"
+
+interface Operation {
+  readonly parameters?: ReadonlyArray<{
+    readonly name: string
+    readonly in: string
+    readonly schema: { readonly type?: string; readonly minimum?: number; readonly maximum?: number }
+  }>
+}
+
+const spec: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } = JSON.parse(
+  readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8"),
+)
+
+/** Every whole number that the document has in a query. */
+const numbers = Object.entries(spec.paths).flatMap(([path, { get }]) =>
+  (get?.parameters ?? [])
+    .filter((one) => one.in === "query" && one.schema.type === "integer")
+    .map(({ name, schema }) => ({ path, name, ...schema })),
+)
+
+const spellings = ["1e1", "1E1", "1e3", "10.0", "1.", "+1", "-0", "0x1", "0b1", "1_0", "1n", " 1", "1 ", "١", "１"]
+const rest = ["", "Infinity", "NaN", "9".repeat(400)]
+
+layer(rooms(), { excludeTestServices: true })("whole numbers in queries", (it) => {
+  it("are all tried", () => assert.isAtLeast(numbers.length, 10))
+
+  it.effect.each(numbers)("$name of $path", ({ maximum = 0, minimum = 0, name, path }) =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const guest = yield* newRoom(url)
+      const isRoom = path.startsWith("/api/rooms")
+      const read = (value: string) =>
+        ask(`${url}${path.replace("{roomId}", guest.id)}?${name}=${encodeURIComponent(value)}`, {
+          headers: isRoom ? bearer(guest) : {},
+        })
+      for (const value of [...spellings, ...rest, String(minimum - 1), String(BigInt(maximum) + 1n)]) {
+        const answer = yield* read(value)
+        assert.strictEqual(answer.status, 400, `${name}=${value.slice(0, 40)}: ${answer.text.slice(0, 200)}`)
+        if (isRoom) assert.strictEqual(codeOf(answer), "BAD_REQUEST", value)
+        else assert.strictEqual(answer.json["code"], "bad_request", value)
+      }
+      for (const value of [String(minimum), String(maximum), `00${minimum}`]) {
+        assert.strictEqual((yield* read(value)).status, 200, `${name}=${value}`)
+      }
+    }),
+  )
+})

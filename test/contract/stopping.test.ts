@@ -1,0 +1,124 @@
+/** Told to stop, a server ends what it has begun, begins nothing new and says so, and ends with 0. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Redacted } from "effect"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import * as Purchase from "../support/Purchase.ts"
+import { line, serving } from "../support/Serving.ts"
+import { stage, Wires } from "../support/Wires.ts"
+
+const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
+
+const started = Effect.gen(function* () {
+  const chain = yield* LocalChain
+  const { database, rpc } = yield* Wires
+  const server = yield* serving({
+    DATABASE_URL: database.url,
+    X402_NETWORK: chain.network,
+    RPC_URL: rpc.url,
+    PAY_TO: chain.payTo,
+    RELAYER_KEY: Redacted.value(chain.relayerKey),
+    SWEEP_SECONDS: "3600",
+  })
+  yield* server.says("Listening on")
+  return server
+})
+
+const refusedFor = (answer: string, what: string) => {
+  assert.match(answer, /^HTTP\/1\.1 503 /u, what)
+  assert.match(answer, /\r\nretry-after: 1\r\n/iu, what)
+  assert.match(answer, /\r\nconnection: close\r\n/iu, what)
+  assert.match(answer, /This request did nothing\./u, what)
+}
+
+describe("a server that is told to stop", { timeout: 120_000 }, () => {
+  it.live("ends the purchase in flight, refuses what is new on old and new connections, and ends with 0", () =>
+    Effect.gen(function* () {
+      const server = yield* started
+      const { rpc } = yield* Wires
+      const kept = yield* line(server.port)
+      assert.match(yield* kept.ask(get), /^HTTP\/1\.1 200 /u)
+      const purchase = yield* Purchase.prepare(server.url)
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const buying = yield* Effect.forkChild(Purchase.send(server.url, purchase))
+      yield* trap.arrived
+      yield* server.signal("SIGTERM")
+      // Whoever is served before the signal arrives is served; from the first refusal on, everybody is refused.
+      let refused = ""
+      while (!refused.startsWith("HTTP/1.1 503")) {
+        const fresh = yield* line(server.port)
+        refused = yield* fresh.ask(get)
+      }
+      refusedFor(refused, "on a new connection")
+      refusedFor(yield* kept.ask(get), "on a kept one")
+      yield* rpc.calm
+      yield* trap.release
+      const answer = yield* Fiber.join(buying)
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.strictEqual(yield* server.ended, 0, server.output())
+      assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
+
+  it.live("ends the purchase whose client has gone before it ends itself", () =>
+    Effect.gen(function* () {
+      const server = yield* started
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(server.url)
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const buying = yield* Effect.forkChild(Purchase.send(server.url, purchase))
+      yield* trap.arrived
+      yield* Fiber.interrupt(buying)
+      yield* server.signal("SIGTERM")
+      // Nobody listens and nobody is answered: only the settlement itself holds the server.
+      yield* Effect.sleep("1 second")
+      yield* rpc.calm
+      yield* trap.release
+      assert.strictEqual(yield* server.ended, 0, server.output())
+      assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
+
+  it.live("is not held by idle connections or by half a request", () =>
+    Effect.gen(function* () {
+      const server = yield* started
+      const idle = yield* line(server.port)
+      assert.match(yield* idle.ask(get), /^HTTP\/1\.1 200 /u)
+      const half = yield* line(server.port)
+      yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
+      yield* server.signal("SIGINT")
+      assert.strictEqual(yield* server.ended, 0, server.output())
+      yield* Effect.all([idle.closed, half.closed])
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
+
+  it.live("gives up what does not end within the grace period; its attempt stays open", () =>
+    Effect.gen(function* () {
+      const server = yield* started
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(server.url)
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const buying = yield* Effect.forkChild(Effect.exit(Purchase.send(server.url, purchase)))
+      yield* trap.arrived
+      yield* server.signal("SIGTERM")
+      assert.strictEqual(yield* server.ended, 0, server.output())
+      assert.strictEqual((yield* Fiber.join(buying))._tag, "Failure", "no answer was given")
+      yield* trap.discard
+      assert.deepInclude(yield* Purchase.books(purchase), { charged: 0, stones: 0, state: "pending" })
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
+})
+
+describe("a request that is never finished", { timeout: 60_000 }, () => {
+  it.live("ends when the configuration says: ten seconds for its head", () =>
+    Effect.gen(function* () {
+      const server = yield* started
+      const half = yield* line(server.port)
+      const began = performance.now()
+      yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
+      assert.match(yield* half.closed, /^HTTP\/1\.1 408 /u)
+      const seconds = (performance.now() - began) / 1000
+      assert.isAtLeast(seconds, 9)
+      assert.isBelow(seconds, 20, "it is looked for every second, not every half minute")
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
+})

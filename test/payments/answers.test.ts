@@ -1,0 +1,197 @@
+/** Whoever answers about money is read up to a megabyte: more is no answer, proves nothing, and fills no memory. */
+import { createServer, type ServerResponse } from "node:http"
+import { NodeHttpClient } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Layer, Option, Redacted } from "effect"
+import type { Attempt } from "../../src/payments/Attempt.ts"
+import { answerLimit } from "../../src/payments/Answers.ts"
+import { CardProcessor } from "../../src/payments/CardProcessor.ts"
+import { Chain } from "../../src/payments/Chain.ts"
+import type { SignedAuthorization } from "../../src/payments/Eip3009.ts"
+import * as FacilitatorSettlement from "../../src/payments/FacilitatorSettlement.ts"
+import type { CardPayment } from "../../src/payments/Payment.ts"
+import { Settlement } from "../../src/payments/Settlement.ts"
+import { json, serve } from "../support/Loopback.ts"
+
+/** What a server may have sent before it learns that nobody reads on: buffers of both sides, generously. */
+const buffered = 64 * answerLimit
+
+const hash = `0x${"1".repeat(64)}` as const
+const address = `0x${"2".repeat(40)}` as const
+
+const authorization: SignedAuthorization = {
+  asset: address,
+  from: address,
+  to: address,
+  value: 10_000n,
+  validAfter: 0n,
+  validBefore: 4_000_000_000n,
+  nonce: hash,
+  signature: `0x${"3".repeat(130)}`,
+}
+
+const requirements = {
+  scheme: "exact",
+  network: "eip155:84532",
+  amount: "10000",
+  asset: address,
+  payTo: address,
+  maxTimeoutSeconds: 300,
+  extra: { name: "USDC", version: "2", paymentFlow: "upfront" },
+} as const
+
+/** Starts as an answer that would count, and never ends; says how much of it was taken when the reader has gone. */
+const endless = Effect.fnUntraced(function* (beginning: string) {
+  const gone = Promise.withResolvers<number>()
+  const pour = (response: ServerResponse) => {
+    const drop = Buffer.alloc(65_536, " ")
+    let sent = 0
+    const more = () => {
+      while (!response.destroyed && sent < 4 * buffered) {
+        sent += drop.length
+        if (!response.write(drop)) return
+      }
+    }
+    response.on("drain", more)
+    response.on("close", () => gone.resolve(sent))
+    response.writeHead(200, { "content-type": "application/json" })
+    response.write(beginning)
+    more()
+  }
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const made = createServer((request, response) => {
+        request.resume()
+        request.on("end", () => pour(response))
+      })
+      made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
+    }),
+    (made) => Effect.sync(() => made.close().closeAllConnections()),
+  )
+  const at = server.address()
+  const url = `http://127.0.0.1:${typeof at === "object" && at !== null ? at.port : 0}`
+  const taken = Effect.promise(() => gone.promise).pipe(
+    Effect.tap((sent) => Effect.sync(() => assert.isBelow(sent, buffered, "it is not read to its end"))),
+  )
+  return { url, taken }
+})
+
+const patience = Duration.minutes(1)
+
+const facilitator = (url: string) =>
+  Effect.flatMap(Settlement, (settlement) => settlement.submit({ authorization, requirements, payload: "{}" })).pipe(
+    Effect.provide(
+      FacilitatorSettlement.layer({ url, key: Option.none(), timeout: patience }).pipe(
+        Layer.provide(NodeHttpClient.layerUndici),
+      ),
+    ),
+  )
+
+const node = (url: string) =>
+  Effect.flatMap(Chain, (chain) => chain.simulate(authorization)).pipe(
+    Effect.result,
+    Effect.provide(Chain.layer({ rpcUrl: Redacted.make(url), finalTag: "finalized", timeout: patience })),
+  )
+
+const payment: CardPayment = {
+  rail: "card",
+  profile: "profile",
+  challenge: "challenge",
+  token: Redacted.make("spt_1"),
+  intent: Option.none(),
+}
+
+const attempt: Attempt = {
+  id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+  idempotencyKey: "a-key-of-this-test",
+  fingerprint: "",
+  act: "lightWeek",
+  url: "https://altar.example/api/candles/week/moss-hare",
+  input: {},
+  amountAtomic: 3_000_000n,
+  payment,
+  number: null,
+  state: "pending",
+  reason: null,
+  acceptedAt: new Date().toISOString(),
+  checks: 0,
+  answer: null,
+  paymentResponse: null,
+}
+
+const processor = (url: string) =>
+  Effect.flatMap(CardProcessor, (cards) => cards.evidence(attempt, payment)).pipe(
+    Effect.provide(
+      CardProcessor.layer({
+        apiUrl: url,
+        profile: payment.profile,
+        secretKey: Redacted.make("sk"),
+        timeout: patience,
+      }).pipe(Layer.provide(NodeHttpClient.layerUndici)),
+    ),
+  )
+
+const intent = {
+  id: "pi_1",
+  object: "payment_intent",
+  status: "succeeded",
+  amount: 300,
+  currency: "usd",
+  metadata: { attempt: attempt.id },
+}
+
+describe("an answer that does not end", { concurrent: true }, () => {
+  it.live("of a facilitator is unclear", () =>
+    Effect.gen(function* () {
+      const { taken, url } = yield* endless(JSON.stringify({ success: true, transaction: hash }))
+      const submission = yield* facilitator(url)
+      assert.deepStrictEqual(submission, {
+        _tag: "Unclear",
+        reason: "facilitator_AnswerTooLarge",
+        transaction: Option.none(),
+      })
+      yield* taken
+    }),
+  )
+
+  it.live("of a card processor leaves the charge open", () =>
+    Effect.gen(function* () {
+      const { taken, url } = yield* endless(JSON.stringify(intent))
+      assert.deepStrictEqual(yield* processor(url), { _tag: "Open", intent: Option.none() })
+      yield* taken
+    }),
+  )
+})
+
+describe("an answer that is whole but too long", { concurrent: true }, () => {
+  const padding = (text: string, size: number) => text + " ".repeat(size - text.length)
+  const settled = JSON.stringify({ success: true, transaction: hash })
+
+  it.live("counts up to the limit, and not a byte beyond", () =>
+    Effect.gen(function* () {
+      for (const [size, tag] of [
+        [answerLimit, "Submitted"],
+        [answerLimit + 1, "Unclear"],
+      ] as const) {
+        const url = yield* serve(async () => ({ status: 200, body: padding(settled, size) }))
+        assert.strictEqual((yield* facilitator(url))._tag, tag, String(size))
+        const bank = yield* serve(async () => ({ status: 200, body: padding(JSON.stringify(intent), size) }))
+        assert.strictEqual((yield* processor(bank))._tag, tag === "Submitted" ? "Paid" : "Open", String(size))
+      }
+    }),
+  )
+
+  it.live("of a node is refused, and one within the limit is read", () =>
+    Effect.gen(function* () {
+      const answering = (size: number) =>
+        serve(async (_, body) => {
+          const calls: ReadonlyArray<{ readonly id: number }> = [JSON.parse(body)].flat()
+          const answers = calls.map(({ id }) => ({ jsonrpc: "2.0", id, result: "0x1" }))
+          const { body: text = "" } = Object(json(Array.isArray(JSON.parse(body)) ? answers : answers[0]))
+          return { status: 200, body: padding(text, size) }
+        })
+      assert.strictEqual((yield* node(yield* answering(answerLimit)))._tag, "Success")
+      assert.strictEqual((yield* node(yield* answering(answerLimit + 1)))._tag, "Failure")
+    }),
+  )
+})
