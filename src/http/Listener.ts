@@ -77,22 +77,26 @@ const closed = finalizer(({ server }) => Effect.sync(() => server.close().closeA
  * To be built after the routes: before they end, what is in flight ends, and nothing new begins. Who waited too long hears
  * nothing: no answer is true of a payment whose outcome is not known.
  */
-export const drained = finalizer(({ inFlight, turnAway }) =>
-  Effect.sync(turnAway).pipe(
-    Effect.andThen(Effect.timeoutOption(ended(inFlight), grace)),
-    Effect.andThen(Effect.sync(() => inFlight.forEach((response) => response.destroy()))),
+export const drained = Layer.fresh(
+  finalizer(({ inFlight, turnAway }) =>
+    Effect.sync(turnAway).pipe(
+      Effect.andThen(Effect.timeoutOption(ended(inFlight), grace)),
+      Effect.andThen(Effect.sync(() => inFlight.forEach((response) => response.destroy()))),
+    ),
   ),
 )
 
-/** An HTTP server on a socket that is closed last of all. */
+/** An HTTP server on a socket of its own, which is closed last of all; one process may have several. */
 export const layer = (address: { readonly host: string; readonly port: number }) =>
-  closed.pipe(
-    Layer.provideMerge(
-      Layer.unwrap(
-        Effect.map(Listener, ({ server }) =>
-          NodeHttpServer.layer(() => server, { ...address, disablePreemptiveShutdown: true }),
+  Layer.fresh(
+    closed.pipe(
+      Layer.provideMerge(
+        Layer.unwrap(
+          Effect.map(Listener, ({ server }) =>
+            NodeHttpServer.layer(() => server, { ...address, disablePreemptiveShutdown: true }),
+          ),
         ),
       ),
+      Layer.provideMerge(Listener.layer),
     ),
-    Layer.provideMerge(Listener.layer),
   )

@@ -53,6 +53,17 @@ export const exceptions: ReadonlyArray<Exception> = [
       "A refusal of the room is given before or beside its limits; answers that count and the 429 itself carry RateLimit.",
   },
   {
+    rule: "owasp:api4:2023-rate-limit",
+    where: /^paths \/api\/health get responses [24]\d\d$/u,
+    reason:
+      "Monitors ask for health as often as they like: it has no limit by address, so there is nothing left to tell.",
+  },
+  {
+    rule: "owasp:api4:2023-rate-limit-responses-429",
+    where: /^paths \/api\/health get responses$/u,
+    reason: "For the same reason nobody is told to ask for health less often.",
+  },
+  {
     rule: "owasp:api8:2023-define-cors-origin",
     where: /^paths \/api\/rooms\S* (?:get|post|delete) responses \d{3} headers$/u,
     reason: "The specification forbids cross-origin use of the room: its answers carry no such header on purpose.",
