@@ -34,12 +34,18 @@ const words = ({ reveal }: Stone): Html =>
       ? html`<span class="mark">revealed, words hidden</span>`
       : html`<q>${said(reveal.text)}</q>`
 
+/** What the page shows of a stone, for the check to compare the chain with. */
+const shownParts = (stone: Stone): Html =>
+  html`data-link="${stone.sequence}" data-id="${stone.id}" data-commitment="${stone.commitment}"
+  data-witnessed-at="${stone.witnessedAt}" data-transaction="${stone.transaction}"
+  data-previous-hash="${stone.previousHash}" data-chain-hash="${stone.chainHash}"`
+
 const strip = (stones: ReadonlyArray<Stone>): Html =>
   html`<div class="strip" role="region" aria-label="The chain, newest stone first" tabindex="0">
     <ol role="list">
       ${stones.map(
         (stone) =>
-          html`<li class="link" data-link="${stone.sequence}">
+          html`<li class="link" ${shownParts(stone)}>
             <a href="/witness/${stone.id}"
               >${pebble(stone.commitment)}<span class="link__number">${stone.sequence}</span
               ><span class="unseen">, ${stone.kind}, with ${nameOf(stone.spirit)}</span></a
@@ -173,7 +179,7 @@ export const witness = (view: WitnessView): Page => {
         <h1>The witness chain</h1>
         <p class="lead">
           A witness stone is a sealed commitment, timestamped by its payment and hashed onto the stone before it.
-          ${head.sequence === 0 ? "The chain is empty." : html`The chain is ${count(head.sequence, "stone")} long; its head is ${short(head.chainHash)}.`}
+          ${head.sequence === 0 ? "The chain is empty." : html`The chain is ${count(head.sequence, "stone")} long; its head is <span data-shown-head="${head.sequence}" data-chain-hash="${head.chainHash}">${short(head.chainHash)}</span>.`}
           It is not legal notarization, and no proof of authorship or identity.
         </p>
       </header>
@@ -184,7 +190,7 @@ export const witness = (view: WitnessView): Page => {
             </p>`
           : html`${strip(stones)}
               <section id="verify" aria-labelledby="verify-title">
-                ${heading("verify-title", "Check it here", "Your browser asks for the links and computes each hash anew.")}${verification(oldest, newest, head.sequence)}
+                ${heading("verify-title", "Check it here", "Your browser computes each hash anew, and compares the chain with this page and with what it saw before.")}${verification(oldest, newest, head.sequence)}
               </section>`
       }
       <section id="search" aria-labelledby="search-title">${heading("search-title", "Search")}${search(found)}</section>
