@@ -77,7 +77,7 @@ export const stone = ({ receipt, stone: one }: StoneView): Page => {
         <p class="small quiet">${one.verify.recipe}</p>
       </section>
       <div class="pair">
-        <section aria-labelledby="check-title">
+        <section id="check" aria-labelledby="check-title">
           ${heading("check-title", "Check words")}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: `/api/witness/${one.id}/reveal`, name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
         </section>
         <section aria-labelledby="receipt-title">

@@ -5,7 +5,7 @@ import { heading, leaf, type Page } from "./Layout.ts"
 import { notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
 import { pebble } from "./Pebble.ts"
 import { plates, nameOf, previewOf, spiritLink } from "./Plates.ts"
-import { checkForm, sealForm } from "./Seal.ts"
+import { checkForm, meaning, sealForm } from "./Seal.ts"
 import { count, moment, said, short, who } from "./Words.ts"
 
 export type Stone = typeof ListedStone.Type
@@ -137,7 +137,7 @@ const setForm = ({ payment, publicUrl }: WitnessView): Html =>
     verb: "Set the stone",
     path: "/api/witness",
     amountAtomic: 10_000n,
-    fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, "1 to 280 characters. They never leave this page until you reveal them.")}
+    fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, "1 to 280 characters. They never leave this browser until you reveal them.")}
       <p class="ask">
         <label for="stone-kind">What they are</label
         ><select class="field" id="stone-kind" data-body="kind">
@@ -158,10 +158,11 @@ const setForm = ({ payment, publicUrl }: WitnessView): Html =>
   })
 
 const aside = html`<div class="aside">
-  <p>Your words are hashed here with a salt made at random. Only the hash is sent and paid for.</p>
+  <p>Your words are sealed here: only their commitment is sent and paid for. ${meaning}</p>
   <p>The payment is the timestamp: nobody can set a stone yesterday.</p>
   <p>
-    Keep salt and words. You may reveal them, free and once, and everyone can check that they are the ones you sealed.
+    Salt and words are kept in this browser, and you keep them better. You may reveal them, free and once, and everyone
+    can check that they are the ones you sealed.
   </p>
 </div>`
 

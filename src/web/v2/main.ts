@@ -14,4 +14,6 @@ const offline = () => {
 addEventListener("online", offline)
 addEventListener("offline", offline)
 offline()
+// The box has a page of its own.
+if (all("[data-box]", HTMLElement).length > 0) void import("./mine.ts").then((mine) => mine.start())
 for (const part of [Time, Copy, Verify, Seal, Artwork, Pay]) part.start()
