@@ -257,7 +257,7 @@ guide("an honest chain", (it) => {
         await page.goto(`${url}/witness/${before[1]?.id}`)
         await check(page)
         await said(page).getByText("Stone 2 holds.").waitFor()
-        assert.match(await said(page).innerText(), /with those of stones 2 to 5[^]*up to stone 5\./u)
+        assert.match(await said(page).innerText(), /Links 2 to 5 were walked[^]*up to stone 5\./u)
         await page.goto(`${url}/witness/${after[4]?.id}`)
         await check(page)
         await said(page).getByText("Stone 5 holds.").waitFor()

@@ -42,7 +42,7 @@ const keepsakeOf = async (page: Page): Promise<Kept> => JSON.parse(await page.lo
 
 /** Whether leaving the page is questioned; it is not left. */
 const isAsked = async (page: Page) => {
-  const dialog = page.waitForEvent("dialog", { timeout: 3000 }).then(
+  const dialog = page.waitForEvent("dialog", { timeout: 15_000 }).then(
     (asked) => asked.dismiss().then(() => asked.type() === "beforeunload"),
     () => false,
   )
@@ -108,8 +108,14 @@ guide("sealed words", (it) => {
         const saved = await (await saving).path()
         assert.deepStrictEqual(JSON.parse(await readFile(saved, "utf8")), kept)
         await page.getByText("Kept.", { exact: true }).waitFor()
+        const asked: Array<string> = []
+        page.on("dialog", (dialog) => {
+          asked.push(dialog.type())
+          void dialog.accept()
+        })
         await page.getByRole("link", { name: "Open the act" }).click()
         await page.getByRole("heading", { name: "Witness stone 1" }).waitFor()
+        assert.deepStrictEqual(asked, [], "whoever saved them may go")
         await page.locator("#check").getByText("Filled in.").first().waitFor()
         assert.strictEqual(await page.locator("#check-salt").inputValue(), kept.salt)
         await page.getByRole("button", { name: "Check without sending" }).click()

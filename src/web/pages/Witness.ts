@@ -161,7 +161,7 @@ const aside = html`<div class="aside">
   <p>Your words are sealed here: only their commitment is sent and paid for. ${meaning}</p>
   <p>The payment is the timestamp: nobody can set a stone yesterday.</p>
   <p>
-    Salt and words are kept in this browser, and you keep them better. You may reveal them, free and once, and everyone
+    Salt and words are kept in this browser; save them as a file too. You may reveal them, free and once, and everyone
     can check that they are the ones you sealed.
   </p>
 </div>`

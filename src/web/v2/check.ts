@@ -141,17 +141,24 @@ const advice = (again: () => void, saw: boolean) => [
     : []),
 ]
 
-const memory = (before: Seen | undefined, { apart }: Walked): string => {
-  if (before === undefined)
-    return remembers()
-      ? " This browser sees this chain for the first time and remembers its head."
-      : " This browser keeps nothing, so there is nothing from before to compare with."
-  const gap = apart === 0 ? "" : " The links up to there were not walked; check from stone 1 for that."
-  return ` It fits what this browser saw on ${dateOf(before)}, up to stone ${before.sequence}.${gap}`
+/** How far the answer reaches: what was walked, what this browser remembers, and what is still the altar's word. */
+const scope = (before: Seen | undefined, { apart, range }: Walked, { from, to }: Range): string => {
+  const walked =
+    range.from === from && range.to === to ? [] : [`Links ${range.from} to ${range.to} were walked for it.`]
+  const memory =
+    before !== undefined
+      ? `It fits what this browser saw on ${dateOf(before)}, up to stone ${before.sequence}.`
+      : remembers()
+        ? "This browser sees this chain for the first time and remembers its head."
+        : "This browser keeps nothing, so there is nothing from before to compare with."
+  const gap = apart === 0 ? [] : ["The links up to there were not walked; check from stone 1 for that."]
+  const word =
+    range.from === 1 ? [] : [`The hash before stone ${range.from} is the altar's word; check from stone 1 for that.`]
+  return [...walked, memory, ...gap, ...word].join(" ")
 }
 
 const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyArray<Node> => {
-  const { count, differences, expected, head, last, range, shorter, wrong } = walked
+  const { count, differences, expected, head, last, shorter, wrong } = walked
   const differs = differences.length > 0 || shorter !== undefined
   const said: Array<Node> = []
   const [word, more] = headline(walked)
@@ -170,25 +177,15 @@ const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyA
       verdict("broken", "Another head.", "The altar names a head that is not its last link: ", code(head.chainHash)),
     ]
   const one = from === to
-  const all = range.from === from && range.to === to
   return [
     verdict(
       "holds",
       one ? `Stone ${from} holds.` : `All ${count} links hold.`,
       one
-        ? `Its hash was computed in this browser${all ? "" : `, with those of stones ${range.from} to ${range.to}`}, and it is the stone this page shows.`
+        ? "Its hash was computed in this browser, and it is the stone this page shows."
         : "Each hash was computed in this browser, and the stones are those this page shows.",
-      memory(newest([...known.seen.values()]), walked),
-      ...(range.from === 1
-        ? []
-        : [
-            make(
-              "span",
-              { class: "quiet" },
-              ` The hash before stone ${range.from} is the altar's word; check from stone 1 for that.`,
-            ),
-          ]),
     ),
+    make("p", { class: "quiet" }, scope(newest([...known.seen.values()]), walked, { from, to })),
   ]
 }
 

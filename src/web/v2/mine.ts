@@ -76,7 +76,7 @@ const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
   const link = make(
     "a",
     { class: "button button--main", href: file, download: "sealed-words.json" },
-    entries.length === 1 ? "Save as a file" : "Save all as one file",
+    "Save all as one file",
   )
   link.addEventListener("click", () => {
     for (const one of entries) restore(one)

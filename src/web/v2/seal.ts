@@ -74,6 +74,7 @@ const filling = (form: HTMLFormElement, commitment: () => string) => {
     if (kept === undefined) return
     salt.value = kept.salt
     words.value = kept.words
+    for (const field of all(".take", HTMLElement, form)) field.hidden = true
     note.replaceChildren(verdict("holds", "Filled in.", "This browser holds these words. Nothing was sent."))
   }
   offer()

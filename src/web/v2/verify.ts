@@ -29,7 +29,7 @@ const attach = (root: HTMLElement) => {
     if (!canHash()) return place.status.replaceChildren(verdict("broken", "Cannot check here.", whyNot))
     for (const button of buttons) button.disabled = true
     // What hashes and compares is fetched when somebody asks for it.
-    await import("./check.ts")
+    await import("./later.ts")
       .then(({ check }) => check(place, { from, to }, every, opened))
       .catch((error: unknown) => {
         place.status.replaceChildren(
