@@ -124,6 +124,11 @@ guide("a forged chain", (it) => {
           assert.notMatch((await page.locator('[data-part="transaction"]').getAttribute("class")) ?? "", /differs/u)
           await isAccessible(page, "a forged stone")
           await picture(page, "guide-forged-stone")
+          await page.setViewportSize({ width: 360, height: 800 })
+          await page.emulateMedia({ colorScheme: "dark" })
+          await isAccessible(page, "a forged stone on a phone by night")
+          assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0)
+          await picture(page, "guide-forged-stone-dark-360")
         })
       }),
   )
@@ -151,6 +156,22 @@ guide("a forged chain", (it) => {
       }),
     )
   }
+
+  it.effect("that answers for another stone than was asked does not check this one", () =>
+    Effect.gen(function* () {
+      const honest = yield* stones(3)
+      const { page } = yield* visit(`/witness/${honest[1]?.id}`)
+      yield* steps(async () => {
+        await page.route("**/api/witness/chain?*", async (route) => {
+          const response = await route.fetch({ url: route.request().url().replace("from=2", "from=3") })
+          await route.fulfill({ response })
+        })
+        await check(page)
+        await ended(page)
+        assert.match(await said(page).innerText(), /^✗/u)
+      })
+    }),
+  )
 
   it.effect("that page and chain tell alike is not what this browser saw, and the page says so by itself", () =>
     Effect.gen(function* () {
