@@ -315,6 +315,17 @@ guide("my acts", (it) => {
         await page.goto(`${url}/v2/mine`)
         await page.getByRole("button", { name: "Ask my wallet" }).click()
         await page.getByText("Nothing here was paid by").waitFor()
+        // Words that were sealed here may have been paid for elsewhere.
+        await page.goto(`${url}/v2/witness`)
+        await page.locator("#seal-words").fill("Paid by an agent.")
+        await page.getByRole("button", { name: "Seal", exact: true }).click()
+        await page.getByText("Not saved yet.").waitFor()
+        const { commitment } = await keepsakeOf(page)
+        await page.goto(`${url}/v2/mine`)
+        await page.getByText("No act known yet.").waitFor()
+        await page.getByRole("link", { name: "Look for its stone" }).click()
+        await page.getByText(`Nothing found for`).waitFor()
+        assert.include(page.url(), commitment)
       })
     }),
   )

@@ -47,7 +47,7 @@ export const sealForm = (): Html =>
       <div data-result role="status"></div>
     </form>
     ${byHand("seal-hand")}
-    <p class="small quiet">${meaning} In full: ${recipe}.</p>`
+    <p class="small quiet">${recipe}.</p>`
 
 export interface Revealing {
   readonly url: string
