@@ -40,8 +40,8 @@ const ended = (purchase: Purchase, answer: Answer): Outcome | undefined => {
   if (isOpen) return undefined
   const said = messageOf(answer)
   const message = /charged/u.test(said) ? said : `${said} Nothing was charged.`
-  // Where money may have moved, the words stay in the box.
-  if (/nothing was charged/iu.test(message)) abandon(purchase)
+  // The words stay in the box unless the altar itself says that nothing was charged.
+  if (/nothing was charged/iu.test(said)) abandon(purchase)
   else forget(purchase)
   return { tag: "refused", message }
 }
