@@ -18,6 +18,7 @@ import * as CatalogPage from "./pages/Catalog.ts"
 import { actOf } from "./pages/Deeds.ts"
 import * as HomePage from "./pages/Home.ts"
 import type { Page } from "./pages/Layout.ts"
+import * as MinePage from "./pages/Mine.ts"
 import { plateOf } from "./pages/Plates.ts"
 import * as SpiritPage from "./pages/Spirit.ts"
 import * as WitnessPage from "./pages/Witness.ts"
@@ -34,6 +35,9 @@ const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
   ["companions", "Eight crabs, each with an opinion."],
   ["pixels", "Six small animals of 128 editions each."],
 ]
+
+/** Acts of one wallet on a page. */
+const mostOfOne = 50
 
 const positive = (text: string | null) => (text !== null && /^[1-9][0-9]{0,14}$/u.test(text) ? Number(text) : undefined)
 
@@ -144,6 +148,14 @@ const routes = HttpRouter.use((router) =>
       )
     })
 
+    const mine = Effect.fnUntraced(function* (request: Request) {
+      const now = yield* Clock.currentTimeMillis
+      const asked = Pages.urlOf(request).searchParams.get("wallet")?.slice(0, 100).trim()
+      const wallet = asked !== undefined && /^0x[0-9a-fA-F]{40}$/u.test(asked) ? asked : undefined
+      const paid = wallet === undefined ? undefined : (yield* acts.paidBy({ wallet }, mostOfOne)).map(actOf)
+      return MinePage.mine({ asked: asked === "" ? undefined : asked, acts: paid, most: mostOfOne, now })
+    })
+
     const guarded = (
       request: Request,
       made: Effect.Effect<HttpServerResponse.HttpServerResponse, SqlError.SqlError | ChainBroken>,
@@ -154,7 +166,7 @@ const routes = HttpRouter.use((router) =>
       )
 
     const page = (
-      path: "/v2/" | "/v2/candles" | "/v2/catalog" | "/v2/spirits/:id",
+      path: "/v2/" | "/v2/candles" | "/v2/catalog" | "/v2/mine" | "/v2/spirits/:id",
       make: (request: Request, id: string) => Effect.Effect<Page | undefined, SqlError.SqlError | ChainBroken>,
     ) =>
       router.add("GET", path, (request) =>
@@ -174,6 +186,7 @@ const routes = HttpRouter.use((router) =>
     yield* page("/v2/spirits/:id", (_, id) => spirit(id))
     yield* page("/v2/candles", candles)
     yield* page("/v2/catalog", () => catalog)
+    yield* page("/v2/mine", mine)
     yield* router.add("GET", "/v2/witness", (request) => guarded(request, witness(request)))
 
     for (const [from, to] of shortcuts) {

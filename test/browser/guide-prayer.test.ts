@@ -64,7 +64,7 @@ guide("a prayer", (it) => {
         assert.include(sent, keepsake.commitment)
         assert.notInclude(sent, keepsake.salt)
         assert.notInclude(sent, "quiet")
-        assert.deepStrictEqual(await kept(page), ["altar:play-wallet"])
+        assert.deepStrictEqual(await kept(page), ["altar:play-wallet", `altar:words:${keepsake.commitment}`])
         const saving = page.waitForEvent("download")
         await page.getByRole("link", { name: "Save as a file" }).click()
         assert.match((await saving).suggestedFilename(), /^[0-9a-f-]{36}\.json$/u)
@@ -176,7 +176,8 @@ guide("a prayer", (it) => {
         await next.goto(`${url}/v2/catalog`)
         await settled(next).waitFor()
         assert.include(await next.locator(".keepsake").innerText(), "The tab was closed.")
-        assert.deepStrictEqual(await kept(next), [])
+        const { commitment }: { commitment: string } = JSON.parse(await next.locator(".keepsake code").innerText())
+        assert.deepStrictEqual(await kept(next), [`altar:words:${commitment}`])
         const handed = [...signed(first), ...signed(second)]
         assert.isAtLeast(handed.length, 2)
         assert.strictEqual(new Set(handed.map(({ key, payment }) => `${key} ${payment}`)).size, 1)

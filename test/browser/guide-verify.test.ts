@@ -132,10 +132,11 @@ guide("verification in the page", (it) => {
         await page.getByRole("button", { name: "Check stone 3" }).click()
         await page.getByText("Stone 3 holds.").waitFor()
         const said = await page.locator(".checks .steps > li").allInnerTexts()
-        assert.strictEqual(said.length, 4)
+        assert.strictEqual(said.length, 5)
         assert.match(said[0] ?? "", /chain hash of stone 2/u)
         assert.match(said[1] ?? "", /NUL/u)
         assert.match(said[3] ?? "", /^✓\s*Same hash\./u)
+        assert.match(said[4] ?? "", /^✓\s*Same stone\./u)
       })
     }),
   )

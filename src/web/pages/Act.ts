@@ -78,15 +78,18 @@ const record = (act: SettledAct): ReadonlyArray<Fact> =>
     return label === undefined ? [] : [[label, value.length > 30 ? code(value) : value]]
   })
 
-/** A candle or light whose words can still be unsealed, or were. */
+/** A candle or light whose words can still be unsealed, or were; a prayer's words can be checked by whoever has them. */
 const sealedWords = (act: SettledAct): Html => {
   const commitment = factOf(act, "intentionCommitment")
   const shown = `/v2/candles?spirit=${factOf(act, "spirit")}`
-  return commitment === "" || factOf(act, "unsealUrl") === ""
-    ? html``
-    : html`<section aria-labelledby="check-title">
-        ${heading("check-title", "Sealed words", "The candle carries them until they are unsealed.")}${checkForm(commitment)}${revealForm({ url: `/api/candles/${act.id}/unseal`, name: "words", commitment, shown })}
-      </section>`
+  if (commitment === "") return html``
+  const unseals = factOf(act, "unsealUrl") !== ""
+  return html`<section id="check" aria-labelledby="check-title">
+    ${heading("check-title", "Sealed words", unseals ? "The candle carries them until they are unsealed." : "A prayer stays sealed.")}
+    <div class="column">
+      ${checkForm(commitment)}${unseals ? revealForm({ url: `/api/candles/${act.id}/unseal`, name: "words", commitment, shown }) : ""}
+    </div>
+  </section>`
 }
 
 const said = (act: SettledAct): Html => {

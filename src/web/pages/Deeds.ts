@@ -78,15 +78,24 @@ const mark = (act: SettledAct): Html => {
 /** Where a reader finds an act. */
 export const pathOf = (act: SettledAct) => `/${act.act === "setWitnessStone" ? "witness" : "acts"}/${act.id}`
 
-/** Field notes: the time in the margin, the sentence beside it. */
-export const journal = (acts: ReadonlyArray<SettledAct>, now: number): Html =>
+/** For whoever may hold the words; the page's script says whether this browser does. */
+const sealed = (act: SettledAct): Html => {
+  const commitment = factOf(act, "commitment") || factOf(act, "intentionCommitment")
+  return commitment === ""
+    ? html``
+    : html` <small class="journal__sealed" data-sealed="${commitment}">with sealed words</small>`
+}
+
+/** Field notes: the time in the margin, the sentence beside it; `mine` tells which ones have sealed words. */
+export const journal = (acts: ReadonlyArray<SettledAct>, now: number, mine = false): Html =>
   html`<ol class="journal" role="list">
     ${acts.map(
       (act) =>
         html`<li>
           <time datetime="${act.settledAt}" data-ago="${act.settledAt}"
             >${agoWords(now - Date.parse(act.settledAt))}</time
-          ><span class="journal__mark">${mark(act)}</span><a href="${pathOf(act)}">${sentenceHtml(act)}</a
+          ><span class="journal__mark">${mark(act)}</span
+          ><span><a href="${pathOf(act)}">${sentenceHtml(act)}</a>${mine ? sealed(act) : ""}</span
           ><span class="journal__price">${act.priceUsd}</span>
         </li>`,
     )}

@@ -7,6 +7,9 @@ export type Fact = readonly [label: string, value: Html | string | number]
 
 export const code = (text: string): Html => html`<code class="long">${text}</code>`
 
+/** A part of a stone, written out for its reader and for the check in the page. */
+export const part = (name: string, text: string): Html => html`<code class="long" data-part="${name}">${text}</code>`
+
 export const facts = (list: ReadonlyArray<Fact>): Html =>
   html`<dl class="facts facts--record">
     ${list.map(

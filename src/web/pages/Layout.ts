@@ -7,7 +7,7 @@ export interface Page {
   /** Path of the page itself, with the query that makes it a page of its own. */
   readonly path: string
   /** The entry of the navigation it belongs to. */
-  readonly chapter: "guide" | "candles" | "witness" | "catalog" | "none"
+  readonly chapter: "guide" | "candles" | "witness" | "catalog" | "mine" | "none"
   /** Path of a PNG that stands for the page where it is shared. */
   readonly preview: string
   readonly body: Html
@@ -21,6 +21,7 @@ const chapters = [
 ] as const
 
 const aside = [
+  ["/v2/mine", "My acts"],
   ["/signals/", "Signal room"],
   ["/for-agents", "For agents"],
   ["/docs", "API"],
@@ -63,7 +64,9 @@ export const layout = (publicUrl: string, page: Page): string =>
               ([name, path, title]) => html`<a href="${path}" ${current(name === page.chapter)}>${title}</a>`,
             )}
           </nav>
-          <nav aria-label="Elsewhere">${aside.map(([path, title]) => html`<a href="${path}">${title}</a>`)}</nav>
+          <nav aria-label="Elsewhere">
+            ${aside.map(([path, title]) => html`<a href="${path}" ${current(path === "/v2/mine" && page.chapter === "mine")}>${title}</a>`)}
+          </nav>
         </header>
         <p class="offline" role="status" data-offline hidden>
           You are offline. What you see was true when it was loaded; nothing can be paid until you are back.

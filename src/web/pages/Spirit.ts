@@ -10,6 +10,7 @@ import { type Html, html } from "./Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
 import { call, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
 import { illustration, type Plate, plateFigure, plates, previewOf, spiritPath } from "./Plates.ts"
+import { meaning } from "./Seal.ts"
 import { ledger, type Stone } from "./Witness.ts"
 import { count, moment, said, stretchWords, who } from "./Words.ts"
 
@@ -96,7 +97,7 @@ const prayerCall = ({ plate }: SpiritView) => ({
 const prayerForm = (view: SpiritView): Html =>
   offer(view.publicUrl, view.payment, {
     ...prayerCall(view),
-    fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" required`, "1 to 280 characters. They never leave this page.", "I came by, and it was quiet.")}${nameField("prayer-name", true, "A visitor")}`,
+    fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" required`, "1 to 280 characters. They never leave this browser.", "I came by, and it was quiet.")}${nameField("prayer-name", true, "A visitor")}`,
   })
 
 /** For the days after this one; an agent that comes today is told that the slot is taken, and pays nothing. */
@@ -129,6 +130,7 @@ const prayer = (view: SpiritView): Html => {
       ${prayerForm(view)}
       <div class="aside">
         <p>A prayer is sealed: your words and their salt stay in this browser, and only their commitment is sent.</p>
+        <p>${meaning}</p>
         <p>One prayer a day is laid here, by whoever comes first. It costs one cent for everyone, always.</p>
       </div>
     </div>`
@@ -144,7 +146,8 @@ const candleForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
         <legend>How long it burns</legend>
         ${Object.values(rungs).map(({ lasts, priceAtomic, rung }) => html`<label><input type="radio" name="rung" data-path="/api/candles/${rung}/${plate.id}" data-amount="${priceAtomic}" ${rung === "day" ? html` checked` : ""} /> ${lasts}, $${(priceAtomic / 1_000_000n).toString()}</label>`)}
       </fieldset>
-      ${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="40" required`, "Public, 1 to 40 characters. No links, addresses or wallets.")}${nameField("candle-name", false)}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They never leave this page until you unseal them.")}`,
+      ${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="40" required`, "Public, 1 to 40 characters. No links, addresses or wallets.")}${nameField("candle-name", false)}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}
+      <p class="small quiet">${meaning}</p>`,
     body: `{"dedication":"<up to 40 characters>"}`,
     note: html`Replace <code>day</code> by <code>week</code> ($3.00) or <code>month</code> ($9.00). A longer candle is
       never a better prayer. Some clients cap a payment at $1 until told otherwise.`,

@@ -1,6 +1,6 @@
 /** The page of one stone: what it proves, its link computed anew step by step, and its words if they were revealed. */
 import type { Receipt } from "../../../schema/altar/Payment.ts"
-import { code, facts, receiptFacts } from "./Facts.ts"
+import { facts, part, receiptFacts } from "./Facts.ts"
 import { type Html, html } from "./Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { pebble } from "./Pebble.ts"
@@ -35,11 +35,12 @@ export const stone = ({ receipt, stone: one }: StoneView): Page => {
     preview: previewOf(one.spirit),
     body: html`<article class="folio folio--stone">
         <div class="folio__plate">
-          <figure class="plate plate--stone">
+          <figure class="plate plate--stone" data-link="${one.sequence}" data-id="${one.id}">
             ${pebble(one.commitment)}
             <figcaption>
               <span class="plate__number">Stone ${one.sequence}</span>
               <span class="plate__kin">drawn from its commitment</span>
+              <span class="link__verdict" data-verdict></span>
             </figcaption>
           </figure>
         </div>
@@ -57,26 +58,26 @@ export const stone = ({ receipt, stone: one }: StoneView): Page => {
         </div>
       </article>
       <section aria-labelledby="verify-title">
-        ${heading("verify-title", "Check it here", "Your browser computes the hash of this link anew.")}${verification(one.sequence, one.sequence, one.sequence)}
+        ${heading("verify-title", "Check it here", "Your browser computes the hash of this link anew, and compares it with this page and with what it saw before.")}${verification(one.sequence, one.sequence, one.sequence)}
       </section>
       <section aria-labelledby="link-title">
         ${heading("link-title", "The link")}${facts([
           ["Sequence", one.sequence],
-          ["Commitment", code(one.commitment)],
-          ["Witnessed", html`<time datetime="${one.witnessedAt}">${one.witnessedAt}</time>`],
-          ["Transaction", code(one.transaction)],
+          ["Commitment", part("commitment", one.commitment)],
+          ["Witnessed", html`<time datetime="${one.witnessedAt}" data-part="witnessedAt">${one.witnessedAt}</time>`],
+          ["Transaction", part("transaction", one.transaction)],
           [
             "Hash before",
             one.sequence === 1
-              ? html`${code(one.previousHash)} <small>64 zeros: the first stone</small>`
-              : code(one.previousHash),
+              ? html`${part("previousHash", one.previousHash)} <small>64 zeros: the first stone</small>`
+              : part("previousHash", one.previousHash),
           ],
-          ["Chain hash", code(one.chainHash)],
+          ["Chain hash", part("chainHash", one.chainHash)],
         ])}
         <p class="small quiet">${one.verify.recipe}</p>
       </section>
       <div class="pair">
-        <section aria-labelledby="check-title">
+        <section id="check" aria-labelledby="check-title">
           ${heading("check-title", "Check words")}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: `/api/witness/${one.id}/reveal`, name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
         </section>
         <section aria-labelledby="receipt-title">

@@ -5,7 +5,7 @@ import { heading, leaf, type Page } from "./Layout.ts"
 import { notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
 import { pebble } from "./Pebble.ts"
 import { plates, nameOf, previewOf, spiritLink } from "./Plates.ts"
-import { checkForm, sealForm } from "./Seal.ts"
+import { checkForm, meaning, sealForm } from "./Seal.ts"
 import { count, moment, said, short, who } from "./Words.ts"
 
 export type Stone = typeof ListedStone.Type
@@ -34,12 +34,18 @@ const words = ({ reveal }: Stone): Html =>
       ? html`<span class="mark">revealed, words hidden</span>`
       : html`<q>${said(reveal.text)}</q>`
 
+/** What the page shows of a stone, for the check to compare the chain with. */
+const shownParts = (stone: Stone): Html =>
+  html`data-link="${stone.sequence}" data-id="${stone.id}" data-commitment="${stone.commitment}"
+  data-witnessed-at="${stone.witnessedAt}" data-transaction="${stone.transaction}"
+  data-previous-hash="${stone.previousHash}" data-chain-hash="${stone.chainHash}"`
+
 const strip = (stones: ReadonlyArray<Stone>): Html =>
   html`<div class="strip" role="region" aria-label="The chain, newest stone first" tabindex="0">
     <ol role="list">
       ${stones.map(
         (stone) =>
-          html`<li class="link" data-link="${stone.sequence}">
+          html`<li class="link" ${shownParts(stone)}>
             <a href="/witness/${stone.id}"
               >${pebble(stone.commitment)}<span class="link__number">${stone.sequence}</span
               ><span class="unseen">, ${stone.kind}, with ${nameOf(stone.spirit)}</span></a
@@ -131,7 +137,7 @@ const setForm = ({ payment, publicUrl }: WitnessView): Html =>
     verb: "Set the stone",
     path: "/api/witness",
     amountAtomic: 10_000n,
-    fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, "1 to 280 characters. They never leave this page until you reveal them.")}
+    fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, "1 to 280 characters. They never leave this browser until you reveal them.")}
       <p class="ask">
         <label for="stone-kind">What they are</label
         ><select class="field" id="stone-kind" data-body="kind">
@@ -152,10 +158,11 @@ const setForm = ({ payment, publicUrl }: WitnessView): Html =>
   })
 
 const aside = html`<div class="aside">
-  <p>Your words are hashed here with a salt made at random. Only the hash is sent and paid for.</p>
+  <p>Your words are sealed here: only their commitment is sent and paid for. ${meaning}</p>
   <p>The payment is the timestamp: nobody can set a stone yesterday.</p>
   <p>
-    Keep salt and words. You may reveal them, free and once, and everyone can check that they are the ones you sealed.
+    Salt and words are kept in this browser; save them as a file too. You may reveal them, free and once, and everyone
+    can check that they are the ones you sealed.
   </p>
 </div>`
 
@@ -173,7 +180,7 @@ export const witness = (view: WitnessView): Page => {
         <h1>The witness chain</h1>
         <p class="lead">
           A witness stone is a sealed commitment, timestamped by its payment and hashed onto the stone before it.
-          ${head.sequence === 0 ? "The chain is empty." : html`The chain is ${count(head.sequence, "stone")} long; its head is ${short(head.chainHash)}.`}
+          ${head.sequence === 0 ? "The chain is empty." : html`The chain is ${count(head.sequence, "stone")} long; its head is <span data-shown-head="${head.sequence}" data-chain-hash="${head.chainHash}">${short(head.chainHash)}</span>.`}
           It is not legal notarization, and no proof of authorship or identity.
         </p>
       </header>
@@ -184,7 +191,7 @@ export const witness = (view: WitnessView): Page => {
             </p>`
           : html`${strip(stones)}
               <section id="verify" aria-labelledby="verify-title">
-                ${heading("verify-title", "Check it here", "Your browser asks for the links and computes each hash anew.")}${verification(oldest, newest, head.sequence)}
+                ${heading("verify-title", "Check it here", "Your browser computes each hash anew, and compares the chain with this page and with what it saw before.")}${verification(oldest, newest, head.sequence)}
               </section>`
       }
       <section id="search" aria-labelledby="search-title">${heading("search-title", "Search")}${search(found)}</section>

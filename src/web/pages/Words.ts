@@ -1,7 +1,8 @@
 /** Times, names and numbers as a reader says them. */
+import { timeWords } from "../v2/durations.ts"
 import { html, type Html } from "./Html.ts"
 
-export { agoWords, leftWords, stretchWords } from "../v2/durations.ts"
+export { agoWords, dayWords, leftWords, stretchWords, timeWords } from "../v2/durations.ts"
 
 const numerals: ReadonlyArray<readonly [number, string]> = [
   [10, "X"],
@@ -22,15 +23,6 @@ export const roman = (number: number): string => {
     })
     .join("")
 }
-
-const months = "January February March April May June July August September October November December".split(" ")
-
-/** `21 November 2026`, of an RFC 3339 time or a day. */
-export const dayWords = (iso: string) =>
-  `${Number(iso.slice(8, 10))} ${months[Number(iso.slice(5, 7)) - 1] ?? ""} ${iso.slice(0, 4)}`
-
-/** `21 November 2026, 09:17 UTC`. */
-export const timeWords = (iso: string) => `${dayWords(iso)}, ${iso.slice(11, 16)} UTC`
 
 /** A moment, written out. */
 export const moment = (iso: string): Html => html`<time datetime="${iso}">${timeWords(iso)}</time>`

@@ -28,6 +28,10 @@ export const ask = async (path: string, init: RequestInit = {}): Promise<Answer>
   return { status: response.status, headers: response.headers, body: bodyOf(text) }
 }
 
+/** A part of something that was answered; undefined when it has none. */
+export const part = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+
 export const post = (body: object, headers: Readonly<Record<string, string>> = {}): RequestInit => ({
   method: "POST",
   headers: { "content-type": "application/json", ...headers },

@@ -57,9 +57,9 @@ export const readSegment = async (from: number, limit: number): Promise<Segment>
   return { anchor, entries, head }
 }
 
-/** The anchor of the first stone is 64 zeros, whatever the server says. */
+/** The anchor of the first stone is 64 zeros, whatever the server says, and a segment begins where it was asked for. */
 export const checkSegment = async ({ anchor, entries }: Segment, from: number): Promise<ReadonlyArray<Checked>> => {
-  let before: Point = from === 1 ? { sequence: 0, chainHash: genesisHash } : anchor
+  let before: Point = { sequence: from - 1, chainHash: from === 1 ? genesisHash : anchor.chainHash }
   const checked: Array<Checked> = []
   for (const link of entries) {
     const computed = await chainHashOf(link)

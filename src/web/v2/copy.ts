@@ -8,7 +8,8 @@ const select = (element: Element) => {
   getSelection()?.addRange(range)
 }
 
-export const copyFrom = async (button: HTMLButtonElement, source: Element) => {
+/** False when the text is only selected: its reader still has to copy it. */
+export const copyFrom = async (button: HTMLButtonElement, source: Element): Promise<boolean> => {
   const label = [...button.childNodes]
   const copied = await navigator.clipboard?.writeText(source.textContent ?? "").then(
     () => true,
@@ -17,6 +18,7 @@ export const copyFrom = async (button: HTMLButtonElement, source: Element) => {
   if (copied !== true) select(source)
   button.textContent = copied === true ? "Copied" : "Selected"
   setTimeout(() => button.replaceChildren(...label), 2000)
+  return copied === true
 }
 
 export const start = () => {

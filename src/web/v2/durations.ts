@@ -1,4 +1,4 @@
-/** A stretch of time in words, the same words from the server and, minutes later, in the page. */
+/** Times and stretches of time in words, the same words from the server and, minutes later, in the page. */
 
 const minute = 60_000
 const hour = 60 * minute
@@ -25,3 +25,12 @@ export const agoWords = (millis: number): string => {
   const [unit, name] = millis < hour ? [minute, "minute"] : millis < day ? [hour, "hour"] : [day, "day"]
   return `${counted(Math.floor(millis / unit), name)} ago`
 }
+
+const months = "January February March April May June July August September October November December".split(" ")
+
+/** `21 November 2026`, of an RFC 3339 time or a day. */
+export const dayWords = (iso: string) =>
+  `${Number(iso.slice(8, 10))} ${months[Number(iso.slice(5, 7)) - 1] ?? ""} ${iso.slice(0, 4)}`
+
+/** `21 November 2026, 09:17 UTC`. */
+export const timeWords = (iso: string) => `${dayWords(iso)}, ${iso.slice(11, 16)} UTC`

@@ -1,11 +1,11 @@
 /** The pages are complete without this; it lets them burn, copy, check, seal and pay. */
-import * as Artwork from "./artwork.ts"
-import * as Copy from "./copy.ts"
+import { start as startArtwork } from "./artwork.ts"
+import { start as startCopy } from "./copy.ts"
 import { all } from "./dom.ts"
-import * as Pay from "./pay/form.ts"
-import * as Seal from "./seal.ts"
-import * as Time from "./time.ts"
-import * as Verify from "./verify.ts"
+import { start as startPay } from "./pay/form.ts"
+import { start as startSeal } from "./seal.ts"
+import { start as startTime } from "./time.ts"
+import { start as startVerify } from "./verify.ts"
 
 const offline = () => {
   for (const notice of all("[data-offline]", HTMLElement)) notice.hidden = navigator.onLine
@@ -14,4 +14,6 @@ const offline = () => {
 addEventListener("online", offline)
 addEventListener("offline", offline)
 offline()
-for (const part of [Time, Copy, Verify, Seal, Artwork, Pay]) part.start()
+// The box has a page of its own.
+if (all("[data-box]", HTMLElement).length > 0) void import("./later.ts").then(({ openBox }) => openBox())
+for (const start of [startTime, startCopy, startVerify, startSeal, startArtwork, startPay]) start()

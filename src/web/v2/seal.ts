@@ -1,9 +1,11 @@
 /** Words are sealed, checked and, when their owner says so, revealed; until then nothing of them is sent. */
 import { normalizedLength } from "../../../schema/altar/Recipe.ts"
 import { ask, messageOf, post } from "./ask.ts"
+import { held, hold } from "./box.ts"
 import { canHash, commitmentOf, randomHex, whyNot } from "./digest.ts"
 import { all, make, one, verdict } from "./dom.ts"
 import { keepsake } from "./keepsake.ts"
+import { taking } from "./take.ts"
 
 const saltRule = "A salt has 16 to 256 characters."
 
@@ -22,17 +24,19 @@ interface Parts {
   readonly result: HTMLElement
 }
 
+const partsOf = (form: HTMLFormElement): Parts => ({
+  form,
+  salt: one("[data-salt]", HTMLInputElement, form),
+  words: one("[data-words]", HTMLTextAreaElement, form),
+  result: one("[data-result]", HTMLElement, form),
+})
+
 /** The form answers with whatever `work` makes of its salt and words. */
 const answer = (
   form: HTMLFormElement,
   work: (salt: string, words: string, parts: Parts) => Promise<ReadonlyArray<Node>>,
 ) => {
-  const parts: Parts = {
-    form,
-    salt: one("[data-salt]", HTMLInputElement, form),
-    words: one("[data-words]", HTMLTextAreaElement, form),
-    result: one("[data-result]", HTMLElement, form),
-  }
+  const parts = partsOf(form)
   form.addEventListener("submit", (event) => {
     event.preventDefault()
     if (!canHash()) return parts.result.replaceChildren(verdict("broken", "Cannot hash here.", whyNot))
@@ -61,9 +65,46 @@ const match = async (salt: string, words: string, against: string) => {
       }
 }
 
-const checking = (form: HTMLFormElement) => {
+/** Fills a form in with words this browser holds for its commitment, and says so. */
+const filling = (form: HTMLFormElement, commitment: () => string) => {
+  const { salt, words } = partsOf(form)
+  const note = one("[data-filled]", HTMLElement, form)
+  const offer = () => {
+    const kept = held(commitment())
+    if (kept === undefined) return
+    salt.value = kept.salt
+    words.value = kept.words
+    for (const field of all(".take", HTMLElement, form)) field.hidden = true
+    note.replaceChildren(verdict("holds", "Filled in.", "This browser holds these words. Nothing was sent."))
+  }
+  offer()
+  return offer
+}
+
+const checking = (form: HTMLFormElement, others: ReadonlyArray<() => void>) => {
   const commitment = one("[data-commitment]", HTMLInputElement, form)
-  answer(form, async (salt, words) => (await match(salt, words, commitment.value.trim())).said)
+  const now = () => commitment.value.trim()
+  const offer = filling(form, now)
+  const note = one("[data-filled]", HTMLElement, form)
+  const refuse = (word: string, message: string) => note.replaceChildren(verdict("broken", word, message))
+  // What somebody typed is not written over.
+  commitment.addEventListener("input", () => partsOf(form).salt.value + partsOf(form).words.value === "" && offer())
+  taking(
+    form,
+    ({ entries: [first, ...more], refused }) => {
+      if (first === undefined || refused > 0)
+        return refuse("Not taken.", "Its salt and words do not hash to its commitment.")
+      if (now() === "") commitment.value = first.commitment
+      if (![first, ...more].some((entry) => entry.commitment === now()))
+        return refuse(
+          "Other words.",
+          "They are kept in this browser now, but they fit another commitment than this one.",
+        )
+      for (const each of [offer, ...others]) each()
+    },
+    (message) => refuse("Not taken.", message),
+  )
+  answer(form, async (salt, words) => (await match(salt, words, now())).said)
 }
 
 const sealing = (form: HTMLFormElement) =>
@@ -71,12 +112,15 @@ const sealing = (form: HTMLFormElement) =>
     const salt = typed === "" ? randomHex(16) : typed
     const problem = wrongWith(salt, words)
     if (problem !== undefined) return [verdict("broken", "Not sealed.", problem)]
-    return [verdict("holds", "Sealed."), keepsake({ salt, words, commitment: await commitmentOf(salt, words) })]
+    const kept = hold({ salt, words, commitment: await commitmentOf(salt, words) })
+    return [verdict("holds", "Sealed."), keepsake(kept, "sealed-words", true)]
   })
 
-const revealing = (form: HTMLFormElement) =>
+const revealing = (form: HTMLFormElement) => {
+  const against = form.dataset["against"] ?? ""
+  const offer = filling(form, () => against)
   answer(form, async (salt, words, { form: { dataset } }) => {
-    const { said, same } = await match(salt, words, dataset["against"] ?? "")
+    const { said, same } = await match(salt, words, against)
     if (!same) return [...said, make("p", {}, "Nothing was sent.")]
     const reply = await ask(dataset["reveal"] ?? "", post({ salt, [dataset["name"] ?? "text"]: words }))
     return reply.status === 200 || reply.status === 201
@@ -86,11 +130,13 @@ const revealing = (form: HTMLFormElement) =>
         ]
       : [verdict("broken", "Not revealed.", messageOf(reply))]
   })
+  return offer
+}
 
 export const start = () => {
-  for (const form of all("[data-check]", HTMLFormElement)) checking(form)
+  const reveals = all("[data-reveal]", HTMLFormElement).map(revealing)
+  for (const form of all("[data-check]", HTMLFormElement)) checking(form, reveals)
   for (const form of all("[data-sealing]", HTMLFormElement)) sealing(form)
-  for (const form of all("[data-reveal]", HTMLFormElement)) revealing(form)
 }
 
 export { wrongWith }

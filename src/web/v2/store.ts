@@ -5,6 +5,8 @@ export interface Store {
   readonly set: (slot: string, text: string) => void
   readonly remove: (slot: string) => void
   readonly slots: () => ReadonlyArray<string>
+  /** What is in this slot outlives the page. */
+  readonly lasts: (slot: string) => boolean
   /** False when there is this page's memory alone. */
   readonly keeps: () => boolean
 }
@@ -37,6 +39,7 @@ const store = (open: () => Storage): Store => {
       memory.delete(slot)
       remove(slot)
     },
+    lasts: (slot) => !memory.has(slot) && attempt((storage) => storage.getItem(slot), null) !== null,
     slots: () => [...new Set([...memory.keys(), ...attempt(Object.keys, [])])],
     keeps: () => {
       const kept = write(probe, "")

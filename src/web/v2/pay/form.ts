@@ -1,7 +1,7 @@
 /** A form that pays: its words are sealed here, its progress is written out, and its receipt stays on the page. */
+import type { Keepsake } from "../box.ts"
 import { commitmentOf, randomHex, canHash, whyNot } from "../digest.ts"
 import { all, button, make, one, verdict } from "../dom.ts"
-import type { Keepsake } from "../keepsake.ts"
 import { wrongWith } from "../seal.ts"
 import type { Listed } from "./challenge.ts"
 import { begin, mayLeave, remembered } from "./purchase.ts"

@@ -1,6 +1,7 @@
 /** One purchase has one key; it is remembered until its answer is there, so nothing is ever signed twice for it. */
+import { type Answer, part } from "../ask.ts"
+import { change, drop, hold, type Keepsake } from "../box.ts"
 import { randomHex } from "../digest.ts"
-import type { Keepsake } from "../keepsake.ts"
 import { browser, type Store, tab } from "../store.ts"
 import type { Listed } from "./challenge.ts"
 
@@ -54,8 +55,9 @@ const signedSlotOf = (key: string) => `${prefix}${key}`
 /** What was begun in this tab on this form and is not over. */
 export const remembered = (form: string): Purchase | undefined => read(tab, slotOf(form))
 
-/** What is signed outlives the tab. */
+/** What is signed outlives the tab, and so do sealed words, from before anything is sent. */
 export const remember = (purchase: Purchase): Purchase => {
+  if (purchase.keepsake !== null) hold(purchase.keepsake)
   const text = JSON.stringify(purchase)
   tab.set(slotOf(purchase.form), text)
   if (purchase.payment !== null) browser.set(signedSlotOf(purchase.key), text)
@@ -65,6 +67,37 @@ export const remember = (purchase: Purchase): Purchase => {
 export const forget = ({ form, key }: Purchase) => {
   if (remembered(form)?.key === key) tab.remove(slotOf(form))
   browser.remove(signedSlotOf(key))
+}
+
+/** Over, and nothing was charged: words that were sealed for it alone are worth nothing. */
+export const abandon = (purchase: Purchase) => {
+  forget(purchase)
+  if (purchase.keepsake !== null) drop(purchase.keepsake.commitment)
+}
+
+const named = (spirit: string) =>
+  spirit.replace(/(?:^|-)([a-z])/gu, (_, letter: string) => ` ${letter.toUpperCase()}`).trim()
+
+/** What was bought, in a few words. */
+const titleOf = (path: string, record: unknown): string => {
+  if (path.startsWith("/api/witness")) return `Witness stone ${String(part(record, "sequence"))}`
+  const what = path.startsWith("/api/prayers") ? "Prayer" : "Candle"
+  return `${what} with ${named(String(part(record, "spirit")))}`
+}
+
+/** Over and paid: from now on its sealed words know their act. */
+export const settle = (purchase: Purchase, { permalink, receipt, record }: Answer["body"]) => {
+  forget(purchase)
+  if (purchase.keepsake === null) return
+  const payer = part(receipt, "payer")
+  hold(purchase.keepsake)
+  change(purchase.keepsake.commitment, {
+    deed: {
+      title: titleOf(purchase.path, record),
+      path: URL.parse(String(permalink))?.pathname ?? "",
+      payer: typeof payer === "string" ? payer : null,
+    },
+  })
 }
 
 /** False when whoever leaves the page loses salt and words of what is not over yet. */

@@ -1,7 +1,7 @@
 /** The way of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
 import { type Answer, ask, messageOf, post, Unreachable } from "../ask.ts"
 import { readChallenge, refusal } from "./challenge.ts"
-import { forget, mayLeave, type Purchase, remember } from "./purchase.ts"
+import { abandon, forget, mayLeave, type Purchase, remember, settle } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 
 export type Outcome =
@@ -33,14 +33,17 @@ const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, 
 /** An answer that ends the purchase, or undefined while it does not. */
 const ended = (purchase: Purchase, answer: Answer): Outcome | undefined => {
   if (answer.status === 200 || answer.status === 201) {
-    forget(purchase)
+    settle(purchase, answer.body)
     return { tag: "settled", answer, purchase }
   }
   const isOpen = answer.status === 202 || answer.status === 429 || answer.status >= 500
   if (isOpen) return undefined
-  forget(purchase)
-  const message = messageOf(answer)
-  return { tag: "refused", message: /charged/u.test(message) ? message : `${message} Nothing was charged.` }
+  const said = messageOf(answer)
+  const message = /charged/u.test(said) ? said : `${said} Nothing was charged.`
+  // The words stay in the box unless the altar itself says that nothing was charged.
+  if (/nothing was charged/iu.test(said)) abandon(purchase)
+  else forget(purchase)
+  return { tag: "refused", message }
 }
 
 /** Asks how it ended until it has ended; sends the signed request itself again only when it never arrived. */
@@ -87,7 +90,7 @@ const hand = async (purchase: Purchase, said: Said, tries = 40): Promise<Outcome
 /** A purchase that was interrupted: what was signed is handed in again, what was not is begun anew. */
 export const resume = async (purchase: Purchase, said: Said): Promise<Outcome> => {
   if (purchase.payment !== null) return follow(purchase, said)
-  forget(purchase)
+  abandon(purchase)
   return {
     tag: "refused",
     message: purchase.asked
@@ -103,17 +106,17 @@ export const run = async (purchase: Purchase, wallet: Wallet, said: Said): Promi
     error instanceof Unreachable ? error : Promise.reject(error),
   )
   if (offered instanceof Unreachable) {
-    forget(purchase)
+    abandon(purchase)
     return { tag: "refused", message: `${offered.message} Nothing was signed.` }
   }
   if (offered.status !== 402) {
-    forget(purchase)
+    abandon(purchase)
     return { tag: "refused", message: `${messageOf(offered)} Nothing was signed.` }
   }
   const challenge = readChallenge(offered.headers.get("payment-required"))
   const reason = challenge === undefined ? "The altar sent terms this page cannot read." : refusal(challenge, purchase)
   if (challenge === undefined || reason !== undefined) {
-    forget(purchase)
+    abandon(purchase)
     said.step("price", "failed", "Not what this page listed.")
     return { tag: "refused", message: `${reason} Nothing was signed.` }
   }
@@ -135,7 +138,7 @@ export const run = async (purchase: Purchase, wallet: Wallet, said: Said): Promi
     .sign(challenge)
     .catch((error: unknown) => (error instanceof Error ? error : new Error("The wallet gave no signature.")))
   if (payment instanceof Error) {
-    forget(purchase)
+    abandon(purchase)
     said.step("sign", "failed", "Not signed.")
     return { tag: "refused", message: `${payment.message} Nothing was charged.` }
   }

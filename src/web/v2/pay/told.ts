@@ -1,4 +1,5 @@
 /** How a purchase goes is written out as it goes, and what came of it stays on the page. */
+import { part } from "../ask.ts"
 import { make, verdict } from "../dom.ts"
 import { keepsake as kept } from "../keepsake.ts"
 import type { Outcome, Said } from "./run.ts"
@@ -20,8 +21,6 @@ export const progress = (place: HTMLElement): Said => {
 }
 
 const text = (value: unknown) => (typeof value === "string" ? value : "")
-const part = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
 
 export const receipt = ({ answer: { body }, purchase }: Extract<Outcome, { tag: "settled" }>): HTMLElement => {
   const paid = body["receipt"]
@@ -32,11 +31,12 @@ export const receipt = ({ answer: { body }, purchase }: Extract<Outcome, { tag: 
     { class: "receipt", tabindex: "-1" },
     verdict("holds", "Settled.", `${text(part(paid, "priceUsd"))} was charged, once.`),
     ...(line === "" ? [] : [make("blockquote", { class: "words" }, make("p", {}, line))]),
-    make("p", {}, "Transaction ", make("code", { class: "long" }, text(part(paid, "transaction")))),
-    make("p", {}, make("a", { class: "button", href: permalink?.pathname ?? "/v2/" }, "Open the act")),
+    // Before the way on: it leads away from words that may be nowhere else.
     ...(purchase.keepsake === null
       ? []
-      : [kept(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words")]),
+      : [kept(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words", true)]),
+    make("p", {}, "Transaction ", make("code", { class: "long" }, text(part(paid, "transaction")))),
+    make("p", {}, make("a", { class: "button", href: permalink?.pathname ?? "/v2/" }, "Open the act")),
   )
 }
 

@@ -65,6 +65,12 @@ const keep = ({ balance, key }: Purse): Purse => {
 
 export const hasPlayWallet = () => purse() !== undefined
 
+/** Undefined when this tab has made none. */
+export const playAddress = async (): Promise<string | undefined> => {
+  const held = purse()
+  return held === undefined ? undefined : (await signing()).own(held.key).address
+}
+
 /** The dearest act here. */
 const enough = 9_000_000n
 

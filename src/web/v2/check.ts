@@ -1,0 +1,211 @@
+/** Every link is hashed anew before the reader's eyes, and compared with the page and with what this browser saw. */
+import { checkSegment, type Link, type Point, readSegment, type Segment } from "./chain.ts"
+import {
+  type Compared,
+  dateOf,
+  differenceAt,
+  type Difference,
+  differencesOf,
+  headline,
+  type Known,
+  shorterOf,
+  shorterWords,
+} from "./compare.ts"
+import { button, make, verdict } from "./dom.ts"
+import { code, isSound, type Judged, mark, report, unmark } from "./report.ts"
+import { forget, newest, remembers, see, type Seen, seen } from "./seen.ts"
+import { shown } from "./shown.ts"
+
+const batch = 100
+
+/** Links walked beyond what was asked for, to reach the heads that the page names and that this browser saw. */
+const reach = 500
+
+export interface Place {
+  readonly status: HTMLElement
+  readonly list: HTMLElement
+}
+
+interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** Nothing is known of this page when it was opened before; what it shows itself is no memory. */
+const knownNow = (opened: number): Known => {
+  const page = shown()
+  const earlier = seen().filter(
+    ({ at, sequence }) => at < opened || !(page.stones.has(sequence) || page.head?.sequence === sequence),
+  )
+  return { ...page, seen: new Map(earlier.map((point) => [point.sequence, point])) }
+}
+
+/** The range and, where they are near enough, the heads on both sides of it; those that are not are looked up alone. */
+const planOf = ({ from, to }: Range, { head, seen: known }: Known) => {
+  const heads = [head, newest([...known.values()])].flatMap((point) =>
+    point === undefined || point.sequence === 0 ? [] : [point.sequence],
+  )
+  const isNear = (sequence: number) => sequence >= from - reach && sequence <= to + reach
+  const near = heads.filter(isNear)
+  return {
+    range: { from: Math.min(from, ...near), to: Math.max(to, ...near) },
+    far: new Set(heads.filter((sequence) => !isNear(sequence))),
+  }
+}
+
+const judge = async (segment: Segment, from: number, known: Known): Promise<ReadonlyArray<Judged>> =>
+  (await checkSegment(segment, from)).map((checked) => ({
+    ...checked,
+    differences: differencesOf(checked.link, known),
+    isShown: known.stones.has(checked.link.sequence),
+  }))
+
+interface Walked extends Compared {
+  readonly range: Range
+  readonly count: number
+  readonly expected: number
+  readonly wrong: number
+  readonly last: Link | undefined
+  readonly head: Point | undefined
+  /** Heads that were looked up alone. */
+  readonly apart: number
+}
+
+const walk = async (place: Place, asked: Range, known: Known, show: (judged: Judged) => boolean): Promise<Walked> => {
+  const { far, range } = planOf(asked, known)
+  const differences: Array<Difference> = []
+  let [next, count, wrong, bad, end, ends] = [range.from, 0, 0, 0, range.to, Infinity]
+  let last: Link | undefined
+  let head: Point | undefined
+  const tell = (judged: Judged) => {
+    mark(judged)
+    differences.push(...judged.differences)
+    if (!judged.follows || !judged.hashes) wrong += 1
+    if (isSound(judged)) return show(judged) && place.list.append(report(judged, asked.from === asked.to))
+    // What is wrong stands first: nobody should have to look for it. Every link after a changed one differs too.
+    place.list.insertBefore(
+      report(judged, !judged.follows || !judged.hashes || bad === 0),
+      place.list.children[bad] ?? null,
+    )
+    bad += 1
+  }
+  const read = async (from: number, limit: number) => {
+    const segment = await readSegment(from, limit)
+    ends = Math.min(ends, segment.head.sequence)
+    return segment
+  }
+  for (const sequence of far) {
+    for (const judged of await judge(await read(sequence, 1), sequence, known)) tell(judged)
+  }
+  while (next <= end) {
+    const segment = await read(next, Math.min(batch, end - next + 1))
+    end = Math.min(range.to, segment.head.sequence)
+    head = segment.head
+    if (next === range.from) differences.push(...differenceAt(segment.anchor, known))
+    const judged = await judge(segment, next, known)
+    const first = judged[0]
+    if (first === undefined) break
+    // Segments that each hold must also hold together.
+    const seam = last === undefined || first.before.chainHash === last.chainHash
+    for (const [index, one] of judged.entries()) tell(index === 0 && !seam ? { ...one, follows: false } : one)
+    count += judged.length
+    last = judged.at(-1)?.link
+    next += judged.length
+    place.status.replaceChildren(verdict("waits", `${count} of ${end - range.from + 1} links checked.`))
+  }
+  const shorter = ends === Infinity ? undefined : shorterOf(ends, known)
+  const expected = Math.max(0, end - range.from + 1)
+  return { range, count, expected, wrong, last, head, differences, shorter, apart: far.size }
+}
+
+/** What to do about a difference. */
+const advice = (again: () => void, saw: boolean) => [
+  make(
+    "p",
+    {},
+    "One of them was changed, at the altar or on the way here. The payments on their own chain decide which: ",
+    make("code", {}, "npm run verify"),
+    " looks each of them up.",
+  ),
+  ...(saw
+    ? [
+        make(
+          "p",
+          { class: "doors" },
+          button("Forget what this browser saw", () => {
+            forget()
+            again()
+          }),
+        ),
+      ]
+    : []),
+]
+
+/** How far the answer reaches: what was walked, what this browser remembers, and what is still the altar's word. */
+const scope = (before: Seen | undefined, { apart, range }: Walked, { from, to }: Range): string => {
+  const walked =
+    range.from === from && range.to === to ? [] : [`Links ${range.from} to ${range.to} were walked for it.`]
+  const memory =
+    before !== undefined
+      ? `It fits what this browser saw on ${dateOf(before)}, up to stone ${before.sequence}.`
+      : remembers()
+        ? "This browser sees this chain for the first time and remembers its head."
+        : "This browser keeps nothing, so there is nothing from before to compare with."
+  const gap = apart === 0 ? [] : ["The links up to there were not walked; check from stone 1 for that."]
+  const word =
+    range.from === 1 ? [] : [`The hash before stone ${range.from} is the altar's word; check from stone 1 for that.`]
+  return [...walked, memory, ...gap, ...word].join(" ")
+}
+
+const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyArray<Node> => {
+  const { count, differences, expected, head, last, shorter, wrong } = walked
+  const differs = differences.length > 0 || shorter !== undefined
+  const said: Array<Node> = []
+  const [word, more] = headline(walked)
+  if (wrong > 0)
+    said.push(
+      verdict("broken", "The chain does not hold.", `${wrong} of ${count} links failed. See below.`),
+      ...(differs ? [make("p", {}, `${word} ${more}`)] : []),
+    )
+  else if (differs) said.push(verdict("broken", word, more))
+  if (shorter !== undefined) said.push(make("p", {}, shorterWords(shorter)))
+  if (said.length > 0) return said
+  if (count < expected || count === 0)
+    return [verdict("broken", "Links are missing.", `${count} of ${expected} were answered.`)]
+  if (last !== undefined && head?.sequence === last.sequence && head.chainHash !== last.chainHash)
+    return [
+      verdict("broken", "Another head.", "The altar names a head that is not its last link: ", code(head.chainHash)),
+    ]
+  const one = from === to
+  return [
+    verdict(
+      "holds",
+      one ? `Stone ${from} holds.` : `All ${count} links hold.`,
+      one
+        ? "Its hash was computed in this browser, and it is the stone this page shows."
+        : "Each hash was computed in this browser, and the stones are those this page shows.",
+    ),
+    make("p", { class: "quiet" }, scope(newest([...known.seen.values()]), walked, { from, to })),
+  ]
+}
+
+/** Checks `from` to `to`; `every` reports each link, not only what is wrong. `opened` is when this page was, in ms. */
+export const check = async (place: Place, { from, to }: Range, every: boolean, opened: number): Promise<void> => {
+  const known = knownNow(opened)
+  unmark()
+  place.list.replaceChildren()
+  place.status.replaceChildren(verdict("waits", "Checking."))
+  const walked = await walk(
+    place,
+    { from, to },
+    known,
+    ({ link: { sequence } }) => every && sequence >= from && sequence <= to,
+  )
+  const said = verdictOf(walked, { from, to }, known)
+  const differs = walked.differences.length > 0 || walked.shorter !== undefined
+  const saw = walked.shorter?.saw !== undefined || walked.differences.some((one) => one.saw !== undefined)
+  const again = () => void check(place, { from, to }, every, Date.now())
+  place.status.replaceChildren(...said, ...(differs ? advice(again, saw) : []))
+  const holds = walked.wrong === 0 && !differs && walked.count === walked.expected
+  if (holds && walked.last !== undefined) see([walked.last])
+}

@@ -1,0 +1,69 @@
+/** A saved file is taken back: chosen, dropped or pasted; what does not hash to its commitment is refused. */
+import { type Held, readHeld, restore } from "./box.ts"
+import { canHash, commitmentOf, whyNot } from "./digest.ts"
+import { one } from "./dom.ts"
+
+/** Bytes of a file that is read; thousands of sealed words fit in. */
+const largest = 4_000_000
+
+/** Of one keepsake, a list of them, or an exported box. */
+const listed = (text: string): ReadonlyArray<Held> | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== "object" || value === null) return undefined
+    const within: unknown = Array.isArray(value) ? value : Reflect.get(value, "words")
+    const found = (Array.isArray(within) ? within : [value]).flatMap((entry: unknown) => readHeld(entry) ?? [])
+    return found.length === 0 ? undefined : found
+  } catch {
+    return undefined
+  }
+}
+
+export interface Taken {
+  readonly entries: ReadonlyArray<Held>
+  /** Entries whose salt and words do not hash to their commitment. */
+  readonly refused: number
+}
+
+const take = async (found: ReadonlyArray<Held>): Promise<Taken> => {
+  if (!canHash()) throw new Error(whyNot)
+  const checked = await Promise.all(
+    found.map(async (entry) => ((await commitmentOf(entry.salt, entry.words)) === entry.commitment ? [entry] : [])),
+  )
+  const entries = checked.flat()
+  return { entries: entries.map(restore), refused: found.length - entries.length }
+}
+
+const notOurs = new Error("That is no file of sealed words: it has no salt, words and commitment.")
+
+/** `[data-take]` is the file input; a file may be dropped, and a text pasted, anywhere in the place. */
+export const taking = (place: HTMLElement, use: (taken: Taken) => void, fail: (message: string) => void) => {
+  const input = one("[data-take]", HTMLInputElement, place)
+  const told = (work: Promise<Taken>) =>
+    void work.then(use, (error: unknown) => fail(error instanceof Error ? error.message : "It cannot be read."))
+  const read = async (file: File) => {
+    const found = file.size > largest ? undefined : listed(await file.text())
+    if (found === undefined) throw notOurs
+    return take(found)
+  }
+  input.addEventListener("change", () => {
+    const file = input.files?.[0]
+    if (file !== undefined) told(read(file))
+    input.value = ""
+  })
+  place.addEventListener("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault()
+  })
+  place.addEventListener("drop", (event) => {
+    const file = event.dataTransfer?.files[0]
+    if (file === undefined) return
+    event.preventDefault()
+    told(read(file))
+  })
+  place.addEventListener("paste", (event) => {
+    const found = listed(event.clipboardData?.getData("text/plain") ?? "")
+    if (found === undefined) return
+    event.preventDefault()
+    told(take(found))
+  })
+}

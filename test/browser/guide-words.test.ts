@@ -1,0 +1,384 @@
+/** Salt and words are in the browser before anything is paid, come first on the receipt, and find their way back. */
+import { readFile } from "node:fs/promises"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Page, Request } from "playwright-core"
+import { seal } from "../../src/altar/Hashes.ts"
+import { isAccessible, picture, steps, visit } from "../support/Browser.ts"
+import { guide, leave, settled, signed } from "../support/Guide.ts"
+
+interface Kept {
+  readonly salt: string
+  readonly words: string
+  readonly commitment: string
+}
+
+const watch = (page: Page) => {
+  const requests: Array<Request> = []
+  page.on("request", (request) => requests.push(request))
+  return requests
+}
+
+/** Everything that a server could have learned from these requests. */
+const sentBy = (requests: ReadonlyArray<Request>) =>
+  requests.map((request) => `${request.url()} ${request.postData() ?? ""}`).join("\n")
+
+/** The words this browser keeps. */
+const held = (page: Page): Promise<ReadonlyArray<Kept>> =>
+  page.evaluate(() =>
+    Object.keys(localStorage)
+      .filter((slot) => slot.startsWith("altar:words:"))
+      .map((slot) => JSON.parse(localStorage.getItem(slot) ?? "null")),
+  )
+
+const setStone = async (page: Page, words: string) => {
+  await page.getByRole("form", { name: "Set the stone" }).getByRole("button", { name: "Make a play wallet" }).click()
+  await page.getByText("Play wallet with").first().waitFor()
+  await page.locator("#stone-words").fill(words)
+  await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
+}
+
+const keepsakeOf = async (page: Page): Promise<Kept> => JSON.parse(await page.locator(".keepsake code").innerText())
+
+/** Whether leaving the page is questioned; it is not left. */
+const isAsked = async (page: Page) => {
+  const dialog = page.waitForEvent("dialog", { timeout: 15_000 }).then(
+    (asked) => asked.dismiss().then(() => asked.type() === "beforeunload"),
+    () => false,
+  )
+  await page.evaluate(() => setTimeout(() => location.reload()))
+  return dialog
+}
+
+const file = (kept: object) => ({
+  name: "stone.json",
+  mimeType: "application/json",
+  buffer: Buffer.from(JSON.stringify(kept)),
+})
+
+const forbidStorage = (page: Page) =>
+  page.addInitScript(() => {
+    for (const name of ["localStorage", "sessionStorage"]) {
+      Object.defineProperty(globalThis, name, {
+        get: () => {
+          throw new DOMException("Access is denied for this document.", "SecurityError")
+        },
+      })
+    }
+  })
+
+guide("sealed words", (it) => {
+  it.effect("of a stone are kept before anything is sent, shown first, and filled in on its page", () =>
+    Effect.gen(function* () {
+      const { complaints, page } = yield* visit("/v2/witness", { bypassCSP: true })
+      const requests = watch(page)
+      const words = "The heron will return by May."
+      yield* steps(async () => {
+        const atPrice: Array<ReadonlyArray<Kept>> = []
+        await page.route(
+          (url) => url.pathname === "/api/witness",
+          async (route) => {
+            atPrice.push(await held(page))
+            await route.continue()
+          },
+        )
+        await setStone(page, words)
+        await settled(page).waitFor()
+        const kept = await keepsakeOf(page)
+        assert.strictEqual(kept.commitment, seal(kept.salt, words))
+        // For the price already, and for the payment.
+        assert.deepStrictEqual(
+          atPrice.map((then) => then.map(({ commitment, salt }) => [commitment, salt])),
+          [[[kept.commitment, kept.salt]], [[kept.commitment, kept.salt]]],
+        )
+        const order = await page
+          .locator(".receipt")
+          .evaluate((receipt) =>
+            [...receipt.querySelectorAll("b, a, button")].map((one) => one.textContent?.trim() ?? ""),
+          )
+        assert.isBelow(order.indexOf("Keep this."), order.indexOf("Open the act"))
+        assert.isBelow(order.indexOf("Save as a file"), order.indexOf("Open the act"))
+        assert.isBelow(order.indexOf("Copy"), order.indexOf("Open the act"))
+        await page.getByText("Not saved yet.").waitFor()
+        await isAccessible(page, "keep this")
+        await picture(page, "guide-keep-this")
+        assert.isTrue(await isAsked(page), "leaving with unsaved words is questioned")
+        const saving = page.waitForEvent("download")
+        await page.getByRole("link", { name: "Save as a file" }).click()
+        const saved = await (await saving).path()
+        assert.deepStrictEqual(JSON.parse(await readFile(saved, "utf8")), kept)
+        await page.getByText("Kept.", { exact: true }).waitFor()
+        const asked: Array<string> = []
+        page.on("dialog", (dialog) => {
+          asked.push(dialog.type())
+          void dialog.accept()
+        })
+        await page.getByRole("link", { name: "Open the act" }).click()
+        await page.getByRole("heading", { name: "Witness stone 1" }).waitFor()
+        assert.deepStrictEqual(asked, [], "whoever saved them may go")
+        await page.locator("#check").getByText("Filled in.").first().waitFor()
+        assert.strictEqual(await page.locator("#check-salt").inputValue(), kept.salt)
+        await page.getByRole("button", { name: "Check without sending" }).click()
+        await page.getByText("They match.", { exact: true }).waitFor()
+        assert.notInclude(sentBy(requests), kept.salt)
+        assert.notInclude(sentBy(requests), "heron")
+        await page.getByText("Reveal these words to everyone").click()
+        await isAccessible(page, "filled in")
+        await picture(page, "guide-filled-in")
+        await page.getByRole("button", { name: "Check, then reveal" }).click()
+        await page.getByRole("link", { name: "See the words" }).click()
+        await page.locator("blockquote").filter({ hasText: words }).waitFor()
+        assert.strictEqual(signed(requests).length, 1)
+      })
+      assert.deepStrictEqual(complaints, [])
+    }),
+  )
+
+  it.effect("of a candle are filled in on its page and unsealed", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/kelp-seal")
+      yield* steps(async () => {
+        await page.getByText("Light a candle here").click()
+        const form = page.getByRole("form", { name: "Light the candle" })
+        await form.getByRole("button", { name: "Make a play wallet" }).click()
+        await form.getByText("Play wallet with").waitFor()
+        await form.getByLabel("Dedication").fill("For Grandma")
+        await form.getByLabel("Sealed words").fill("Thank you for the bees.")
+        await form.getByRole("button", { name: "Light the candle for $1.00" }).click()
+        await settled(page).waitFor()
+        await page.getByRole("link", { name: "Save as a file" }).click()
+        await page.getByRole("link", { name: "Open the act" }).click()
+        await page.locator("#check").getByText("Filled in.").first().waitFor()
+        await page.getByText("Reveal these words to everyone").click()
+        await page.getByRole("button", { name: "Check, then reveal" }).click()
+        await page.getByRole("link", { name: "See the words" }).click()
+        await page.locator("q").filter({ hasText: "Thank you for the bees." }).waitFor()
+      })
+    }),
+  )
+
+  it.effect("come back from a saved file that is chosen, dropped or pasted, and another file is refused", () =>
+    Effect.gen(function* () {
+      const [salt, words] = ["0123456789abcdef", "Snow before the ninth."]
+      const kept = { salt, words, commitment: seal(salt, words) }
+      const stone = yield* leave("/api/witness", { commitment: kept.commitment })
+      const { complaints, page } = yield* visit(`/witness/${stone.id}`)
+      const requests = watch(page)
+      yield* steps(async () => {
+        const filled = page.locator("#check").getByText("Filled in.").first()
+        const input = page.getByLabel("Your saved file")
+        const salted = () => page.locator("#check-salt").inputValue()
+        for (const [bad, why] of [
+          [{ ...kept, words: "Snow before the tenth." }, "do not hash to its commitment"],
+          [{ salt, words: "Other", commitment: seal(salt, "Other") }, "another commitment"],
+          [{ name: "no keepsake" }, "no file of sealed words"],
+        ] as const) {
+          await input.setInputFiles(file(bad))
+          await page.locator("#check .verdict--broken", { hasText: why }).waitFor()
+          assert.strictEqual(await salted(), "", why)
+        }
+        await input.setInputFiles(file(kept))
+        await filled.waitFor()
+        assert.strictEqual(await salted(), salt)
+        assert.strictEqual(await page.locator("#reveal-salt").inputValue(), salt)
+        // From now on this browser holds them.
+        await page.reload()
+        await filled.waitFor()
+
+        const text = JSON.stringify(kept)
+        for (const kind of ["drop", "paste"] as const) {
+          await page.evaluate(() => localStorage.clear())
+          await page.reload()
+          assert.strictEqual(await salted(), "")
+          await page.locator("#check-salt").evaluate(
+            (field, [event, json]) => {
+              const data = new DataTransfer()
+              if (event === "drop") data.items.add(new File([json], "stone.json", { type: "application/json" }))
+              else data.setData("text/plain", json)
+              field.dispatchEvent(
+                event === "drop"
+                  ? new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true })
+                  : new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }),
+              )
+            },
+            [kind, text] as const,
+          )
+          await filled.waitFor()
+          assert.strictEqual(await page.locator("#check-words").inputValue(), words, kind)
+        }
+        assert.notInclude(sentBy(requests), salt)
+      })
+      assert.deepStrictEqual(complaints, [])
+    }),
+  )
+
+  it.effect("that a browser cannot keep are said to be lost with the page", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/witness")
+      yield* steps(async () => {
+        await forbidStorage(page)
+        await page.reload()
+        await setStone(page, "Nothing is kept.")
+        await settled(page).waitFor()
+        await page.getByText("they are lost when you leave this page").waitFor()
+        assert.isTrue(await isAsked(page))
+      })
+    }),
+  )
+})
+
+guide("my acts", (it) => {
+  it.effect("are found by wallet, with the box of sealed words, which leaves and comes back as one file", () =>
+    Effect.gen(function* () {
+      const { complaints, page, url } = yield* visit("/v2/mine", { bypassCSP: true })
+      const other = yield* visit("/v2/mine", { bypassCSP: true })
+      const requests = [watch(page), watch(other.page)]
+      yield* steps(async () => {
+        await page.getByText("No sealed words are in this browser.").waitFor()
+        await isAccessible(page, "an empty box")
+        for (const words of ["The first of two.", "<b>The second</b> of two."]) {
+          await page.goto(`${url}/v2/witness`)
+          if (words.startsWith("The first")) await setStone(page, words)
+          else {
+            await page.getByText("Play wallet with").first().waitFor()
+            await page.locator("#stone-words").fill(words)
+            await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
+          }
+          await settled(page).waitFor()
+        }
+        await page.getByRole("link", { name: "My acts" }).first().click()
+        await page.locator(".box > li").nth(1).waitFor()
+        const box = await page.locator(".box").innerText()
+        assert.match(box, /Witness stone 2[^]*<b>The second<\/b> of two\.[^]*Witness stone 1[^]*The first of two\./u)
+        assert.match(box, /Only in this browser\./u)
+        // The wallet that paid is offered; its acts say whether their words are here.
+        await page.getByText("Paid from this browser:").getByRole("link").click()
+        await page.locator(".journal li").nth(1).waitFor()
+        await page.getByText("its words are in this browser").first().waitFor()
+        await page.getByText("Salt, words and commitment").first().click()
+        await page.locator(".keepsake").waitFor()
+        await isAccessible(page, "my acts")
+        const mine = page.url()
+        assert.match(mine, /\/v2\/mine\?wallet=0x[0-9a-fA-F]{40}$/u)
+
+        const kept = await held(page)
+        assert.strictEqual(kept.length, 2)
+        const saving = page.waitForEvent("download")
+        await page.getByRole("link", { name: "Save all as one file" }).click()
+        const saved = await (await saving).path()
+        await page.getByText("You saved a copy.").first().waitFor()
+
+        await other.page.goto(mine)
+        await other.page.getByText("its words are not in this browser").first().waitFor()
+        const [first] = kept
+        const forged = { words: [...kept, { ...first, salt: "f".repeat(32) }] }
+        await other.page.getByLabel("Your saved file").setInputFiles(file(forged))
+        await other.page.getByText("2 entries are in the box now. 1 entry did not hash").waitFor()
+        await other.page.getByLabel("Your saved file").setInputFiles(saved)
+        await other.page.getByText("2 entries are in the box now.", { exact: false }).waitFor()
+        assert.deepStrictEqual(
+          new Set((await held(other.page)).map(({ salt }) => salt)),
+          new Set(kept.map(({ salt }) => salt)),
+        )
+        await other.page.getByText("its words are in this browser").first().waitFor()
+        await other.page.getByLabel("Your saved file").setInputFiles(file({ nothing: true }))
+        await other.page.getByText("That is no file of sealed words").waitFor()
+
+        await other.page.getByText("Salt, words and commitment").first().click()
+        await other.page.getByRole("button", { name: "Remove from this browser" }).click()
+        await other.page.getByRole("button", { name: "Keep them" }).click()
+        assert.strictEqual((await held(other.page)).length, 2)
+        await other.page.getByRole("button", { name: "Remove from this browser" }).click()
+        await other.page.getByRole("button", { name: "Remove", exact: true }).click()
+        await other.page.locator(".box > li").nth(1).waitFor({ state: "detached" })
+        assert.strictEqual((await held(other.page)).length, 1)
+
+        for (const { salt } of kept) assert.notInclude(requests.map(sentBy).join(), salt)
+        assert.notInclude(requests.map(sentBy).join(), "of two")
+      })
+      assert.deepStrictEqual([...complaints, ...other.complaints], [])
+    }),
+  )
+
+  it.effect("are asked for with a wallet of the browser, also the play wallet of the tab", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* visit("/v2/mine")
+      yield* steps(async () => {
+        await page.getByRole("button", { name: "Ask my wallet" }).click()
+        await page.getByText("No wallet was found in this browser.").waitFor()
+        await page.goto(`${url}/v2/witness`)
+        await page
+          .getByRole("form", { name: "Set the stone" })
+          .getByRole("button", { name: "Make a play wallet" })
+          .click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await page.goto(`${url}/v2/mine`)
+        await page.getByRole("button", { name: "Ask my wallet" }).click()
+        await page.getByText("Nothing here was paid by").waitFor()
+        // Words that were sealed here may have been paid for elsewhere.
+        await page.goto(`${url}/v2/witness`)
+        await page.locator("#seal-words").fill("Paid by an agent.")
+        await page.getByRole("button", { name: "Seal", exact: true }).click()
+        await page.getByText("Not saved yet.").waitFor()
+        const { commitment } = await keepsakeOf(page)
+        await page.goto(`${url}/v2/mine`)
+        await page.getByText("No act known yet.").waitFor()
+        await page.getByRole("link", { name: "Look for its stone" }).click()
+        await page.getByText(`Nothing found for`).waitFor()
+        assert.include(page.url(), commitment)
+      })
+    }),
+  )
+
+  it.effect("say what is wrong with a wallet, and what needs script", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* visit("/v2/mine?wallet=%3Cb%3E", { javaScriptEnabled: false })
+      yield* steps(async () => {
+        assert.match(await page.getByRole("alert").innerText(), /^<b> is no wallet\./u)
+        assert.isTrue(await page.getByText("Without script, a file you saved").isVisible())
+        assert.isFalse(await page.getByRole("button", { name: "Ask my wallet" }).isVisible())
+        await page.getByRole("textbox", { name: "Wallet" }).fill(`0x${"1".repeat(40)}`)
+        await page.getByRole("button", { name: "Show" }).click()
+        await page.getByText("Nothing here was paid by").waitFor()
+        assert.strictEqual(page.url(), `${url}/v2/mine?wallet=0x${"1".repeat(40)}`)
+      })
+    }),
+  )
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const width of [360, 1280]) {
+      it.effect(`look well ${width} pixels wide, ${colorScheme}`, () =>
+        Effect.gen(function* () {
+          const { page, url } = yield* visit("/v2/witness", {
+            bypassCSP: true,
+            colorScheme,
+            viewport: { width, height: 900 },
+            reducedMotion: "reduce",
+          })
+          yield* steps(async () => {
+            await setStone(page, `Seen in ${colorScheme}, ${width} pixels wide: the heron will be back by May.`)
+            await settled(page).waitFor()
+            await isAccessible(page, "keep this")
+            await picture(page, `guide-keep-this-${colorScheme}-${width}`)
+            await page.getByRole("link", { name: "Save as a file" }).click()
+            await page.getByRole("link", { name: "Open the act" }).click()
+            await page
+              .getByRole("button", { name: /^Check stone/u })
+              .first()
+              .click()
+            await page.locator("[data-verify-status] .verdict--holds").waitFor()
+            await isAccessible(page, "a stone with its words")
+            await picture(page, `guide-stone-filled-${colorScheme}-${width}`)
+            await page.goto(`${url}/v2/mine`)
+            await page.getByText("Paid from this browser:").getByRole("link").first().click()
+            await page.getByText("Salt, words and commitment").first().click()
+            await page.locator(".keepsake").waitFor()
+            await isAccessible(page, "my acts")
+            assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0)
+            await picture(page, `guide-mine-${colorScheme}-${width}`)
+          })
+        }),
+      )
+    }
+  }
+})
