@@ -80,6 +80,23 @@ export const outlive = onChain(async (client) => {
   await client.mine({ blocks: 4 })
 })
 
+/** The look before this moment was an hour ago. */
+export const aSweepLater = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
+  const sql = yield* SqlClient.SqlClient
+  const doubted = yield* sql`
+    UPDATE payment_attempts SET doubted_at = doubted_at - interval '1 hour'
+    WHERE idempotency_key = ${key} AND doubted_at IS NOT NULL RETURNING id`.pipe(Effect.orDie)
+  assert.strictEqual(doubted.length, 1, "a look before found that it fails")
+})
+
+/** One look fails nothing, nor do two at once; the answer to a second one that is a sweep later. */
+export const secondLook = Effect.fnUntraced(function* (url: string, purchase: Purchase) {
+  assertPending(url, purchase, yield* reconcile(url, purchase))
+  assertPending(url, purchase, yield* reconcile(url, purchase))
+  yield* aSweepLater(purchase)
+  return yield* reconcile(url, purchase)
+})
+
 /** What the chain says of an authorization: transfers to the seller by it, and whether it can still be used. */
 export const charges = ({ nonce, payer }: Purchase) =>
   onChain(async (client, { asset, payTo }) => {
