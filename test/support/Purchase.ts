@@ -80,6 +80,16 @@ export const outlive = onChain(async (client) => {
   await client.mine({ blocks: 4 })
 })
 
+/** Waits until a look found that it fails. */
+export const doubted = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`SELECT id FROM payment_attempts WHERE idempotency_key = ${key} AND doubted_at IS NOT NULL`.pipe(
+    Effect.orDie,
+    Effect.repeat({ until: (rows) => rows.length > 0, schedule: Schedule.spaced("20 millis") }),
+    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(`no look found that ${key} fails`) }),
+  )
+})
+
 /** The look before this moment was an hour ago. */
 export const aSweepLater = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
   const sql = yield* SqlClient.SqlClient
