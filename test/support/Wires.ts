@@ -42,8 +42,7 @@ export const stage: Layer.Layer<Stage> = Layer.orDie(
   wires.pipe(Layer.provideMerge(sql), Layer.provideMerge(Layer.merge(database, chain))),
 )
 
-/** Sweeps only at its start. */
-const config = (settledBy: SettledBy, patience: Duration.Input) =>
+const config = (settledBy: SettledBy, patience: Duration.Input, sweepEvery: Duration.Input) =>
   Layer.effect(
     AppConfig,
     Effect.gen(function* () {
@@ -57,7 +56,7 @@ const config = (settledBy: SettledBy, patience: Duration.Input) =>
         {
           rpcUrl: Redacted.make(rpc.url),
           patience: Duration.fromInputUnsafe(patience),
-          sweepEvery: Duration.hours(1),
+          sweepEvery: Duration.fromInputUnsafe(sweepEvery),
           settlement,
         },
         { databaseUrl: Redacted.make(pg.url) },
@@ -65,15 +64,22 @@ const config = (settledBy: SettledBy, patience: Duration.Input) =>
     }),
   )
 
-/** A server in this process behind the wires, silent about its troubles, that waits so long for a settlement. */
-export const wired = (settledBy: SettledBy, patience: Duration.Input = "1 second"): Layer.Layer<Stage | World> =>
+/**
+ * A server in this process behind the wires, silent about its troubles, that waits so long for a settlement; it sweeps
+ * only at its start, unless told otherwise.
+ */
+export const wired = (
+  settledBy: SettledBy,
+  patience: Duration.Input = "1 second",
+  sweepEvery: Duration.Input = "1 hour",
+): Layer.Layer<Stage | World> =>
   Layer.orDie(
     Layer.effect(
       World,
       Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
     ).pipe(
       Layer.provideMerge(Server.layer(Layer.empty)),
-      Layer.provide(config(settledBy, patience)),
+      Layer.provide(config(settledBy, patience, sweepEvery)),
       Layer.provide(Layer.succeed(References.MinimumLogLevel, "None")),
       Layer.provideMerge(stage),
     ),
