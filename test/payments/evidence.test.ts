@@ -5,7 +5,7 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import { Chain } from "../../src/payments/Chain.ts"
 import type { SignedAuthorization } from "../../src/payments/Eip3009.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { onChain, outlive, price, token } from "../support/Purchase.ts"
+import { onChain, outlive, price, takeBack, token } from "../support/Purchase.ts"
 import * as RpcProxy from "../support/RpcProxy.ts"
 import type { View } from "../support/RpcViews.ts"
 import { chain, network, newPayer, sign } from "../support/World.ts"
@@ -152,7 +152,7 @@ describe("a transfer that paid", { concurrent: true }, () => {
       const { asked, authorization } = yield* scene
       const simulation = yield* asked.simulate(authorization)
       const head = yield* height
-      yield* onChain((client) => client.request({ method: "anvil_rollback" as never, params: [2] as never }))
+      yield* takeBack(2)
       const transaction = yield* broadcast(authorization)
       assert.isBelow(Number(yield* height), Number(head))
       assert.strictEqual(simulation._tag, "Accepted")

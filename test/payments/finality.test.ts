@@ -1,18 +1,17 @@
 /** What became of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Duration, Effect, Layer, Logger, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
+import { Chain } from "../../src/payments/Chain.ts"
+import { Finality } from "../../src/payments/Finality.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { Wires, wired } from "../support/Wires.ts"
 import { ask, World } from "../support/World.ts"
 
 // Account 0 of the public test mnemonic: anvil signs for it.
 const stranger = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
-
-/** Takes the newest blocks back, with everything in them. */
-const takeBack = (blocks: number) =>
-  Purchase.onChain((client) => client.request({ method: "anvil_rollback" as never, params: [blocks] as never }))
 
 const mine = (blocks: number) => Purchase.onChain((client) => client.mine({ blocks }))
 
@@ -113,7 +112,7 @@ describe("a settled transfer", { concurrent: true }, () => {
     Effect.gen(function* () {
       const { url } = yield* World
       const bought = yield* buy
-      yield* takeBack(1)
+      yield* Purchase.takeBack(1)
       const elsewhere = yield* replay(bought.purchase)
       assert.notStrictEqual(elsewhere, bought.receipt.transaction)
       yield* mine(2)
@@ -136,7 +135,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       const raw = yield* Purchase.onChain((client) =>
         client.request({ method: "eth_getRawTransactionByHash" as never, params: [transaction] as never }),
       )
-      yield* takeBack(1)
+      yield* Purchase.takeBack(1)
       yield* mine(2)
       yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw as unknown as Hex }))
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
@@ -150,7 +149,7 @@ describe("a settled transfer", { concurrent: true }, () => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const bought = yield* buy
-      yield* takeBack(1)
+      yield* Purchase.takeBack(1)
       yield* mine(4)
       // It could still be brought back: nothing is lost before its authorization has ended.
       yield* looked(1)
@@ -168,6 +167,37 @@ describe("a settled transfer", { concurrent: true }, () => {
       assert.strictEqual((yield* health).status, 200)
       assert.strictEqual((yield* readAct(bought)).finality, "lost")
     }).pipe(Effect.provide(sweeper)),
+  )
+
+  it.live("that is gone for good rings one alarm, however many servers sweep", () =>
+    Effect.gen(function* () {
+      const { rpcUrl } = yield* LocalChain
+      const bought = yield* buy
+      yield* Purchase.takeBack(1)
+      yield* Purchase.outlive
+      const alarms: Array<string> = []
+      const ears = Logger.make<unknown, void>(({ logLevel, message }) => {
+        if (logLevel === "Error") alarms.push(String(message))
+      })
+      const server = Finality.layer({ sweepEvery: Duration.millis(200) }).pipe(
+        Layer.provide(
+          Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
+        ),
+        Layer.provide(Logger.layer([ears])),
+      )
+      // The server of this test sweeps at its start only; these are its neighbours.
+      for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
+      yield* becomes(bought, "lost")
+      yield* Effect.sync(() => alarms.length).pipe(
+        Effect.repeat({ until: (rung) => rung > 0, schedule: Schedule.spaced("20 millis") }),
+        Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("no alarm") }),
+      )
+      assert.deepStrictEqual(
+        alarms.map((alarm) => alarm.includes(bought.id) && alarm.includes(bought.receipt.transaction)),
+        [true],
+        alarms.join(),
+      )
+    }).pipe(Effect.provide(wired("relayer", "5 seconds"))),
   )
 
   it.live("is not lost to a node that forgets it", () =>

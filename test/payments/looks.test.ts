@@ -79,8 +79,8 @@ describe("a paid attempt", { concurrent: true }, () => {
       const { purchase, url } = yield* unsent
       const { nonce, payer, signature, validBefore } = purchase
       const head = yield* height
+      yield* Purchase.takeBack(2)
       yield* Purchase.onChain(async (client, { asset, payTo }) => {
-        await client.request({ method: "anvil_rollback" as never, params: [2] as never })
         const args = [payer.address, payTo, Purchase.price, 0n, BigInt(validBefore), nonce, signature] as const
         const call = { address: asset, abi: Purchase.token, functionName: "transferWithAuthorization", args } as const
         const hash = await client.writeContract({ ...call, account: stranger, chain: null })

@@ -80,6 +80,16 @@ export const outlive = onChain(async (client) => {
   await client.mine({ blocks: 4 })
 })
 
+/** Takes the newest blocks back, with everything in them. */
+export const takeBack = (blocks: number) =>
+  onChain(async ({ request }) => {
+    const rollback: { readonly method: never; readonly params: never } = {
+      method: "anvil_rollback" as never,
+      params: [blocks] as never,
+    }
+    await request(rollback)
+  })
+
 /** Waits until a look found that it fails. */
 export const doubted = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
   const sql = yield* SqlClient.SqlClient
