@@ -18,7 +18,7 @@ interface Row extends PaymentRow, Pick<AttemptRow, "id" | "checks" | "doubtedRea
 }
 
 /** Settled transfers one sweep looks at. */
-const sweepSize = 50
+const sweepSize = 200
 
 /** Milliseconds a sweep keeps what it took; any number of servers may sweep at once. */
 const leaseMillis = 60_000

@@ -31,9 +31,13 @@ export const make = <E>(isTooWide: (error: E) => boolean) => {
       const to = whole || newestFirst ? high : low + span - 1n
       const answer = yield* Effect.result(ask({ from, to }))
       if (answer._tag === "Failure") {
-        if (from === to || !isTooWide(answer.failure)) return yield* Effect.fail(answer.failure)
-        yield* Ref.set(spans, (to - from + 1n) / 2n)
-        continue
+        if (isTooWide(answer.failure) && from < to) {
+          yield* Ref.set(spans, (to - from + 1n) / 2n)
+          continue
+        }
+        // Where one block is refused as well, it was not about how many.
+        if (from === to) yield* Ref.set(spans, firstSpan)
+        return yield* Effect.fail(answer.failure)
       }
       if (answer.success.length > 0) return answer.success
       if (!whole) yield* Ref.update(spans, wider)
