@@ -34,7 +34,8 @@ const HexText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPat
 const Quantity = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]+$/u))
 const Word = HexText.check(Schema.isMinLength(66), Schema.isMaxLength(66))
 const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
-const LogAnswer = Schema.Struct({ address: HexText, topics: Schema.Array(Word), data: HexText })
+const AddressText = HexText.check(Schema.isMinLength(42), Schema.isMaxLength(42))
+const LogAnswer = Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })
 const ReceiptAnswer = Schema.NullOr(
   Schema.Struct({
     transactionHash: Word,

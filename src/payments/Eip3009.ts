@@ -111,6 +111,7 @@ export const pays = (logs: ReadonlyArray<Log>, authorization: SignedAuthorizatio
     next.topics[0] === transfer &&
     next.topics[1] === addressTopic(authorization.from) &&
     next.topics[2] === addressTopic(authorization.to) &&
+    next.data.length === 66 &&
     BigInt(next.data) === authorization.value
   )
 }
