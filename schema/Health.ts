@@ -18,7 +18,10 @@ export const Health = Schema.Struct({
   }),
   payments: Schema.Struct({
     enabled: Schema.Boolean,
-    state: Schema.Literals(["ready", "not_configured"]),
+    state: Schema.Literals(["ready", "not_configured", "failing"]).annotate({
+      description:
+        "`failing` while the payment of an act was reorganised away for good and no operator has acknowledged it.",
+    }),
     pending: Count.annotate({ description: "Attempts whose outcome is not known yet." }),
   }),
   modes: listOf(Mode, 4).annotate({ description: "Message modes of the signal room." }),

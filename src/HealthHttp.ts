@@ -19,8 +19,10 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
         const head = yield* Effect.result(chain.head)
         const pending = yield* Effect.result(ledger.pending)
         const chainIsWhole = head._tag === "Success" || head.failure._tag !== "ChainBroken"
+        const lost = yield* Effect.result(ledger.lost)
         const databaseAnswers = pending._tag === "Success"
-        const ok = chainIsWhole && databaseAnswers
+        const isAnyLost = lost._tag === "Success" && lost.success > 0
+        const ok = chainIsWhole && databaseAnswers && !isAnyLost
         const enabled = terms._tag === "Ready"
         return HttpServerResponse.jsonUnsafe(
           {
@@ -30,7 +32,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
             chain: { state: chainIsWhole ? "ok" : "failing", head: head._tag === "Success" ? head.success : genesis },
             payments: {
               enabled,
-              state: enabled ? "ready" : "not_configured",
+              state: isAnyLost ? "failing" : enabled ? "ready" : "not_configured",
               pending: databaseAnswers ? pending.success : 0,
             },
             modes,

@@ -28,6 +28,7 @@ import * as Requests from "./http/Requests.ts"
 import { CardProcessor } from "./payments/CardProcessor.ts"
 import { CardRail } from "./payments/CardRail.ts"
 import { Chain } from "./payments/Chain.ts"
+import { Finality } from "./payments/Finality.ts"
 import * as FacilitatorSettlement from "./payments/FacilitatorSettlement.ts"
 import { PaidHttp } from "./payments/Http.ts"
 import { PaymentLedger } from "./payments/PaymentLedger.ts"
@@ -74,6 +75,7 @@ const moneyLayer = (payments: PaymentsConfig) => {
     PaymentVerifier.layer({ walletFactories: payments.walletFactories }),
     settlementLayer(payments),
     reconciler,
+    Finality.layer({ sweepEvery: payments.sweepEvery }),
   ).pipe(Layer.provide(chain), Layer.provideMerge(cardLayer(payments)))
 }
 

@@ -134,6 +134,15 @@ export const SettlementResponse = Schema.Struct({
   payer: Address,
 }).annotate({ identifier: "SettlementResponse", description: "The x402 v2 settlement of an act." })
 
+/** Whether a transfer can still be taken back by a reorganisation of the chain, or was. */
+export const Finality = Schema.Literals(["pending", "final", "lost"]).annotate({
+  identifier: "Finality",
+  description:
+    "`pending` while a reorganisation could still take the block of the transfer back, `final` from then on, `lost` when one took it for good; the row stays. Shown by reads only: the answer to a purchase and its replays are the bytes of the first answer, without it.",
+  examples: ["final"],
+})
+export type Finality = typeof Finality.Type
+
 /** The public proof of payment of an act. */
 export const Receipt = Schema.Struct({
   transaction: TransactionHash,
@@ -145,6 +154,13 @@ export const Receipt = Schema.Struct({
   payTo: Address,
   settledAt: Timestamp,
   explorerUrl: Url,
+  finality: Schema.optionalKey(Finality),
+  currentTransaction: Schema.optionalKey(
+    TransactionHash.annotate({
+      description:
+        "Shown by reads only: the transaction that holds the transfer now, when a reorganisation put it into another one. `transaction` stays the one that was answered and linked.",
+    }),
+  ),
 }).annotate({
   identifier: "Receipt",
   description: "The on-chain settlement that paid for an act.",

@@ -3,6 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ActNotFound } from "../../schema/altar/Errors.ts"
 import { type PaidAct, PaidActs } from "../payments/PaidAct.ts"
+import { currentReceipt, type Standing } from "../payments/Receipts.ts"
 import { Candles } from "./Candles.ts"
 import { Collectibles } from "./Collectibles.ts"
 import { Keepers } from "./Keepers.ts"
@@ -26,7 +27,7 @@ export const paidActs = Layer.effect(
   }),
 )
 
-interface ActRow {
+interface ActRow extends Standing {
   readonly id: string
   readonly act: string
   readonly permalink: string
@@ -37,7 +38,7 @@ interface ActRow {
   readonly record: string
 }
 
-/** A settled act as JSON text; its record and receipt are the bytes of the first answer. */
+/** A settled act as JSON text; its record has the bytes of the first answer, its receipt says how it stands now. */
 const textOf = (row: ActRow): string => {
   const receipt: { readonly priceUsd: string } = JSON.parse(row.receipt)
   const head = JSON.stringify({
@@ -48,7 +49,7 @@ const textOf = (row: ActRow): string => {
     priceUsd: receipt.priceUsd,
     settledAt: row.settledAt.toISOString(),
   })
-  return `${head.slice(0, -1)},"receipt":${row.receipt},"record":${row.record}}`
+  return `${head.slice(0, -1)},"receipt":${currentReceipt(row.receipt, row)},"record":${row.record}}`
 }
 
 export class Acts extends Context.Service<
@@ -73,8 +74,12 @@ export class Acts extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
+      const paidActs = sql.literal(
+        "SELECT a.*, p.rail, p.finality, p.current_transaction FROM acts a JOIN payment_attempts p ON p.id = a.id",
+      )
+
       const get = Effect.fn("Acts.get")(function* (id: string) {
-        const rows = yield* sql<ActRow>`SELECT * FROM acts WHERE id = ${id}::uuid`
+        const rows = yield* sql<ActRow>`${paidActs} WHERE a.id = ${id}::uuid`
         const row = rows[0]
         return row === undefined ? yield* new ActNotFound({}) : textOf(row)
       })
@@ -82,11 +87,11 @@ export class Acts extends Context.Service<
       const list = Effect.fn("Acts.list")(function* (limit: number, before: string | undefined) {
         const rows =
           before === undefined
-            ? yield* sql<ActRow>`SELECT * FROM acts ORDER BY settled_at DESC, id DESC LIMIT ${limit}::int`
+            ? yield* sql<ActRow>`${paidActs} ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`
             : yield* sql<ActRow>`
-                SELECT * FROM acts
-                WHERE (settled_at, id) < (SELECT settled_at, id FROM acts WHERE id = ${before}::uuid)
-                ORDER BY settled_at DESC, id DESC LIMIT ${limit}::int`
+                ${paidActs}
+                WHERE (a.settled_at, a.id) < (SELECT settled_at, id FROM acts WHERE id = ${before}::uuid)
+                ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`
         return { acts: rows.map(textOf), next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null }
       })
 
@@ -97,9 +102,9 @@ export class Acts extends Context.Service<
         const which =
           "wallet" in by
             ? sql`lower(p.payer) = ${by.wallet.toLowerCase()}::text`
-            : sql`p.transaction = ${by.transaction.toLowerCase()}::text`
-        const rows = yield* sql<ActRow>`
-          SELECT a.* FROM payment_attempts p JOIN acts a ON a.id = p.id
+            : sql`(p.transaction = ${by.transaction.toLowerCase()}::text
+                OR p.current_transaction = ${by.transaction.toLowerCase()}::text)`
+        const rows = yield* sql<ActRow>`${paidActs}
           WHERE p.state = 'settled' AND ${which} ORDER BY p.ended_at DESC, p.id DESC LIMIT ${limit}::int`
         return rows.map(textOf)
       })

@@ -24,6 +24,7 @@ import {
 } from "../../schema/altar/Witness.ts"
 import { timestampOf } from "../payments/Attempt.ts"
 import { type PaidAct, paidAct } from "../payments/PaidAct.ts"
+import { currentReceipt, type Standing } from "../payments/Receipts.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { transaction } from "../Sql.ts"
 import { pointsElsewhere } from "./Detector.ts"
@@ -65,7 +66,7 @@ export class WitnessStones extends Context.Service<
       by: { readonly spirit: string } | { readonly hash: string },
       limit: number,
     ): Effect.Effect<ReadonlyArray<Listed>, SqlError.SqlError | ChainBroken>
-    /** A stone with the JSON text of its receipt. */
+    /** A stone with the JSON text of its receipt, which says how its transfer stands now. */
     get(
       id: string,
     ): Effect.Effect<
@@ -202,13 +203,14 @@ export class WitnessStones extends Context.Service<
       })
 
       const get = Effect.fn("WitnessStones.get")(function* (id: string) {
-        const rows = yield* sql<ListedRow & { receipt: string }>`
-          SELECT ${stoneColumns}, a.receipt FROM witness_stones s JOIN acts a ON a.id = s.id
+        const rows = yield* sql<ListedRow & Standing & { receipt: string }>`
+          SELECT ${stoneColumns}, a.receipt, p.rail, p.finality, p.current_transaction
+          FROM witness_stones s JOIN acts a ON a.id = s.id JOIN payment_attempts p ON p.id = s.id
           LEFT JOIN witness_reveals r ON r.stone_id = s.id WHERE s.id = ${id}::uuid`
         const row = rows[0]
         if (row === undefined) return yield* new WitnessNotFound({})
         yield* checkAlone(stoneOf(row))
-        return { stone: listed(row), receipt: row.receipt }
+        return { stone: listed(row), receipt: currentReceipt(row.receipt, row) }
       })
 
       /** The 404 or 409 of an id that has no stone: is its payment still open? */

@@ -2,6 +2,15 @@
 import { DateTime, type Schema } from "effect"
 import { type Payment, paymentOf, type PaymentRow } from "./Payment.ts"
 
+/** One look's reason to end an attempt as unpaid, which a later look has to agree with. */
+export interface Doubt {
+  readonly reason: string
+  /** RFC 3339 UTC with milliseconds, by the database's clock. */
+  readonly at: string
+  /** Milliseconds that had passed when the attempt was read, by the database's clock. */
+  readonly ageMillis: number
+}
+
 export interface Attempt {
   readonly id: string
   readonly idempotencyKey: string
@@ -16,6 +25,10 @@ export interface Attempt {
   readonly number: number | null
   readonly state: "pending" | "settled" | "failed"
   readonly reason: string | null
+  /** What a facilitator refused it with, before any broadcast as it says. */
+  readonly refusal: string | null
+  /** Why the last look would have failed it; null when that look found it open, or none did find anything. */
+  readonly doubt: Doubt | null
   /** RFC 3339 UTC with milliseconds, as are all times here. */
   readonly acceptedAt: string
   readonly checks: number
@@ -36,11 +49,23 @@ export interface AttemptRow extends PaymentRow {
   readonly poolNumber: number | null
   readonly state: "pending" | "settled" | "failed"
   readonly reason: string | null
+  readonly refusal: string | null
+  readonly doubtedReason: string | null
+  readonly doubtedAt: Date | null
+  readonly doubtAge: number | null
   readonly acceptedAt: Date
   readonly checks: number
   readonly answer: string | null
   readonly paymentResponse: string | null
 }
+
+/** Milliseconds since the doubt, by the database's clock: those of several servers may differ. */
+export const doubtAge = "(extract(epoch FROM now() - doubted_at) * 1000)::float8 AS doubt_age"
+
+export const doubtOf = (row: Pick<AttemptRow, "doubtedReason" | "doubtedAt" | "doubtAge">): Doubt | null =>
+  row.doubtedReason === null || row.doubtedAt === null
+    ? null
+    : { reason: row.doubtedReason, at: row.doubtedAt.toISOString(), ageMillis: row.doubtAge ?? 0 }
 
 export const fromRow = (row: AttemptRow): Attempt => ({
   id: row.id,
@@ -54,6 +79,8 @@ export const fromRow = (row: AttemptRow): Attempt => ({
   number: row.poolNumber,
   state: row.state,
   reason: row.reason,
+  refusal: row.refusal,
+  doubt: doubtOf(row),
   acceptedAt: row.acceptedAt.toISOString(),
   checks: row.checks,
   answer: row.answer,

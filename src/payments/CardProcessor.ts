@@ -5,10 +5,13 @@ import { textOf } from "./Answers.ts"
 import type { Attempt } from "./Attempt.ts"
 import { type CardPayment, centsOf } from "./Payment.ts"
 
-/** What is proven of a charge. `Open` is everything else, with the intent it is about, if that is known. */
+/**
+ * What is proven of a charge; `isRuling` is false where it only could not be found. `Open` is everything else, with the
+ * intent it is about, if that is known.
+ */
 export type CardEvidence =
   | { readonly _tag: "Paid"; readonly intent: string }
-  | { readonly _tag: "Void"; readonly reason: string }
+  | { readonly _tag: "Void"; readonly reason: string; readonly isRuling: boolean }
   | { readonly _tag: "Open"; readonly intent: Option.Option<string> }
 
 export interface CardProcessorConfig {
@@ -62,7 +65,7 @@ interface Answer {
 }
 
 const paid = (intent: string): CardEvidence => ({ _tag: "Paid", intent })
-const voided = (reason: string): CardEvidence => ({ _tag: "Void", reason })
+const voided = (reason: string, isRuling = true): CardEvidence => ({ _tag: "Void", reason, isRuling })
 const open = (intent: Option.Option<string> = Option.none()): CardEvidence => ({ _tag: "Open", intent })
 
 /** Whose holder would have to act, or we; neither will. */
@@ -155,7 +158,7 @@ export class CardProcessor extends Context.Service<
           if (Option.isNone(found)) return open()
           const own = found.value.data.find((intent) => isOf(attempt, intent))
           if (own !== undefined) return yield* retrieve(attempt, own.id)
-          return age > certainAfter ? voided("card_never_charged") : open()
+          return age > certainAfter ? voided("card_never_charged", false) : open()
         })
 
         /** What a refusal proves: a decline is final under its key; trouble of the processor's or of ours proves nothing. */

@@ -1,11 +1,12 @@
 /** What the chain knows about an authorization: the only evidence that ends an attempt. */
-import { Context, Duration, Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import {
   BaseError,
   createPublicClient,
   type Hex,
   hexToBigInt,
   http,
+  HttpRequestError,
   numberToHex,
   type PublicClient,
   RpcRequestError,
@@ -16,11 +17,13 @@ import {
   authorizationCanceled,
   authorizationStateData,
   authorizationUsed,
-  pays,
   reasonOf,
   settlementCall,
   type SignedAuthorization,
 } from "./Eip3009.ts"
+import * as Evidence from "./Evidence.ts"
+import type { Block, BlockId, FoundLog, Receipt } from "./Evidence.ts"
+import * as LogSearch from "./LogSearch.ts"
 
 /** The chain could not be asked; says nothing about any payment. */
 export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("ChainUnavailable", {
@@ -28,37 +31,35 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
   cause: Schema.Defect(),
 }) {}
 
-/** A dry run of the transfer on the newest block. `block` is where a search for its logs may begin. */
+const HexText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]*$/u))
+const Quantity = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]+$/u))
+const Word = HexText.check(Schema.isMinLength(66), Schema.isMaxLength(66))
+const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
+const AddressText = HexText.check(Schema.isMinLength(42), Schema.isMaxLength(42))
+const LogAnswer = Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })
+const ReceiptAnswer = Schema.NullOr(
+  Schema.Struct({
+    transactionHash: Word,
+    blockNumber: Quantity,
+    blockHash: Word,
+    status: HexText,
+    logs: Schema.Array(LogAnswer),
+  }),
+)
+const LogsAnswer = Schema.Array(
+  Schema.Struct({ transactionHash: Word, blockHash: Word, removed: Schema.optionalKey(Schema.Boolean) }),
+)
+
+/** An answer that does not have the form of one is none. */
+const read =
+  <S extends Schema.Decoder<unknown>>(method: string, schema: S) =>
+  (answer: unknown): Effect.Effect<S["Type"], ChainUnavailable> =>
+    Schema.decodeUnknownEffect(schema)(answer).pipe(Effect.mapError((cause) => new ChainUnavailable({ method, cause })))
+
+/** A dry run of the transfer on the newest block. `block`, the final one, is where a search for its logs may begin. */
 export type Simulation =
   | { readonly _tag: "Accepted"; readonly block: bigint }
   | { readonly _tag: "Reverted"; readonly reason: string }
-
-/**
- * What is proven. `Void` can never be paid; `Open` is everything else, with whether the newest block
- * still has the authorization unused.
- */
-export type Evidence =
-  | { readonly _tag: "Paid"; readonly transaction: Hex }
-  | { readonly _tag: "Void"; readonly reason: string }
-  | { readonly _tag: "Open"; readonly unused: boolean }
-
-export interface Search {
-  readonly authorization: SignedAuthorization
-  /** First block whose logs can hold the transfer. */
-  readonly fromBlock: bigint
-  /** A transaction that is said to hold it. */
-  readonly transaction: Option.Option<Hex>
-  /** How long to wait for that transaction to be in a block; zero to look once. */
-  readonly patience: Duration.Duration
-}
-
-interface Receipt {
-  readonly succeeded: boolean
-  readonly logs: ReadonlyArray<{ readonly address: Hex; readonly topics: ReadonlyArray<Hex>; readonly data: Hex }>
-}
-
-/** How many blocks one log query spans; public RPCs refuse long ranges. */
-const logWindow = 2_000n
 
 export interface ChainConfig {
   readonly rpcUrl: Redacted.Redacted<string>
@@ -74,7 +75,13 @@ export class Chain extends Context.Service<
     /** Would this authorization be settled now? */
     simulate(authorization: SignedAuthorization): Effect.Effect<Simulation, ChainUnavailable>
     /** Everything that is proven about an authorization at this moment. */
-    evidence(search: Search): Effect.Effect<Evidence, ChainUnavailable>
+    evidence(search: Evidence.Search): Effect.Effect<Evidence.Evidence, ChainUnavailable>
+    /** The same of one that nothing is known of here but that the chain calls it used: whom it paid, and in what. */
+    usedBy(authorization: SignedAuthorization): Effect.Effect<Evidence.Evidence, ChainUnavailable>
+    /** Whether a block is on the chain and beyond being taken back. */
+    isFinal(block: BlockId): Effect.Effect<boolean, ChainUnavailable>
+    /** The newest block from which nothing is taken back. */
+    readonly final: Effect.Effect<Block, ChainUnavailable>
     /** The bare JSON-RPC client, for the relayer. */
     readonly client: PublicClient
   }
@@ -95,22 +102,32 @@ export class Chain extends Context.Service<
       const call = <A>(method: string, run: () => Promise<A>) =>
         Effect.tryPromise({ try: run, catch: (cause) => new ChainUnavailable({ method, cause }) })
 
-      const blockAt = (tag: "latest" | "finalized" | "safe") =>
-        call("eth_getBlockByNumber", () => client.getBlock({ blockTag: tag })).pipe(
-          Effect.map((block) => ({ number: block.number ?? 0n, timestamp: block.timestamp })),
+      const blockAt = (block: "latest" | "finalized" | "safe" | Hex) =>
+        call("eth_getBlockByNumber", () =>
+          client.request({ method: "eth_getBlockByNumber", params: [block, false] }),
+        ).pipe(
+          Effect.flatMap(read("eth_getBlockByNumber", BlockAnswer)),
+          Effect.map(({ hash, number, timestamp }): Block => ({
+            number: hexToBigInt(number),
+            hash,
+            timestamp: hexToBigInt(timestamp),
+          })),
         )
+
+      const final = blockAt(config.finalTag)
 
       const simulate = Effect.fn("Chain.simulate")(function* (authorization: SignedAuthorization) {
         const { data, to } = settlementCall(authorization)
-        const [block, revert] = yield* Effect.all(
+        // What is final stays; any later block may be replaced, and the transfer be put below the head that is seen now.
+        const [{ number: block }, revert] = yield* Effect.all(
           [
-            call("eth_blockNumber", () => client.request({ method: "eth_blockNumber" }).then(hexToBigInt)),
+            final,
             call("eth_call", () => client.request({ method: "eth_call", params: [{ to, data }, "latest"] })).pipe(
               Effect.as(Option.none<string>()),
               Effect.catchIf(isRevert, (error) => Effect.succeedSome(revertText(error))),
             ),
           ],
-          { concurrency: "unbounded" },
+          together,
         )
         return Option.match(revert, {
           onNone: (): Simulation => ({ _tag: "Accepted", block }),
@@ -118,108 +135,99 @@ export class Chain extends Context.Service<
         })
       })
 
-      const receiptOf = (hash: Hex) =>
+      const receiptOf = (transaction: Hex) =>
         call("eth_getTransactionReceipt", () =>
-          client.request({ method: "eth_getTransactionReceipt", params: [hash] }),
+          client.request({ method: "eth_getTransactionReceipt", params: [transaction] }),
         ).pipe(
-          Effect.map((receipt) =>
-            receipt === null
-              ? Option.none<Receipt>()
-              : Option.some<Receipt>({ succeeded: receipt.status === "0x1", logs: receipt.logs }),
+          Effect.flatMap(read("eth_getTransactionReceipt", ReceiptAnswer)),
+          // A node that speaks of another transaction has not answered.
+          Effect.map((answer) =>
+            answer?.transactionHash.toLowerCase() === transaction.toLowerCase()
+              ? Option.some<Receipt>({
+                  block: { number: hexToBigInt(answer.blockNumber), hash: answer.blockHash },
+                  succeeded: answer.status === "0x1",
+                  logs: answer.logs,
+                })
+              : Option.none<Receipt>(),
           ),
         )
 
-      /** The receipt once there is one; a node that does not answer is asked again, until patience ends. */
-      const awaitReceipt = Effect.fnUntraced(function* (hash: Hex, patience: Duration.Duration) {
-        return yield* receiptOf(hash).pipe(
-          Effect.orElseSucceed(() => Option.none<Receipt>()),
-          Effect.repeat({ until: Option.isSome, schedule: receiptSchedule }),
-          Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeedNone }),
-        )
-      })
+      /** By hash, so that a node on another branch cannot answer; by number where hashes are not understood. */
+      const callAt = (to: Hex, data: Hex, { hash, number }: BlockId) => {
+        const at = (block: Hex | { readonly blockHash: Hex }) =>
+          call("eth_call", () => client.request({ method: "eth_call", params: [{ to, data }, block] }))
+        return at({ blockHash: hash }).pipe(Effect.catchIf(isNotUnderstood, () => at(numberToHex(number))))
+      }
 
-      const paidIn = (authorization: SignedAuthorization, receipt: Option.Option<Receipt>) =>
-        Option.exists(receipt, ({ logs, succeeded }) => succeeded && pays(logs, authorization))
-
-      const isPaidBy = (authorization: SignedAuthorization, hash: Hex) =>
-        Effect.map(receiptOf(hash), (receipt) => paidIn(authorization, receipt))
-
-      const isUsed = (authorization: SignedAuthorization, block: Hex | "latest") =>
-        call("eth_call", () =>
-          client
-            .request({
-              method: "eth_call",
-              params: [
-                { to: authorization.asset, data: authorizationStateData(authorization.from, authorization.nonce) },
-                block,
-              ],
-            })
-            .then((result) => BigInt(result) === 1n),
+      const isUsed = ({ asset, from, nonce }: SignedAuthorization, block: BlockId) =>
+        callAt(asset, authorizationStateData(from, nonce), block).pipe(
+          Effect.flatMap(read("eth_call", Word)),
+          Effect.map((word) => BigInt(word) === 1n),
         )
 
-      const findLog = Effect.fn("Chain.findLog")(function* (authorization: SignedAuthorization, fromBlock: bigint) {
-        const newest = (yield* blockAt("latest")).number
-        for (let from = fromBlock; from <= newest; from += logWindow) {
-          const to = from + logWindow - 1n < newest ? from + logWindow - 1n : newest
-          const found = yield* call("eth_getLogs", () =>
-            client
-              .request({
-                method: "eth_getLogs",
-                params: [
-                  {
-                    address: authorization.asset,
-                    fromBlock: numberToHex(from),
-                    toBlock: numberToHex(to),
-                    topics: [
-                      [authorizationUsed, authorizationCanceled],
-                      addressTopic(authorization.from),
-                      authorization.nonce,
-                    ],
-                  },
-                ],
-              })
-              .then((logs) => logs[0]),
-          )
-          if (found !== undefined) return Option.some(found)
-        }
-        return Option.none()
-      })
-
-      const evidence = Effect.fn("Chain.evidence")(function* (search: Search) {
-        const { authorization, patience, transaction } = search
-        if (Option.isSome(transaction)) {
-          const hash = transaction.value
-          const receipt = yield* Duration.isZero(patience) ? receiptOf(hash) : awaitReceipt(hash, patience)
-          if (paidIn(authorization, receipt)) return paid(hash)
-        }
-        const final = yield* blockAt(config.finalTag)
-        if (!(yield* isUsed(authorization, "latest"))) {
-          const over =
-            final.timestamp >= authorization.validBefore && !(yield* isUsed(authorization, numberToHex(final.number)))
-          return over ? voided("authorization_expired") : open(true)
-        }
-        const log = yield* findLog(authorization, search.fromBlock)
-        if (Option.isNone(log) || log.value.transactionHash === null) return open(false)
-        if (yield* isPaidBy(authorization, log.value.transactionHash)) return paid(log.value.transactionHash)
-        if (hexToBigInt(log.value.blockNumber ?? "0x0") > final.number) return open(false)
-        return voided(
-          log.value.topics[0] === authorizationCanceled ? "authorization_canceled" : "authorization_spent_elsewhere",
+      const revertAt = (authorization: SignedAuthorization, block: BlockId) => {
+        const { data, to } = settlementCall(authorization)
+        return callAt(to, data, block).pipe(
+          Effect.flatMap(read("eth_call", HexText)),
+          Effect.as(Option.none<string>()),
+          Effect.catchIf(isRevert, (error) => Effect.succeedSome(reasonOf(revertText(error)))),
         )
+      }
+
+      const search = LogSearch.make<ChainUnavailable>(isTooWide)
+
+      const logsOf = (authorization: SignedAuthorization, within: LogSearch.BlockRange, newestFirst: boolean) => {
+        const { asset, from, nonce } = authorization
+        const topics = [[authorizationUsed, authorizationCanceled], addressTopic(from), nonce]
+        const ask = (range: LogSearch.BlockRange) =>
+          call("eth_getLogs", () =>
+            client.request({
+              method: "eth_getLogs",
+              params: [{ address: asset, fromBlock: numberToHex(range.from), toBlock: numberToHex(range.to), topics }],
+            }),
+          ).pipe(Effect.flatMap(read("eth_getLogs", LogsAnswer)))
+        return search(ask, within, newestFirst).pipe(
+          Effect.map((logs) =>
+            logs.flatMap(({ blockHash, removed, transactionHash }): ReadonlyArray<FoundLog> =>
+              removed === true ? [] : [{ transaction: transactionHash, blockHash }],
+            ),
+          ),
+        )
+      }
+
+      const { evidence, isFinal, usedBy } = Evidence.make<ChainUnavailable>({
+        heads: Effect.all({ newest: blockAt("latest"), final }, together),
+        finalAnd: (number) => Effect.all({ final, there: blockAt(numberToHex(number)) }, together),
+        receiptOf,
+        stateAt: (authorization, block) =>
+          Effect.all({ used: isUsed(authorization, block), revert: revertAt(authorization, block) }, together),
+        logsOf,
       })
 
-      return Chain.of({ simulate, evidence, client })
+      return Chain.of({ simulate, evidence, usedBy, isFinal, final, client })
     })
 }
 
-const paid = (transaction: Hex): Evidence => ({ _tag: "Paid", transaction })
-const voided = (reason: string): Evidence => ({ _tag: "Void", reason })
-const open = (unused: boolean): Evidence => ({ _tag: "Open", unused })
-
-/** Base makes a block every 2 s; the first looks are quick for chains that are quicker. */
-const receiptSchedule = Schedule.min([Schedule.exponential("20 millis", 1.5), Schedule.spaced("1 second")])
+/** What is asked together goes to the node in one batch. */
+const together = { concurrency: "unbounded" } as const
 
 const rpcError = (error: ChainUnavailable) =>
   error.cause instanceof BaseError ? error.cause.walk((cause) => cause instanceof RpcRequestError) : null
+
+/** JSON-RPC's "invalid params". */
+const isNotUnderstood = (error: ChainUnavailable): boolean => {
+  const answered = rpcError(error)
+  return answered instanceof RpcRequestError && answered.code === -32_602
+}
+
+/** A provider that has answered and does not like the question; one that counts requests (429) is left alone. */
+const isTooWide = ({ cause }: ChainUnavailable): boolean =>
+  cause instanceof BaseError &&
+  cause.walk(
+    (inner) =>
+      inner instanceof RpcRequestError ||
+      (inner instanceof HttpRequestError && [400, 413, 422].includes(inner.status ?? 0)),
+  ) !== null
 
 /** A node that answered with an execution error has been asked and has refused; anything else is no answer. */
 const isRevert = (error: ChainUnavailable): boolean => {

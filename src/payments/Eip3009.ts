@@ -111,14 +111,33 @@ export const pays = (logs: ReadonlyArray<Log>, authorization: SignedAuthorizatio
     next.topics[0] === transfer &&
     next.topics[1] === addressTopic(authorization.from) &&
     next.topics[2] === addressTopic(authorization.to) &&
+    next.data.length === 66 &&
     BigInt(next.data) === authorization.value
   )
 }
 
+/** What these logs of one transaction did with the authorization, whomever it paid. */
+export const endIn = (
+  logs: ReadonlyArray<Log>,
+  authorization: SignedAuthorization,
+): "used" | "canceled" | undefined => {
+  const end = logs.find(
+    ({ address, topics }) =>
+      isAddressEqual(address, authorization.asset) &&
+      (topics[0] === authorizationUsed || topics[0] === authorizationCanceled) &&
+      topics[1] === addressTopic(authorization.from) &&
+      topics[2] === authorization.nonce.toLowerCase(),
+  )
+  return end === undefined ? undefined : end.topics[0] === authorizationUsed ? "used" : "canceled"
+}
+
+/** The token's own word that an authorization was used or cancelled. */
+export const alreadyUsed = "invalid_exact_evm_nonce_already_used"
+
 /** A token's revert string as the x402 reason code it stands for (local-chain.md §3). */
 export const reasonOf = (revert: string): string => {
   const text = revert.toLowerCase()
-  if (text.includes("used or canceled")) return "invalid_exact_evm_nonce_already_used"
+  if (text.includes("used or canceled")) return alreadyUsed
   if (text.includes("authorization is expired")) return "invalid_exact_evm_payload_authorization_valid_before"
   if (text.includes("not yet valid")) return "invalid_exact_evm_payload_authorization_valid_after"
   if (text.includes("exceeds balance")) return "invalid_exact_evm_insufficient_balance"

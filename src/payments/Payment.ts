@@ -36,7 +36,13 @@ export const centsOf = (amountAtomic: bigint) => amountAtomic / 10_000n
 
 /** What proves that an attempt was paid. */
 export type Proof =
-  | { readonly rail: "x402"; readonly payment: ChainPayment; readonly transaction: Hex }
+  | {
+      readonly rail: "x402"
+      readonly payment: ChainPayment
+      readonly transaction: Hex
+      /** Number of the block that held it when it was found. */
+      readonly block: bigint
+    }
   | { readonly rail: "card"; readonly intent: string }
 
 /** A payment as columns. */

@@ -4,7 +4,7 @@ import { Clock, Context, Deferred, Effect, Layer, Option, Queue, type Schema } f
 import { SqlClient, type SqlError } from "effect/sql"
 import { PublicUrl } from "../PublicUrl.ts"
 import { retryConflicts, transaction } from "../Sql.ts"
-import { type Attempt, type AttemptRow, fromRow, timestampOf } from "./Attempt.ts"
+import { type Attempt, type AttemptRow, type Doubt, doubtAge, fromRow, timestampOf } from "./Attempt.ts"
 import { type Claims, type Loss, type Paid, PaidActs, type Payer, type Recorded } from "./PaidAct.ts"
 import { claimOf, columnsOf, type Payment, type Proof } from "./Payment.ts"
 import { PaymentTerms } from "./PaymentTerms.ts"
@@ -39,6 +39,16 @@ export type ClaimOutcome =
 
 type LedgerError = SqlError.SqlError | Schema.SchemaError
 
+/** What a look that ended nothing leaves for the next one. */
+export interface Look {
+  /** What the outcome hangs on: a transaction or an intent. */
+  readonly reference: Option.Option<string>
+  /** What a facilitator refused it with just now. */
+  readonly refusal?: string | undefined
+  /** Why it fails if the next look says the same; null when it is open, absent when nobody could be asked. */
+  readonly doubt?: string | null | undefined
+}
+
 /** Attempts settled together in one transaction; the head of a chain is locked once for all of them. */
 const batchSize = 128
 
@@ -58,10 +68,13 @@ export class PaymentLedger extends Context.Service<
     claim(attempt: NewAttempt): Effect.Effect<ClaimOutcome, SqlError.SqlError>
     /** Records the act of a paid attempt and stores its answer; a settled attempt is returned as it stands. */
     settle(id: string, proof: Proof): Effect.Effect<Attempt, LedgerError>
-    /** Ends an attempt that was not and cannot be paid, and releases what it held. */
-    fail(id: string, reason: string): Effect.Effect<Attempt, SqlError.SqlError>
-    /** Notes that the outcome is still open, what it hangs on (transaction or intent), and when to look again. */
-    defer(id: string, reference: Option.Option<string>, untilMillis: number): Effect.Effect<void, SqlError.SqlError>
+    /**
+     * Ends an attempt that was not and cannot be paid, and releases what it held; with a doubt, only while that is what
+     * the look before left.
+     */
+    fail(id: string, reason: string, doubt?: Doubt): Effect.Effect<Attempt, SqlError.SqlError>
+    /** Notes that the outcome is still open, what this look left, and when to look again. */
+    defer(id: string, look: Look, untilMillis: number): Effect.Effect<void, SqlError.SqlError>
     /** Leases attempts that are to be looked at before `beforeMillis`. */
     due(
       limit: number,
@@ -69,6 +82,8 @@ export class PaymentLedger extends Context.Service<
       leaseMillis: number,
     ): Effect.Effect<ReadonlyArray<Attempt>, SqlError.SqlError>
     readonly pending: Effect.Effect<number, SqlError.SqlError>
+    /** Settled acts whose transfer was reorganised away for good, and that no operator has acknowledged. */
+    readonly lost: Effect.Effect<number, SqlError.SqlError>
   }
 >()("spirit-altar/payments/PaymentLedger") {
   static readonly layer = Layer.effect(
@@ -85,7 +100,7 @@ export class PaymentLedger extends Context.Service<
         ["id", "idempotency_key", "fingerprint", "act", "url", "input", "network", "asset", "pay_to", "payer", "nonce"]
           .concat(["amount_atomic::text AS amount_atomic", "valid_after::text AS valid_after", "valid_before"])
           .concat(["signature", "from_block", "pool_number", "state", "reason", "transaction", "accepted_at"])
-          .concat(["rail", "checks", "answer", "payment_response"])
+          .concat(["rail", "checks", "answer", "payment_response", "refusal", "doubted_reason", "doubted_at", doubtAge])
           .join(", "),
       )
 
@@ -209,6 +224,7 @@ export class PaymentLedger extends Context.Service<
             replayed: false,
           }),
           payment_response: responseOf(proof, recorded.at),
+          block: proof.rail === "card" ? null : proof.block.toString(),
         }
       }
 
@@ -246,10 +262,12 @@ export class PaymentLedger extends Context.Service<
           yield* sql`
             WITH settled AS (
               SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r(id uuid, act text, permalink text,
-                agent_name text, at timestamptz, transaction text, receipt text, record text, answer text, payment_response text)
+                agent_name text, at timestamptz, transaction text, receipt text, record text, answer text,
+                payment_response text, block bigint)
             ), ended AS (
               UPDATE payment_attempts a SET state = 'settled', transaction = s.transaction, ended_at = s.at,
-                answer = s.answer, payment_response = s.payment_response, signature = ${keptSignature}
+                answer = s.answer, payment_response = s.payment_response, signature = ${keptSignature},
+                settled_block = s.block, next_check_at = s.at, doubted_at = NULL, doubted_reason = NULL
               FROM settled s WHERE a.id = s.id
             ), counted AS (
               UPDATE payment_totals SET settled = settled + ${open.length}::bigint,
@@ -302,13 +320,17 @@ export class PaymentLedger extends Context.Service<
         return yield* Deferred.await(done)
       })
 
-      const fail = Effect.fn("PaymentLedger.fail")(function* (id: string, reason: string) {
+      const fail = Effect.fn("PaymentLedger.fail")(function* (id: string, reason: string, doubt?: Doubt) {
         const now = timestampOf(yield* Clock.currentTimeMillis)
+        const agreed =
+          doubt === undefined
+            ? sql.literal("true")
+            : sql`doubted_reason = ${doubt.reason}::text AND doubted_at = ${doubt.at}::timestamptz`
         yield* retryConflicts(sql`
           WITH ended AS (
             UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = ${now}::timestamptz,
               signature = ${keptSignature}
-            WHERE id = ${id}::uuid AND state = 'pending' RETURNING id, pool, pool_number
+            WHERE id = ${id}::uuid AND state = 'pending' AND ${agreed} RETURNING id, pool, pool_number
           ), freed AS (
             DELETE FROM payment_claims c USING ended e WHERE c.attempt_id = e.id
           )
@@ -318,14 +340,17 @@ export class PaymentLedger extends Context.Service<
         return yield* byId(id)
       })
 
-      const defer = Effect.fn("PaymentLedger.defer")(function* (
-        id: string,
-        reference: Option.Option<string>,
-        untilMillis: number,
-      ) {
+      const defer = Effect.fn("PaymentLedger.defer")(function* (id: string, look: Look, untilMillis: number) {
+        const doubt = look.doubt ?? null
+        const doubted =
+          look.doubt === undefined
+            ? sql.literal("")
+            : sql`, doubted_reason = ${doubt}::text, doubted_at = CASE WHEN ${doubt}::text IS NULL THEN NULL
+                WHEN doubted_reason = ${doubt}::text THEN doubted_at ELSE now() END`
         yield* sql`
           UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${timestampOf(untilMillis)}::timestamptz,
-            transaction = COALESCE(${Option.getOrNull(reference)}::text, transaction)
+            transaction = COALESCE(${Option.getOrNull(look.reference)}::text, transaction),
+            refusal = COALESCE(${look.refusal ?? null}::text, refusal)${doubted}
           WHERE id = ${id}::uuid AND state = 'pending'`
       })
 
@@ -346,7 +371,12 @@ export class PaymentLedger extends Context.Service<
         Effect.map((rows) => Number(rows[0]?.n ?? 0n)),
       )
 
-      return PaymentLedger.of({ standing, find, claim, settle, fail, defer, due, pending })
+      const lost = sql<{ readonly n: bigint }>`
+        SELECT count(*) AS n FROM payment_attempts WHERE finality = 'lost' AND acknowledged_at IS NULL`.pipe(
+        Effect.map((rows) => Number(rows[0]?.n ?? 0n)),
+      )
+
+      return PaymentLedger.of({ standing, find, claim, settle, fail, defer, due, pending, lost })
     }),
   )
 }

@@ -1,8 +1,8 @@
 /** The public proof of a payment, and what the answer's header says of it, for either rail. */
 import { Base64, Base64Url } from "effect/encoding"
-import { type AnyReceipt, priceUsd } from "../../schema/altar/Payment.ts"
+import { type AnyReceipt, type Finality, priceUsd } from "../../schema/altar/Payment.ts"
 import type { Attempt } from "./Attempt.ts"
-import { centsOf, type Proof } from "./Payment.ts"
+import { centsOf, type Proof, type Rail } from "./Payment.ts"
 
 /** `explorer` has `{tx}` where the hash goes; `settledAt` is RFC 3339 UTC with milliseconds. */
 export const receiptOf = ({ amountAtomic }: Attempt, proof: Proof, settledAt: string, explorer: string): AnyReceipt => {
@@ -28,6 +28,20 @@ export const receiptOf = ({ amountAtomic }: Attempt, proof: Proof, settledAt: st
     settledAt,
     explorerUrl: explorer.replace("{tx}", proof.transaction),
   }
+}
+
+/** What a read of a settled act finds beside its stored receipt. */
+export interface Standing {
+  readonly rail: Rail
+  readonly finality: Finality
+  readonly currentTransaction: string | null
+}
+
+/** The JSON text of a stored receipt as a read shows it: its own bytes, and how its transfer stands now. */
+export const currentReceipt = (stored: string, { currentTransaction, finality, rail }: Standing): string => {
+  if (rail === "card") return stored
+  const now = JSON.stringify({ finality, ...(currentTransaction === null ? {} : { currentTransaction }) })
+  return `${stored.slice(0, -1)},${now.slice(1)}`
 }
 
 /** The content of `PAYMENT-RESPONSE` (x402), or of `Payment-Receipt` (card). */

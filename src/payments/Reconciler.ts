@@ -3,9 +3,10 @@ import { type Cause, Clock, Context, Duration, Effect, Layer, Option, Schedule, 
 import type { SqlError } from "effect/sql"
 import type { Attempt } from "./Attempt.ts"
 import { CardProcessor } from "./CardProcessor.ts"
-import { Chain, type Evidence } from "./Chain.ts"
+import { Chain } from "./Chain.ts"
+import type { Evidence } from "./Evidence.ts"
 import type { CardPayment, ChainPayment } from "./Payment.ts"
-import { PaymentLedger } from "./PaymentLedger.ts"
+import { type Look, PaymentLedger } from "./PaymentLedger.ts"
 import type { Submission } from "./Settlement.ts"
 
 export interface ReconcilerConfig {
@@ -46,16 +47,22 @@ export class Reconciler extends Context.Service<
         const cards = yield* CardProcessor
         const ledger = yield* PaymentLedger
 
-        const wouldRevert = ({ authorization }: ChainPayment) =>
-          chain.simulate(authorization).pipe(
-            Effect.map(({ _tag }) => _tag === "Reverted"),
-            Effect.orElseSucceed(() => false),
-          )
+        const apart = Duration.toMillis(config.sweepEvery)
 
-        const defer = Effect.fnUntraced(function* (attempt: Attempt, reference: Option.Option<string>) {
+        const defer = Effect.fnUntraced(function* (attempt: Attempt, look: Look) {
           const now = yield* Clock.currentTimeMillis
-          yield* ledger.defer(attempt.id, reference, now + nextLook(attempt.checks) * 1000)
+          // A look that would fail it is repeated as soon as it counts.
+          const pause = typeof look.doubt === "string" ? apart : nextLook(attempt.checks) * 1000
+          yield* ledger.defer(attempt.id, look, now + pause)
           return attempt
+        })
+
+        /** One answer may come from a node that is behind: an attempt fails when two looks, a sweep apart, agree. */
+        const doubt = Effect.fnUntraced(function* (attempt: Attempt, look: Look & { readonly doubt: string }) {
+          const before = attempt.doubt
+          return before?.reason === look.doubt && before.ageMillis >= apart
+            ? yield* ledger.fail(attempt.id, look.doubt, before)
+            : yield* defer(attempt, look)
         })
 
         const concludeOnChain = Effect.fnUntraced(function* (
@@ -63,30 +70,32 @@ export class Reconciler extends Context.Service<
           payment: ChainPayment,
           submission: Submission | undefined,
         ) {
-          const transaction = Option.orElse(hintOf(submission), () => payment.transaction)
-          const evidence = yield* chain
+          const reference = Option.orElse(hintOf(submission), () => payment.transaction)
+          const refusal = submission?._tag === "Refused" ? submission.reason : (attempt.refusal ?? undefined)
+          // What was refused before anything was sent, and never looked at since, nobody else can have broadcast for us.
+          const neverSent = submission?._tag === "Refused" && submission.unsent === true && attempt.checks === 0
+          const found = yield* chain
             .evidence({
               authorization: payment.authorization,
               fromBlock: payment.fromBlock,
-              transaction,
+              transaction: reference,
               patience: submission === undefined ? Duration.zero : config.patience,
             })
             .pipe(
               Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
-              Effect.orElseSucceed((): Evidence => ({ _tag: "Open", unused: false })),
+              Effect.option,
             )
-          switch (evidence._tag) {
-            case "Paid":
-              return yield* ledger.settle(attempt.id, { rail: "x402", payment, transaction: evidence.transaction })
-            case "Void":
-              return yield* ledger.fail(attempt.id, evidence.reason)
-            case "Open":
-              // A refusal counts only when the chain agrees: unused, and the transfer would revert now. A facilitator
-              // that refuses what would succeed may have broadcast it already.
-              if (submission?._tag === "Refused" && evidence.unused && (yield* wouldRevert(payment)))
-                return yield* ledger.fail(attempt.id, submission.reason)
-              return yield* defer(attempt, transaction)
+          if (Option.isNone(found)) return yield* defer(attempt, { reference, refusal })
+          const evidence = found.value
+          if (evidence._tag === "Paid") {
+            const { block, transaction } = evidence
+            return yield* ledger.settle(attempt.id, { rail: "x402", payment, transaction, block: block.number })
           }
+          const reason = evidence._tag === "Void" ? evidence.reason : refusalThatHolds(evidence, refusal)
+          if (reason === undefined) return yield* defer(attempt, { reference, refusal, doubt: null })
+          return neverSent
+            ? yield* ledger.fail(attempt.id, reason)
+            : yield* doubt(attempt, { reference, refusal, doubt: reason })
         })
 
         /** Asking what became of a card's charge is asking for the charge, under its one key. */
@@ -96,9 +105,12 @@ export class Reconciler extends Context.Service<
             case "Paid":
               return yield* ledger.settle(attempt.id, { rail: "card", intent: evidence.intent })
             case "Void":
-              return yield* ledger.fail(attempt.id, evidence.reason)
+              // The processor's own ruling on its own charge is one look; that it finds none is the absence of one.
+              return evidence.isRuling
+                ? yield* ledger.fail(attempt.id, evidence.reason)
+                : yield* doubt(attempt, { reference: Option.none(), doubt: evidence.reason })
             case "Open":
-              return yield* defer(attempt, evidence.intent)
+              return yield* defer(attempt, { reference: evidence.intent, doubt: null })
           }
         })
 
@@ -137,6 +149,13 @@ export class Reconciler extends Context.Service<
       }),
     )
 }
+
+/**
+ * A refusal counts only while the chain agrees: unused, and the transfer would revert. Whoever refuses what would
+ * succeed may have broadcast it already.
+ */
+const refusalThatHolds = (evidence: Evidence & { readonly _tag: "Open" }, refusal: string | undefined) =>
+  evidence.unused && evidence.reverts ? refusal : undefined
 
 const hintOf = (submission: Submission | undefined): Option.Option<`0x${string}`> =>
   submission?._tag === "Submitted"

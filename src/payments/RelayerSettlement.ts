@@ -28,7 +28,7 @@ const never: Broadcast = { nonce: -1, hash: undefined, at: 0 }
 /** Milliseconds for which our own count of nonces outweighs that of a node that does not know our last transaction. */
 const believedFor = 2_000
 
-const refused = (reason: string): Submission => ({ _tag: "Refused", reason })
+const refused = (reason: string) => ({ _tag: "Refused", reason }) as const
 const unclear = (reason: string, transaction: Option.Option<Hex>): Submission => ({
   _tag: "Unclear",
   reason,
@@ -44,6 +44,9 @@ const isNonceRace = (failure: RpcFailure) =>
   /nonce too low|replacement transaction underpriced|nonce has already been used/iu.test(failure.text)
 
 const isRevert = (failure: RpcFailure) => failure.answered && /revert/iu.test(failure.text)
+
+const told = (failure: RpcFailure): Submission =>
+  isRevert(failure) ? refused(reasonOf(failure.text)) : unclear(failure.text, Option.none())
 
 export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Chain> =>
   Layer.effect(
@@ -140,10 +143,14 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
                 schedule: Schedule.jittered(Schedule.spaced("20 millis")),
               }),
               turn.withPermits(1),
+              Effect.catch((failure) => Effect.succeed(told(failure))),
             ),
           ),
+          // Refused here, it was never handed to a node.
           Effect.catch((failure) =>
-            Effect.succeed(isRevert(failure) ? refused(reasonOf(failure.text)) : unclear(failure.text, Option.none())),
+            Effect.succeed<Submission>(
+              isRevert(failure) ? { ...refused(reasonOf(failure.text)), unsent: true } : told(failure),
+            ),
           ),
         )
       })

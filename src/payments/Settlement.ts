@@ -13,11 +13,12 @@ export interface SettlementRequest {
 
 /**
  * What settlement said. None of it is evidence: `Submitted` names a transaction to look at, `Refused`
- * means that nothing was or will be broadcast by this call, `Unclear` is everything else.
+ * means that nothing was or will be broadcast by this call, `Unclear` is everything else. Only our own relayer knows,
+ * and says by `unsent` in its answer to the first request, that no broadcast of this authorization was ever tried.
  */
 export type Submission =
   | { readonly _tag: "Submitted"; readonly transaction: Hex }
-  | { readonly _tag: "Refused"; readonly reason: string }
+  | { readonly _tag: "Refused"; readonly reason: string; readonly unsent?: true }
   | { readonly _tag: "Unclear"; readonly reason: string; readonly transaction: Option.Option<Hex> }
 
 export class Settlement extends Context.Service<

@@ -101,7 +101,7 @@ export const open = (url: string): Ledger => {
         Effect.flatMap(PaymentLedger, (ledger) =>
           Effect.forEach(
             ids,
-            (id) => ledger.settle(id, { rail: "x402", payment: newPayment(), transaction: newHash() }),
+            (id) => ledger.settle(id, { rail: "x402", payment: newPayment(), transaction: newHash(), block: 100n }),
             { concurrency: width, discard: true },
           ),
         ),

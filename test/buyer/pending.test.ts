@@ -49,6 +49,8 @@ describe("a payment whose outcome is not known yet", () => {
         yield* rpc.calm
         yield* trap.discard
         yield* Purchase.outlive
+        yield* Purchase.doubted({ key })
+        yield* Purchase.aSweepLater({ key })
         const refused = yield* Fiber.join(buying)
         assert.deepStrictEqual([refused._tag, refused.code], ["Refused", "payment_failed"], refused.message)
         assert.match(refused.message, /Nothing was charged; start again with a new Idempotency-Key\.$/u)

@@ -4,7 +4,7 @@ import { Effect, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { type ActRow, acts } from "../support/ActTable.ts"
-import { onChain, outlive, token } from "../support/Purchase.ts"
+import { aSweepLater, onChain, outlive, token } from "../support/Purchase.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
 import { stage, Wires } from "../support/Wires.ts"
 import { ask, challengeOf, encode, newKey, newPayer, post, sign } from "../support/World.ts"
@@ -133,6 +133,8 @@ describe("a server killed with every act in flight", () => {
       yield* rpc.calm
       yield* outlive
       for (const one of purchases) {
+        assert.strictEqual((yield* reconcile(server.url, one)).status, 202, "one look fails nothing")
+        yield* aSweepLater(one)
         const ended = yield* reconcile(server.url, one)
         assert.deepStrictEqual(
           [ended.status, ended.json["code"], ended.json["reason"]],

@@ -4,6 +4,7 @@ import { Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CardFault } from "../support/CardProcessor.ts"
 import { books, type CardPurchase, carded, prepare, Processor, reconcile, send } from "../support/Cards.ts"
+import { aSweepLater } from "../support/Purchase.ts"
 import { type Answer, World } from "../support/World.ts"
 
 const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
@@ -185,6 +186,8 @@ describe("a charge that was not made, because the processor", { concurrent: true
       const { charges } = bank.asked()
       assertPending(purchase, yield* reconcile(purchase))
       yield* hoursPass(purchase, 4)
+      assertPending(purchase, yield* reconcile(purchase))
+      yield* aSweepLater(purchase)
       assert.strictEqual((yield* reconcile(purchase)).json["reason"], "card_never_charged")
       assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
       yield* assertFailed(purchase, "card_never_charged")

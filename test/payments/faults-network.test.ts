@@ -84,7 +84,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
       yield* database.calm
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       yield* Purchase.outlive
-      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
+      assert.strictEqual((yield* Purchase.secondLook(url, purchase)).status, 402)
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
     }).pipe(Effect.provide(wired("relayer"))),
   )

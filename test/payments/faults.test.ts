@@ -48,7 +48,7 @@ const openThenFailed = Effect.gen(function* () {
   yield* Purchase.onChain((client) => client.mine({ blocks: 4 }))
   Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
   yield* Purchase.outlive
-  const answer = yield* Purchase.reconcile(url, purchase)
+  const answer = yield* Purchase.secondLook(url, purchase)
   assert.strictEqual(answer.status, 402, answer.text)
   // A relayer whose node drops transactions counts on its own for two seconds.
   yield* Effect.sleep("1 second")

@@ -81,6 +81,43 @@ export const outlive = onChain(async (client) => {
   await client.mine({ blocks: 4 })
 })
 
+/** Takes the newest blocks back, with everything in them. */
+export const takeBack = (blocks: number) =>
+  onChain(async ({ request }) => {
+    const rollback: { readonly method: never; readonly params: never } = {
+      method: "anvil_rollback" as never,
+      params: [blocks] as never,
+    }
+    await request(rollback)
+  })
+
+/** Waits until a look found that it fails. */
+export const doubted = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`SELECT id FROM payment_attempts WHERE idempotency_key = ${key} AND doubted_at IS NOT NULL`.pipe(
+    Effect.orDie,
+    Effect.repeat({ until: (rows) => rows.length > 0, schedule: Schedule.spaced("20 millis") }),
+    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(`no look found that ${key} fails`) }),
+  )
+})
+
+/** The look before this moment was an hour ago. */
+export const aSweepLater = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
+  const sql = yield* SqlClient.SqlClient
+  const doubted = yield* sql`
+    UPDATE payment_attempts SET doubted_at = doubted_at - interval '1 hour'
+    WHERE idempotency_key = ${key} AND doubted_at IS NOT NULL RETURNING id`.pipe(Effect.orDie)
+  assert.strictEqual(doubted.length, 1, "a look before found that it fails")
+})
+
+/** One look fails nothing, nor do two at once; the answer to a second one that is a sweep later. */
+export const secondLook = Effect.fnUntraced(function* (url: string, purchase: Purchase) {
+  assertPending(url, purchase, yield* reconcile(url, purchase))
+  assertPending(url, purchase, yield* reconcile(url, purchase))
+  yield* aSweepLater(purchase)
+  return yield* reconcile(url, purchase)
+})
+
 /** What the chain says of an authorization: transfers to the seller by it, and whether it can still be used. */
 export const charges = ({ nonce, payer }: Purchase) =>
   onChain(async (client, { asset, payTo }) => {

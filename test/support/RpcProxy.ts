@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { type Hex, keccak256 } from "viem"
 import { json, type Reply, serve } from "./Loopback.ts"
+import { answerAs, type Answer, type Call, type View } from "./RpcViews.ts"
 import * as Trap from "./Trap.ts"
 
 /**
@@ -23,14 +24,15 @@ export interface RpcProxy {
   readonly url: string
   /** From now on requests of this method (`*` for all) that fit meet the fault; a batch shares its fate. */
   readonly arm: (method: string, fault: RpcFault, fits?: (params: string) => boolean) => Trap.Trap
-  /** No more faults; what was caught stays caught until its trap is told. */
+  /**
+   * From now on every call is answered by the node that is picked for it, by the method and how often that was asked
+   * before: one node that is behind, or several that contradict each other. A batch is split among them.
+   */
+  readonly behave: (pick: (method: string, before: number) => View) => void
+  /** The calls that were passed on since the nodes were picked, with their parameters, in their order. */
+  readonly heard: () => ReadonlyArray<Call>
+  /** No more faults, and one node again; what was caught stays caught until its trap is told. */
   readonly calm: Effect.Effect<void>
-}
-
-interface Call {
-  readonly id: number
-  readonly method: string
-  readonly params?: ReadonlyArray<unknown>
 }
 
 interface Plan {
@@ -44,8 +46,29 @@ const answer = (call: Call, member: object) => ({ jsonrpc: "2.0", id: call.id, .
 
 export const make = Effect.fnUntraced(function* (upstream: string) {
   let plans: ReadonlyArray<Plan> = []
+  let pick: ((method: string, before: number) => View) | undefined
+  let heard: Array<Call> = []
+
+  const ask = async (method: string, params: ReadonlyArray<unknown>): Promise<Answer> => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
+    const response = await fetch(upstream, { method: "POST", headers: { "content-type": "application/json" }, body })
+    return (await response.json()) as Answer
+  }
+
+  const answered = async (call: Call, choose: (method: string, before: number) => View) => {
+    const before = heard.filter(({ method }) => method === call.method).length
+    heard.push(call)
+    const given = await answerAs(choose(call.method, before), call, ask)
+    return answer(call, "error" in given ? { error: given.error } : { result: given.result })
+  }
 
   const forward = async (body: string): Promise<Reply> => {
+    const choose = pick
+    if (choose !== undefined) {
+      const parsed: Call | ReadonlyArray<Call> = JSON.parse(body)
+      const answers = await Promise.all([parsed].flat().map((call: Call) => answered(call, choose)))
+      return json(Array.isArray(parsed) ? answers : answers[0])
+    }
     const response = await fetch(upstream, { method: "POST", headers: { "content-type": "application/json" }, body })
     return { status: response.status, body: await response.text() }
   }
@@ -114,8 +137,14 @@ export const make = Effect.fnUntraced(function* (upstream: string) {
       plans = [...plans, { method, fault, fits, trap }]
       return trap
     },
+    behave: (choose) => {
+      heard = []
+      pick = choose
+    },
+    heard: () => heard,
     calm: Effect.sync(() => {
       plans = []
+      pick = undefined
     }),
   }
   return proxy

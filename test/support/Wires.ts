@@ -43,8 +43,7 @@ export const stage: Layer.Layer<Stage> = Layer.orDie(
   wires.pipe(Layer.provideMerge(sql), Layer.provideMerge(Layer.merge(database, chain))),
 )
 
-/** Sweeps only at its start. */
-const config = (settledBy: SettledBy, patience: Duration.Input) =>
+const config = (settledBy: SettledBy, patience: Duration.Input, sweepEvery: Duration.Input) =>
   Layer.effect(
     AppConfig,
     Effect.gen(function* () {
@@ -58,7 +57,7 @@ const config = (settledBy: SettledBy, patience: Duration.Input) =>
         {
           rpcUrl: Redacted.make(rpc.url),
           patience: Duration.times(Duration.fromInputUnsafe(patience), slowness),
-          sweepEvery: Duration.hours(1),
+          sweepEvery: Duration.fromInputUnsafe(sweepEvery),
           settlement,
         },
         { databaseUrl: Redacted.make(pg.url) },
@@ -66,15 +65,22 @@ const config = (settledBy: SettledBy, patience: Duration.Input) =>
     }),
   )
 
-/** A server in this process behind the wires that waits so long for a settlement, longer on a slow machine. */
-export const wired = (settledBy: SettledBy, patience: Duration.Input = "1 second"): Layer.Layer<Stage | World> =>
+/**
+ * A server in this process behind the wires that waits so long for a settlement, longer on a slow machine; it sweeps only
+ * at its start, unless told otherwise.
+ */
+export const wired = (
+  settledBy: SettledBy,
+  patience: Duration.Input = "1 second",
+  sweepEvery: Duration.Input = "1 hour",
+): Layer.Layer<Stage | World> =>
   Layer.orDie(
     Layer.effect(
       World,
       Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
     ).pipe(
       Layer.provideMerge(Server.layer(Layer.empty)),
-      Layer.provide(config(settledBy, patience)),
+      Layer.provide(config(settledBy, patience, sweepEvery)),
       Layer.provideMerge(stage),
     ),
   )

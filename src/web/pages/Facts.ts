@@ -21,6 +21,12 @@ export const facts = (list: ReadonlyArray<Fact>): Html =>
     )}
   </dl>`
 
+const finalityWords = {
+  pending: "Not final yet: the chain could still take its block back",
+  final: "Final",
+  lost: "Lost: the chain took its block back, and the payer was not charged",
+} as const
+
 export const receiptFacts = (receipt: AnyReceipt): Html => {
   if (receipt.transaction === null) {
     return facts([
@@ -35,6 +41,10 @@ export const receiptFacts = (receipt: AnyReceipt): Html => {
     ["Transaction", html`<a href="${receipt.explorerUrl}" rel="external noreferrer">${code(receipt.transaction)}</a>`],
     ["From", code(receipt.payer)],
     ["To", code(receipt.payTo)],
+    ...(receipt.currentTransaction === undefined
+      ? []
+      : [["Now in transaction", code(receipt.currentTransaction)] as const]),
+    ...(receipt.finality === undefined ? [] : [["Finality", finalityWords[receipt.finality]] as const]),
     ["Network", receipt.network],
     ["Asset", code(receipt.asset)],
   ])

@@ -1,0 +1,156 @@
+/** What follows from the answers of nodes that may be behind, forgetful or of two minds (ARCHITECTURE.md, "Evidence"). */
+import { Duration, Effect, Option, Schedule } from "effect"
+import type { Hex } from "viem"
+import { alreadyUsed, endIn, type Log, pays, type SignedAuthorization } from "./Eip3009.ts"
+import type { BlockRange } from "./LogSearch.ts"
+
+/** A block by its number and the hash that tells it from another one of that number. */
+export interface BlockId {
+  readonly number: bigint
+  readonly hash: Hex
+}
+
+/** The head of a block; `timestamp` in Unix seconds. */
+export interface Block extends BlockId {
+  readonly timestamp: bigint
+}
+
+/** A transaction that is in a block. */
+export interface Receipt {
+  readonly block: BlockId
+  readonly succeeded: boolean
+  readonly logs: ReadonlyArray<Log>
+}
+
+/** A log that used or cancelled an authorization, as a search finds it. */
+export interface FoundLog {
+  readonly transaction: Hex
+  readonly blockHash: Hex
+}
+
+/**
+ * What is proven. `Void` can never be paid; `Open` is everything else, with what the newest block says: whether the
+ * authorization is unused there, and whether its transfer would revert there for another reason than being used.
+ */
+export type Evidence =
+  | { readonly _tag: "Paid"; readonly transaction: Hex; readonly block: BlockId }
+  | { readonly _tag: "Void"; readonly reason: VoidReason }
+  | { readonly _tag: "Open"; readonly unused: boolean; readonly reverts: boolean }
+
+export type VoidReason = "authorization_expired" | "authorization_canceled" | "authorization_spent_elsewhere"
+
+export interface Search {
+  readonly authorization: SignedAuthorization
+  /** First block whose logs can hold the transfer. */
+  readonly fromBlock: bigint
+  /** A transaction that is said to hold it. */
+  readonly transaction: Option.Option<Hex>
+  /** How long to wait for that transaction to be in a block; zero to look once. */
+  readonly patience: Duration.Duration
+  /** Whether logs are read from the newest block back. */
+  readonly newestFirst?: boolean
+}
+
+/** What is asked of a node; each answer may come from another one. */
+export interface Node<E> {
+  /** The newest block and the newest from which nothing is taken back, asked together. */
+  readonly heads: Effect.Effect<{ readonly newest: Block; readonly final: Block }, E>
+  /** The newest final block and the one that has this number now, asked together. */
+  readonly finalAnd: (number: bigint) => Effect.Effect<{ readonly final: Block; readonly there: Block }, E>
+  readonly receiptOf: (transaction: Hex) => Effect.Effect<Option.Option<Receipt>, E>
+  /** Whether the authorization is used at a block, and why its transfer would revert there, asked together. */
+  readonly stateAt: (
+    authorization: SignedAuthorization,
+    block: BlockId,
+  ) => Effect.Effect<{ readonly used: boolean; readonly revert: Option.Option<string> }, E>
+  readonly logsOf: (
+    authorization: SignedAuthorization,
+    within: BlockRange,
+    newestFirst: boolean,
+  ) => Effect.Effect<ReadonlyArray<FoundLog>, E>
+}
+
+const open = (unused: boolean, reverts: boolean): Evidence => ({ _tag: "Open", unused, reverts })
+
+/** Answers that contradict each other, or are missing, say nothing at all. */
+const nothing = open(false, false)
+
+/** Base makes a block every 2 s; the first looks are quick for chains that are quicker. */
+const receiptSchedule = Schedule.min([Schedule.exponential("20 millis", 1.5), Schedule.spaced("1 second")])
+
+const paidIn = (authorization: SignedAuthorization, { logs, succeeded }: Receipt) =>
+  succeeded && pays(logs, authorization)
+
+/** The evidence that one node after the other gives, and whether a block is beyond being taken back. */
+export const make = <E>(node: Node<E>) => {
+  /** The receipt once there is one; a node that does not answer is asked again, until patience ends. */
+  const awaitReceipt = (transaction: Hex, patience: Duration.Duration) =>
+    node.receiptOf(transaction).pipe(
+      Effect.orElseSucceed(() => Option.none<Receipt>()),
+      Effect.repeat({ until: Option.isSome, schedule: receiptSchedule }),
+      Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeedNone }),
+    )
+
+  const paidBy = (transaction: Hex, { block }: Receipt): Evidence => ({ _tag: "Paid", transaction, block })
+
+  const isFinal = Effect.fn("Chain.isFinal")(function* ({ hash, number }: BlockId) {
+    const { final, there } = yield* node.finalAnd(number)
+    return number <= final.number && there.hash === hash
+  })
+
+  /** What the transaction of a log that ended the authorization proves; its receipt has to say what the log says. */
+  const endedBy = Effect.fnUntraced(function* (authorization: SignedAuthorization, log: FoundLog, used: boolean) {
+    const receipt = Option.getOrUndefined(yield* node.receiptOf(log.transaction))
+    if (receipt === undefined) return nothing
+    if (paidIn(authorization, receipt)) return paidBy(log.transaction, receipt)
+    const end = receipt.succeeded ? endIn(receipt.logs, authorization) : undefined
+    if (!used || end === undefined || receipt.block.hash !== log.blockHash) return nothing
+    const reason = end === "used" ? "authorization_spent_elsewhere" : "authorization_canceled"
+    return (yield* isFinal(receipt.block)) ? ({ _tag: "Void", reason } satisfies Evidence) : nothing
+  })
+
+  const evidence = Effect.fn("Chain.evidence")(function* (search: Search): Effect.fn.Return<Evidence, E> {
+    const { authorization, fromBlock, newestFirst = false, patience } = search
+    if (Option.isSome(search.transaction)) {
+      const transaction = search.transaction.value
+      const receipt = yield* Duration.isZero(patience)
+        ? node.receiptOf(transaction)
+        : awaitReceipt(transaction, patience)
+      if (Option.isSome(receipt) && paidIn(authorization, receipt.value)) return paidBy(transaction, receipt.value)
+    }
+    const { final, newest } = yield* node.heads
+    if (newest.number < final.number) return nothing
+    const { revert, used } = yield* node.stateAt(authorization, newest)
+    const wasUsed = Option.contains(revert, alreadyUsed)
+    if (used ? Option.isNone(revert) : wasUsed) return nothing
+    // What is unused at a block above the final one was unused there, too, and after its end it stays so: no node has
+    // to keep the state of the final block.
+    const isOver = final.timestamp >= authorization.validBefore
+    if (!used && !isOver) return open(true, Option.isSome(revert))
+    if (!used && Option.isNone(revert)) return nothing
+    const [log] = yield* node.logsOf(authorization, { from: fromBlock, to: newest.number }, newestFirst)
+    if (log !== undefined) return yield* endedBy(authorization, log, used)
+    return used ? nothing : { _tag: "Void", reason: "authorization_expired" }
+  })
+
+  /** Seconds back from its end in which an authorization can have been used, by what this server takes. */
+  const longestLife = 86_400n
+
+  const usedBy = Effect.fn("Chain.usedBy")(function* (authorization: SignedAuthorization) {
+    const { newest } = yield* node.heads
+    const latest = authorization.validBefore - longestLife
+    const oldest = authorization.validAfter > latest ? authorization.validAfter : latest
+    // A block comes at least a second after the one before it, so there are no more blocks than seconds.
+    const blocks = newest.timestamp > oldest ? newest.timestamp - oldest : 0n
+    const fromBlock = newest.number > blocks ? newest.number - blocks : 0n
+    return yield* evidence({
+      authorization,
+      fromBlock,
+      transaction: Option.none(),
+      patience: Duration.zero,
+      newestFirst: true,
+    })
+  })
+
+  return { evidence, isFinal, usedBy }
+}

@@ -1,0 +1,49 @@
+/** Finds logs in ranges that the provider answers: how many blocks it takes at once is found out, and tried again. */
+import { Effect, Ref } from "effect"
+
+/** Blocks from `from` to `to`, both of them. */
+export interface BlockRange {
+  readonly from: bigint
+  readonly to: bigint
+}
+
+/** Blocks of the first query; most providers answer as many. */
+const firstSpan = 2_000n
+
+/** One eighth more after each answer: a provider that refuses is seldom asked too much. */
+const wider = (span: bigint) => span + span / 8n + 1n
+
+/** A search that remembers how many blocks were answered at once; `isTooWide` says which refusals are about that. */
+export const make = <E>(isTooWide: (error: E) => boolean) => {
+  const spans = Ref.makeUnsafe(firstSpan)
+
+  /** The logs of the first range that has any, from the oldest block on or from the newest back. */
+  return Effect.fn("LogSearch.find")(function* <Log>(
+    ask: (range: BlockRange) => Effect.Effect<ReadonlyArray<Log>, E>,
+    within: BlockRange,
+    newestFirst: boolean,
+  ): Effect.fn.Return<ReadonlyArray<Log>, E> {
+    let { from: low, to: high } = within
+    while (low <= high) {
+      const span = yield* Ref.get(spans)
+      const whole = high - low < span
+      const from = whole || !newestFirst ? low : high - span + 1n
+      const to = whole || newestFirst ? high : low + span - 1n
+      const answer = yield* Effect.result(ask({ from, to }))
+      if (answer._tag === "Failure") {
+        if (isTooWide(answer.failure) && from < to) {
+          yield* Ref.set(spans, (to - from + 1n) / 2n)
+          continue
+        }
+        // Where one block is refused as well, it was not about how many.
+        if (from === to) yield* Ref.set(spans, firstSpan)
+        return yield* Effect.fail(answer.failure)
+      }
+      if (answer.success.length > 0) return answer.success
+      if (!whole) yield* Ref.update(spans, wider)
+      if (newestFirst) high = from - 1n
+      else low = to + 1n
+    }
+    return []
+  })
+}

@@ -1,0 +1,225 @@
+/** What is believed of nodes that are behind, forgetful, narrow or of two minds: never that a paid authorization is not. */
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Layer, Option, Redacted, type Scope } from "effect"
+import type { PrivateKeyAccount } from "viem/accounts"
+import { Chain } from "../../src/payments/Chain.ts"
+import type { SignedAuthorization } from "../../src/payments/Eip3009.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { onChain, outlive, price, takeBack, token } from "../support/Purchase.ts"
+import * as RpcProxy from "../support/RpcProxy.ts"
+import type { View } from "../support/RpcViews.ts"
+import { chain, network, newPayer, sign } from "../support/World.ts"
+
+// Account 0 of the public test mnemonic: anvil signs for it.
+const stranger = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+
+const here: View = {}
+const expired = { _tag: "Void", reason: "authorization_expired" } as const
+const elsewhere = { _tag: "Void", reason: "authorization_spent_elsewhere" } as const
+const canceled = { _tag: "Void", reason: "authorization_canceled" } as const
+
+const signed = Effect.fnUntraced(function* (
+  account: PrivateKeyAccount,
+  change: Partial<Record<"to" | "nonce", `0x${string}`>>,
+) {
+  const { asset, payTo } = yield* LocalChain
+  const block = yield* onChain((client) => client.getBlock())
+  const extra = { name: "USDC", version: "2" }
+  const offer = { scheme: "exact", network, amount: String(price), asset, payTo, maxTimeoutSeconds: 300, extra }
+  const { payload } = yield* sign(
+    account,
+    offer,
+    { url: "" },
+    { validBefore: String(block.timestamp + 3600n), ...change },
+  )
+  const { authorization, signature } = payload
+  const one: SignedAuthorization = {
+    asset,
+    from: account.address.toLowerCase() as `0x${string}`,
+    to: authorization.to,
+    value: BigInt(authorization.value),
+    validAfter: BigInt(authorization.validAfter),
+    validBefore: BigInt(authorization.validBefore),
+    nonce: authorization.nonce,
+    signature,
+  }
+  return one
+})
+
+const broadcast = ({ from, nonce, signature, to, validAfter, validBefore, value }: SignedAuthorization) =>
+  onChain(async (client, { asset }) => {
+    const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
+    const call = { address: asset, abi: token, functionName: "transferWithAuthorization", args } as const
+    const hash = await client.writeContract({ ...call, account: stranger, chain: null })
+    await client.waitForTransactionReceipt({ hash })
+    return hash
+  })
+
+const cancel = (payer: PrivateKeyAccount, nonce: `0x${string}`) =>
+  onChain(async (client, { asset, chainId }) => {
+    const fields = [
+      { name: "authorizer", type: "address" },
+      { name: "nonce", type: "bytes32" },
+    ]
+    const signature = await payer.signTypedData({
+      domain: { name: "USDC", version: "2", chainId, verifyingContract: asset },
+      types: { CancelAuthorization: fields },
+      primaryType: "CancelAuthorization",
+      message: { authorizer: payer.address, nonce },
+    })
+    const args = [payer.address, nonce, signature] as const
+    const call = { address: asset, abi: token, functionName: "cancelAuthorization", args } as const
+    await client.waitForTransactionReceipt({
+      hash: await client.writeContract({ ...call, account: stranger, chain: null }),
+    })
+  })
+
+const mine = (blocks: number) => onChain((client) => client.mine({ blocks }))
+const height = onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+
+/** An authorization, the head before anything happened to it, and the evidence as nodes of these views give it. */
+const scene = Effect.gen(function* () {
+  const { rpcUrl } = yield* LocalChain
+  const proxy = yield* RpcProxy.make(rpcUrl)
+  const config = { rpcUrl: Redacted.make(proxy.url), finalTag: "finalized", timeout: Duration.seconds(10) } as const
+  const services = yield* Layer.build(Chain.layer(config))
+  const asked = yield* Effect.provide(Chain, services)
+  const payer = yield* newPayer()
+  yield* mine(3)
+  const authorization = yield* signed(payer, {})
+  const before = yield* height
+  const look = (transaction: Option.Option<`0x${string}`> = Option.none()) =>
+    asked.evidence({ authorization, fromBlock: before - 2n, transaction, patience: Duration.zero })
+  const seen = (pick: (method: string, before: number) => View) => {
+    proxy.behave(pick)
+    return look()
+  }
+  return { asked, authorization, before, look, payer, proxy, seen }
+})
+
+const onItsOwn = <A, E>(test: Effect.Effect<A, E, LocalChain | Scope.Scope>) =>
+  test.pipe(Effect.scoped, Effect.provide(Layer.orDie(chain)))
+
+describe("a transfer that paid", { concurrent: true }, () => {
+  it.live("is never called anything else, whichever node forgets what", () =>
+    Effect.gen(function* () {
+      const { authorization, before, look, seen } = yield* scene
+      const transaction = yield* broadcast(authorization)
+      const behind: View = { head: before }
+      const open = { _tag: "Open", unused: false, reverts: false } as const
+      // The state is asked first and the dry run second; each is answered by another node.
+      for (const parity of [0, 1]) {
+        const torn = seen((method, nth) =>
+          method === "eth_call" && nth % 2 === parity ? { ...behind, clamps: true } : here,
+        )
+        assert.deepStrictEqual(yield* torn, open, `call ${parity} by a node that is behind`)
+      }
+      yield* outlive
+      const views: ReadonlyArray<
+        readonly [what: string, pick: (method: string, before: number) => View, evidence: object]
+      > = [
+        ["all of it", () => here, { _tag: "Paid", transaction }],
+        ["no receipt beside its final log", () => ({ forgets: ["receipts"] }), open],
+        ["no log beside its use", () => ({ forgets: ["logs"] }), open],
+        ["neither", () => ({ forgets: ["logs", "receipts"] }), open],
+        ["a node that is behind", () => behind, { _tag: "Open", unused: true, reverts: false }],
+        [
+          "its state from a node that is behind and does not say so",
+          (method) => (method === "eth_call" ? { ...behind, clamps: true } : here),
+          open,
+        ],
+        [
+          "everything but the heads from a node that is behind and does not say so",
+          (method) => (method === "eth_getBlockByNumber" ? here : { ...behind, clamps: true }),
+          open,
+        ],
+        [
+          "a final block that is newer than the newest one",
+          (method, nth) => (method === "eth_getBlockByNumber" && nth % 2 === 0 ? behind : here),
+          open,
+        ],
+      ]
+      for (const [what, pick, evidence] of views) assert.deepInclude(yield* seen(pick), evidence, what)
+      // A node that says it does not know the block proves nothing, either.
+      const unavailable = yield* Effect.flip(seen((method) => (method === "eth_call" ? behind : here)))
+      assert.strictEqual(unavailable._tag, "ChainUnavailable")
+      assert.deepInclude(yield* look(Option.some(transaction)), { _tag: "Paid", transaction })
+    }).pipe(onItsOwn),
+  )
+
+  it.live("is found in an earlier block than the head that was seen", () =>
+    Effect.gen(function* () {
+      const { asked, authorization } = yield* scene
+      const simulation = yield* asked.simulate(authorization)
+      const head = yield* height
+      yield* takeBack(2)
+      const transaction = yield* broadcast(authorization)
+      assert.isBelow(Number(yield* height), Number(head))
+      assert.strictEqual(simulation._tag, "Accepted")
+      const fromBlock = simulation._tag === "Accepted" ? simulation.block : 0n
+      const search = { authorization, fromBlock, transaction: Option.none(), patience: Duration.zero }
+      assert.deepInclude(yield* asked.evidence(search), { _tag: "Paid", transaction })
+    }).pipe(onItsOwn),
+  )
+
+  it.live("is found by its authorization alone, from the newest block back", () =>
+    Effect.gen(function* () {
+      const { asked, authorization, proxy } = yield* scene
+      const transaction = yield* broadcast(authorization)
+      yield* mine(40)
+      proxy.behave(() => ({ logRange: 7 }))
+      assert.deepInclude(yield* asked.usedBy(authorization), { _tag: "Paid", transaction })
+    }).pipe(onItsOwn),
+  )
+})
+
+describe("an authorization that was used otherwise", { concurrent: true }, () => {
+  for (const [what, reason] of [
+    ["for somebody else", elsewhere],
+    ["by cancelling it", canceled],
+  ] as const) {
+    it.live(`${what} is void once that is final, and by a receipt only`, () =>
+      Effect.gen(function* () {
+        const { authorization, payer, seen } = yield* scene
+        if (reason === canceled) yield* cancel(payer, authorization.nonce)
+        else yield* broadcast(yield* signed(payer, { to: stranger, nonce: authorization.nonce }))
+        assert.deepInclude(yield* seen(() => here), { _tag: "Open", unused: false })
+        yield* mine(4)
+        for (const forgets of ["receipts", "logs"] as const)
+          assert.deepInclude(yield* seen(() => ({ forgets: [forgets] })), { _tag: "Open", unused: false }, forgets)
+        assert.deepStrictEqual(yield* seen(() => here), reason)
+      }).pipe(onItsOwn),
+    )
+  }
+})
+
+describe("an authorization that was never used", { concurrent: true }, () => {
+  it.live("is void after its end, also for nodes that keep one state, take short ranges and no hashes", () =>
+    Effect.gen(function* () {
+      const { before, proxy, seen } = yield* scene
+      yield* mine(60)
+      assert.deepStrictEqual(yield* seen(() => here), { _tag: "Open", unused: true, reverts: false })
+      yield* outlive
+      const views: ReadonlyArray<View> = [
+        here,
+        { keepsStates: 1 },
+        { logRange: 3 },
+        { keepsStates: 1, logRange: 1, numbersOnly: true },
+      ]
+      for (const view of views) assert.deepStrictEqual(yield* seen(() => view), expired, JSON.stringify(view))
+      assert.deepInclude(yield* seen(() => ({ head: before })), { _tag: "Open", unused: true })
+      // What a provider takes is remembered, and tried a little more now and then: few questions are refused.
+      yield* seen(() => ({ logRange: 5 }))
+      assert.deepStrictEqual(yield* seen(() => ({ logRange: 5 })), expired)
+      const spans = proxy
+        .heard()
+        .filter(({ method }) => method === "eth_getLogs")
+        .map(({ params }) => params?.[0] as { readonly fromBlock: string; readonly toBlock: string })
+        .map(({ fromBlock, toBlock }) => Number(toBlock) - Number(fromBlock) + 1)
+      const refused = spans.filter((span) => span > 5)
+      assert.isAbove(spans.length, 10)
+      assert.isBelow(refused.length, spans.length / 3, JSON.stringify(spans))
+      assert.include(spans, 5, "as much as it takes is asked again")
+    }).pipe(onItsOwn),
+  )
+})

@@ -1,0 +1,220 @@
+/** What became of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Layer, Logger, Redacted, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Hex } from "viem"
+import { Chain } from "../../src/payments/Chain.ts"
+import { Finality } from "../../src/payments/Finality.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import * as Purchase from "../support/Purchase.ts"
+import { Wires, wired } from "../support/Wires.ts"
+import { ask, World } from "../support/World.ts"
+
+// Account 0 of the public test mnemonic: anvil signs for it.
+const stranger = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+
+const mine = (blocks: number) => Purchase.onChain((client) => client.mine({ blocks }))
+
+/** Anyone who saw the authorization on the chain may bring it there again, in a transaction of their own. */
+const replay = ({ nonce, payer, signature, validBefore }: Purchase.Purchase) =>
+  Purchase.onChain(async (client, { asset, payTo }) => {
+    const args = [payer.address, payTo, Purchase.price, 0n, BigInt(validBefore), nonce, signature] as const
+    const call = { address: asset, abi: Purchase.token, functionName: "transferWithAuthorization", args } as const
+    const hash = await client.writeContract({ ...call, account: stranger, chain: null })
+    await client.waitForTransactionReceipt({ hash })
+    return hash
+  })
+
+interface Receipt {
+  readonly transaction: Hex
+  readonly finality?: string
+  readonly currentTransaction?: Hex
+}
+
+interface Bought {
+  readonly purchase: Purchase.Purchase
+  readonly text: string
+  readonly id: string
+  readonly receipt: Receipt
+  readonly chainHash: string
+}
+
+const buy = Effect.gen(function* () {
+  const { url } = yield* World
+  const purchase = yield* Purchase.prepare(url)
+  const answer = yield* Purchase.send(url, purchase)
+  assert.strictEqual(answer.status, 201, answer.text)
+  const { receipt, record } = JSON.parse(answer.text)
+  assert.notProperty(receipt, "finality", "the first answer does not say it: its replays are the same bytes")
+  const bought: Bought = { purchase, text: answer.text, id: record.id, receipt, chainHash: record.chainHash }
+  return bought
+})
+
+const sweeper = wired("relayer", "5 seconds", "200 millis")
+
+const readAct = ({ id }: Bought) =>
+  Effect.flatMap(World, ({ url }) => ask(`${url}/api/acts/${id}`)).pipe(
+    Effect.map(({ text }): Receipt => JSON.parse(text).act.receipt),
+  )
+
+/** Waits until a read says so; returns the receipt it shows. */
+const becomes = (bought: Bought, finality: string) =>
+  readAct(bought).pipe(
+    Effect.repeat({ until: (receipt) => receipt.finality === finality, schedule: Schedule.spaced("50 millis") }),
+    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(`never became ${finality}`) }),
+  )
+
+/** Whatever became of the block: the same answer, the same record, the same link. */
+const assertKept = Effect.fnUntraced(function* ({ chainHash, id, purchase, text }: Bought) {
+  const { url } = yield* World
+  const again = yield* Purchase.send(url, purchase)
+  assert.deepStrictEqual([again.status, again.text], [200, text.replace(/false\}$/u, "true}")])
+  assert.strictEqual((yield* Purchase.reconcile(url, purchase)).text, again.text)
+  const { stone } = JSON.parse((yield* ask(`${url}/api/witness/${id}`)).text)
+  assert.strictEqual(stone.chainHash, chainHash)
+  const { entries } = JSON.parse((yield* ask(`${url}/api/witness/chain`)).text)
+  assert.include(
+    entries.map((entry: { readonly chainHash: string }) => entry.chainHash),
+    chainHash,
+  )
+})
+
+/** Waits until the sweeper has looked so often and could not tell. */
+const looked = Effect.fnUntraced(function* (times: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql<{ readonly checks: number }>`SELECT checks FROM payment_attempts`.pipe(
+    Effect.repeat({ until: ([row]) => (row?.checks ?? 0) >= times, schedule: Schedule.spaced("50 millis") }),
+    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("the sweeper never looked") }),
+  )
+})
+
+const health = Effect.flatMap(World, ({ url }) => ask(`${url}/api/health`))
+
+describe("a settled transfer", { concurrent: true }, () => {
+  it.live("is pending until its block is final, and final from then on, in every read", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const bought = yield* buy
+      assert.strictEqual((yield* readAct(bought)).finality, "pending")
+      yield* mine(2)
+      const receipt = yield* becomes(bought, "final")
+      assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
+      const newest = JSON.parse((yield* ask(`${url}/api/acts?limit=1`)).text)
+      assert.deepStrictEqual(newest.acts[0].receipt, receipt)
+      assert.deepStrictEqual(JSON.parse((yield* ask(`${url}/api/witness/${bought.id}`)).text).receipt, receipt)
+      const page = yield* ask(`${url}/acts/${bought.id}`, { headers: { accept: "text/html" } })
+      assert.match(page.text, /<dt>Finality<\/dt>\s*<dd>Final<\/dd>/u)
+      yield* assertKept(bought)
+    }).pipe(Effect.provide(sweeper)),
+  )
+
+  it.live("that a reorganisation put into another transaction is settled there", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const bought = yield* buy
+      yield* Purchase.takeBack(1)
+      const elsewhere = yield* replay(bought.purchase)
+      assert.notStrictEqual(elsewhere, bought.receipt.transaction)
+      yield* mine(2)
+      const receipt = yield* becomes(bought, "final")
+      assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: elsewhere })
+      for (const transaction of [elsewhere, bought.receipt.transaction]) {
+        const page = yield* ask(`${url}/v2/witness?q=${transaction}`)
+        assert.include(page.text, `/witness/${bought.id}`, "it is found by both transactions")
+      }
+      assert.strictEqual((yield* health).status, 200)
+      yield* assertKept(bought)
+      yield* Purchase.audit(url)
+    }).pipe(Effect.provide(sweeper)),
+  )
+
+  it.live("that a reorganisation put into a later block is final there, and not before", () =>
+    Effect.gen(function* () {
+      const bought = yield* buy
+      const { transaction } = bought.receipt
+      const raw = yield* Purchase.onChain((client) =>
+        client.request({ method: "eth_getRawTransactionByHash" as never, params: [transaction] as never }),
+      )
+      yield* Purchase.takeBack(1)
+      yield* mine(2)
+      yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw as unknown as Hex }))
+      assert.strictEqual((yield* readAct(bought)).finality, "pending")
+      yield* mine(2)
+      assert.deepStrictEqual(yield* becomes(bought, "final"), { ...bought.receipt, finality: "final" })
+      yield* assertKept(bought)
+    }).pipe(Effect.provide(sweeper)),
+  )
+
+  it.live("that is gone for good is marked lost, its row stays, and the health says so until somebody has looked", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const bought = yield* buy
+      yield* Purchase.takeBack(1)
+      yield* mine(4)
+      // It could still be brought back: nothing is lost before its authorization has ended.
+      yield* looked(1)
+      assert.strictEqual((yield* readAct(bought)).finality, "pending")
+      assert.strictEqual((yield* health).status, 200)
+      yield* Purchase.outlive
+      assert.deepStrictEqual(yield* becomes(bought, "lost"), { ...bought.receipt, finality: "lost" })
+      const failing = yield* health
+      assert.strictEqual(failing.status, 503)
+      assert.deepInclude(failing.json, { ok: false })
+      assert.deepStrictEqual(failing.json["payments"], { enabled: true, state: "failing", pending: 0 })
+      assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
+      yield* assertKept(bought)
+      yield* sql`UPDATE payment_attempts SET acknowledged_at = now() WHERE finality = 'lost'`
+      assert.strictEqual((yield* health).status, 200)
+      assert.strictEqual((yield* readAct(bought)).finality, "lost")
+    }).pipe(Effect.provide(sweeper)),
+  )
+
+  it.live("that is gone for good rings one alarm, however many servers sweep", () =>
+    Effect.gen(function* () {
+      const { rpcUrl } = yield* LocalChain
+      const bought = yield* buy
+      yield* Purchase.takeBack(1)
+      yield* Purchase.outlive
+      const alarms: Array<string> = []
+      const ears = Logger.make<unknown, void>(({ logLevel, message }) => {
+        if (logLevel === "Error") alarms.push(String(message))
+      })
+      const server = Finality.layer({ sweepEvery: Duration.millis(200) }).pipe(
+        Layer.provide(
+          Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
+        ),
+        Layer.provide(Logger.layer([ears])),
+      )
+      // The server of this test sweeps at its start only; these are its neighbours.
+      for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
+      yield* becomes(bought, "lost")
+      yield* Effect.sync(() => alarms.length).pipe(
+        Effect.repeat({ until: (rung) => rung > 0, schedule: Schedule.spaced("20 millis") }),
+        Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("no alarm") }),
+      )
+      assert.deepStrictEqual(
+        alarms.map((alarm) => alarm.includes(bought.id) && alarm.includes(bought.receipt.transaction)),
+        [true],
+        alarms.join(),
+      )
+    }).pipe(Effect.provide(wired("relayer", "5 seconds"))),
+  )
+
+  it.live("is not lost to a node that forgets it", () =>
+    Effect.gen(function* () {
+      const { rpc } = yield* Wires
+      const bought = yield* buy
+      const before = (yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))) - 1n
+      rpc.behave((method) =>
+        method === "eth_getBlockByNumber" ? {} : { head: before, clamps: true, forgets: ["receipts", "logs"] },
+      )
+      yield* Purchase.outlive
+      const sql = yield* SqlClient.SqlClient
+      yield* looked(2)
+      assert.strictEqual((yield* readAct(bought)).finality, "pending")
+      yield* rpc.calm
+      yield* sql`UPDATE payment_attempts SET next_check_at = now()`
+      yield* becomes(bought, "final")
+    }).pipe(Effect.provide(sweeper)),
+  )
+})

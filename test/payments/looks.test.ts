@@ -1,0 +1,142 @@
+/** One look at one node ends no attempt as unpaid: what it says has to hold a sweep later, and missing answers say nothing. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Purchase from "../support/Purchase.ts"
+import { Wires, wired } from "../support/Wires.ts"
+import { World } from "../support/World.ts"
+
+// Account 0 of the public test mnemonic: anvil signs for it.
+const stranger = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+
+const mine = (blocks: number) => Purchase.onChain((client) => client.mine({ blocks }))
+const height = Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+
+/** A purchase whose transaction never reaches the node. */
+const unsent = Effect.gen(function* () {
+  const { url } = yield* World
+  const { rpc } = yield* Wires
+  const purchase = yield* Purchase.prepare(url)
+  yield* mine(3)
+  rpc.arm("eth_sendRawTransaction", "dropBefore")
+  Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+  yield* rpc.calm
+  return { url, rpc, purchase }
+})
+
+/** Several looks, each an hour after the one before: none of them has even doubted. */
+const staysOpen = Effect.fnUntraced(function* (url: string, purchase: Purchase.Purchase) {
+  const sql = yield* SqlClient.SqlClient
+  for (const _ of [1, 2, 3]) {
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    const doubts = yield* sql<{ readonly doubtedReason: string | null }>`SELECT doubted_reason FROM payment_attempts`
+    assert.deepStrictEqual(doubts, [{ doubtedReason: null }])
+  }
+  assert.deepInclude(yield* Purchase.attemptOf(purchase), { state: "pending", claims: 1 })
+})
+
+describe("a paid attempt", { concurrent: true }, () => {
+  for (const forgets of [["receipts"], ["logs", "receipts"]] as const) {
+    it.live(`stays open while the node has lost its ${forgets.join(" and ")}, and is settled when it finds them`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* World
+        const { rpc } = yield* Wires
+        const purchase = yield* Purchase.prepare(url)
+        rpc.behave(() => ({ forgets }))
+        Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+        // Final, and past its end: the answers are still missing, and still prove nothing.
+        yield* mine(4)
+        Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+        yield* Purchase.outlive
+        yield* staysOpen(url, purchase)
+        yield* rpc.calm
+        const answer = yield* Purchase.reconcile(url, purchase)
+        assert.strictEqual(answer.status, 200, answer.text)
+        yield* Purchase.assertSettled(url, purchase)
+      }).pipe(Effect.provide(wired("relayer"))),
+    )
+  }
+
+  it.live("stays open while its state comes from a node that is behind, however often that is asked", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      const before = yield* height
+      const behind = { head: before, clamps: true }
+      rpc.behave((method) => (method === "eth_getBlockByNumber" ? {} : behind))
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      yield* Purchase.outlive
+      yield* staysOpen(url, purchase)
+      yield* rpc.calm
+      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("is found in a block before the head that was seen when it was taken", () =>
+    Effect.gen(function* () {
+      const { purchase, url } = yield* unsent
+      const { nonce, payer, signature, validBefore } = purchase
+      const head = yield* height
+      yield* Purchase.takeBack(2)
+      yield* Purchase.onChain(async (client, { asset, payTo }) => {
+        const args = [payer.address, payTo, Purchase.price, 0n, BigInt(validBefore), nonce, signature] as const
+        const call = { address: asset, abi: Purchase.token, functionName: "transferWithAuthorization", args } as const
+        const hash = await client.writeContract({ ...call, account: stranger, chain: null })
+        const receipt = await client.waitForTransactionReceipt({ hash })
+        assert.isBelow(Number(receipt.blockNumber), Number(head))
+      })
+      const answer = yield* Purchase.reconcile(url, purchase)
+      assert.strictEqual(answer.status, 200, answer.text)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})
+
+describe("an attempt that was never paid", { concurrent: true }, () => {
+  it.live("fails by two looks that are a sweep apart, however many look at once", () =>
+    Effect.gen(function* () {
+      const { purchase, url } = yield* unsent
+      yield* Purchase.outlive
+      const many = Effect.forEach(Array.from({ length: 6 }), () => Purchase.reconcile(url, purchase), {
+        concurrency: "unbounded",
+      })
+      for (const answer of yield* many) Purchase.assertPending(url, purchase, answer)
+      yield* Purchase.aSweepLater(purchase)
+      assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
+      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("does not fail by two looks with another between them that found it open", () =>
+    Effect.gen(function* () {
+      const { purchase, rpc, url } = yield* unsent
+      const before = yield* height
+      yield* Purchase.outlive
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* Purchase.aSweepLater(purchase)
+      // A node that is behind: on it the authorization has not ended.
+      rpc.behave(() => ({ head: before }))
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* rpc.calm
+      const answer = yield* Purchase.secondLook(url, purchase)
+      assert.strictEqual(answer.status, 402, answer.text)
+      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("keeps the first look over a time in which nobody can be asked", () =>
+    Effect.gen(function* () {
+      const { purchase, rpc, url } = yield* unsent
+      yield* Purchase.outlive
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      rpc.arm("*", "status500")
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* rpc.calm
+      yield* Purchase.aSweepLater(purchase)
+      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
+      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})
