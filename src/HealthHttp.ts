@@ -8,19 +8,22 @@ import { genesis } from "./altar/HashChain.ts"
 import { WitnessChain } from "./altar/WitnessChain.ts"
 import { PaymentLedger } from "./payments/PaymentLedger.ts"
 import { PaymentTerms } from "./payments/PaymentTerms.ts"
+import { Settlement } from "./payments/Settlement.ts"
 
 export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
   Effect.gen(function* () {
     const chain = yield* WitnessChain
     const ledger = yield* PaymentLedger
     const terms = yield* PaymentTerms
+    const settlement = yield* Settlement
     return handlers.handleRaw("health", () =>
       Effect.gen(function* () {
         const head = yield* Effect.result(chain.head)
         const pending = yield* Effect.result(ledger.pending)
         const chainIsWhole = head._tag === "Success" || head.failure._tag !== "ChainBroken"
         const databaseAnswers = pending._tag === "Success"
-        const ok = chainIsWhole && databaseAnswers
+        const isSolvent = yield* settlement.solvent
+        const ok = chainIsWhole && databaseAnswers && isSolvent
         const enabled = terms._tag === "Ready"
         return HttpServerResponse.jsonUnsafe(
           {
@@ -32,6 +35,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
               enabled,
               state: enabled ? "ready" : "not_configured",
               pending: databaseAnswers ? pending.success : 0,
+              settlement: isSolvent ? "ok" : "failing",
             },
             modes,
           },

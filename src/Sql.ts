@@ -11,6 +11,7 @@ import rooms from "../migrations/0010_rooms.ts"
 import limits from "../migrations/0011_limits.ts"
 import cards from "../migrations/0014_cards.ts"
 import lookups from "../migrations/0015_lookups.ts"
+import purses from "../migrations/0017_purses.ts"
 
 const names = new Map<string, string>()
 
@@ -49,6 +50,7 @@ export const migrations = Layer.effectDiscard(
       "0011_limits": limits,
       "0014_cards": cards,
       "0015_lookups": lookups,
+      "0017_purses": purses,
     }),
   }),
 )

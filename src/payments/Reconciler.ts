@@ -6,7 +6,7 @@ import { CardProcessor } from "./CardProcessor.ts"
 import { Chain, type Evidence } from "./Chain.ts"
 import type { CardPayment, ChainPayment } from "./Payment.ts"
 import { PaymentLedger } from "./PaymentLedger.ts"
-import type { Submission } from "./Settlement.ts"
+import { Settlement, type Submission } from "./Settlement.ts"
 
 export interface ReconcilerConfig {
   /** How long a request waits for the transaction it was told of. */
@@ -45,6 +45,7 @@ export class Reconciler extends Context.Service<
         const chain = yield* Chain
         const cards = yield* CardProcessor
         const ledger = yield* PaymentLedger
+        const settlement = yield* Settlement
 
         const wouldRevert = ({ authorization }: ChainPayment) =>
           chain.simulate(authorization).pipe(
@@ -58,10 +59,14 @@ export class Reconciler extends Context.Service<
           return attempt
         })
 
-        const concludeOnChain = Effect.fnUntraced(function* (
+        const concludeOnChain: (
           attempt: Attempt,
           payment: ChainPayment,
           submission: Submission | undefined,
+        ) => Effect.Effect<Attempt, SqlError.SqlError | Schema.SchemaError> = Effect.fnUntraced(function* (
+          attempt,
+          payment,
+          submission,
         ) {
           const transaction = Option.orElse(hintOf(submission), () => payment.transaction)
           const evidence = yield* chain
@@ -85,6 +90,11 @@ export class Reconciler extends Context.Service<
               // that refuses what would succeed may have broadcast it already.
               if (submission?._tag === "Refused" && evidence.unused && (yield* wouldRevert(payment)))
                 return yield* ledger.fail(attempt.id, submission.reason)
+              // Nobody else has just handed it in, and it lives: it goes to the chain again if it is not on its way.
+              if (submission === undefined && evidence.unused) {
+                const again = yield* settlement.again(attempt, payment)
+                if (Option.isSome(again)) return yield* concludeOnChain(attempt, payment, again.value)
+              }
               return yield* defer(attempt, transaction)
           }
         })
