@@ -18,11 +18,7 @@ export class Broadcasts extends Context.Service<
   {
     find(attempt: string): Effect.Effect<Option.Option<Broadcast>, SqlError.SqlError>
     /** Takes the place of `previous`; false when somebody else was faster, who then sends instead. */
-    note(
-      attempt: string,
-      previous: Option.Option<Hex>,
-      broadcast: Broadcast,
-    ): Effect.Effect<boolean, SqlError.SqlError>
+    note(attempt: string, previous: Option.Option<Hex>, broadcast: Broadcast): Effect.Effect<boolean, SqlError.SqlError>
   }
 >()("spirit-altar/payments/Broadcasts") {
   static readonly layer = Layer.effect(

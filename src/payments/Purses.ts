@@ -51,7 +51,10 @@ export class Purses extends Context.Service<
         const paid = inFlight.map(({ amountAtomic, nonce }) =>
           ask("eth_call", () =>
             client
-              .request({ method: "eth_call", params: [{ to: asset, data: authorizationStateData(from, nonce) }, block] })
+              .request({
+                method: "eth_call",
+                params: [{ to: asset, data: authorizationStateData(from, nonce) }, block],
+              })
               .then((used) => (BigInt(used) === 1n ? amountAtomic : 0n)),
           ),
         )

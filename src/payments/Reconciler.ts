@@ -63,41 +63,39 @@ export class Reconciler extends Context.Service<
           attempt: Attempt,
           payment: ChainPayment,
           submission: Submission | undefined,
-        ) => Effect.Effect<Attempt, SqlError.SqlError | Schema.SchemaError> = Effect.fnUntraced(function* (
-          attempt,
-          payment,
-          submission,
-        ) {
-          const transaction = Option.orElse(hintOf(submission), () => payment.transaction)
-          const evidence = yield* chain
-            .evidence({
-              authorization: payment.authorization,
-              fromBlock: payment.fromBlock,
-              transaction,
-              patience: submission === undefined ? Duration.zero : config.patience,
-            })
-            .pipe(
-              Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
-              Effect.orElseSucceed((): Evidence => ({ _tag: "Open", unused: false })),
-            )
-          switch (evidence._tag) {
-            case "Paid":
-              return yield* ledger.settle(attempt.id, { rail: "x402", payment, transaction: evidence.transaction })
-            case "Void":
-              return yield* ledger.fail(attempt.id, evidence.reason)
-            case "Open":
-              // A refusal counts only when the chain agrees: unused, and the transfer would revert now. A facilitator
-              // that refuses what would succeed may have broadcast it already.
-              if (submission?._tag === "Refused" && evidence.unused && (yield* wouldRevert(payment)))
-                return yield* ledger.fail(attempt.id, submission.reason)
-              // Nobody else has just handed it in, and it lives: it goes to the chain again if it is not on its way.
-              if (submission === undefined && evidence.unused) {
-                const again = yield* settlement.again(attempt, payment)
-                if (Option.isSome(again)) return yield* concludeOnChain(attempt, payment, again.value)
-              }
-              return yield* defer(attempt, transaction)
-          }
-        })
+        ) => Effect.Effect<Attempt, SqlError.SqlError | Schema.SchemaError> = Effect.fnUntraced(
+          function* (attempt, payment, submission) {
+            const transaction = Option.orElse(hintOf(submission), () => payment.transaction)
+            const evidence = yield* chain
+              .evidence({
+                authorization: payment.authorization,
+                fromBlock: payment.fromBlock,
+                transaction,
+                patience: submission === undefined ? Duration.zero : config.patience,
+              })
+              .pipe(
+                Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
+                Effect.orElseSucceed((): Evidence => ({ _tag: "Open", unused: false })),
+              )
+            switch (evidence._tag) {
+              case "Paid":
+                return yield* ledger.settle(attempt.id, { rail: "x402", payment, transaction: evidence.transaction })
+              case "Void":
+                return yield* ledger.fail(attempt.id, evidence.reason)
+              case "Open":
+                // A refusal counts only when the chain agrees: unused, and the transfer would revert now. A facilitator
+                // that refuses what would succeed may have broadcast it already.
+                if (submission?._tag === "Refused" && evidence.unused && (yield* wouldRevert(payment)))
+                  return yield* ledger.fail(attempt.id, submission.reason)
+                // Nobody else has just handed it in, and it lives: it goes to the chain again if it is not on its way.
+                if (submission === undefined && evidence.unused) {
+                  const again = yield* settlement.again(attempt, payment)
+                  if (Option.isSome(again)) return yield* concludeOnChain(attempt, payment, again.value)
+                }
+                return yield* defer(attempt, transaction)
+            }
+          },
+        )
 
         /** Asking what became of a card's charge is asking for the charge, under its one key. */
         const concludeCard = Effect.fnUntraced(function* (attempt: Attempt, payment: CardPayment) {

@@ -200,9 +200,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
           Effect.catch((failure) =>
             Effect.map(Ref.get(noted), (hash) =>
               // What was ever signed and sent may be on its way, whatever the node says now.
-              isRevert(failure) && Option.isNone(hash)
-                ? refused(reasonOf(failure.text))
-                : unclear(failure.text, hash),
+              isRevert(failure) && Option.isNone(hash) ? refused(reasonOf(failure.text)) : unclear(failure.text, hash),
             ),
           ),
         )

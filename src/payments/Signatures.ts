@@ -76,10 +76,7 @@ export class Signatures extends Context.Service<
         return false
       })
 
-      const plausible = Effect.fn("Signatures.plausible")(function* (
-        authorization: SignedAuthorization,
-        terms: Terms,
-      ) {
+      const plausible = Effect.fn("Signatures.plausible")(function* (authorization: SignedAuthorization, terms: Terms) {
         if (deploymentOf(authorization.signature) !== undefined) return true
         return (yield* isRecovered(authorization, terms)) || (yield* hasCode(authorization.from))
       })

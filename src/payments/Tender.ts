@@ -86,11 +86,16 @@ export class Tenders extends Context.Service<
         const twin = yield* owner(key, chainPayment(terms, doubtful.authorization, 0n))
         if (Option.isSome(twin)) return twin.value
         if (!doubtful.fits) return yield* doubtful.refusal
-        const found = yield* used.trace(doubtful, terms).pipe(
-          Effect.catchTag("ChainUnavailable", (error) =>
-            Effect.andThen(Effect.logWarning("A used authorization could not be followed", error), Effect.fail(unseen)),
-          ),
-        )
+        const found = yield* used
+          .trace(doubtful, terms)
+          .pipe(
+            Effect.catchTag("ChainUnavailable", (error) =>
+              Effect.andThen(
+                Effect.logWarning("A used authorization could not be followed", error),
+                Effect.fail(unseen),
+              ),
+            ),
+          )
         const tender: Tender = {
           _tag: "Tender",
           payment: chainPayment(terms, found.authorization, found.fromBlock),
