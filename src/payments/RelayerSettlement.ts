@@ -45,7 +45,9 @@ const leastLife = 6n
 /** Gas of one settlement, with room: a plain transfer takes 75,000, a wallet deployed by it several times that. */
 const settlementGas = 300_000n
 
+/** How long the relayer's balance is believed, and how long anybody waits for it. */
 const solventFor = Duration.seconds(3)
+const solventWithin = Duration.seconds(2)
 
 /** Milliseconds for which our own count of nonces outweighs that of a node that does not know our last transaction. */
 const believedFor = 2_000
@@ -253,6 +255,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         Effect.tap((enough) =>
           enough ? Effect.void : Effect.logError(`The relayer ${account.address} cannot pay gas: send it some`),
         ),
+        Effect.timeout(solventWithin),
         Effect.orElseSucceed(() => true),
         Effect.uninterruptible,
         Effect.cachedWithTTL(solventFor),

@@ -19,7 +19,7 @@ const types = {
 } as const
 
 /** Milliseconds for which a wallet without code is taken for one, and how many are remembered. */
-const codelessFor = 60_000
+const codelessFor = 30_000
 const codelessKept = 10_000
 
 const isRecovered = ({ asset, signature, ...message }: SignedAuthorization, terms: Terms) =>
@@ -61,7 +61,7 @@ export class Signatures extends Context.Service<
       /** When each wallet was seen to have no code, oldest first. */
       const codeless = new Map<Address, number>()
 
-      /** A forger may name one wallet a thousand times: the node is asked about it once a minute. */
+      /** A forger may name one wallet a thousand times: the node is asked about it twice a minute. */
       const hasCode = Effect.fnUntraced(function* (wallet: Address) {
         const now = yield* Clock.currentTimeMillis
         if (now - (codeless.get(wallet) ?? -codelessFor) < codelessFor) return false
