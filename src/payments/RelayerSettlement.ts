@@ -124,9 +124,20 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         }),
       )
 
+      /** Nodes that keep no pending state say so; then the newest block has to do. */
+      const orOnLatest = <A>(block: "pending" | "latest", at: (block: "pending" | "latest") => Promise<A>) =>
+        rpc(() => at(block)).pipe(
+          Effect.catchIf(
+            (failure) => block === "pending" && failure.answered && !isRevert(failure),
+            () => rpc(() => at("latest")),
+          ),
+        )
+
       /** Reverts as the broadcast would, were it sent now: nothing is spent on a payment that has just lost its funds. */
       const rehearse = (to: Hex, data: Hex, block: "pending" | "latest") =>
-        rpc(() => client.request({ method: "eth_call", params: [{ from: account.address, to, data }, block] }))
+        orOnLatest(block, (at) =>
+          client.request({ method: "eth_call", params: [{ from: account.address, to, data }, at] }),
+        )
 
       /**
        * Signs, notes and sends, in this order. `stuck` is a broadcast whose place is taken at a higher fee: it is part
@@ -183,9 +194,9 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         const { data, to } = settlementCall(cargo.authorization)
         const block = Option.isSome(stuck) ? "latest" : "pending"
         const noted = yield* Ref.make(previous)
-        return yield* rpc(() =>
+        return yield* orOnLatest(block, (at) =>
           client
-            .request({ method: "eth_estimateGas", params: [{ from: account.address, to, data }, block] })
+            .request({ method: "eth_estimateGas", params: [{ from: account.address, to, data }, at] })
             .then(hexToBigInt),
         ).pipe(
           Effect.map((estimate) => (estimate * 13n) / 10n),

@@ -137,6 +137,19 @@ describe("a payment that never left", { concurrent: true }, () => {
   )
 })
 
+describe("a node without a pending state", { concurrent: true }, () => {
+  it.live("is asked about its newest block instead", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      rpc.arm("eth_estimateGas", "refusal", (params) => params.includes("pending"))
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})
+
 describe("a transaction that no block takes", { concurrent: true }, () => {
   it.live("is replaced at a higher fee, in its own place", () =>
     Effect.gen(function* () {
