@@ -23,6 +23,9 @@ export const Health = Schema.Struct({
         "`failing` while the payment of an act was reorganised away for good and no operator has acknowledged it.",
     }),
     pending: Count.annotate({ description: "Attempts whose outcome is not known yet." }),
+    settlement: Part.annotate({
+      description: "`failing` when our relayer cannot pay the gas of one more settlement: nothing is sold meanwhile.",
+    }),
   }),
   modes: listOf(Mode, 4).annotate({ description: "Message modes of the signal room." }),
 }).annotate({
@@ -34,7 +37,7 @@ export const Health = Schema.Struct({
       version: "0.15.0",
       database: "ok",
       chain: { state: "ok", head: { sequence: 0, chainHash: "0".repeat(64) } },
-      payments: { enabled: true, state: "ready", pending: 0 },
+      payments: { enabled: true, state: "ready", pending: 0, settlement: "ok" },
       modes,
     },
   ],

@@ -8,12 +8,14 @@ import { genesis } from "./altar/HashChain.ts"
 import { WitnessChain } from "./altar/WitnessChain.ts"
 import { PaymentLedger } from "./payments/PaymentLedger.ts"
 import { PaymentTerms } from "./payments/PaymentTerms.ts"
+import { Settlement } from "./payments/Settlement.ts"
 
 export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
   Effect.gen(function* () {
     const chain = yield* WitnessChain
     const ledger = yield* PaymentLedger
     const terms = yield* PaymentTerms
+    const settlement = yield* Settlement
     return handlers.handleRaw("health", () =>
       Effect.gen(function* () {
         const head = yield* Effect.result(chain.head)
@@ -22,7 +24,8 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
         const lost = yield* Effect.result(ledger.lost)
         const databaseAnswers = pending._tag === "Success"
         const isAnyLost = lost._tag === "Success" && lost.success > 0
-        const ok = chainIsWhole && databaseAnswers && !isAnyLost
+        const isSolvent = yield* settlement.solvent
+        const ok = chainIsWhole && databaseAnswers && isSolvent && !isAnyLost
         const enabled = terms._tag === "Ready"
         return HttpServerResponse.jsonUnsafe(
           {
@@ -34,6 +37,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
               enabled,
               state: isAnyLost ? "failing" : enabled ? "ready" : "not_configured",
               pending: databaseAnswers ? pending.success : 0,
+              settlement: isSolvent ? "ok" : "failing",
             },
             modes,
           },

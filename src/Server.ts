@@ -25,6 +25,7 @@ import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
 import * as Fallbacks from "./http/Fallbacks.ts"
 import * as Listener from "./http/Listener.ts"
 import * as Requests from "./http/Requests.ts"
+import { Broadcasts } from "./payments/Broadcasts.ts"
 import { CardProcessor } from "./payments/CardProcessor.ts"
 import { CardRail } from "./payments/CardRail.ts"
 import { Chain } from "./payments/Chain.ts"
@@ -35,9 +36,13 @@ import { PaymentLedger } from "./payments/PaymentLedger.ts"
 import { PaymentPipeline } from "./payments/PaymentPipeline.ts"
 import { PaymentTerms } from "./payments/PaymentTerms.ts"
 import { PaymentVerifier } from "./payments/PaymentVerifier.ts"
+import { Purses } from "./payments/Purses.ts"
 import { Reconciler } from "./payments/Reconciler.ts"
 import * as RelayerSettlement from "./payments/RelayerSettlement.ts"
+import { Signatures } from "./payments/Signatures.ts"
+import { Tenders } from "./payments/Tender.ts"
 import * as Unconfigured from "./payments/Unconfigured.ts"
+import { UsedAuthorizations } from "./payments/UsedAuthorizations.ts"
 import { PublicUrl } from "./PublicUrl.ts"
 import { ClientAddress } from "./limits/ClientAddress.ts"
 import { RateLimiter } from "./limits/RateLimiter.ts"
@@ -55,7 +60,11 @@ const moneyHttp = NodeHttpClient.layerUndici
 
 const settlementLayer = ({ patience, settlement }: PaymentsConfig) =>
   settlement._tag === "Relayer"
-    ? RelayerSettlement.layer({ privateKey: settlement.privateKey, timeout: patience })
+    ? RelayerSettlement.layer({
+        privateKey: settlement.privateKey,
+        timeout: patience,
+        stuckAfter: Duration.times(patience, 3),
+      }).pipe(Layer.provide(Broadcasts.layer))
     : FacilitatorSettlement.layer({ ...settlement, timeout: patience }).pipe(Layer.provide(moneyHttp))
 
 const isMissing = (payments: ServerConfig["payments"]): payments is ReadonlyArray<string> => Array.isArray(payments)
@@ -72,11 +81,15 @@ const moneyLayer = (payments: PaymentsConfig) => {
   const chain = Chain.layer({ rpcUrl: payments.rpcUrl, finalTag: payments.finalTag, timeout: Duration.seconds(10) })
   const reconciler = Reconciler.layer({ patience: payments.patience, sweepEvery: payments.sweepEvery })
   return Layer.mergeAll(
-    PaymentVerifier.layer({ walletFactories: payments.walletFactories }),
-    settlementLayer(payments),
+    PaymentVerifier.layer({ walletFactories: payments.walletFactories }).pipe(Layer.provide(Signatures.layer)),
+    UsedAuthorizations.layer,
     reconciler,
     Finality.layer({ sweepEvery: payments.sweepEvery }),
-  ).pipe(Layer.provide(chain), Layer.provideMerge(cardLayer(payments)))
+  ).pipe(
+    Layer.provideMerge(Layer.merge(settlementLayer(payments), Purses.layer)),
+    Layer.provide(chain),
+    Layer.provideMerge(cardLayer(payments)),
+  )
 }
 
 /** All services of the altar over a migrated database. */
@@ -84,8 +97,8 @@ export const services = (config: ServerConfig) => {
   const { payments } = config
   const lease = isMissing(payments) ? Duration.minutes(1) : Duration.times(payments.patience, 3)
   const money = PaidHttp.layer.pipe(
-    Layer.provide(PaymentPipeline.layer({ lease, grace: Listener.grace })),
-    Layer.provide(isMissing(payments) ? Unconfigured.layer : moneyLayer(payments)),
+    Layer.provide(PaymentPipeline.layer({ lease, grace: Listener.grace }).pipe(Layer.provide(Tenders.layer))),
+    Layer.provideMerge(isMissing(payments) ? Unconfigured.layer : moneyLayer(payments)),
     Layer.provideMerge(PaymentLedger.layer),
   )
   const acts = Layer.mergeAll(Prayers.layer, Keepers.layer, Collectibles.layer, Candles.layer, WitnessStones.layer)

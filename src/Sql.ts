@@ -12,6 +12,7 @@ import limits from "../migrations/0011_limits.ts"
 import cards from "../migrations/0014_cards.ts"
 import lookups from "../migrations/0015_lookups.ts"
 import evidence from "../migrations/0016_evidence.ts"
+import purses from "../migrations/0017_purses.ts"
 
 const names = new Map<string, string>()
 
@@ -88,6 +89,7 @@ export const migrations = Layer.effectDiscard(
       "0014_cards": cards,
       "0015_lookups": lookups,
       "0016_evidence": evidence,
+      "0017_purses": purses,
     }),
   }),
 )

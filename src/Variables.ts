@@ -14,7 +14,7 @@ export const variables: ReadonlyArray<readonly [name: string, meaning: string]> 
   ],
   ["LOG_LEVEL", "Trace, Debug, Info, Warn, Error, Fatal or None (Info)"],
   ["X402_NETWORK", "eip155:8453, Base (default), or eip155:84532, its test network"],
-  ["PAY_TO", "address that receives the USDC"],
+  ["PAY_TO", "address that receives the USDC, of this altar alone"],
   ["RPC_URL", "JSON-RPC of the network, for evidence and for self-settlement"],
   ["RELAYER_KEY", "private key that settles payments and pays their gas"],
   ["FACILITATOR_URL", "x402 facilitator that settles instead of a relayer key"],
@@ -27,5 +27,8 @@ export const variables: ReadonlyArray<readonly [name: string, meaning: string]> 
   ["CARD_API_URL", "the card processor (https://api.stripe.com)"],
   ["SETTLE_TIMEOUT_SECONDS", "how long a settlement may take before its outcome counts as unknown (30)"],
   ["SWEEP_SECONDS", "pause of the background reconciler (5)"],
-  ["MAX_TIMEOUT_SECONDS", "life of an authorization that clients are asked for (300)"],
+  [
+    "MAX_TIMEOUT_SECONDS",
+    "life of an authorization that clients are asked for; one that lives 300 seconds longer is refused (300)",
+  ],
 ]

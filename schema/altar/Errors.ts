@@ -70,7 +70,10 @@ export class PaymentInvalid extends Schema.Error<PaymentInvalid>("PaymentInvalid
     reason: said("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
     ...challenged,
   },
-  at(402, "The payment does not fit this offer or cannot be settled. Nothing was charged."),
+  at(
+    402,
+    "The payment does not fit this offer or cannot be settled. This request charged nothing; where the authorization itself was used before, the message says what became of it.",
+  ),
 ) {}
 
 export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
@@ -161,7 +164,7 @@ export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlready
     "payment_authorization_already_bound",
     "This payment authorization already belongs to another Idempotency-Key. Repeat that request, or sign a new payment. This request charged nothing.",
   ),
-  at(409, "The signed authorization is bound to another attempt."),
+  at(409, "The signed authorization is bound to another attempt, also once that one has settled."),
 ) {}
 
 export class WitnessCeilingToday extends Schema.Error<WitnessCeilingToday>("WitnessCeilingToday")(
@@ -290,7 +293,7 @@ export class RateLimited extends Schema.Error<RateLimited>("RateLimited")(
     ...envelope("rate_limited", "Too many requests; wait for the time in Retry-After."),
     retryAfter: upTo(604_800).annotate({ description: "Seconds to wait." }),
   },
-  at(429, "Too many requests."),
+  at(429, "Too many requests, or more than 64 payments of one wallet whose outcome is not known yet."),
 ) {}
 
 export class Internal extends Schema.Error<Internal>("Internal")(
@@ -317,5 +320,8 @@ export class FacilitatorUnavailable extends Schema.Error<FacilitatorUnavailable>
     "facilitator_unavailable",
     `The payment network cannot be asked at the moment; send the same request again later. ${nothing}`,
   ),
-  at(503, "The chain or the facilitator does not answer. Nothing was charged."),
+  at(
+    503,
+    "The chain or the facilitator does not answer, or our relayer cannot pay the network's fee. This request charged nothing.",
+  ),
 ) {}

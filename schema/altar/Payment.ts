@@ -28,7 +28,10 @@ export const PaymentRequirements = Schema.Struct({
   amount: AtomicAmount,
   asset: Address,
   payTo: Address,
-  maxTimeoutSeconds: upTo(86_400),
+  maxTimeoutSeconds: upTo(86_400).annotate({
+    description:
+      "Seconds the authorization should live. One whose `validBefore` is more than 300 seconds later still is refused.",
+  }),
   extra: Schema.Struct({
     name: said("USD Coin").annotate({ description: "EIP-712 domain name of the asset." }),
     version: said("2").annotate({ description: "EIP-712 domain version of the asset." }),

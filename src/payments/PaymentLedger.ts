@@ -2,12 +2,14 @@
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Deferred, Effect, Layer, Option, Queue, type Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import type { Hex } from "viem"
 import { PublicUrl } from "../PublicUrl.ts"
 import { retryConflicts, transaction } from "../Sql.ts"
 import { type Attempt, type AttemptRow, type Doubt, doubtAge, fromRow, timestampOf } from "./Attempt.ts"
 import { type Claims, type Loss, type Paid, PaidActs, type Payer, type Recorded } from "./PaidAct.ts"
 import { claimOf, columnsOf, type Payment, type Proof } from "./Payment.ts"
 import { PaymentTerms } from "./PaymentTerms.ts"
+import type { Purse } from "./Purses.ts"
 import { receiptOf, responseOf } from "./Receipts.ts"
 
 export interface NewAttempt {
@@ -21,6 +23,8 @@ export interface NewAttempt {
   /** The x402 payload as sent; empty for a card. */
   readonly payload: string
   readonly claims: Claims
+  /** What its wallet can pay with; absent for a card, and for what is paid already. */
+  readonly purse?: Purse | undefined
   readonly acceptedAtMillis: number
   /** Milliseconds after which another server may look at it. */
   readonly leaseMillis: number
@@ -33,9 +37,17 @@ export interface Standing {
   readonly paymentBound: boolean
 }
 
+/** A payment of a wallet that may still leave its balance, or has just left it. */
+export interface InFlight {
+  readonly nonce: Hex
+  readonly amountAtomic: bigint
+}
+
 export type ClaimOutcome =
   | { readonly _tag: "Claimed"; readonly attempt: Attempt }
   | { readonly _tag: "Lost"; readonly standing: Standing }
+  /** The wallet has too much in flight for its purse, or too many. */
+  | { readonly _tag: "Overdrawn"; readonly tooMany: boolean; readonly inFlight: ReadonlyArray<InFlight> }
 
 type LedgerError = SqlError.SqlError | Schema.SchemaError
 
@@ -51,6 +63,12 @@ export interface Look {
 
 /** Attempts settled together in one transaction; the head of a chain is locked once for all of them. */
 const batchSize = 128
+
+/** Attempts of one wallet that may be pending at once. */
+const pendingAtMost = 64
+
+/** Milliseconds by which servers' clocks may differ: what settled so long before a balance was read may not be in it. */
+const clockSkew = 60_000
 
 interface Settling {
   readonly id: string
@@ -158,10 +176,23 @@ export class PaymentLedger extends Context.Service<
         const paid = columnsOf(payment)
         const pool = claims.pool?.name ?? null
         const names = [...claims.slots, claimOf(payment)].sort()
+        // The wallet's row is locked before its payments are counted, so two claims never count past each other.
+        const fits =
+          attempt.purse === undefined
+            ? sql`SELECT true AS fits`
+            : sql`SELECT payment_fits(name, ${attempt.amountAtomic.toString()}::numeric,
+                ${attempt.purse.balanceAtomic.toString()}::numeric, ${sinceOf(attempt.purse)}::timestamptz,
+                ${pendingAtMost}::int) AS fits FROM payer`
         return yield* sql<AttemptRow>`
-          WITH drawn AS (
+          WITH payer AS (
+            INSERT INTO payment_payers AS p (name) SELECT ${paid.payer}::text WHERE ${attempt.purse !== undefined}::boolean
+            ON CONFLICT (name) DO UPDATE SET name = p.name RETURNING name
+          ), purse AS MATERIALIZED (
+            ${fits}
+          ), drawn AS (
             INSERT INTO payment_pools AS p (name, drawn, highest)
             SELECT ${pool}::text, 1, 1 WHERE ${pool}::text IS NOT NULL AND ${claims.pool?.capacity ?? 0}::int > 0
+              AND (SELECT fits FROM purse)
             ON CONFLICT (name) DO UPDATE SET
               drawn = CASE WHEN cardinality(p.released) > 0 THEN p.released[1] ELSE p.highest + 1 END,
               highest = CASE WHEN cardinality(p.released) > 0 THEN p.highest ELSE p.highest + 1 END,
@@ -179,7 +210,7 @@ export class PaymentLedger extends Context.Service<
               ${paid.signature}, ${attempt.payload}, ${paid.fromBlock}::bigint, ${pool}::text,
               (SELECT drawn FROM drawn), 'pending', ${timestampOf(attempt.acceptedAtMillis)}::timestamptz,
               ${timestampOf(attempt.acceptedAtMillis + attempt.leaseMillis)}::timestamptz
-            WHERE ${pool}::text IS NULL OR EXISTS (SELECT 1 FROM drawn)
+            WHERE (SELECT fits FROM purse) AND (${pool}::text IS NULL OR EXISTS (SELECT 1 FROM drawn))
             RETURNING ${columns}
           ), held AS (
             INSERT INTO payment_claims (name, attempt_id)
@@ -187,6 +218,26 @@ export class PaymentLedger extends Context.Service<
           )
           SELECT * FROM attempt`
       }, retryConflicts)
+
+      /** Why a claim that lost nothing to others was not made; none when that is over by now. */
+      const overdraft = Effect.fnUntraced(function* ({ amountAtomic, payment, purse }: NewAttempt) {
+        if (purse === undefined) return Option.none<ClaimOutcome>()
+        const { payer } = columnsOf(payment)
+        const rows = yield* sql<{ readonly nonce: Hex; readonly amountAtomic: string; readonly state: string }>`
+          SELECT nonce, amount_atomic::text AS amount_atomic, state FROM payment_attempts
+          WHERE payer = ${payer} AND state = 'pending'
+          UNION ALL (
+            SELECT nonce, amount_atomic::text, state FROM payment_attempts
+            WHERE lower(payer) = ${payer} AND state = 'settled' AND ended_at > ${sinceOf(purse)}::timestamptz
+            ORDER BY ended_at DESC LIMIT 64
+          )`
+        const inFlight = rows.map((row): InFlight => ({ nonce: row.nonce, amountAtomic: BigInt(row.amountAtomic) }))
+        const tooMany = rows.filter(({ state }) => state === "pending").length >= pendingAtMost
+        const total = inFlight.reduce((sum, one) => sum + one.amountAtomic, amountAtomic)
+        return tooMany || total > purse.balanceAtomic
+          ? Option.some<ClaimOutcome>({ _tag: "Overdrawn", tooMany, inFlight })
+          : Option.none()
+      })
 
       const claim: PaymentLedger["Service"]["claim"] = Effect.fn("PaymentLedger.claim")(function* (attempt) {
         const rows = yield* insert(attempt).pipe(
@@ -196,10 +247,10 @@ export class PaymentLedger extends Context.Service<
           ),
         )
         if (rows[0] !== undefined) return { _tag: "Claimed", attempt: fromRow(rows[0]) }
-        return {
-          _tag: "Lost",
-          standing: yield* standing(attempt.idempotencyKey, attempt.claims, attempt.payment),
-        }
+        const found = yield* standing(attempt.idempotencyKey, attempt.claims, attempt.payment)
+        const isLost = Option.isSome(found.attempt) || found.paymentBound || found.losses.length > 0
+        const overdrawn = isLost ? Option.none() : yield* overdraft(attempt)
+        return Option.getOrElse(overdrawn, () => ({ _tag: "Lost" as const, standing: found }))
       })
 
       /** What is stored when an attempt settles: the act's public row and the exact first answer. */
@@ -380,6 +431,8 @@ export class PaymentLedger extends Context.Service<
     }),
   )
 }
+
+const sinceOf = ({ asOfMillis }: Purse) => timestampOf(asOfMillis - clockSkew)
 
 const sumOf = (attempts: ReadonlyArray<Attempt>) => attempts.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
 

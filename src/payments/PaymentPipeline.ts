@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto"
 import { Clock, Context, Duration, Effect, Fiber, FiberSet, Layer, Option, Schema } from "effect"
 import type { SqlError } from "effect/sql"
+import type { Hex } from "viem"
 import {
   AuthorizationAlreadyBound,
   BadRequest,
@@ -13,18 +14,20 @@ import {
   PaymentInvalid,
   PaymentRequired,
   PaymentsUnavailable,
+  RateLimited,
 } from "../../schema/altar/Errors.ts"
 import { type Attempt, timestampOf } from "./Attempt.ts"
 import { canonicalJson } from "./CanonicalJson.ts"
 import { CardRail } from "./CardRail.ts"
 import type { ActFace, PaidAct } from "./PaidAct.ts"
 import { keyOf } from "./PaymentIdentifier.ts"
-import type { Payment } from "./Payment.ts"
 import { type NewAttempt, PaymentLedger, type Standing } from "./PaymentLedger.ts"
 import { challengeOf, PaymentTerms, requirementsOf, saleOf, type Terms } from "./PaymentTerms.ts"
-import { PaymentRejected, PaymentVerifier } from "./PaymentVerifier.ts"
+import { PaymentRejected } from "./PaymentVerifier.ts"
+import { Purses } from "./Purses.ts"
 import { Reconciler } from "./Reconciler.ts"
-import { Settlement } from "./Settlement.ts"
+import { Settlement, type Submission } from "./Settlement.ts"
+import { Tenders } from "./Tender.ts"
 
 /** A paid request after its path and query were read. */
 export interface PaidRequest {
@@ -57,6 +60,7 @@ export type PipelineRefusal =
   | AuthorizationAlreadyBound
   | PaymentsUnavailable
   | FacilitatorUnavailable
+  | RateLimited
 
 export type PipelineFault = SqlError.SqlError | Schema.SchemaError
 
@@ -89,6 +93,22 @@ const twice = () =>
       },
     ],
   })
+const penniless = () =>
+  new FacilitatorUnavailable({
+    message:
+      "This server cannot pay the network's fee of a settlement at the moment, so it sells nothing; send the same request again later. Nothing was charged.",
+  })
+const tooManyOpen = () =>
+  new RateLimited({
+    retryAfter: 5,
+    message:
+      "This wallet has 64 payments here whose outcome is not known yet; reconcile them, then send the same request again. This request charged nothing.",
+  })
+const overdrawn = new PaymentRejected({
+  reason: "insufficient_funds",
+  message:
+    "The paying wallet holds less USDC than this price and its payments in flight here; fund it, or wait for them, and send the same request again. This request charged nothing.",
+})
 const notObject = () => new BadRequest({ issues: [{ path: "", message: "Expected a JSON object" }] })
 
 export class PaymentPipeline extends Context.Service<
@@ -109,7 +129,8 @@ export class PaymentPipeline extends Context.Service<
       Effect.gen(function* () {
         const setting = yield* PaymentTerms
         const ledger = yield* PaymentLedger
-        const verifier = yield* PaymentVerifier
+        const tenders = yield* Tenders
+        const purses = yield* Purses
         const cards = yield* CardRail
         const settlement = yield* Settlement
         const reconciler = yield* Reconciler
@@ -167,11 +188,35 @@ export class PaymentPipeline extends Context.Service<
           return loss === undefined ? Effect.void : Effect.fail(act.lost(loss))
         }
 
+        const invalid = (ready: Terms, act: ActFace, request: PaidRequest, { message, reason }: PaymentRejected) => {
+          const sale = saleOf(act, request.url, request.parameters)
+          return Effect.fail(new PaymentInvalid({ reason, message, challenge: challengeOf(ready, sale, reason) }))
+        }
+
+        /** Hands a claimed payment in; one that is paid already is only looked for. */
+        const submit = (
+          ready: Terms,
+          attempt: Attempt,
+          { payload, payment }: NewAttempt,
+          paidIn: Option.Option<Hex>,
+        ): Effect.Effect<Submission | void> => {
+          if (payment.rail === "card") return Effect.void
+          if (Option.isSome(paidIn)) return Effect.succeed({ _tag: "Submitted", transaction: paidIn.value })
+          return settlement.submit({
+            attempt: attempt.id,
+            authorization: payment.authorization,
+            requirements: requirementsOf(ready, attempt.amountAtomic),
+            payload,
+          })
+        }
+
         /** Steps 9 to 12, in a fiber of their own: from the intent on disk on, only evidence stops them. */
         const settle = Effect.fn("PaymentPipeline.settle")(function* <Refusal>(
           act: PaidAct<Refusal>,
+          request: PaidRequest,
           ready: Terms,
           intent: NewAttempt,
+          paidIn: Option.Option<Hex>,
         ): Effect.fn.Return<Outcome, PipelineRefusal | Refusal | PipelineFault> {
           const claim = yield* ledger.claim(intent)
           if (claim._tag === "Lost") {
@@ -180,37 +225,22 @@ export class PaymentPipeline extends Context.Service<
             if (paymentBound) return yield* new AuthorizationAlreadyBound({})
             yield* refuseStanding(act, claim.standing)
             // What was in the way has just been released.
-            return yield* settle(act, ready, intent)
+            return yield* settle(act, request, ready, intent, paidIn)
           }
-          const { payment } = intent
-          const submission =
-            payment.rail === "card"
-              ? undefined
-              : yield* settlement.submit({
-                  authorization: payment.authorization,
-                  requirements: requirementsOf(ready, intent.amountAtomic),
-                  payload: intent.payload,
-                })
-          const concluded = yield* reconciler.conclude(claim.attempt, submission)
+          if (claim._tag === "Overdrawn") {
+            if (claim.tooMany) return yield* tooManyOpen()
+            if (intent.payment.rail === "card" || intent.purse?.isExact !== false) {
+              return yield* invalid(ready, act, request, overdrawn)
+            }
+            // The balance may already be without what is in flight: looked at once more, at one block.
+            const purse = yield* purses
+              .before(intent.payment.authorization, claim.inFlight)
+              .pipe(Effect.mapError(() => new FacilitatorUnavailable({})))
+            return yield* settle(act, request, ready, { ...intent, purse }, paidIn)
+          }
+          const submission = yield* submit(ready, claim.attempt, intent, paidIn)
+          const concluded = yield* reconciler.conclude(claim.attempt, submission ?? undefined)
           return yield* resume(concluded, false)
-        })
-
-        /** What the request brought to pay with, found good; none when it brought nothing. */
-        const verified = Effect.fnUntraced(function* (act: ActFace, request: PaidRequest, ready: Terms) {
-          const sale = saleOf(act, request.url, request.parameters)
-          if (request.card !== undefined) {
-            const payment: Payment = yield* cards.verify(request.card, act, request)
-            return { payment, payload: "" }
-          }
-          const { authorization, fromBlock, payload } = yield* verifier.verify(request.payment ?? "", ready, sale)
-          const payment: Payment = {
-            rail: "x402",
-            network: ready.network,
-            authorization,
-            fromBlock,
-            transaction: Option.none(),
-          }
-          return { payment, payload }
         })
 
         const readBody = Effect.fnUntraced(function* (act: ActFace, request: PaidRequest) {
@@ -240,28 +270,19 @@ export class PaymentPipeline extends Context.Service<
           if (Option.isSome(standing.attempt)) return yield* repeated(standing.attempt.value, fingerprint)
           yield* refuseStanding(act, standing)
           yield* asked.check
-          if (!isPaid) return yield* payable(act, request)
+          if (!isPaid) {
+            // Who is offered what cannot be settled signs for nothing.
+            const isSettled = (yield* settlement.solvent) || Option.isSome(yield* cards.offer(act, request))
+            return yield* isSettled ? payable(act, request) : Effect.fail(penniless())
+          }
 
           const ready = yield* terms
-          const found = yield* verified(act, request, ready).pipe(
-            Effect.catchTags({
-              PaymentRejected: (rejected) => Effect.succeed(rejected),
-              ChainUnavailable: (error) =>
-                Effect.andThen(
-                  Effect.logWarning("A payment could not be verified", error),
-                  Effect.fail(new FacilitatorUnavailable({})),
-                ),
-            }),
-          )
-          if (found instanceof PaymentRejected) {
-            // What does not hold any more may have been used by this very purchase, sent twice at once.
-            const twin = yield* ledger.find(key)
-            if (Option.isSome(twin)) return yield* repeated(twin.value, fingerprint)
-            const { message, reason } = found
-            const sale = saleOf(act, request.url, request.parameters)
-            return yield* new PaymentInvalid({ reason, message, challenge: challengeOf(ready, sale, reason) })
-          }
-          const { payload, payment } = found
+          if (request.card === undefined && !(yield* settlement.solvent)) return yield* penniless()
+          const found = yield* tenders
+            .take(act, { ...request, key }, ready)
+            .pipe(Effect.catchTag("PaymentRejected", (rejected) => invalid(ready, act, request, rejected)))
+          if (found._tag === "Twin") return yield* repeated(found.attempt, fingerprint)
+          const { paidIn, payload, payment, purse } = found
           const intent: NewAttempt = {
             idempotencyKey: key,
             fingerprint,
@@ -271,11 +292,12 @@ export class PaymentPipeline extends Context.Service<
             amountAtomic: act.priceAtomic,
             payment,
             payload,
+            purse,
             claims,
             acceptedAtMillis,
             leaseMillis: Duration.toMillis(config.lease),
           }
-          const fiber = yield* FiberSet.run(settling, settle(act, ready, intent))
+          const fiber = yield* FiberSet.run(settling, settle(act, request, ready, intent, paidIn))
           return yield* Fiber.join(fiber)
         })
 

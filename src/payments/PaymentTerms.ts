@@ -15,7 +15,7 @@ export interface Terms {
   readonly assetName: string
   readonly assetVersion: string
   readonly payTo: Address
-  /** How long a client may let its authorization live, in seconds; advertised, not enforced. */
+  /** How long a client may let its authorization live, in seconds; 300 more are forgiven, for wrong clocks. */
   readonly maxTimeoutSeconds: number
   /** Who settles, in words for the catalogs. */
   readonly settledBy: string

@@ -6,6 +6,8 @@ import { PaymentPayload } from "../../schema/altar/Payment.ts"
 import { Chain, type ChainUnavailable } from "./Chain.ts"
 import { deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
 import type { Sale, Terms } from "./PaymentTerms.ts"
+import { type Purse, Purses } from "./Purses.ts"
+import { Signatures } from "./Signatures.ts"
 
 /** The payment does not fit; `reason` is the x402 code, `message` tells the payer what to change. */
 export class PaymentRejected extends Schema.TaggedError<PaymentRejected>()("PaymentRejected", {
@@ -13,11 +15,25 @@ export class PaymentRejected extends Schema.TaggedError<PaymentRejected>()("Paym
   message: Schema.String,
 }) {}
 
+/** A payment that would settle now. */
 export interface VerifiedPayment {
+  readonly _tag: "Good"
   readonly authorization: SignedAuthorization
   /** The payload as the client sent it, JSON. */
   readonly payload: string
   readonly fromBlock: bigint
+  /** What the wallet holds. */
+  readonly purse: Purse
+}
+
+/** A payment that is refused unless its authorization says otherwise: another attempt may hold it, or it may have paid. */
+export interface DoubtfulPayment {
+  readonly _tag: "Doubtful"
+  readonly authorization: SignedAuthorization
+  readonly payload: string
+  readonly refusal: PaymentRejected
+  /** Whether it fits the offer and its wallet may have signed it, so that the chain is worth asking. */
+  readonly fits: boolean
 }
 
 export interface PaymentVerifierConfig {
@@ -27,8 +43,8 @@ export interface PaymentVerifierConfig {
 
 /** Seconds an authorization must still live: what a settlement needs (x402.md §2.2). */
 const leastLife = 6n
-/** Seconds after which an authorization could no longer be proven unpaid in time (decisions.md §4, step 8). */
-const longestLife = 86_400n
+/** Seconds by which clocks may be wrong: so much longer than asked for may an authorization live (decisions.md §4, step 8). */
+const clockGrace = 300n
 
 const decodePayload = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentPayload))
 const decodeVersion = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ x402Version: Schema.Unknown })))
@@ -49,6 +65,18 @@ const simulationMessages: Readonly<Record<string, string>> = {
   invalid_exact_evm_payload_authorization_valid_before: "The authorization has expired on chain; sign a new one.",
   invalid_exact_evm_payload_authorization_valid_after: "The authorization is not valid yet on chain; sign a new one.",
 }
+
+const badSignature = "invalid_exact_evm_signature"
+
+const refusedBy = (reason: string) => reject(reason, simulationMessages[reason] ?? "The token refuses this transfer.")
+
+/** Reverts behind which the authorization may have been used: the token looks at the clock first, then at the nonce. */
+const maybeUsed: ReadonlySet<string> = new Set([
+  "invalid_exact_evm_nonce_already_used",
+  "invalid_exact_evm_payload_authorization_valid_before",
+  "invalid_exact_evm_payload_authorization_valid_after",
+  "invalid_exact_evm_transaction_simulation_failed",
+])
 
 const read = (header: string): Result.Result<{ payload: PaymentPayload; text: string }, PaymentRejected> => {
   const text = strictBase64.test(header) ? Result.getOrUndefined(Base64.decodeString(header)) : undefined
@@ -90,9 +118,11 @@ const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): PaymentRej
   return undefined
 }
 
-/** Whether the time window is open, long enough to settle and short enough to be proven over. */
-const untimely = (authorization: SignedAuthorization, nowMillis: number): PaymentRejected | undefined => {
-  const now = BigInt(Math.floor(nowMillis / 1000))
+/** Seconds an authorization may live at most: what it claims must not be held longer than the offer says. */
+export const longestLife = ({ maxTimeoutSeconds }: Terms) => BigInt(maxTimeoutSeconds) + clockGrace
+
+/** Whether the time window is open, long enough to settle and as short as the offer asks. */
+const untimely = (authorization: SignedAuthorization, terms: Terms, now: bigint): PaymentRejected | undefined => {
   if (authorization.validAfter > now) {
     return reject("invalid_exact_evm_payload_authorization_valid_after", "The authorization is not valid yet.")
   }
@@ -102,10 +132,10 @@ const untimely = (authorization: SignedAuthorization, nowMillis: number): Paymen
       "The authorization expires too soon; sign a new one.",
     )
   }
-  if (authorization.validBefore > now + longestLife) {
+  if (authorization.validBefore > now + longestLife(terms)) {
     return reject(
       "invalid_exact_evm_payload_authorization_valid_before",
-      "The authorization lives longer than 24 hours; sign a shorter one.",
+      `The authorization lives longer than the ${terms.maxTimeoutSeconds} seconds of the offer; sign a shorter one.`,
     )
   }
   return undefined
@@ -115,7 +145,11 @@ export class PaymentVerifier extends Context.Service<
   PaymentVerifier,
   {
     /** Decodes `PAYMENT-SIGNATURE`, matches it with the offer and tries it on the chain. */
-    verify(header: string, terms: Terms, sale: Sale): Effect.Effect<VerifiedPayment, PaymentRejected | ChainUnavailable>
+    verify(
+      header: string,
+      terms: Terms,
+      sale: Sale,
+    ): Effect.Effect<VerifiedPayment | DoubtfulPayment, PaymentRejected | ChainUnavailable>
   }
 >()("spirit-altar/payments/PaymentVerifier") {
   static readonly layer = (config: PaymentVerifierConfig) =>
@@ -123,12 +157,11 @@ export class PaymentVerifier extends Context.Service<
       PaymentVerifier,
       Effect.gen(function* () {
         const chain = yield* Chain
+        const purses = yield* Purses
+        const signatures = yield* Signatures
 
         const verify = Effect.fn("PaymentVerifier.verify")(function* (header: string, terms: Terms, sale: Sale) {
           const { payload, text } = yield* Effect.fromResult(read(header))
-          const misfit = mismatch(payload, terms, sale)
-          if (misfit !== undefined) return yield* misfit
-
           const { authorization: signed, signature } = payload.payload
           const authorization: SignedAuthorization = {
             asset: terms.asset,
@@ -140,8 +173,15 @@ export class PaymentVerifier extends Context.Service<
             nonce: hex(signed.nonce),
             signature: hex(signature),
           }
-          const late = untimely(authorization, yield* Clock.currentTimeMillis)
-          if (late !== undefined) return yield* late
+          const doubtful = (refusal: PaymentRejected, fits: boolean): DoubtfulPayment => ({
+            _tag: "Doubtful",
+            authorization,
+            payload: text,
+            refusal,
+            fits,
+          })
+          const misfit = mismatch(payload, terms, sale)
+          if (misfit !== undefined) return doubtful(misfit, false)
 
           const deployment = deploymentOf(authorization.signature)
           if (
@@ -153,13 +193,27 @@ export class PaymentVerifier extends Context.Service<
               "Wallets of this factory must be deployed before they pay.",
             )
           }
+          if (!(yield* signatures.plausible(authorization, terms))) return yield* refusedBy(badSignature)
 
-          const simulation = yield* chain.simulate(authorization)
+          const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+          const late = untimely(authorization, terms, now)
+          if (late !== undefined) return doubtful(late, true)
+
+          const [simulation, purse] = yield* Effect.all([chain.simulate(authorization), purses.look(authorization)], {
+            concurrency: "unbounded",
+          })
           if (simulation._tag === "Reverted") {
-            const message = simulationMessages[simulation.reason] ?? "The token refuses this transfer."
-            return yield* reject(simulation.reason, message)
+            const refusal = refusedBy(simulation.reason)
+            return maybeUsed.has(simulation.reason) ? doubtful(refusal, true) : yield* refusal
           }
-          return { authorization, payload: text, fromBlock: simulation.block }
+          const good: VerifiedPayment = {
+            _tag: "Good",
+            authorization,
+            payload: text,
+            fromBlock: simulation.block,
+            purse,
+          }
+          return good
         })
 
         return PaymentVerifier.of({ verify })

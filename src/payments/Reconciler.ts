@@ -7,7 +7,7 @@ import { Chain } from "./Chain.ts"
 import type { Evidence } from "./Evidence.ts"
 import type { CardPayment, ChainPayment } from "./Payment.ts"
 import { type Look, PaymentLedger } from "./PaymentLedger.ts"
-import type { Submission } from "./Settlement.ts"
+import { Settlement, type Submission } from "./Settlement.ts"
 
 export interface ReconcilerConfig {
   /** How long a request waits for the transaction it was told of. */
@@ -46,6 +46,7 @@ export class Reconciler extends Context.Service<
         const chain = yield* Chain
         const cards = yield* CardProcessor
         const ledger = yield* PaymentLedger
+        const settlement = yield* Settlement
 
         const apart = Duration.toMillis(config.sweepEvery)
 
@@ -65,38 +66,49 @@ export class Reconciler extends Context.Service<
             : yield* defer(attempt, look)
         })
 
-        const concludeOnChain = Effect.fnUntraced(function* (
+        const concludeOnChain: (
           attempt: Attempt,
           payment: ChainPayment,
           submission: Submission | undefined,
-        ) {
-          const reference = Option.orElse(hintOf(submission), () => payment.transaction)
-          const refusal = submission?._tag === "Refused" ? submission.reason : (attempt.refusal ?? undefined)
-          // What was refused before anything was sent, and never looked at since, nobody else can have broadcast for us.
-          const neverSent = submission?._tag === "Refused" && submission.unsent === true && attempt.checks === 0
-          const found = yield* chain
-            .evidence({
-              authorization: payment.authorization,
-              fromBlock: payment.fromBlock,
-              transaction: reference,
-              patience: submission === undefined ? Duration.zero : config.patience,
-            })
-            .pipe(
-              Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
-              Effect.option,
-            )
-          if (Option.isNone(found)) return yield* defer(attempt, { reference, refusal })
-          const evidence = found.value
-          if (evidence._tag === "Paid") {
-            const { block, transaction } = evidence
-            return yield* ledger.settle(attempt.id, { rail: "x402", payment, transaction, block: block.number })
-          }
-          const reason = evidence._tag === "Void" ? evidence.reason : refusalThatHolds(evidence, refusal)
-          if (reason === undefined) return yield* defer(attempt, { reference, refusal, doubt: null })
-          return neverSent
-            ? yield* ledger.fail(attempt.id, reason)
-            : yield* doubt(attempt, { reference, refusal, doubt: reason })
-        })
+        ) => Effect.Effect<Attempt, SqlError.SqlError | Schema.SchemaError> = Effect.fnUntraced(
+          function* (attempt, payment, submission) {
+            const reference = Option.orElse(hintOf(submission), () => payment.transaction)
+            const refusal = submission?._tag === "Refused" ? submission.reason : (attempt.refusal ?? undefined)
+            // What was refused before anything was sent, and never looked at since, nobody else can have broadcast for us.
+            const neverSent = submission?._tag === "Refused" && submission.unsent === true && attempt.checks === 0
+            const found = yield* chain
+              .evidence({
+                authorization: payment.authorization,
+                fromBlock: payment.fromBlock,
+                transaction: reference,
+                patience: submission === undefined ? Duration.zero : config.patience,
+              })
+              .pipe(
+                Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
+                Effect.option,
+              )
+            if (Option.isNone(found)) return yield* defer(attempt, { reference, refusal })
+            const evidence = found.value
+            if (evidence._tag === "Paid") {
+              const { block, transaction } = evidence
+              return yield* ledger.settle(attempt.id, { rail: "x402", payment, transaction, block: block.number })
+            }
+            const reason = evidence._tag === "Void" ? evidence.reason : refusalThatHolds(evidence, refusal)
+            if (reason === undefined) {
+              // Nobody else has just handed it in, and it lives: it goes to the chain again if it is not on its way.
+              const again =
+                submission === undefined && evidence._tag === "Open" && evidence.unused
+                  ? yield* settlement.again(attempt, payment)
+                  : Option.none()
+              return Option.isSome(again)
+                ? yield* concludeOnChain(attempt, payment, again.value)
+                : yield* defer(attempt, { reference, refusal, doubt: null })
+            }
+            return neverSent
+              ? yield* ledger.fail(attempt.id, reason)
+              : yield* doubt(attempt, { reference, refusal, doubt: reason })
+          },
+        )
 
         /** Asking what became of a card's charge is asking for the charge, under its one key. */
         const concludeCard = Effect.fnUntraced(function* (attempt: Attempt, payment: CardPayment) {

@@ -1,15 +1,20 @@
 /** Settles by our own relayer key: broadcasts one after the other, so a refused payment never costs its neighbours theirs. */
-import { Clock, type Duration, Effect, Layer, Option, Redacted, Ref, Schedule, Schema, Semaphore } from "effect"
+import { Clock, Duration, Effect, Layer, Option, Redacted, Ref, Schedule, Schema, Semaphore } from "effect"
 import { BaseError, type Hex, hexToBigInt, hexToNumber, keccak256 } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
+import type { Attempt } from "./Attempt.ts"
+import { type Broadcast, Broadcasts } from "./Broadcasts.ts"
 import { Chain } from "./Chain.ts"
-import { reasonOf, settlementCall } from "./Eip3009.ts"
+import { reasonOf, settlementCall, type SignedAuthorization } from "./Eip3009.ts"
+import type { ChainPayment } from "./Payment.ts"
 import { Settlement, type SettlementRequest, type Submission } from "./Settlement.ts"
 
 export interface RelayerConfig {
   readonly privateKey: Redacted.Redacted<Hex>
   /** How long one broadcast may wait for the node. */
   readonly timeout: Duration.Duration
+  /** After which a broadcast that is in no block counts as lost, where the node does not know it, or else as stuck. */
+  readonly stuckAfter: Duration.Duration
 }
 
 class RpcFailure extends Schema.TaggedError<RpcFailure>()("RpcFailure", {
@@ -17,18 +22,37 @@ class RpcFailure extends Schema.TaggedError<RpcFailure>()("RpcFailure", {
   answered: Schema.Boolean,
 }) {}
 
-interface Broadcast {
+/** What the node was sent last. */
+interface Last {
   readonly nonce: number
   readonly hash: Hex | undefined
   readonly at: number
 }
 
-const never: Broadcast = { nonce: -1, hash: undefined, at: 0 }
+const never: Last = { nonce: -1, hash: undefined, at: 0 }
+
+/** A transfer to bring to the chain. */
+interface Cargo {
+  /** The attempt's id. */
+  readonly attempt: string
+  readonly chainId: number
+  readonly authorization: SignedAuthorization
+}
+
+/** Seconds an authorization must still live to be sent at our cost. */
+const leastLife = 6n
+
+/** Gas of one settlement, with room: a plain transfer takes 75,000, a wallet deployed by it several times that. */
+const settlementGas = 300_000n
+
+/** How long the relayer's balance is believed, and how long anybody waits for it. */
+const solventFor = Duration.seconds(3)
+const solventWithin = Duration.seconds(2)
 
 /** Milliseconds for which our own count of nonces outweighs that of a node that does not know our last transaction. */
 const believedFor = 2_000
 
-const refused = (reason: string) => ({ _tag: "Refused", reason }) as const
+const unsent = (reason: string): Submission => ({ _tag: "Refused", reason, unsent: true })
 const unclear = (reason: string, transaction: Option.Option<Hex>): Submission => ({
   _tag: "Unclear",
   reason,
@@ -36,7 +60,7 @@ const unclear = (reason: string, transaction: Option.Option<Hex>): Submission =>
 })
 
 /** The network as offered and signed: a node of another chain will not take the transaction. */
-const chainIdOf = ({ requirements }: SettlementRequest) => Number(requirements.network.slice("eip155:".length))
+const chainIdOf = (network: string) => Number(network.slice("eip155:".length))
 
 /** Another process used this relayer's next nonce first: nothing of ours was taken, so the broadcast is made anew. */
 const isNonceRace = (failure: RpcFailure) =>
@@ -45,17 +69,15 @@ const isNonceRace = (failure: RpcFailure) =>
 
 const isRevert = (failure: RpcFailure) => failure.answered && /revert/iu.test(failure.text)
 
-const told = (failure: RpcFailure): Submission =>
-  isRevert(failure) ? refused(reasonOf(failure.text)) : unclear(failure.text, Option.none())
-
-export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Chain> =>
+export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Chain | Broadcasts> =>
   Layer.effect(
     Settlement,
     Effect.gen(function* () {
       const { client } = yield* Chain
+      const broadcasts = yield* Broadcasts
       const account = privateKeyToAccount(Redacted.value(config.privateKey))
       const turn = yield* Semaphore.make(1)
-      const lastBroadcast = yield* Ref.make<Broadcast>(never)
+      const lastBroadcast = yield* Ref.make<Last>(never)
 
       const rpc = <A>(run: () => Promise<A>) =>
         Effect.tryPromise({
@@ -84,8 +106,10 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
 
       /** The node may lag behind our own last broadcast for a moment, or may have dropped it: then its count is right. */
       const nonceNow = Effect.gen(function* () {
-        const pending = hexToNumber(
-          yield* rpc(() => client.request({ method: "eth_getTransactionCount", params: [account.address, "pending"] })),
+        const pending = yield* rpc(() =>
+          client
+            .request({ method: "eth_getTransactionCount", params: [account.address, "pending"] })
+            .then((count) => hexToNumber(count)),
         )
         const last = yield* Ref.get(lastBroadcast)
         if (pending > last.nonce) return pending
@@ -93,26 +117,59 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         return recent || (yield* isKnown(last.hash)) ? last.nonce + 1 : pending
       })
 
-      const fees = rpc(() => client.request({ method: "eth_getBlockByNumber", params: ["latest", false] })).pipe(
-        Effect.map((block) => {
+      const fees = rpc(() =>
+        client.request({ method: "eth_getBlockByNumber", params: ["latest", false] }).then((block): Fee => {
           const tip = 1_000_000n
           return { maxPriorityFeePerGas: tip, maxFeePerGas: hexToBigInt(block?.baseFeePerGas ?? "0x0") * 3n + tip }
         }),
       )
 
-      const broadcastOnce = Effect.fnUntraced(function* (chainId: number, to: Hex, data: Hex, gas: bigint) {
-        const nonce = yield* nonceNow
-        const transaction = {
-          type: "eip1559",
-          chainId,
-          nonce,
-          to,
-          data,
-          gas,
-          ...(yield* fees),
-        } as const
-        const signed = yield* rpc(() => account.signTransaction(transaction))
+      /** Nodes that keep no pending state say so; then the newest block has to do. */
+      const orOnLatest = <A>(block: "pending" | "latest", at: (block: "pending" | "latest") => Promise<A>) =>
+        rpc(() => at(block)).pipe(
+          Effect.catchIf(
+            (failure) => block === "pending" && failure.answered && !isRevert(failure),
+            () => rpc(() => at("latest")),
+          ),
+        )
+
+      /** Reverts as the broadcast would, were it sent now: nothing is spent on a payment that has just lost its funds. */
+      const rehearse = (to: Hex, data: Hex, block: "pending" | "latest") =>
+        orOnLatest(block, (at) =>
+          client.request({ method: "eth_call", params: [{ from: account.address, to, data }, at] }),
+        )
+
+      /**
+       * Signs, notes and sends, in this order. `stuck` is a broadcast whose place is taken at a higher fee: it is part
+       * of the pending state itself, so the rehearsal then is on the newest block.
+       */
+      const broadcastOnce = Effect.fnUntraced(function* (
+        { attempt, authorization, chainId }: Cargo,
+        gas: bigint,
+        noted: Ref.Ref<Option.Option<Hex>>,
+        stuck: Option.Option<Broadcast>,
+      ) {
+        const { data, to } = settlementCall(authorization)
+        const [nonce, now] = yield* Effect.all(
+          [
+            Option.isSome(stuck) ? Effect.succeed(stuck.value.nonce) : nonceNow,
+            fees,
+            rehearse(to, data, Option.isSome(stuck) ? "latest" : "pending"),
+          ],
+          { concurrency: "unbounded" },
+        )
+        const fee = Option.match(stuck, { onNone: () => now, onSome: ({ maxFeePerGas }) => above(now, maxFeePerGas) })
+        const signed = yield* rpc(() =>
+          account.signTransaction({ type: "eip1559", chainId, nonce, to, data, gas, ...fee }),
+        )
         const hash = keccak256(signed)
+        const atMillis = yield* Clock.currentTimeMillis
+        const { maxFeePerGas } = fee
+        const isOurs = yield* broadcasts
+          .note(attempt, yield* Ref.get(noted), { nonce, hash, maxFeePerGas, atMillis })
+          .pipe(Effect.mapError(() => new RpcFailure({ text: "the broadcast could not be noted", answered: false })))
+        if (!isOurs) return unclear("somebody else has just broadcast it", Option.none())
+        yield* Ref.set(noted, Option.some(hash))
         // Sent once: to a repetition the node says "nonce too low", which looks like a race with somebody else.
         return yield* rpc(() =>
           client.request({ method: "eth_sendRawTransaction", params: [signed] }, { retryCount: 0 }),
@@ -129,32 +186,104 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         )
       })
 
-      const submit = Effect.fn("RelayerSettlement.submit")(function* (request: SettlementRequest) {
-        const { data, to } = settlementCall(request.authorization)
-        return yield* rpc(() =>
-          client.request({ method: "eth_estimateGas", params: [{ from: account.address, to, data }] }),
+      const broadcast = Effect.fn("RelayerSettlement.broadcast")(function* (
+        cargo: Cargo,
+        previous: Option.Option<Hex>,
+        stuck: Option.Option<Broadcast>,
+      ) {
+        const { data, to } = settlementCall(cargo.authorization)
+        const block = Option.isSome(stuck) ? "latest" : "pending"
+        const noted = yield* Ref.make(previous)
+        return yield* orOnLatest(block, (at) =>
+          client
+            .request({ method: "eth_estimateGas", params: [{ from: account.address, to, data }, at] })
+            .then(hexToBigInt),
         ).pipe(
-          Effect.map((estimate) => (hexToBigInt(estimate) * 13n) / 10n),
+          Effect.map((estimate) => (estimate * 13n) / 10n),
           Effect.flatMap((gas) =>
-            broadcastOnce(chainIdOf(request), to, data, gas).pipe(
+            broadcastOnce(cargo, gas, noted, stuck).pipe(
               Effect.retry({
-                while: isNonceRace,
+                while: (failure) => Option.isNone(stuck) && isNonceRace(failure),
                 times: 20,
                 schedule: Schedule.jittered(Schedule.spaced("20 millis")),
               }),
               turn.withPermits(1),
-              Effect.catch((failure) => Effect.succeed(told(failure))),
             ),
           ),
-          // Refused here, it was never handed to a node.
           Effect.catch((failure) =>
-            Effect.succeed<Submission>(
-              isRevert(failure) ? { ...refused(reasonOf(failure.text)), unsent: true } : told(failure),
+            Effect.map(Ref.get(noted), (hash) =>
+              // What was ever signed and sent may be on its way, whatever the node says now.
+              isRevert(failure) && Option.isNone(hash) ? unsent(reasonOf(failure.text)) : unclear(failure.text, hash),
             ),
           ),
         )
       })
 
-      return Settlement.of({ submit })
+      const submit = ({ attempt, authorization, requirements }: SettlementRequest) =>
+        broadcast({ attempt, authorization, chainId: chainIdOf(requirements.network) }, Option.none(), Option.none())
+
+      const again = Effect.fn("RelayerSettlement.again")(function* (
+        attempt: Attempt,
+        { authorization, network }: ChainPayment,
+      ) {
+        const now = yield* Clock.currentTimeMillis
+        if (authorization.validBefore < BigInt(Math.floor(now / 1000)) + leastLife) return Option.none<Submission>()
+        const cargo: Cargo = { attempt: attempt.id, authorization, chainId: chainIdOf(network) }
+        const patience = Duration.toMillis(config.stuckAfter)
+        const last = yield* broadcasts.find(attempt.id)
+        if (Option.isNone(last)) {
+          // Its request may be about to send it; once somebody has looked for it, that was given up.
+          const isAbandoned = attempt.checks > 0 || now - Date.parse(attempt.acceptedAt) > patience
+          return isAbandoned
+            ? Option.some(yield* broadcast(cargo, Option.none(), Option.none()))
+            : Option.none<Submission>()
+        }
+        const { atMillis, hash } = last.value
+        if (now - atMillis < patience) return Option.none<Submission>()
+        const known = yield* rpc(() => client.request({ method: "eth_getTransactionByHash", params: [hash] }))
+        // Mined without having paid: it reverted, and is not paid for a second time.
+        if (known !== null && known.blockNumber !== null) return Option.none<Submission>()
+        const stuck = known === null ? Option.none<Broadcast>() : last
+        return Option.some(yield* broadcast(cargo, Option.some(hash), stuck))
+      })
+
+      const againIfKnown = (attempt: Attempt, payment: ChainPayment) =>
+        Effect.catch(again(attempt, payment), (error) =>
+          Effect.as(Effect.logWarning("A payment could not be handed in again", error), Option.none<Submission>()),
+        )
+
+      /** Asked at most every few seconds, whoever wants to know; a node that does not answer is found out elsewhere. */
+      const solvent = yield* Effect.all(
+        [
+          rpc(() =>
+            client.request({ method: "eth_getBalance", params: [account.address, "latest"] }).then(hexToBigInt),
+          ),
+          fees,
+        ],
+        { concurrency: "unbounded" },
+      ).pipe(
+        Effect.map(([balance, { maxFeePerGas }]) => balance >= settlementGas * maxFeePerGas),
+        Effect.tap((enough) =>
+          enough ? Effect.void : Effect.logError(`The relayer ${account.address} cannot pay gas: send it some`),
+        ),
+        Effect.timeout(solventWithin),
+        Effect.orElseSucceed(() => true),
+        Effect.uninterruptible,
+        Effect.cachedWithTTL(solventFor),
+      )
+
+      return Settlement.of({ submit, again: againIfKnown, solvent })
     }),
   )
+
+interface Fee {
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+}
+
+/** A quarter above what was offered, and no less than what is asked now, all of it as a tip: nodes replace for a tenth more. */
+const above = (now: Fee, offered: bigint): Fee => {
+  const raised = (offered * 5n) / 4n + 1n
+  const maxFeePerGas = raised > now.maxFeePerGas ? raised : now.maxFeePerGas
+  return { maxFeePerGas, maxPriorityFeePerGas: maxFeePerGas }
+}

@@ -2,9 +2,13 @@
 import { Context, type Effect, type Option } from "effect"
 import type { Hex } from "viem"
 import type { PaymentRequirements } from "../../schema/altar/Payment.ts"
+import type { Attempt } from "./Attempt.ts"
 import type { SignedAuthorization } from "./Eip3009.ts"
+import type { ChainPayment } from "./Payment.ts"
 
 export interface SettlementRequest {
+  /** The attempt's id. */
+  readonly attempt: string
   readonly authorization: SignedAuthorization
   readonly requirements: PaymentRequirements
   /** The x402 payload as the client sent it, for a facilitator. */
@@ -26,5 +30,12 @@ export class Settlement extends Context.Service<
   {
     /** Never fails: what goes wrong is a kind of answer. */
     submit(request: SettlementRequest): Effect.Effect<Submission>
+    /**
+     * Hands an attempt in again that is certainly not on its way, or hurries one that is stuck; none where it may be on
+     * its way, or nobody can know. Never fails.
+     */
+    again(attempt: Attempt, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
+    /** Whether one more settlement could be paid for, as far as is known. */
+    readonly solvent: Effect.Effect<boolean>
   }
 >()("spirit-altar/payments/Settlement") {}

@@ -4,6 +4,8 @@ import { CardRail } from "./CardRail.ts"
 import { PaymentVerifier } from "./PaymentVerifier.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement } from "./Settlement.ts"
+import { Purses } from "./Purses.ts"
+import { UsedAuthorizations } from "./UsedAuthorizations.ts"
 
 const unreachable = Effect.die("payments are not configured")
 
@@ -11,6 +13,11 @@ const unreachable = Effect.die("payments are not configured")
 export const layer = Layer.mergeAll(
   Layer.succeed(PaymentVerifier, PaymentVerifier.of({ verify: () => unreachable })),
   CardRail.off,
-  Layer.succeed(Settlement, Settlement.of({ submit: () => unreachable })),
+  Layer.succeed(Purses, Purses.of({ look: () => unreachable, before: () => unreachable })),
+  Layer.succeed(UsedAuthorizations, UsedAuthorizations.of({ trace: () => unreachable })),
+  Layer.succeed(
+    Settlement,
+    Settlement.of({ submit: () => unreachable, again: () => unreachable, solvent: Effect.succeed(true) }),
+  ),
   Layer.succeed(Reconciler, Reconciler.of({ conclude: Effect.succeed, sweep: Effect.succeed(0) })),
 )

@@ -42,7 +42,7 @@ const sign = async ({ accepts: [offer], resource }: Challenge): Promise<Shot> =>
     to: hex(offer.payTo),
     value: BigInt(offer.amount),
     validAfter: 0n,
-    validBefore: BigInt(Math.floor(Date.now() / 1000) + 3600),
+    validBefore: BigInt(Math.floor(Date.now() / 1000) + 540),
     nonce: hex(`0x${randomBytes(32).toString("hex")}`),
   }
   const signature = await payer.signTypedData({

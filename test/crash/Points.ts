@@ -117,17 +117,17 @@ const hosted = (point: Omit<Point, "settledBy">): Point => ({ settledBy: "facili
 export const points: ReadonlyArray<Point> = [
   relayer({
     step: "a",
-    killed: "with the intent on disk, before settlement is asked",
+    killed: "with the intent on disk, before settlement is asked, which is then asked again",
     reach: intent,
     concludedBy: "client",
-    ...failed,
+    ...settled,
   }),
   relayer({
     step: "a",
-    killed: "with the intent on disk, before settlement is asked",
+    killed: "with the intent on disk, before settlement is asked, which is then asked again",
     reach: intent,
     concludedBy: "sweeper",
-    ...failed,
+    ...settled,
   }),
   relayer({
     step: "b",

@@ -41,7 +41,7 @@ const prepare = Effect.fnUntraced(function* (url: string, act: ActRow) {
   const key = newKey()
   const challenge = challengeOf(yield* ask(`${url}${path}`, { method: "POST" }))
   const block = yield* onChain((client) => client.getBlock())
-  const validBefore = String(block.timestamp + 3600n)
+  const validBefore = String(block.timestamp + 150n)
   const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, { validBefore })
   const headers = { "idempotency-key": key, "payment-signature": encode(payment) }
   return { act, path, body, key, headers } satisfies Bought

@@ -79,7 +79,9 @@ const endless = Effect.fnUntraced(function* (beginning: string) {
 const patience = Duration.minutes(1)
 
 const facilitator = (url: string) =>
-  Effect.flatMap(Settlement, (settlement) => settlement.submit({ authorization, requirements, payload: "{}" })).pipe(
+  Effect.flatMap(Settlement, (settlement) =>
+    settlement.submit({ attempt: attempt.id, authorization, requirements, payload: "{}" }),
+  ).pipe(
     Effect.provide(
       FacilitatorSettlement.layer({ url, key: Option.none(), timeout: patience }).pipe(
         Layer.provide(NodeHttpClient.layerUndici),
@@ -115,6 +117,8 @@ const attempt: Attempt = {
   reason: null,
   acceptedAt: new Date().toISOString(),
   checks: 0,
+  refusal: null,
+  doubt: null,
   answer: null,
   paymentResponse: null,
 }

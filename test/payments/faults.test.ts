@@ -1,6 +1,6 @@
 /** Whatever settlement says or keeps to itself, a payment is answered 202 until evidence ends it, and then rightly. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted } from "effect"
+import { Effect, Fiber, Redacted, Schedule } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { FacilitatorFault } from "../support/Facilitator.ts"
@@ -44,15 +44,30 @@ const openThenFailed = Effect.gen(function* () {
   const purchase = yield* Purchase.prepare(url)
   Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
   yield* facilitator.calm
-  yield* rpc.calm
   yield* Purchase.onChain((client) => client.mine({ blocks: 4 }))
   Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
   yield* Purchase.outlive
+  yield* rpc.calm
   const answer = yield* Purchase.secondLook(url, purchase)
   assert.strictEqual(answer.status, 402, answer.text)
   // A relayer whose node drops transactions counts on its own for two seconds.
   yield* Effect.sleep("1 second")
   yield* Purchase.assertFailed(url, purchase, expired)
+})
+
+/** What never left is brought to the chain once the node takes it, by whoever looks for it, and once. */
+const openThenBrought = Effect.gen(function* () {
+  const { url } = yield* World
+  const { rpc } = yield* Wires
+  const purchase = yield* Purchase.prepare(url)
+  Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
+  yield* rpc.calm
+  yield* Purchase.reconcile(url, purchase).pipe(
+    Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),
+    Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => Effect.die("never brought to the chain") }),
+  )
+  yield* Purchase.assertSettled(url, purchase)
+  yield* Purchase.assertNextStone(url)
 })
 
 /** What was said is of no account when the transfer is already there. */
@@ -144,11 +159,19 @@ describe("a node that", { concurrent: true }, () => {
     ["fails before there is a transaction", "eth_estimateGas", "status500"],
   ]
   for (const [what, method, fault] of before) {
-    it.live(what, () =>
+    it.live(`${what}, until it is too late`, () =>
       Effect.gen(function* () {
         const { rpc } = yield* Wires
         rpc.arm(method, fault)
         yield* openThenFailed
+      }).pipe(Effect.provide(wired("relayer"))),
+    )
+
+    it.live(`${what}, and comes to its senses`, () =>
+      Effect.gen(function* () {
+        const { rpc } = yield* Wires
+        rpc.arm(method, fault)
+        yield* openThenBrought
       }).pipe(Effect.provide(wired("relayer"))),
     )
   }

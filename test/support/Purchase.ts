@@ -46,13 +46,13 @@ export const token = parseAbi([
 export const onChain = <A>(use: (client: ReturnType<typeof chainClient>, chain: LocalChain["Service"]) => Promise<A>) =>
   Effect.flatMap(LocalChain, (chain) => Effect.promise(() => use(chainClient(chain.rpcUrl), chain)))
 
-/** A signed stone, ready to be sent; its authorization lives for an hour of the chain's own time. */
+/** A signed stone, ready to be sent; its authorization lives for 150 seconds of the chain's own time. */
 export const prepare = Effect.fnUntraced(function* (url: string, fundedWith: bigint = 10n * price) {
   const payer = yield* newPayer(fundedWith)
   const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
   const block = yield* onChain((client) => client.getBlock())
   const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, {
-    validBefore: String(block.timestamp + 3600n),
+    validBefore: String(block.timestamp + 150n),
   })
   const key = newKey()
   const purchase: Purchase = {
@@ -75,9 +75,9 @@ export const send = (url: string, { body, headers }: Purchase) =>
 
 export const reconcile = (url: string, { key }: Purchase) => ask(`${url}/api/reconcile/${key}`, { method: "POST" })
 
-/** Past the end of every authorization signed so far, on a block that is final. */
+/** Past the end of every authorization signed so far, on a block that is final; once, or new ones would live too long. */
 export const outlive = onChain(async (client) => {
-  await client.increaseTime({ seconds: 3700 })
+  await client.increaseTime({ seconds: 320 })
   await client.mine({ blocks: 4 })
 })
 

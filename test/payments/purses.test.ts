@@ -1,0 +1,190 @@
+/** What a wallet claims it can pay: nobody holds stock with money that is not there, and nobody's own money is counted twice. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { privateKeyToAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import * as Purchase from "../support/Purchase.ts"
+import { Wires, wired } from "../support/Wires.ts"
+import {
+  type Answer,
+  ask,
+  challengeOf,
+  encode,
+  newCommitment,
+  newKey,
+  newPayer,
+  post,
+  sign,
+  World,
+} from "../support/World.ts"
+
+const edition = "/api/elements/pixel-bit-frog/collect"
+const stone = "/api/witness"
+
+/** Paid requests for one route, all by one wallet, each with a key and an authorization of its own. */
+const prepare = Effect.fnUntraced(function* (url: string, path: string, count: number, fundedWith: bigint) {
+  const payer = yield* newPayer(fundedWith)
+  const challenge = challengeOf(yield* ask(`${url}${path}`, { method: "POST" }))
+  // As long as an authorization may live.
+  const validBefore = String(Math.floor(Date.now() / 1000) + 590)
+  const payments = yield* Effect.forEach(
+    Array.from({ length: count }),
+    () => sign(payer, challenge.accepts[0], challenge.resource, { validBefore }),
+    { concurrency: 20 },
+  )
+  return payments.map((payment) => {
+    const key = newKey()
+    const headers = { "idempotency-key": key, "payment-signature": encode(payment) }
+    return { key, send: ask(`${url}${path}`, post(path === stone ? { commitment: newCommitment() } : {}, headers)) }
+  })
+})
+
+const codesOf = (answers: ReadonlyArray<Answer>) =>
+  [...Map.groupBy(answers, ({ json, status }) => `${status} ${String(json["code"] ?? "")}`)]
+    .map(([code, all]) => [code, all.length] as const)
+    .sort()
+
+const attempts = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ pending: number; settled: number; failed: number; claims: number }>`
+    SELECT count(*) FILTER (WHERE state = 'pending')::int AS pending, count(*) FILTER (WHERE state = 'settled')::int AS settled,
+      count(*) FILTER (WHERE state = 'failed')::int AS failed, (SELECT count(*)::int FROM payment_claims) AS claims
+    FROM payment_attempts`,
+).pipe(Effect.map((rows) => rows[0] ?? { pending: 0, settled: 0, failed: 0, claims: 0 }))
+
+/** Transactions of the relayer that are mined. */
+const relayed = Effect.gen(function* () {
+  const { relayerKey } = yield* LocalChain
+  const { address } = privateKeyToAccount(Redacted.value(relayerKey))
+  return yield* Purchase.onChain((client) => client.getTransactionCount({ address }))
+})
+
+const mineAll = Purchase.onChain(async (client) => {
+  await client.setAutomine(true)
+  await client.mine({ blocks: 1 })
+})
+
+describe("a wallet with one cent and 140 purchases of one edition", { concurrent: true }, () => {
+  it.live("holds one of them while it is on its way, and costs us one transaction", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchases = yield* prepare(url, edition, 140, Purchase.price)
+      yield* Purchase.onChain((client) => client.setAutomine(false))
+      const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
+      assert.deepStrictEqual(codesOf(answers), [
+        ["202 settlement_pending", 1],
+        ["402 payment_invalid", 139],
+      ])
+      const refused = answers.filter(({ status }) => status === 402)
+      for (const answer of refused) {
+        assert.strictEqual(answer.json["reason"], "insufficient_funds")
+        assert.match(String(answer.json["message"]), /payments in flight here.* This request charged nothing\.$/u)
+      }
+      assert.deepInclude(yield* attempts, { pending: 1, failed: 0 })
+      const pixels = JSON.parse((yield* ask(`${url}/api/pixels`)).text).pixels
+      assert.strictEqual(pixels.find(({ id }: { id: string }) => id === "pixel-bit-frog").reserved, 1)
+      yield* mineAll
+      const held = purchases.find((_, index) => answers[index]?.status === 202)
+      assert.strictEqual((yield* ask(`${url}/api/reconcile/${held?.key}`, { method: "POST" })).status, 200)
+      assert.strictEqual(yield* relayed, 1)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("buys one of them when it settles at once, never holds two, and costs us one transaction", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchases = yield* prepare(url, edition, 140, Purchase.price)
+      let most = 0
+      const watcher = yield* Effect.forkChild(
+        Effect.forever(
+          Effect.map(attempts, ({ pending, settled }) => {
+            most = Math.max(most, pending + settled)
+          }),
+        ),
+      )
+      const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
+      yield* Fiber.interrupt(watcher)
+      assert.strictEqual(answers.filter(({ status }) => status === 201).length, 1)
+      assert.strictEqual(answers.filter(({ status }) => status === 402).length, 139, JSON.stringify(codesOf(answers)))
+      assert.strictEqual(most, 1)
+      assert.deepInclude(yield* attempts, { pending: 0, settled: 1 })
+      assert.strictEqual(yield* relayed, 1)
+    }).pipe(Effect.provide(wired("relayer", "20 seconds"))),
+  )
+})
+
+describe("a wallet with exactly enough", { concurrent: true }, () => {
+  it.live("buys all of it at once", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchases = yield* prepare(url, stone, 12, 12n * Purchase.price)
+      const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
+      assert.deepStrictEqual(codesOf(answers), [["201 ", 12]])
+      yield* Purchase.audit(url)
+    }).pipe(Effect.provide(wired("relayer", "20 seconds"))),
+  )
+
+  it.live("is not charged in its books for what has left its balance and is not recorded yet", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const [first, second] = yield* prepare(url, stone, 2, 2n * Purchase.price)
+      if (first === undefined || second === undefined) return assert.fail()
+      let hash: string | undefined
+      const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
+      const slow = yield* Effect.forkScoped(first.send)
+      yield* trap.arrived
+      assert.strictEqual((yield* second.send).status, 201)
+      yield* rpc.calm
+      yield* trap.release
+      assert.strictEqual((yield* Fiber.join(slow)).status, 201)
+      yield* Purchase.audit(url)
+    }).pipe(Effect.provide(wired("relayer", "20 seconds"))),
+  )
+
+  it.live("is free again when its payment has failed", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const [first, second] = yield* prepare(url, stone, 2, Purchase.price)
+      if (first === undefined || second === undefined) return assert.fail()
+      rpc.arm("eth_sendRawTransaction", "dropBefore")
+      assert.strictEqual((yield* first.send).status, 202)
+      const refused = yield* second.send
+      assert.deepStrictEqual([refused.status, refused.json["reason"]], [402, "insufficient_funds"], refused.text)
+      yield* Purchase.onChain(async (client) => {
+        await client.increaseTime({ seconds: 600 })
+        await client.mine({ blocks: 4 })
+      })
+      yield* rpc.calm
+      assert.strictEqual((yield* ask(`${url}/api/reconcile/${first.key}`, { method: "POST" })).status, 402)
+      assert.deepInclude(yield* attempts, { pending: 0, failed: 1, claims: 0 })
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})
+
+describe("a rich wallet", { concurrent: true }, () => {
+  it.live("has 64 open payments at most, and is told to wait with the next", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchases = yield* prepare(url, edition, 70, 100n * Purchase.price)
+      yield* Purchase.onChain((client) => client.setAutomine(false))
+      const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
+      assert.deepStrictEqual(codesOf(answers), [
+        ["202 settlement_pending", 64],
+        ["429 rate_limited", 6],
+      ])
+      const limited = answers.filter(({ status }) => status === 429)
+      for (const answer of limited) {
+        assert.strictEqual(answer.headers.get("retry-after"), "5")
+        assert.match(String(answer.json["message"]), /64 payments .* This request charged nothing\.$/u)
+      }
+      yield* mineAll
+      const key = purchases.find((_, index) => answers[index]?.status === 202)?.key
+      assert.strictEqual((yield* ask(`${url}/api/reconcile/${key}`, { method: "POST" })).status, 200)
+      const next = purchases.find((_, index) => answers[index]?.status === 429)
+      assert.strictEqual((yield* next?.send ?? Effect.die("none was limited")).status, 201)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})

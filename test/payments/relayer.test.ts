@@ -1,0 +1,180 @@
+/** The relayer's own purse and its own transactions: without gas nothing is sold, and nothing that never left stays behind. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Redacted, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Hex, parseEther, parseGwei, parseTransaction } from "viem"
+import { privateKeyToAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import * as Purchase from "../support/Purchase.ts"
+import type { RpcProxy } from "../support/RpcProxy.ts"
+import { stranger } from "../support/Stranger.ts"
+import { Wires, wired } from "../support/Wires.ts"
+import { ask, newCommitment, newKey, post, World } from "../support/World.ts"
+
+const relayer = Effect.map(LocalChain, ({ relayerKey }) => privateKeyToAccount(Redacted.value(relayerKey)).address)
+
+const relayed = Effect.flatMap(relayer, (address) =>
+  Purchase.onChain((client) => client.getTransactionCount({ address })),
+)
+
+/** Every transaction that is sent to the node from now on. */
+const overhear = (rpc: RpcProxy) => {
+  const sent: Array<ReturnType<typeof parseTransaction>> = []
+  rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
+    const [raw]: ReadonlyArray<Hex> = JSON.parse(params)
+    if (raw !== undefined) sent.push(parseTransaction(raw))
+    return false
+  })
+  return sent
+}
+
+const eventually = <A, E, R>(what: string, look: Effect.Effect<A, E, R>, until: (found: A) => boolean) =>
+  look.pipe(
+    Effect.repeat({ until, schedule: Schedule.spaced("200 millis") }),
+    Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => Effect.die(`never ${what}`) }),
+  )
+
+const untilSettled = (url: string, purchase: Purchase.Purchase) =>
+  eventually("settled", Purchase.reconcile(url, purchase), ({ status }) => status === 200)
+
+const attempts = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ n: number }>`SELECT count(*)::int AS n FROM payment_attempts`,
+).pipe(Effect.map((rows) => rows[0]?.n))
+
+describe("a relayer without gas", { concurrent: true }, () => {
+  it.live("sells nothing, says so, and sells again once it has some", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const address = yield* relayer
+      const earlier = yield* Purchase.prepare(url)
+      assert.strictEqual((yield* Purchase.send(url, earlier)).status, 201)
+      const purchase = yield* Purchase.prepare(url)
+      const health = ask(`${url}/api/health`)
+      assert.deepInclude((yield* health).json["payments"], { state: "ready", settlement: "ok" })
+
+      yield* Purchase.onChain((client) => client.setBalance({ address, value: 1n }))
+      const ill = yield* eventually("noticed", health, ({ status }) => status === 503)
+      assert.deepInclude(ill.json, { ok: false, database: "ok" })
+      assert.deepInclude(ill.json["payments"], { settlement: "failing" })
+      const unpaid = post({ commitment: newCommitment() }, { "idempotency-key": newKey() })
+      for (const answer of [yield* Purchase.send(url, purchase), yield* ask(`${url}/api/witness`, unpaid)]) {
+        assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "facilitator_unavailable"], answer.text)
+        assert.match(String(answer.json["message"]), /Nothing was charged\.$/u)
+      }
+      assert.strictEqual(yield* attempts, 1, "nothing is claimed")
+      assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402, "a price is still told")
+      assert.strictEqual((yield* Purchase.send(url, earlier)).status, 200, "what is settled replays")
+
+      yield* Purchase.onChain((client) => client.setBalance({ address, value: parseEther("1") }))
+      yield* eventually("recovered", health, ({ status }) => status === 200)
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})
+
+describe("a payment that never left", { concurrent: true }, () => {
+  it.live("is broadcast by who looks for it, once, however many look", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { database, rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 500)
+      yield* database.calm
+      const sent = overhear(rpc)
+      const looks = Effect.forEach(Array.from({ length: 12 }), () => Purchase.reconcile(url, purchase), {
+        concurrency: "unbounded",
+      })
+      yield* eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
+      yield* Purchase.assertSettled(url, purchase)
+      const ours = sent.filter(({ data }) => data?.includes(purchase.nonce.slice(2)))
+      assert.strictEqual(ours.length, 1)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("because its wallet was about to be empty, on the pending state, costs us nothing", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url, Purchase.price)
+      const { payer } = purchase
+      yield* Purchase.onChain((client) => client.setBalance({ address: payer.address, value: parseEther("1") }))
+      const trap = rpc.arm("eth_estimateGas", "holdAfter")
+      const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
+      yield* trap.arrived
+      yield* rpc.calm
+      const sent = overhear(rpc)
+      yield* Purchase.onChain(async (client, { asset }) => {
+        await client.setAutomine(false)
+        await client.writeContract({
+          address: asset,
+          abi: Purchase.token,
+          functionName: "transfer",
+          args: [stranger, Purchase.price],
+          account: payer,
+          chain: null,
+          gas: 100_000n,
+          maxFeePerGas: parseGwei("100"),
+          maxPriorityFeePerGas: parseGwei("90"),
+        })
+      })
+      yield* trap.release
+      Purchase.assertPending(url, purchase, yield* Fiber.join(request))
+      yield* Purchase.onChain(async (client) => {
+        await client.setAutomine(true)
+        await client.mine({ blocks: 1 })
+      })
+      const answer = yield* eventually("failed", Purchase.reconcile(url, purchase), ({ status }) => status !== 202)
+      assert.deepStrictEqual(
+        [answer.status, answer.json["code"], answer.json["reason"]],
+        [402, "payment_failed", "invalid_exact_evm_insufficient_balance"],
+      )
+      assert.strictEqual(sent.length, 0)
+      assert.strictEqual(yield* relayed, 0)
+    }).pipe(Effect.provide(wired("relayer", "10 seconds"))),
+  )
+})
+
+describe("a node without a pending state", { concurrent: true }, () => {
+  it.live("is asked about its newest block instead", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      rpc.arm("eth_estimateGas", "refusal", (params) => params.includes("pending"))
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})
+
+describe("a transaction that no block takes", { concurrent: true }, () => {
+  it.live("is replaced at a higher fee, in its own place", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      const sent = overhear(rpc)
+      yield* Purchase.onChain((client) => client.setAutomine(false))
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      // From now on a block costs more than was offered.
+      yield* Purchase.onChain(async (client) => {
+        await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
+        await client.mine({ blocks: 1 })
+        await client.setAutomine(true)
+      })
+      yield* untilSettled(url, purchase)
+      assert.isAtLeast(sent.length, 2)
+      const [first, ...others] = sent
+      for (const other of others) {
+        assert.strictEqual(other.nonce, first?.nonce)
+        assert.isAbove(Number(other.maxFeePerGas), Number(first?.maxFeePerGas) * 1.1)
+      }
+      assert.strictEqual(yield* relayed, 1)
+      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})

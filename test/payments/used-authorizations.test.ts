@@ -1,0 +1,225 @@
+/** An authorization that is on the chain already: whose it is, whom it paid, and what is said of it. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { privateKeyToAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import * as Purchase from "../support/Purchase.ts"
+import * as Stranger from "../support/Stranger.ts"
+import { Wires, wired } from "../support/Wires.ts"
+import {
+  type Answer,
+  ask,
+  challengeOf,
+  encode,
+  newCommitment,
+  newKey,
+  newPayer,
+  post,
+  sign,
+  World,
+} from "../support/World.ts"
+
+/** A signed stone whose authorization ends at a given second of this machine's clock. */
+const prepareUntil = Effect.fnUntraced(function* (url: string, validBefore: string) {
+  const payer = yield* newPayer(10n * Purchase.price)
+  const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
+  const { payload, ...payment } = yield* sign(payer, challenge.accepts[0], challenge.resource, { validBefore })
+  const key = newKey()
+  const purchase: Purchase.Purchase = {
+    key,
+    body: { commitment: newCommitment() },
+    headers: { "idempotency-key": key, "payment-signature": encode({ ...payment, payload }) },
+    payer,
+    nonce: payload.authorization.nonce,
+    signature: payload.signature,
+    validBefore,
+  }
+  return purchase
+})
+
+/** The same payment for another purchase. */
+const otherwise = (purchase: Purchase.Purchase): Purchase.Purchase => {
+  const key = newKey()
+  return {
+    ...purchase,
+    key,
+    body: { commitment: newCommitment() },
+    headers: { ...purchase.headers, "idempotency-key": key },
+  }
+}
+
+const assertBound = (answer: Answer) =>
+  assert.deepStrictEqual(
+    [answer.status, answer.json["code"]],
+    [409, "payment_authorization_already_bound"],
+    answer.text,
+  )
+
+/** Refused without a word that nothing was charged, in a sentence that says what happened instead. */
+const assertInvalid = (answer: Answer, words: RegExp) => {
+  assert.deepStrictEqual([answer.status, answer.json["code"]], [402, "payment_invalid"], answer.text)
+  assert.match(String(answer.json["message"]), words)
+}
+
+const written = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ attempts: number; claims: number; strays: number }>`
+    SELECT (SELECT count(*)::int FROM payment_attempts) AS attempts, (SELECT count(*)::int FROM payment_claims) AS claims,
+      (SELECT count(*)::int FROM payment_strays) AS strays`,
+).pipe(Effect.map((rows) => rows[0]))
+
+const relayed = Effect.gen(function* () {
+  const { relayerKey } = yield* LocalChain
+  const { address } = privateKeyToAccount(Redacted.value(relayerKey))
+  return yield* Purchase.onChain((client) => client.getTransactionCount({ address }))
+})
+
+const untilOver = (validBefore: number) =>
+  Effect.suspend(() => Effect.sleep(Math.max(0, validBefore * 1000 - Date.now() + 1000)))
+
+const seconds = () => Math.floor(Date.now() / 1000)
+
+describe("an authorization that another attempt holds", { concurrent: true }, () => {
+  it.live("is that attempt's after it settled, whatever else it is presented for", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* Purchase.prepare(url)
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      assertBound(yield* Purchase.send(url, otherwise(purchase)))
+      const { body: _, headers } = otherwise(purchase)
+      assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("is still its own once its time is over", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const end = seconds() + 20
+      const purchase = yield* prepareUntil(url, String(end))
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      yield* untilOver(end)
+      assertBound(yield* Purchase.send(url, otherwise(purchase)))
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})
+
+describe("an authorization that paid us and belongs to nobody", { concurrent: true }, () => {
+  it.live("is claimed by who presents it in time, and costs us no gas", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* Purchase.prepare(url)
+      const transaction = yield* Stranger.broadcast(purchase)
+      const answer = yield* Purchase.send(url, purchase)
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
+      assert.strictEqual(yield* relayed, 0)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("is claimed once by twenty at a time, with a wallet that is empty by now", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* Purchase.prepare(url, Purchase.price)
+      yield* Stranger.broadcast(purchase)
+      const answers = yield* Effect.forEach(Array.from({ length: 20 }), () => Purchase.send(url, otherwise(purchase)), {
+        concurrency: "unbounded",
+      })
+      const codes = answers.map(({ json, status }) => `${status} ${String(json["code"] ?? "")}`).sort()
+      assert.deepStrictEqual(codes, [
+        "201 ",
+        ...Array.from({ length: 19 }, () => "409 payment_authorization_already_bound"),
+      ])
+      yield* Purchase.audit(url)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  const late: ReadonlyArray<readonly [what: string, end: () => number, isAwaited: boolean]> = [
+    ["after its time", () => seconds() + 20, true],
+    ["within a time longer than was asked for", () => seconds() + 3600, false],
+  ]
+  for (const [what, end, isAwaited] of late) {
+    it.live(`is told so ${what}, and noted once for the operator`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* World
+        const { rpc } = yield* Wires
+        const sql = yield* SqlClient.SqlClient
+        const validBefore = end()
+        const purchase = yield* prepareUntil(url, String(validBefore))
+        const transaction = yield* Stranger.broadcast(purchase)
+        if (isAwaited) yield* untilOver(validBefore)
+        for (const one of [purchase, otherwise(purchase)]) {
+          const answer = yield* Purchase.send(url, one)
+          assertInvalid(answer, /paid us in transaction .* belongs to no purchase we know\. Do not sign again/u)
+          assert.include(answer.text, transaction)
+          assert.notMatch(answer.text, /nothing was charged/iu)
+        }
+        // Known by now: the node has nothing to add.
+        rpc.arm("eth_getLogs", "status500")
+        assertInvalid(yield* Purchase.send(url, otherwise(purchase)), /belongs to no purchase/u)
+        assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 1 })
+        const rows = yield* sql<{ payer: string; transaction: string; amountAtomic: string }>`
+          SELECT payer, transaction, amount_atomic::text AS amount_atomic FROM payment_strays`
+        assert.deepStrictEqual(rows, [
+          { payer: purchase.payer.address.toLowerCase(), transaction, amountAtomic: Purchase.price.toString() },
+        ])
+      }).pipe(Effect.provide(wired("relayer"))),
+    )
+  }
+
+  it.live("is not judged by a node that shows the log and not the receipt", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      yield* Stranger.broadcast(purchase)
+      rpc.arm("eth_getTransactionReceipt", "nothing")
+      const answer = yield* Purchase.send(url, purchase)
+      assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "facilitator_unavailable"], answer.text)
+      assert.match(String(answer.json["message"]), /do not sign another/u)
+      assert.notMatch(answer.text, /nothing was charged/iu)
+      assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
+      yield* rpc.calm
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})
+
+describe("an authorization that did not pay us", { concurrent: true }, () => {
+  it.live("because it was cancelled is told so", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* Purchase.prepare(url)
+      const transaction = yield* Stranger.cancel(purchase)
+      const answer = yield* Purchase.send(url, purchase)
+      assertInvalid(answer, /cancelled this authorization .* Nothing was charged; sign a new one\.$/u)
+      assert.include(answer.text, transaction)
+      assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("because its nonce paid somebody else is told so", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* Purchase.prepare(url)
+      const transaction = yield* Stranger.spendElsewhere(purchase)
+      const answer = yield* Purchase.send(url, purchase)
+      assertInvalid(answer, /which did not pay us its amount\. This request charged nothing; sign a new one\.$/u)
+      assert.include(answer.text, transaction)
+      assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("and is over, unused, is told that nothing was charged", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* prepareUntil(url, String(seconds() - 5))
+      assertInvalid(yield* Purchase.send(url, purchase), /expires too soon; sign a new one\. Nothing was charged\.$/u)
+      assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})

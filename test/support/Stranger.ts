@@ -1,0 +1,86 @@
+/** Somebody else on the same chain: brings to it what others have signed, and has their authorizations cancelled or used up. */
+import { Effect } from "effect"
+import { type Hex, parseAbi } from "viem"
+import type { PrivateKeyAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { onChain, price, type Purchase, token } from "./Purchase.ts"
+
+// Account 0 of the public test mnemonic: anvil signs for it.
+export const stranger: Hex = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+
+const transferAbi = parseAbi([
+  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
+])
+
+interface Signed {
+  readonly payer: PrivateKeyAccount
+  readonly nonce: Hex
+  readonly signature: Hex
+  readonly validBefore: string
+}
+
+/** Brings a signed transfer to `to` on the chain; answers its transaction. */
+const bring = ({ nonce, payer, signature, validBefore }: Signed, to: Hex) =>
+  onChain(async (client, { asset }) => {
+    const hash = await client.writeContract({
+      address: asset,
+      abi: transferAbi,
+      functionName: "transferWithAuthorization",
+      args: [payer.address, to, price, 0n, BigInt(validBefore), nonce, signature],
+      account: stranger,
+      chain: null,
+    })
+    await client.waitForTransactionReceipt({ hash })
+    return hash
+  })
+
+/** Anyone who has seen a payment can bring it to the chain. */
+export const broadcast = (purchase: Purchase) => Effect.flatMap(LocalChain, ({ payTo }) => bring(purchase, payTo))
+
+/** The payer cancels its own authorization. */
+export const cancel = ({ nonce, payer }: Purchase) =>
+  onChain(async (client, { asset, chainId }) => {
+    const signature = await payer.signTypedData({
+      domain: { name: "USDC", version: "2", chainId, verifyingContract: asset },
+      types: {
+        CancelAuthorization: [
+          { name: "authorizer", type: "address" },
+          { name: "nonce", type: "bytes32" },
+        ],
+      },
+      primaryType: "CancelAuthorization",
+      message: { authorizer: payer.address, nonce },
+    })
+    const args = [payer.address, nonce, signature] as const
+    const call = { address: asset, abi: token, functionName: "cancelAuthorization", args } as const
+    const hash = await client.writeContract({ ...call, account: stranger, chain: null })
+    await client.waitForTransactionReceipt({ hash })
+    return hash
+  })
+
+/** The payer uses the same nonce to pay somebody else. */
+export const spendElsewhere = ({ nonce, payer, validBefore }: Purchase) =>
+  onChain(async (_, { asset, chainId }) =>
+    payer.signTypedData({
+      domain: { name: "USDC", version: "2", chainId, verifyingContract: asset },
+      types: {
+        TransferWithAuthorization: [
+          { name: "from", type: "address" },
+          { name: "to", type: "address" },
+          { name: "value", type: "uint256" },
+          { name: "validAfter", type: "uint256" },
+          { name: "validBefore", type: "uint256" },
+          { name: "nonce", type: "bytes32" },
+        ],
+      },
+      primaryType: "TransferWithAuthorization",
+      message: {
+        from: payer.address,
+        to: stranger,
+        value: price,
+        validAfter: 0n,
+        validBefore: BigInt(validBefore),
+        nonce,
+      },
+    }),
+  ).pipe(Effect.flatMap((signature) => bring({ nonce, payer, validBefore, signature }, stranger)))
