@@ -189,8 +189,13 @@ describe("an answer that is whole but too long", { concurrent: true }, () => {
     Effect.gen(function* () {
       const answering = (size: number) =>
         serve(async (_, body) => {
-          const calls: ReadonlyArray<{ readonly id: number }> = [JSON.parse(body)].flat()
-          const answers = calls.map(({ id }) => ({ jsonrpc: "2.0", id, result: "0x1" }))
+          const calls: ReadonlyArray<{ readonly id: number; readonly method: string }> = [JSON.parse(body)].flat()
+          const block = { number: "0x1", hash: `0x${"1".repeat(64)}`, timestamp: "0x1" }
+          const answers = calls.map(({ id, method }) => ({
+            jsonrpc: "2.0",
+            id,
+            result: method === "eth_getBlockByNumber" ? block : "0x1",
+          }))
           const { body: text = "" } = Object(json(Array.isArray(JSON.parse(body)) ? answers : answers[0]))
           return { status: 200, body: padding(text, size) }
         })

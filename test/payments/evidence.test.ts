@@ -30,7 +30,7 @@ const signed = Effect.fnUntraced(function* (
     account,
     offer,
     { url: "" },
-    { validBefore: String(block.timestamp + 3600n), ...change },
+    { validBefore: String(block.timestamp + 150n), ...change },
   )
   const { authorization, signature } = payload
   const one: SignedAuthorization = {

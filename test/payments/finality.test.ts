@@ -160,7 +160,12 @@ describe("a settled transfer", { concurrent: true }, () => {
       const failing = yield* health
       assert.strictEqual(failing.status, 503)
       assert.deepInclude(failing.json, { ok: false })
-      assert.deepStrictEqual(failing.json["payments"], { enabled: true, state: "failing", pending: 0 })
+      assert.deepStrictEqual(failing.json["payments"], {
+        enabled: true,
+        state: "failing",
+        pending: 0,
+        settlement: "ok",
+      })
       assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
       yield* assertKept(bought)
       yield* sql`UPDATE payment_attempts SET acknowledged_at = now() WHERE finality = 'lost'`

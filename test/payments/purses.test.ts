@@ -158,7 +158,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
         await client.mine({ blocks: 4 })
       })
       yield* rpc.calm
-      assert.strictEqual((yield* ask(`${url}/api/reconcile/${first.key}`, { method: "POST" })).status, 402)
+      assert.strictEqual((yield* Purchase.secondLook(url, first)).status, 402)
       assert.deepInclude(yield* attempts, { pending: 0, failed: 1, claims: 0 })
     }).pipe(Effect.provide(wired("relayer"))),
   )

@@ -73,7 +73,8 @@ export const send = (url: string, { body, headers }: Purchase) =>
     Effect.flatMap(Effect.abortSignal, (signal) => ask(`${url}/api/witness`, { ...post(body, headers), signal })),
   )
 
-export const reconcile = (url: string, { key }: Purchase) => ask(`${url}/api/reconcile/${key}`, { method: "POST" })
+export const reconcile = (url: string, { key }: Pick<Purchase, "key">) =>
+  ask(`${url}/api/reconcile/${key}`, { method: "POST" })
 
 /** Past the end of every authorization signed so far, on a block that is final; once, or new ones would live too long. */
 export const outlive = onChain(async (client) => {
@@ -97,7 +98,7 @@ export const doubted = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key
   yield* sql`SELECT id FROM payment_attempts WHERE idempotency_key = ${key} AND doubted_at IS NOT NULL`.pipe(
     Effect.orDie,
     Effect.repeat({ until: (rows) => rows.length > 0, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(`no look found that ${key} fails`) }),
+    Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die(`no look found that ${key} fails`) }),
   )
 })
 
@@ -111,7 +112,7 @@ export const aSweepLater = Effect.fnUntraced(function* ({ key }: Pick<Purchase, 
 })
 
 /** One look fails nothing, nor do two at once; the answer to a second one that is a sweep later. */
-export const secondLook = Effect.fnUntraced(function* (url: string, purchase: Purchase) {
+export const secondLook = Effect.fnUntraced(function* (url: string, purchase: Pick<Purchase, "key">) {
   assertPending(url, purchase, yield* reconcile(url, purchase))
   assertPending(url, purchase, yield* reconcile(url, purchase))
   yield* aSweepLater(purchase)
@@ -206,7 +207,7 @@ interface Segment {
 }
 
 /** The 202 of an open outcome: where to ask again, when, and that nothing is to be paid again. */
-export const assertPending = (url: string, { key }: Purchase, answer: Answer) => {
+export const assertPending = (url: string, { key }: Pick<Purchase, "key">, answer: Answer) => {
   assert.strictEqual(answer.status, 202, answer.text)
   assert.strictEqual(answer.json["code"], "settlement_pending")
   assert.strictEqual(answer.headers.get("location"), `${url}/api/reconcile/${key}`)

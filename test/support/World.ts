@@ -102,7 +102,7 @@ const startChain = Effect.gen(function* () {
   return { chain: started, first } satisfies Lent
 })
 
-/** Back at its first block, with nothing waiting, for the next test; one that does not obey is left alone. */
+/** Back at its first block, with nothing waiting; one that does not obey is left alone. */
 const giveBack = ({ chain: used, first }: Lent) =>
   Effect.ignore(
     Effect.tryPromise(async () => {
@@ -114,13 +114,24 @@ const giveBack = ({ chain: used, first }: Lent) =>
     }),
   )
 
+/** As one that has just been started: its newest block is of this moment, and gas costs what it did at first. */
+const renew = (lent: Lent) =>
+  Effect.as(
+    Effect.promise(async () => {
+      const client = chainClient(lent.chain.rpcUrl)
+      await client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n })
+      await client.mine({ blocks: 1 })
+    }),
+    lent,
+  )
+
 /** A chain for one test or file alone. */
 export const chain = Layer.effect(
   LocalChain,
   Effect.map(
     Effect.acquireRelease(
       Effect.suspend(() =>
-        Option.match(Option.fromUndefinedOr(idle.pop()), { onNone: () => startChain, onSome: Effect.succeed }),
+        Option.match(Option.fromUndefinedOr(idle.pop()), { onNone: () => startChain, onSome: renew }),
       ),
       giveBack,
     ),
