@@ -1,4 +1,5 @@
-/** Tests run against a real PostgreSQL and a real chain, as many files at a time as there are cores. */
+/** Tests run against a real PostgreSQL, a real chain and a real browser. */
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import LongestFirst from "./test/support/LongestFirst.ts"
 import { patience } from "./test/support/Patience.ts"
@@ -10,6 +11,8 @@ export default defineConfig({
   test: {
     // Reading the code costs more than most files' tests: a worker reads it once.
     isolate: false,
+    // Half of the time they wait: for blocks, for polls, for processes that start.
+    maxWorkers: 2 * availableParallelism(),
     silent: "passed-only",
     reporters: ["default", "./test/support/Reporter.ts"],
     sequence: { sequencer: LongestFirst },

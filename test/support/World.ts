@@ -119,6 +119,8 @@ const renew = (lent: Lent) =>
   Effect.as(
     Effect.promise(async () => {
       const client = chainClient(lent.chain.rpcUrl)
+      // The way back took its clock along.
+      await client.transport.request({ method: "evm_setTime", params: [Math.floor(Date.now() / 1000)] })
       await client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n })
       await client.mine({ blocks: 1 })
     }),
