@@ -1,8 +1,9 @@
 /** `dist` is what runs: the pages, and the server with all commands as one bundle; the same for the same sources. */
-import { writeFile } from "node:fs/promises"
+import { mkdir, rm, writeFile } from "node:fs/promises"
+import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { build as bundle, type OutputFile } from "esbuild"
-import { fingerprint, stampOf } from "./freshness.ts"
+import { fingerprint, isFresh, stampOf } from "./freshness.ts"
 import { packageRoot } from "./platform/PackageRoot.ts"
 import { writeOutput } from "./web/output.ts"
 import { build as buildPages } from "./web/build.ts"
@@ -51,7 +52,7 @@ const buildServer = async (target: URL) => {
     write: false,
     logLevel: "warning",
   })
-  await writeOutput(outdir, withoutForeignMaps(outputFiles), { keepMillis: 86_400_000 })
+  await writeOutput(outdir, withoutForeignMaps(outputFiles))
 }
 
 /** Pages and server, below `target`. */
@@ -59,12 +60,27 @@ export const build = async (target: URL): Promise<void> => {
   await Promise.all([buildPages(new URL("dist/web/", target)), buildServer(target)])
 }
 
-/** The same for the checkout, whose commands ask whether it is fresh; whoever runs it meanwhile never sees half a file. */
-export const buildCheckout = async (): Promise<void> => {
-  // Taken before: what changes meanwhile is built next time.
-  const built = fingerprint(packageRoot)
-  await build(packageRoot)
-  await writeFile(stampOf(packageRoot), built)
+/** One build at a time; the lock is the kernel's, so whoever is killed has it no longer. */
+const alone = async (run: () => Promise<void>) => {
+  await mkdir(new URL("dist/", packageRoot), { recursive: true })
+  const lock = new DatabaseSync(fileURLToPath(new URL("dist/build.lock", packageRoot)), { timeout: 600_000 })
+  try {
+    lock.exec("BEGIN IMMEDIATE")
+    await run()
+  } finally {
+    lock.close()
+  }
 }
+
+/** The same for the checkout, unless somebody has just done it; whoever runs it meanwhile never sees half a file. */
+export const buildCheckout = (): Promise<void> =>
+  alone(async () => {
+    // Taken before: what changes meanwhile is built next time.
+    const built = fingerprint(packageRoot)
+    if (isFresh(packageRoot)) return
+    await rm(stampOf(packageRoot), { force: true })
+    await build(packageRoot)
+    await writeFile(stampOf(packageRoot), built)
+  })
 
 if (import.meta.main) await buildCheckout()

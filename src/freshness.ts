@@ -4,12 +4,13 @@ import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-const sources = ["src", "schema", "migrations", "package-lock.json"]
+/** npm writes the last one with each install. */
+const sources = ["src", "schema", "migrations", "tsconfig.json", "node_modules/.package-lock.json"]
 const stamp = "dist/built"
 
 const describe = (path: string) => {
-  const { mtimeMs, size } = statSync(path)
-  return `${path} ${size} ${mtimeMs}`
+  const found = statSync(path, { throwIfNoEntry: false })
+  return `${path} ${found?.size} ${found?.mtimeMs}`
 }
 
 /** Changes whenever a source does. */
@@ -18,7 +19,7 @@ export const fingerprint = (root: URL) => {
   const hash = createHash("sha256")
   for (const source of sources) {
     const path = join(folder, source)
-    const files = source.includes(".")
+    const files = source.endsWith(".json")
       ? [path]
       : readdirSync(path, { recursive: true, withFileTypes: true })
           .filter((entry) => entry.isFile())

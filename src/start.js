@@ -4,11 +4,12 @@ import "./node.js"
 
 const { existsSync } = await import("node:fs")
 const { enableCompileCache } = await import("node:module")
+const { fileURLToPath } = await import("node:url")
 
 const root = new URL("../", import.meta.url)
 
 // In a folder that cannot be written nothing is kept, and everything works.
-enableCompileCache(new URL("dist/cache/", root).pathname)
+enableCompileCache(fileURLToPath(new URL("dist/cache/", root)))
 process.setSourceMapsEnabled(true)
 
 // What is packed holds the bundle without its sources.

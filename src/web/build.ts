@@ -30,5 +30,5 @@ export const build = async (folder: URL): Promise<void> => {
     write: false,
     logLevel: "warning",
   })
-  await writeOutput(target, outputFiles, { keepMillis: 0 })
+  await writeOutput(target, outputFiles)
 }

@@ -1,5 +1,5 @@
 /** Writes what a build made, so that whoever reads it meanwhile never sees half a file. */
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { OutputFile } from "esbuild"
 
@@ -18,24 +18,21 @@ const replace = async ({ contents, path }: OutputFile) => {
   await rename(half, path)
 }
 
-const ageMillis = (file: string) =>
-  stat(file).then(
-    ({ mtimeMs }) => Date.now() - mtimeMs,
-    () => 0,
-  )
+const isHashed = (file: string) => /-[0-9A-Z]{8}\.\w+(?:\.map)?$/u.test(file)
 
-/** Replaces the files of `folder`; those of earlier builds stay for `keepMillis`, as a running program may load them still. */
-export const writeOutput = async (
-  folder: string,
-  files: ReadonlyArray<OutputFile>,
-  { keepMillis }: { readonly keepMillis: number },
-): Promise<void> => {
+/** A running server or an open page may load a chunk for a day after it dropped out of the build; when, is noted in its times. */
+const discard = async (file: string) => {
+  if (!isHashed(file)) return rm(file, { force: true })
+  const { atimeMs, mtimeMs } = await stat(file)
+  if (atimeMs !== 0) return utimes(file, 0, Date.now() / 1000)
+  if (Date.now() - mtimeMs > 86_400_000) await rm(file, { force: true })
+}
+
+/** Replaces the files of `folder`. */
+export const writeOutput = async (folder: string, files: ReadonlyArray<OutputFile>): Promise<void> => {
   // Entries last: they name the chunks.
-  const chunksFirst = [...files].sort(
-    (a, b) => Number(/-[0-9A-Z]{8}\./u.test(b.path)) - Number(/-[0-9A-Z]{8}\./u.test(a.path)),
-  )
+  const chunksFirst = [...files].sort((a, b) => Number(isHashed(b.path)) - Number(isHashed(a.path)))
   for (const file of chunksFirst) await replace(file)
   const built = new Set(files.map(({ path }) => path))
-  for (const file of await filesOf(folder))
-    if (!built.has(file) && (keepMillis === 0 || (await ageMillis(file)) > keepMillis)) await rm(file, { force: true })
+  for (const file of await filesOf(folder)) if (!built.has(file)) await discard(file)
 }

@@ -1,7 +1,11 @@
 /** The validating pass: whatever any test hears from a server of ours has to be what the document says. */
-import { afterEach, assert } from "vitest"
+import { afterAll, afterEach, assert } from "vitest"
 import { newFaults } from "./Hearing.ts"
 
-afterEach(async () => {
+const judge = async () => {
   assert.deepStrictEqual(await newFaults(), [], "an answer is not what schema/openapi.json says")
-})
+}
+
+afterEach(judge)
+// What was heard while a file was being left is its own, not the next one's.
+afterAll(judge)
