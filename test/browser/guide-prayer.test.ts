@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { Page, Request } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { isAccessible, picture, steps, visit } from "../support/Browser.ts"
-import { guide, settled, signed } from "../support/Guide.ts"
+import { fill, guide, settled, signed } from "../support/Guide.ts"
 import { ask, chainClient } from "../support/World.ts"
 
 /** All requests a page makes from now on. */
@@ -186,6 +186,145 @@ guide("a prayer", (it) => {
         (yield* attemptsAt("brass-cicada")).map(({ state }) => state),
         ["settled"],
       )
+    }),
+  )
+
+  it.effect("is finished by a tab that was restored from before it was signed", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/atlas-sandpiper")
+      const requests = watch(page)
+      yield* steps(async () => {
+        await cutOff(page)
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await page.getByLabel("Your words").first().fill("The tab came back.")
+        await lay(page).click()
+        await page.getByText("not paying again").waitFor()
+        await page.evaluate(() => {
+          for (const slot of Object.keys(sessionStorage).filter((name) => name.startsWith("altar:purchase:"))) {
+            const purchase = JSON.parse(sessionStorage.getItem(slot) ?? "{}")
+            sessionStorage.setItem(slot, JSON.stringify({ ...purchase, payment: null }))
+          }
+        })
+        await page.reload()
+        await page.getByText("not paying again").waitFor()
+        await page.unrouteAll({ behavior: "ignoreErrors" })
+        await settled(page).waitFor()
+        assert.include(await page.locator(".keepsake").innerText(), "The tab came back.")
+      })
+      assert.strictEqual(new Set(signed(requests).map(({ key, payment }) => `${key} ${payment}`)).size, 1)
+      assert.deepStrictEqual(
+        (yield* attemptsAt("atlas-sandpiper")).map(({ state }) => state),
+        ["settled"],
+      )
+    }),
+  )
+
+  for (const [spirit, what, status] of [
+    ["compass-beetle", "a proxy refuses", 403],
+    ["ink-cuttlefish", "a portal claims to be", 200],
+  ] as const) {
+    it.effect(`that ${what} is not over: only the altar ends it`, () =>
+      Effect.gen(function* () {
+        const { page, url } = yield* visit("/v2/")
+        // What is answered here is not the altar's, and no page of ours is judged by it.
+        const next = yield* Effect.promise(() => page.context().newPage())
+        const requests = watch(next)
+        yield* steps(async () => {
+          await next.goto(`${url}/v2/spirits/${spirit}`)
+          await next.route(
+            (to) => paidPath(to) || to.pathname.startsWith("/api/reconcile/"),
+            (route) =>
+              route.request().headers()["payment-signature"] === undefined && paidPath(new URL(route.request().url()))
+                ? route.continue()
+                : route.fulfill({ status, contentType: "text/html", body: "<h1>Not so fast</h1>" }),
+          )
+          await wallet(next).click()
+          await next.getByText("Play wallet with").first().waitFor()
+          await lay(next).click()
+          await next.getByText("No answer. Asking again, not paying again.").waitFor()
+          assert.strictEqual(await next.getByText(/nothing was charged/iu).count(), 0)
+          await next.unrouteAll({ behavior: "ignoreErrors" })
+          await settled(next).waitFor()
+        })
+        assert.strictEqual(new Set(signed(requests).map(({ key, payment }) => `${key} ${payment}`)).size, 1)
+        assert.deepStrictEqual(
+          (yield* attemptsAt(spirit)).map(({ state }) => state),
+          ["settled"],
+        )
+      }),
+    )
+  }
+
+  it.effect("that the altar refuses is said to have cost nothing only where the altar says so", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/dune-pangolin")
+      yield* steps(async () => {
+        await page.route(paidPath, (route) =>
+          route.request().headers()["payment-signature"] === undefined
+            ? route.continue()
+            : route.fulfill({
+                status: 409,
+                headers: { "access-control-allow-origin": "*" },
+                json: { ok: false, code: "idempotency_conflict", message: "This key names another purchase." },
+              }),
+        )
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await lay(page).click()
+        await page.getByText("This key names another purchase.").waitFor()
+        assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)
+        assert.strictEqual((await kept(page)).filter((slot) => slot.startsWith("altar:words:")).length, 1)
+      })
+    }),
+  )
+
+  it.effect("whose signature finds no room is not said to be kept", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/lichen-yak")
+      const requests = watch(page)
+      yield* steps(async () => {
+        // Room for the words, and none for what is signed.
+        await fill(page, 700)
+        await cutOff(page)
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await lay(page).click()
+        await page.getByText("Stay on this page until it is settled.").waitFor()
+        await page.getByText("not paying again").waitFor()
+        const asked = page.waitForEvent("dialog")
+        await page.close({ runBeforeUnload: true })
+        await (await asked).dismiss()
+        await page.unrouteAll({ behavior: "ignoreErrors" })
+        await settled(page).waitFor()
+      })
+      assert.strictEqual(new Set(signed(requests).map(({ payment }) => payment)).size, 1)
+    }),
+  )
+
+  it.effect("can be laid though another part of the page fails", () =>
+    Effect.gen(function* () {
+      const { complaints, page } = yield* visit("/v2/spirits/midnight-otter")
+      yield* steps(async () => {
+        await page.addInitScript(() => {
+          new MutationObserver((_, observer) => {
+            const form = document.querySelector("#prayer form[data-pay]")
+            if (form === null) return
+            observer.disconnect()
+            // A form that checks and has none of its fields.
+            const broken = document.createElement("form")
+            broken.setAttribute("data-sealing", "")
+            document.body.append(broken)
+          }).observe(document, { childList: true, subtree: true })
+        })
+        await page.reload()
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await lay(page).click()
+        await settled(page).waitFor()
+      })
+      assert.strictEqual(complaints.length, 1)
+      assert.match(complaints.join(), /The page has no \w+ at \[data-salt\]/u)
     }),
   )
 

@@ -1,11 +1,13 @@
 /** Salt and words are in the browser before anything is paid, come first on the receipt, and find their way back. */
-import { readFile } from "node:fs/promises"
+import { mkdtemp, readFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Page, Request } from "playwright-core"
+import type { Download, Page, Request } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible, picture, steps, visit } from "../support/Browser.ts"
-import { guide, leave, settled, signed } from "../support/Guide.ts"
+import { fill, guide, leave, settled, signed } from "../support/Guide.ts"
 
 interface Kept {
   readonly salt: string
@@ -48,6 +50,13 @@ const isAsked = async (page: Page) => {
   )
   await page.evaluate(() => setTimeout(() => location.reload()))
   return dialog
+}
+
+/** The browser may run apart from the test: what it saved is copied over. */
+const keep = async (download: Download) => {
+  const path = join(await mkdtemp(join(tmpdir(), "altar-words-")), "words.json")
+  await download.saveAs(path)
+  return path
 }
 
 const file = (kept: object) => ({
@@ -105,7 +114,7 @@ guide("sealed words", (it) => {
         assert.isTrue(await isAsked(page), "leaving with unsaved words is questioned")
         const saving = page.waitForEvent("download")
         await page.getByRole("link", { name: "Save as a file" }).click()
-        const saved = await (await saving).path()
+        const saved = await keep(await saving)
         assert.deepStrictEqual(JSON.parse(await readFile(saved, "utf8")), kept)
         await page.getByText("Kept.", { exact: true }).waitFor()
         const asked: Array<string> = []
@@ -212,6 +221,62 @@ guide("sealed words", (it) => {
     }),
   )
 
+  it.effect("come back from a file of which another entry was damaged, and that is said", () =>
+    Effect.gen(function* () {
+      const [salt, words] = ["fedcba9876543210", "Snow after the ninth."]
+      const kept = { salt, words, commitment: seal(salt, words) }
+      const stone = yield* leave("/api/witness", { commitment: kept.commitment })
+      const { page } = yield* visit(`/witness/${stone.id}`)
+      yield* steps(async () => {
+        const input = page.getByLabel("Your saved file")
+        await input.setInputFiles(file({ words: [{ ...kept, salt: "0".repeat(16) }, kept] }))
+        await page.locator("#check").getByText("Filled in.").first().waitFor()
+        assert.strictEqual(await page.locator("#check-salt").inputValue(), salt)
+        await page.locator("#check").getByText("1 entry did not hash to the commitment and were left out.").waitFor()
+      })
+    }),
+  )
+
+  it.effect("that are settled stay when their tab is restored from before it was signed", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/witness")
+      yield* steps(async () => {
+        let before: ReadonlyArray<readonly [string, string]> = []
+        await page.route(
+          (url) => url.pathname === "/api/witness",
+          async (route) => {
+            if (route.request().headers()["payment-signature"] !== undefined)
+              before = await page.evaluate(() =>
+                Object.keys(sessionStorage).flatMap((slot) =>
+                  slot.startsWith("altar:purchase:")
+                    ? [
+                        [
+                          slot,
+                          JSON.stringify({ ...JSON.parse(sessionStorage.getItem(slot) ?? "{}"), payment: null }),
+                        ] as const,
+                      ]
+                    : [],
+                ),
+              )
+            await route.continue()
+          },
+        )
+        await setStone(page, "Kept through a restart.")
+        await settled(page).waitFor()
+        await page.getByRole("link", { name: "Save as a file" }).click()
+        assert.strictEqual(before.length, 1)
+        await page.evaluate((slots) => slots.forEach(([slot, text]) => sessionStorage.setItem(slot, text)), before)
+        await page.reload()
+        await page.getByText("This tab was left before it held a signature").waitFor()
+        assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)
+        assert.deepStrictEqual(
+          (await held(page)).map(({ words }) => words),
+          ["Kept through a restart."],
+        )
+      })
+    }),
+  )
+
   it.effect("that a browser cannot keep are said to be lost with the page", () =>
     Effect.gen(function* () {
       const { page } = yield* visit("/v2/witness")
@@ -265,7 +330,7 @@ guide("my acts", (it) => {
         assert.strictEqual(kept.length, 2)
         const saving = page.waitForEvent("download")
         await page.getByRole("link", { name: "Save all as one file" }).click()
-        const saved = await (await saving).path()
+        const saved = await keep(await saving)
         await page.getByText("You saved a copy.").first().waitFor()
 
         await other.page.goto(mine)
@@ -297,6 +362,19 @@ guide("my acts", (it) => {
         assert.notInclude(requests.map(sentBy).join(), "of two")
       })
       assert.deepStrictEqual([...complaints, ...other.complaints], [])
+    }),
+  )
+
+  it.effect("tell of words that were taken back and found no room", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/mine")
+      const [salt, words] = ["0123456789abcdef", "No room at all."]
+      yield* steps(async () => {
+        await fill(page, 100)
+        await page.getByLabel("Your saved file").setInputFiles(file({ salt, words, commitment: seal(salt, words) }))
+        await page.getByText("1 entry found no room here and will be gone when you leave.").waitFor()
+        assert.deepStrictEqual(await held(page), [])
+      })
     }),
   )
 

@@ -103,3 +103,20 @@ export const signed = (requests: ReadonlyArray<Request>) =>
 
 /** The receipt a page shows when its purchase is settled. */
 export const settled = (page: Page) => page.locator(".receipt", { hasText: "Settled." })
+
+/** Fills the browser's storage for the site, but for so many characters. */
+export const fill = (page: Page, left: number) =>
+  page.evaluate((characters) => {
+    const put = (slot: string, length: number) => {
+      try {
+        localStorage.setItem(slot, "x".repeat(length))
+        return true
+      } catch {
+        return false
+      }
+    }
+    put("spare", characters)
+    let filler = 0
+    for (let length = 2 ** 22; length >= 1; length /= 2) while (put(`filler:${filler}`, length)) filler += 1
+    localStorage.removeItem("spare")
+  }, left)

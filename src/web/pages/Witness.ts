@@ -40,6 +40,9 @@ const shownParts = (stone: Stone): Html =>
   data-witnessed-at="${stone.witnessedAt}" data-transaction="${stone.transaction}"
   data-previous-hash="${stone.previousHash}" data-chain-hash="${stone.chainHash}"`
 
+const shownHead = ({ chainHash, sequence }: WitnessView["head"]): Html =>
+  html`data-shown-head="${sequence}" data-chain-hash="${chainHash}"`
+
 const strip = (stones: ReadonlyArray<Stone>): Html =>
   html`<div class="strip" role="region" aria-label="The chain, newest stone first" tabindex="0">
     <ol role="list">
@@ -80,7 +83,7 @@ export const verification = (from: number, to: number, head: number): Html =>
   html`<div class="verify scripted" data-verify data-from="${from}" data-to="${to}" data-head="${head}">
       <p class="doors">
         <button type="button" class="button button--main" data-verify-some>
-          Check ${from === to ? `stone ${from}` : `stones ${from} to ${to}`}</button
+          Check ${to < from ? "the empty chain" : from === to ? `stone ${from}` : `stones ${from} to ${to}`}</button
         >${head > to - from + 1 ? html`<button type="button" class="button" data-verify-all>Check all from stone 1 to ${head}</button>` : ""}
       </p>
       <div data-verify-status role="status"></div>
@@ -168,8 +171,9 @@ const aside = html`<div class="aside">
 
 export const witness = (view: WitnessView): Page => {
   const { before, found, head, next, payment, stones } = view
-  const newest = stones[0]?.sequence ?? 0
-  const oldest = stones.at(-1)?.sequence ?? 0
+  // Where no stone is shown the head is checked; the range of an empty chain is empty.
+  const newest = stones[0]?.sequence ?? head.sequence
+  const oldest = stones.at(-1)?.sequence ?? Math.max(1, head.sequence)
   return {
     title: "The witness chain",
     description: `${count(head.sequence, "witness stone")} in one chain. Each is a sealed commitment, timestamped by its payment and hashed onto the stone before it. Check every hash in your own browser.`,
@@ -180,7 +184,7 @@ export const witness = (view: WitnessView): Page => {
         <h1>The witness chain</h1>
         <p class="lead">
           A witness stone is a sealed commitment, timestamped by its payment and hashed onto the stone before it.
-          ${head.sequence === 0 ? "The chain is empty." : html`The chain is ${count(head.sequence, "stone")} long; its head is <span data-shown-head="${head.sequence}" data-chain-hash="${head.chainHash}">${short(head.chainHash)}</span>.`}
+          ${head.sequence === 0 ? html`The chain is <span ${shownHead(head)}>empty</span>.` : html`The chain is ${count(head.sequence, "stone")} long; its head is <span ${shownHead(head)}>${short(head.chainHash)}</span>.`}
           It is not legal notarization, and no proof of authorship or identity.
         </p>
       </header>
@@ -189,11 +193,11 @@ export const witness = (view: WitnessView): Page => {
           ? html`<p class="blank">
               ${before === undefined ? "No stone has been set. The first one follows 64 zeros." : "No stones before this one."}
             </p>`
-          : html`${strip(stones)}
-              <section id="verify" aria-labelledby="verify-title">
-                ${heading("verify-title", "Check it here", "Your browser computes each hash anew, and compares the chain with this page and with what it saw before.")}${verification(oldest, newest, head.sequence)}
-              </section>`
+          : strip(stones)
       }
+      <section id="verify" aria-labelledby="verify-title">
+        ${heading("verify-title", "Check it here", "Your browser computes each hash anew, and compares the chain with this page and with what it saw before.")}${verification(oldest, newest, head.sequence)}
+      </section>
       <section id="search" aria-labelledby="search-title">${heading("search-title", "Search")}${search(found)}</section>
       ${
         stones.length === 0

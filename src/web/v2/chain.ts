@@ -1,6 +1,6 @@
 /** A segment of the chain as the server tells it, and what our own hashing says to it. */
 import { genesisHash } from "../../../schema/altar/ChainLink.ts"
-import { ask, messageOf } from "./ask.ts"
+import { ask, messageOf, part } from "./ask.ts"
 import { chainHashOf } from "./digest.ts"
 
 export interface Link {
@@ -39,13 +39,14 @@ const isLink = (value: unknown): value is Link => {
   if (typeof value !== "object" || value === null) return false
   const texts = ["id", "commitment", "witnessedAt", "transaction", "previousHash", "chainHash"]
   return (
-    texts.every((name) => typeof Reflect.get(value, name) === "string") &&
-    typeof Reflect.get(value, "sequence") === "number"
+    texts.every((name) => typeof Reflect.get(value, name) === "string") && isSequence(Reflect.get(value, "sequence"))
   )
 }
 
+const isSequence = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
+
 const isPoint = (value: unknown): value is Point =>
-  typeof value === "object" && value !== null && "sequence" in value && "chainHash" in value
+  isSequence(part(value, "sequence")) && /^[0-9a-f]{64}$/u.test(String(part(value, "chainHash")))
 
 export const readSegment = async (from: number, limit: number): Promise<Segment> => {
   const answer = await ask(`/api/witness/chain?from=${from}&limit=${limit}`)

@@ -31,13 +31,11 @@ interface Range {
   readonly to: number
 }
 
-/** Nothing is known of this page when it was opened before; what it shows itself is no memory. */
-const knownNow = (opened: number): Known => {
+/** What this page shows itself is no memory, unless it was seen `before` the page was. */
+const knownNow = (before: ReadonlyArray<Seen>): Known => {
   const page = shown()
-  const earlier = seen().filter(
-    ({ at, sequence }) => at < opened || !(page.stones.has(sequence) || page.head?.sequence === sequence),
-  )
-  return { ...page, seen: new Map(earlier.map((point) => [point.sequence, point])) }
+  const since = seen().filter(({ sequence }) => !(page.stones.has(sequence) || page.head?.sequence === sequence))
+  return { ...page, seen: new Map([...since, ...before].map((point) => [point.sequence, point])) }
 }
 
 /** The range and, where they are near enough, the heads on both sides of it; those that are not are looked up alone. */
@@ -69,12 +67,14 @@ interface Walked extends Compared {
   readonly head: Point | undefined
   /** Heads that were looked up alone. */
   readonly apart: number
+  /** Those of them that were not answered. */
+  readonly missed: number
 }
 
 const walk = async (place: Place, asked: Range, known: Known, show: (judged: Judged) => boolean): Promise<Walked> => {
   const { far, range } = planOf(asked, known)
   const differences: Array<Difference> = []
-  let [next, count, wrong, bad, end, ends] = [range.from, 0, 0, 0, range.to, Infinity]
+  let [next, count, wrong, bad, missed, end, ends] = [range.from, 0, 0, 0, 0, range.to, Infinity]
   let last: Link | undefined
   let head: Point | undefined
   const tell = (judged: Judged) => {
@@ -92,10 +92,13 @@ const walk = async (place: Place, asked: Range, known: Known, show: (judged: Jud
   const read = async (from: number, limit: number) => {
     const segment = await readSegment(from, limit)
     ends = Math.min(ends, segment.head.sequence)
+    differences.push(...differenceAt(segment.head, known))
     return segment
   }
   for (const sequence of far) {
-    for (const judged of await judge(await read(sequence, 1), sequence, known)) tell(judged)
+    const answered = await judge(await read(sequence, 1), sequence, known)
+    if (answered.length !== 1) missed += 1
+    for (const judged of answered) tell(judged)
   }
   while (next <= end) {
     const segment = await read(next, Math.min(batch, end - next + 1))
@@ -113,9 +116,11 @@ const walk = async (place: Place, asked: Range, known: Known, show: (judged: Jud
     next += judged.length
     place.status.replaceChildren(verdict("waits", `${count} of ${end - range.from + 1} links checked.`))
   }
+  // An empty page asks for no link, and still for the head.
+  head ??= (await read(1, 1)).head
   const shorter = ends === Infinity ? undefined : shorterOf(ends, known)
   const expected = Math.max(0, end - range.from + 1)
-  return { range, count, expected, wrong, last, head, differences, shorter, apart: far.size }
+  return { range, count, expected, wrong, last, head, differences, shorter, apart: far.size, missed }
 }
 
 /** What to do about a difference. */
@@ -158,7 +163,7 @@ const scope = (before: Seen | undefined, { apart, range }: Walked, { from, to }:
 }
 
 const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyArray<Node> => {
-  const { count, differences, expected, head, last, shorter, wrong } = walked
+  const { apart, count, differences, expected, head, last, missed, range, shorter, wrong } = walked
   const differs = differences.length > 0 || shorter !== undefined
   const said: Array<Node> = []
   const [word, more] = headline(walked)
@@ -170,6 +175,14 @@ const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyA
   else if (differs) said.push(verdict("broken", word, more))
   if (shorter !== undefined) said.push(make("p", {}, shorterWords(shorter)))
   if (said.length > 0) return said
+  if (missed > 0)
+    return [verdict("broken", "Links are missing.", `${missed} of ${apart} heads that were known were not answered.`)]
+  if (range.to < range.from)
+    return [
+      head?.sequence === 0
+        ? verdict("holds", "The chain is empty.", "The altar answers with no stone, and this browser saw none.")
+        : verdict("waits", "The chain has grown.", "Load this page again to see its stones."),
+    ]
   if (count < expected || count === 0)
     return [verdict("broken", "Links are missing.", `${count} of ${expected} were answered.`)]
   if (last !== undefined && head?.sequence === last.sequence && head.chainHash !== last.chainHash)
@@ -189,9 +202,9 @@ const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyA
   ]
 }
 
-/** Checks `from` to `to`; `every` reports each link, not only what is wrong. `opened` is when this page was, in ms. */
-export const check = async (place: Place, { from, to }: Range, every: boolean, opened: number): Promise<void> => {
-  const known = knownNow(opened)
+/** Checks `from` to `to`; `every` reports each link, not only what is wrong. `before` is what was seen before this page. */
+export const check = async (place: Place, { from, to }: Range, every: boolean, before: Array<Seen>): Promise<void> => {
+  const known = knownNow(before)
   unmark()
   place.list.replaceChildren()
   place.status.replaceChildren(verdict("waits", "Checking."))
@@ -204,8 +217,11 @@ export const check = async (place: Place, { from, to }: Range, every: boolean, o
   const said = verdictOf(walked, { from, to }, known)
   const differs = walked.differences.length > 0 || walked.shorter !== undefined
   const saw = walked.shorter?.saw !== undefined || walked.differences.some((one) => one.saw !== undefined)
-  const again = () => void check(place, { from, to }, every, Date.now())
+  const again = () => {
+    before.length = 0
+    void check(place, { from, to }, every, before)
+  }
   place.status.replaceChildren(...said, ...(differs ? advice(again, saw) : []))
-  const holds = walked.wrong === 0 && !differs && walked.count === walked.expected
+  const holds = walked.wrong + walked.missed === 0 && !differs && walked.count === walked.expected
   if (holds && walked.last !== undefined) see([walked.last])
 }

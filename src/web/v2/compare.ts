@@ -54,8 +54,10 @@ export const differencesOf = (link: Link, { head, seen, stones }: Known): Readon
     .filter(differs)
 
 /** The same for a point whose link was not asked for. */
-export const differenceAt = ({ chainHash, sequence }: Point, { seen }: Known): ReadonlyArray<Difference> =>
-  [{ sequence, part: "chainHash" as const, chain: chainHash, page: undefined, saw: seen.get(sequence) }].filter(differs)
+export const differenceAt = ({ chainHash, sequence }: Point, { head, seen }: Known): ReadonlyArray<Difference> => {
+  const page = head?.sequence === sequence ? head.chainHash : undefined
+  return [{ sequence, part: "chainHash" as const, chain: chainHash, page, saw: seen.get(sequence) }].filter(differs)
+}
 
 export const shorterOf = (ends: number, { head, seen, stones }: Known): Shorter | undefined => {
   const page = Math.max(head?.sequence ?? 0, ...stones.keys())

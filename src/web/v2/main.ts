@@ -16,4 +16,11 @@ addEventListener("offline", offline)
 offline()
 // The box has a page of its own.
 if (all("[data-box]", HTMLElement).length > 0) void import("./later.ts").then(({ openBox }) => openBox())
-for (const start of [startTime, startCopy, startVerify, startSeal, startArtwork, startPay]) start()
+for (const start of [startTime, startCopy, startVerify, startSeal, startArtwork, startPay]) {
+  // One part that fails does not keep the others, paying least of all, from starting.
+  try {
+    start()
+  } catch (error) {
+    reportError(error)
+  }
+}

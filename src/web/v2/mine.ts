@@ -1,11 +1,11 @@
 /** The box of sealed words: listed, saved as one file, taken back; and the wallets whose acts may be asked for. */
-import { drop, everything, exported, type Held, held, restore } from "./box.ts"
+import { drop, everything, exported, type Held, held, lasts, restore } from "./box.ts"
 import { all, button, make, one, verdict } from "./dom.ts"
 import { timeWords } from "./durations.ts"
 import { keepsake } from "./keepsake.ts"
 import { found, hasPlayWallet, playAddress } from "./pay/wallet.ts"
 import { browser } from "./store.ts"
-import { taking } from "./take.ts"
+import { leftOut, taking } from "./take.ts"
 
 const shortOf = (hex: string) => make("code", { class: "hash", title: hex }, `${hex.slice(0, 6)}…${hex.slice(-4)}`)
 
@@ -122,11 +122,21 @@ const box = (place: HTMLElement) => {
     document.body,
     ({ entries, refused }) => {
       show()
-      const lost = refused === 0 ? "" : ` ${counted(refused)} did not hash to the commitment and were left out.`
+      const lost = refused === 0 ? "" : ` ${leftOut(refused)}`
+      const fleeting = entries.filter(({ commitment }) => !lasts(commitment)).length
       said.replaceChildren(
         entries.length === 0
           ? verdict("broken", "Not taken.", "Its salts and words do not hash to its commitments.")
           : verdict("holds", "Taken back.", `${counted(entries.length)} are in the box now.${lost}`),
+        ...(fleeting === 0
+          ? []
+          : [
+              verdict(
+                "broken",
+                "Not kept.",
+                `${counted(fleeting)} found no room here and will be gone when you leave.`,
+              ),
+            ]),
       )
     },
     (message) => said.replaceChildren(verdict("broken", "Not taken.", message)),

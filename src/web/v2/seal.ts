@@ -5,7 +5,7 @@ import { held, hold } from "./box.ts"
 import { canHash, commitmentOf, randomHex, whyNot } from "./digest.ts"
 import { all, make, one, verdict } from "./dom.ts"
 import { keepsake } from "./keepsake.ts"
-import { taking } from "./take.ts"
+import { leftOut, taking } from "./take.ts"
 
 const saltRule = "A salt has 16 to 256 characters."
 
@@ -92,8 +92,7 @@ const checking = (form: HTMLFormElement, others: ReadonlyArray<() => void>) => {
   taking(
     form,
     ({ entries: [first, ...more], refused }) => {
-      if (first === undefined || refused > 0)
-        return refuse("Not taken.", "Its salt and words do not hash to its commitment.")
+      if (first === undefined) return refuse("Not taken.", "Its salt and words do not hash to its commitment.")
       if (now() === "") commitment.value = first.commitment
       if (![first, ...more].some((entry) => entry.commitment === now()))
         return refuse(
@@ -101,6 +100,7 @@ const checking = (form: HTMLFormElement, others: ReadonlyArray<() => void>) => {
           "They are kept in this browser now, but they fit another commitment than this one.",
         )
       for (const each of [offer, ...others]) each()
+      if (refused > 0) note.append(make("p", {}, leftOut(refused)))
     },
     (message) => refuse("Not taken.", message),
   )

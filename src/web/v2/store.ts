@@ -7,8 +7,8 @@ export interface Store {
   readonly slots: () => ReadonlyArray<string>
   /** What is in this slot outlives the page. */
   readonly lasts: (slot: string) => boolean
-  /** False when there is this page's memory alone. */
-  readonly keeps: () => boolean
+  /** False when there is this page's memory alone for as many more characters. */
+  readonly keeps: (room?: number) => boolean
 }
 
 const probe = "altar:probe"
@@ -41,8 +41,8 @@ const store = (open: () => Storage): Store => {
     },
     lasts: (slot) => !memory.has(slot) && attempt((storage) => storage.getItem(slot), null) !== null,
     slots: () => [...new Set([...memory.keys(), ...attempt(Object.keys, [])])],
-    keeps: () => {
-      const kept = write(probe, "")
+    keeps: (room = 0) => {
+      const kept = write(probe, " ".repeat(room))
       remove(probe)
       return kept
     },

@@ -25,6 +25,9 @@ export interface Taken {
   readonly refused: number
 }
 
+export const leftOut = (refused: number) =>
+  `${refused} ${refused === 1 ? "entry" : "entries"} did not hash to the commitment and were left out.`
+
 const take = async (found: ReadonlyArray<Held>): Promise<Taken> => {
   if (!canHash()) throw new Error(whyNot)
   const checked = await Promise.all(

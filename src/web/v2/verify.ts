@@ -4,17 +4,18 @@ import { all, one, verdict } from "./dom.ts"
 import { newest, see, seen } from "./seen.ts"
 import { shown } from "./shown.ts"
 
-/** When this page began to remember, in milliseconds. */
-const opened = Date.now()
+/** What this browser saw before this page; empty once its owner forgets it. */
+const before = [...seen()]
 
 /** The page shows another history than before, or a shorter one. */
 const isDoubtful = (): boolean => {
   const { head, stones } = shown()
-  const known = seen()
   const points = [...stones.values(), ...(head === undefined ? [] : [head])]
   return (
-    points.some((point) => known.some((one) => one.sequence === point.sequence && one.chainHash !== point.chainHash)) ||
-    (head !== undefined && head.sequence < (newest(known)?.sequence ?? 0))
+    points.some((point) =>
+      before.some((one) => one.sequence === point.sequence && one.chainHash !== point.chainHash),
+    ) ||
+    (head !== undefined && head.sequence < (newest(before)?.sequence ?? 0))
   )
 }
 
@@ -30,7 +31,7 @@ const attach = (root: HTMLElement) => {
     for (const button of buttons) button.disabled = true
     // What hashes and compares is fetched when somebody asks for it.
     await import("./later.ts")
-      .then(({ check }) => check(place, { from, to }, every, opened))
+      .then(({ check }) => check(place, { from, to }, every, before))
       .catch((error: unknown) => {
         place.status.replaceChildren(
           verdict("broken", "Not checked.", error instanceof Error ? error.message : "Something failed."),

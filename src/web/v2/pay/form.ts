@@ -182,7 +182,8 @@ const attach = (form: HTMLFormElement) => {
     })
   })
   addEventListener("beforeunload", (event) => {
-    if (busy && remembered(id)?.payment != null && !mayLeave()) event.preventDefault()
+    const purchase = remembered(id)
+    if (busy && purchase?.payment != null && !mayLeave(purchase)) event.preventDefault()
   })
   if (remembered(id) !== undefined) void again()
 }

@@ -1,6 +1,6 @@
 /** One purchase has one key; it is remembered until its answer is there, so nothing is ever signed twice for it. */
 import { type Answer, part } from "../ask.ts"
-import { change, drop, hold, type Keepsake } from "../box.ts"
+import { change, drop, hold, type Keepsake, lasts } from "../box.ts"
 import { randomHex } from "../digest.ts"
 import { browser, type Store, tab } from "../store.ts"
 import type { Listed } from "./challenge.ts"
@@ -52,8 +52,12 @@ const slotOf = (form: string) => `${prefix}${form}`
 /** Several tabs may each have signed one for the same form. */
 const signedSlotOf = (key: string) => `${prefix}${key}`
 
-/** What was begun in this tab on this form and is not over. */
-export const remembered = (form: string): Purchase | undefined => read(tab, slotOf(form))
+/** What was begun in this tab on this form and is not over; a restored tab may not know that it was signed. */
+export const remembered = (form: string): Purchase | undefined => {
+  const begun = read(tab, slotOf(form))
+  const signed = begun && read(browser, signedSlotOf(begun.key))
+  return signed?.payment == null ? begun : signed
+}
 
 /** What is signed outlives the tab, and so do sealed words, from before anything is sent. */
 export const remember = (purchase: Purchase): Purchase => {
@@ -68,6 +72,9 @@ export const forget = ({ form, key }: Purchase) => {
   if (remembered(form)?.key === key) tab.remove(slotOf(form))
   browser.remove(signedSlotOf(key))
 }
+
+/** Left without a signature in this tab; another may have gone on with it, so words and what is signed stay. */
+export const leave = ({ form }: Purchase) => tab.remove(slotOf(form))
 
 /** Over, and nothing was charged: words that were sealed for it alone are worth nothing. */
 export const abandon = (purchase: Purchase) => {
@@ -100,8 +107,13 @@ export const settle = (purchase: Purchase, { permalink, receipt, record }: Answe
   })
 }
 
-/** False when whoever leaves the page loses salt and words of what is not over yet. */
-export const mayLeave = () => browser.keeps()
+/** Characters that a signed purchase may need. */
+const room = 10_000
+
+/** False when whoever leaves the page loses this purchase, salt or words, once it is signed. */
+export const mayLeave = ({ keepsake, key, payment }: Purchase) =>
+  (payment === null ? browser.keeps(room) : browser.lasts(signedSlotOf(key))) &&
+  (keepsake === null || lasts(keepsake.commitment))
 
 /** Everything that is not over: what this tab began, and what any tab of this browser has signed. */
 export const pending = (): ReadonlyArray<Purchase> => {

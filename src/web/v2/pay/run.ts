@@ -1,12 +1,12 @@
 /** The way of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
 import { type Answer, ask, messageOf, post, Unreachable } from "../ask.ts"
 import { readChallenge, refusal } from "./challenge.ts"
-import { abandon, forget, mayLeave, type Purchase, remember, settle } from "./purchase.ts"
+import { abandon, forget, leave, mayLeave, type Purchase, remember, settle } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 
 export type Outcome =
   | { readonly tag: "settled"; readonly answer: Answer; readonly purchase: Purchase }
-  /** Over, and nothing was charged. */
+  /** Over without an act. */
   | { readonly tag: "refused"; readonly message: string }
   /** Not over: the same key may be taken up again. */
   | { readonly tag: "open"; readonly message: string }
@@ -23,10 +23,20 @@ const headers = ({ key, payment }: Purchase) => ({
 const send = (purchase: Purchase) =>
   ask(purchase.path, { ...post({}, headers(purchase)), body: purchase.body === "" ? null : purchase.body })
 
-const kept = () =>
-  mayLeave()
+/** The altar's own answer; whatever a proxy, a portal or nobody answers says nothing about a payment. */
+const heard = (asked: Promise<Answer>) =>
+  asked.then(
+    (answer) =>
+      answer.body["ok"] === true || (answer.body["ok"] === false && typeof answer.body["code"] === "string")
+        ? answer
+        : undefined,
+    () => undefined,
+  )
+
+const kept = (purchase: Purchase) =>
+  mayLeave(purchase)
     ? "What you signed is kept in this browser."
-    : "This browser keeps nothing, so what you signed is lost when you leave this page."
+    : "This browser does not keep it, so what you signed is lost when you leave this page."
 
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
 
@@ -38,10 +48,9 @@ const ended = (purchase: Purchase, answer: Answer): Outcome | undefined => {
   }
   const isOpen = answer.status === 202 || answer.status === 429 || answer.status >= 500
   if (isOpen) return undefined
-  const said = messageOf(answer)
-  const message = /charged/u.test(said) ? said : `${said} Nothing was charged.`
+  const message = messageOf(answer)
   // The words stay in the box unless the altar itself says that nothing was charged.
-  if (/nothing was charged/iu.test(said)) abandon(purchase)
+  if (/nothing was charged/iu.test(message)) abandon(purchase)
   else forget(purchase)
   return { tag: "refused", message }
 }
@@ -49,7 +58,7 @@ const ended = (purchase: Purchase, answer: Answer): Outcome | undefined => {
 /** Asks how it ended until it has ended; sends the signed request itself again only when it never arrived. */
 const follow = async (purchase: Purchase, said: Said, tries = 40): Promise<Outcome> => {
   for (let round = 0; round < tries; round++) {
-    const answer = await ask(`/api/reconcile/${purchase.key}`, { method: "POST" }).catch(() => undefined)
+    const answer = await heard(ask(`/api/reconcile/${purchase.key}`, { method: "POST" }))
     if (answer?.status === 404) return hand(purchase, said, tries - 1)
     const end = answer === undefined ? undefined : ended(purchase, answer)
     if (end !== undefined) return end
@@ -65,7 +74,7 @@ const follow = async (purchase: Purchase, said: Said, tries = 40): Promise<Outco
   }
   return {
     tag: "open",
-    message: `The outcome is still open. ${kept()} Ask again later; nothing will be paid twice.`,
+    message: `The outcome is still open. ${kept(purchase)} Ask again later; nothing will be paid twice.`,
   }
 }
 
@@ -74,28 +83,26 @@ const hand = async (purchase: Purchase, said: Said, tries = 40): Promise<Outcome
   if (tries <= 0)
     return {
       tag: "open",
-      message: `The altar cannot be reached. ${kept()} Try again later.`,
+      message: `The altar cannot be reached. ${kept(purchase)} Try again later.`,
     }
   said.step("settle", "waits", "Settling.")
-  const answer = await send(purchase).catch(() => undefined)
+  const answer = await heard(send(purchase))
   if (answer === undefined) {
     said.step("settle", "waits", "No answer. Asking how it ended, not paying again.")
     await pause(2)
     return follow(purchase, said, tries - 1)
   }
-  if (answer.status === 503) return { tag: "open", message: `${messageOf(answer)} ${kept()}` }
+  if (answer.status === 503) return { tag: "open", message: `${messageOf(answer)} ${kept(purchase)}` }
   return ended(purchase, answer) ?? follow(purchase, said, tries - 1)
 }
 
-/** A purchase that was interrupted: what was signed is handed in again, what was not is begun anew. */
+/** A purchase that was interrupted: what was signed is handed in again, what was not is left. */
 export const resume = async (purchase: Purchase, said: Said): Promise<Outcome> => {
   if (purchase.payment !== null) return follow(purchase, said)
-  abandon(purchase)
+  leave(purchase)
   return {
     tag: "refused",
-    message: purchase.asked
-      ? "The page was left while a wallet was asked. Nothing was handed in, so nothing was charged."
-      : "The page was left before anything was signed. Nothing was charged.",
+    message: "This tab was left before it held a signature, so it hands nothing in. Sealed words stay under My acts.",
   }
 }
 
@@ -126,14 +133,14 @@ export const run = async (purchase: Purchase, wallet: Wallet, said: Said): Promi
     "done",
     `$${(Number(amount) / 1_000_000).toFixed(2)} to ${payTo.slice(0, 6)}…${payTo.slice(-4)} on ${network}, as listed.`,
   )
+  const asking = remember({ ...purchase, asked: true })
   said.step(
     "sign",
     "waits",
-    mayLeave()
+    mayLeave(asking)
       ? "Waiting for the signature. What you sign is kept in this browser, with any sealed words, until it is settled."
-      : "Waiting for the signature. This browser keeps nothing: stay on this page until it is settled.",
+      : "Waiting for the signature. This browser cannot keep it: stay on this page until it is settled.",
   )
-  const asking = remember({ ...purchase, asked: true })
   const payment = await wallet
     .sign(challenge)
     .catch((error: unknown) => (error instanceof Error ? error : new Error("The wallet gave no signature.")))
@@ -142,14 +149,15 @@ export const run = async (purchase: Purchase, wallet: Wallet, said: Said): Promi
     said.step("sign", "failed", "Not signed.")
     return { tag: "refused", message: `${payment.message} Nothing was charged.` }
   }
+  const signed = remember({ ...asking, payment })
   said.step(
     "sign",
     "done",
     `Signed by ${wallet.address.slice(0, 6)}…${wallet.address.slice(-4)}. ${
-      mayLeave()
+      mayLeave(signed)
         ? "It is kept in this browser, with any sealed words, until it is settled."
         : "Stay on this page until it is settled."
     }`,
   )
-  return hand(remember({ ...asking, payment }), said)
+  return hand(signed, said)
 }
