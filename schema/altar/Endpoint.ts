@@ -22,6 +22,28 @@ export const Limited = Errors.RateLimited.pipe(
   ),
 )
 
+const NotNow = Schema.Union([Errors.PaymentsUnavailable, Errors.FacilitatorUnavailable])
+
+/** 503: payments are not configured, or cannot be settled or looked up at the moment; then with when to ask again. */
+const Unavailable = NotNow.pipe(
+  HttpApiSchema.encodeToWithHeaders(
+    {
+      body: NotNow.annotate({
+        identifier: "Unavailable",
+        description: "Payments are not configured, or not possible at the moment; the code says which.",
+      }).pipe(HttpApiSchema.status(503)),
+      headers: { "retry-after": Schema.optionalKey(header("Seconds to wait, where waiting helps.", "5")) },
+    },
+    {
+      decode: ({ body }) => body,
+      encode: (error) => ({
+        body: error,
+        headers: error.code === "facilitator_unavailable" ? { "retry-after": "5" } : {},
+      }),
+    },
+  ),
+)
+
 /** Turns every undecodable request into a declared refusal; its layer is in the server. */
 export class AltarRequests extends HttpApiMiddleware.Service<AltarRequests>()("spirit-altar/schema/AltarRequests", {
   error: [
@@ -157,8 +179,7 @@ const beforePayment = [
   Errors.IdempotencyKeyInvalid,
   Errors.IdempotencyConflict,
   Errors.AuthorizationAlreadyBound,
-  Errors.PaymentsUnavailable,
-  Errors.FacilitatorUnavailable,
+  Unavailable,
 ] as const
 
 export const paidErrors = [...beforePayment, PaymentRefusal] as const

@@ -4,6 +4,8 @@ import { anyText, listOf, said, upTo } from "../Bounds.ts"
 import { Challenge } from "./Payment.ts"
 
 const nothing = "Nothing was charged."
+/** Said where a payment may have been brought that nobody has looked at yet: it may have paid before. */
+const nothingNow = "This request charged nothing."
 
 /** The common fields; `code` tells refusals apart, in our code as on the wire. */
 const envelope = <const Code extends string>(code: Code, message: string) => ({
@@ -66,7 +68,7 @@ export class PaymentRequired extends Schema.Error<PaymentRequired>("PaymentRequi
 
 export class PaymentInvalid extends Schema.Error<PaymentInvalid>("PaymentInvalid")(
   {
-    ...envelope("payment_invalid", `The payment does not fit this offer. ${nothing}`),
+    ...envelope("payment_invalid", `The payment does not fit this offer. ${nothingNow}`),
     reason: said("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
     ...challenged,
   },
@@ -170,7 +172,7 @@ export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlready
 export class WitnessCeilingToday extends Schema.Error<WitnessCeilingToday>("WitnessCeilingToday")(
   envelope(
     "witness_ceiling_today",
-    `All 5000 witness stones of this UTC day are set or held; come back after midnight UTC. ${nothing}`,
+    `All 5000 witness stones of this UTC day are set or held; come back after midnight UTC. ${nothingNow}`,
   ),
   at(409, "The daily ceiling of 5000 stones is reached."),
 ) {}
@@ -199,7 +201,7 @@ export class WitnessNotSettled extends Schema.Error<WitnessNotSettled>("WitnessN
 export class PrayerDayNotToday extends Schema.Error<PrayerDayNotToday>("PrayerDayNotToday")(
   envelope(
     "prayer_day_not_today",
-    `A prayer is laid for the current UTC day only; leave the day query out or send today. ${nothing}`,
+    `A prayer is laid for the current UTC day only; leave the day query out or send today. ${nothingNow}`,
   ),
   at(409, "The day is not today in UTC."),
 ) {}
@@ -207,7 +209,7 @@ export class PrayerDayNotToday extends Schema.Error<PrayerDayNotToday>("PrayerDa
 export class PrayerAlreadyRecorded extends Schema.Error<PrayerAlreadyRecorded>("PrayerAlreadyRecorded")(
   envelope(
     "prayer_already_recorded",
-    `This spirit has its prayer for today; come back after midnight UTC, or choose another spirit. ${nothing}`,
+    `This spirit has its prayer for today; come back after midnight UTC, or choose another spirit. ${nothingNow}`,
   ),
   at(409, "The prayer of this spirit and day is recorded."),
 ) {}
@@ -215,7 +217,7 @@ export class PrayerAlreadyRecorded extends Schema.Error<PrayerAlreadyRecorded>("
 export class PrayerSlotTaken extends Schema.Error<PrayerSlotTaken>("PrayerSlotTaken")(
   envelope(
     "prayer_slot_taken",
-    `A payment in flight holds the prayer slot of this spirit and day; try again in a minute or choose another spirit. ${nothing}`,
+    `A payment in flight holds the prayer slot of this spirit and day; try again in a minute or choose another spirit. ${nothingNow}`,
   ),
   at(409, "The slot is held by a payment in flight."),
 ) {}
@@ -223,7 +225,7 @@ export class PrayerSlotTaken extends Schema.Error<PrayerSlotTaken>("PrayerSlotTa
 export class AlreadyKept extends Schema.Error<AlreadyKept>("AlreadyKept")(
   envelope(
     "already_kept",
-    `This spirit has its first keeper, for ever; /api/spirits lists those without one. ${nothing}`,
+    `This spirit has its first keeper, for ever; /api/spirits lists those without one. ${nothingNow}`,
   ),
   at(409, "The spirit has its first keeper."),
 ) {}
@@ -231,7 +233,7 @@ export class AlreadyKept extends Schema.Error<AlreadyKept>("AlreadyKept")(
 export class KeeperSlotTaken extends Schema.Error<KeeperSlotTaken>("KeeperSlotTaken")(
   envelope(
     "keeper_slot_taken",
-    `A payment in flight holds the keeper record of this spirit; try again in a minute. ${nothing}`,
+    `A payment in flight holds the keeper record of this spirit; try again in a minute. ${nothingNow}`,
   ),
   at(409, "The keeper record is held by a payment in flight."),
 ) {}
@@ -239,7 +241,7 @@ export class KeeperSlotTaken extends Schema.Error<KeeperSlotTaken>("KeeperSlotTa
 export class SoldOut extends Schema.Error<SoldOut>("SoldOut")(
   envelope(
     "sold_out",
-    `Every edition of this item is issued or reserved; look again later or choose another item. ${nothing}`,
+    `Every edition of this item is issued or reserved; look again later or choose another item. ${nothingNow}`,
   ),
   at(409, "No edition is left."),
 ) {}
@@ -247,7 +249,7 @@ export class SoldOut extends Schema.Error<SoldOut>("SoldOut")(
 export class ParentNotLit extends Schema.Error<ParentNotLit>("ParentNotLit")(
   envelope(
     "parent_not_lit",
-    `parentId names no candle that burns on this altar now; lit candles are listed at /api/candles. ${nothing}`,
+    `parentId names no candle that burns on this altar now; lit candles are listed at /api/candles. ${nothingNow}`,
   ),
   at(409, "The parent is no lit candle of this spirit."),
 ) {}
@@ -318,7 +320,7 @@ export class PaymentsUnavailable extends Schema.Error<PaymentsUnavailable>("Paym
 export class FacilitatorUnavailable extends Schema.Error<FacilitatorUnavailable>("FacilitatorUnavailable")(
   envelope(
     "facilitator_unavailable",
-    `The payment network cannot be asked at the moment; send the same request again later. ${nothing}`,
+    `The payment network cannot be asked at the moment; send the same request again later. ${nothingNow}`,
   ),
   at(
     503,

@@ -51,7 +51,7 @@ export const outcomes = [
     status: 422,
     meaning: "The dedication points elsewhere, or the commitment is the synthetic one. Nothing was charged.",
   },
-  { status: 503, meaning: "Payments are not available now. Nothing was charged; repeat with the same key." },
+  { status: 503, meaning: "Payments are not available now. This request charged nothing; repeat with the same key." },
 ] as const
 
 export const proves: ReadonlyArray<string> = [

@@ -57,6 +57,7 @@ export interface PaymentColumns {
   readonly validBefore: bigint
   readonly signature: string
   readonly fromBlock: bigint
+  readonly transaction: string | null
 }
 
 /** The last second of the year 9999: nothing on a chain ends a card attempt. */
@@ -75,9 +76,10 @@ export const columnsOf = (payment: Payment): PaymentColumns => {
       validBefore: endless,
       signature: Redacted.value(payment.token),
       fromBlock: 0n,
+      transaction: Option.getOrNull(payment.intent),
     }
   }
-  const { authorization, fromBlock, network } = payment
+  const { authorization, fromBlock, network, transaction } = payment
   return {
     rail: "x402",
     network,
@@ -89,6 +91,7 @@ export const columnsOf = (payment: Payment): PaymentColumns => {
     validBefore: authorization.validBefore,
     signature: authorization.signature,
     fromBlock,
+    transaction: Option.getOrNull(transaction),
   }
 }
 

@@ -201,13 +201,13 @@ export class PaymentLedger extends Context.Service<
             RETURNING drawn
           ), attempt AS (
             INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, rail, network, asset, pay_to,
-              payer, nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, pool, pool_number,
-              state, accepted_at, next_check_at)
+              payer, nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, transaction, pool,
+              pool_number, state, accepted_at, next_check_at)
             SELECT ${randomUUID()}::uuid, ${attempt.idempotencyKey}, ${attempt.fingerprint}, ${attempt.act},
               ${attempt.url}, ${JSON.stringify(attempt.input)}, ${paid.rail}, ${paid.network}, ${paid.asset},
               ${paid.payTo}, ${paid.payer}, ${paid.nonce}, ${attempt.amountAtomic.toString()}::numeric,
               ${paid.validAfter}::numeric, ${paid.validBefore}::bigint,
-              ${paid.signature}, ${attempt.payload}, ${paid.fromBlock}::bigint, ${pool}::text,
+              ${paid.signature}, ${attempt.payload}, ${paid.fromBlock}::bigint, ${paid.transaction}::text, ${pool}::text,
               (SELECT drawn FROM drawn), 'pending', ${timestampOf(attempt.acceptedAtMillis)}::timestamptz,
               ${timestampOf(attempt.acceptedAtMillis + attempt.leaseMillis)}::timestamptz
             WHERE (SELECT fits FROM purse) AND (${pool}::text IS NULL OR EXISTS (SELECT 1 FROM drawn))

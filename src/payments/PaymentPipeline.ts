@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto"
 import { Clock, Context, Duration, Effect, Fiber, FiberSet, Layer, Option, Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import type { Hex } from "viem"
 import {
   AuthorizationAlreadyBound,
   BadRequest,
@@ -93,10 +92,9 @@ const twice = () =>
       },
     ],
   })
-const penniless = () =>
+const penniless = (charged: string) =>
   new FacilitatorUnavailable({
-    message:
-      "This server cannot pay the network's fee of a settlement at the moment, so it sells nothing; send the same request again later. Nothing was charged.",
+    message: `This server cannot pay the network's fee of a settlement at the moment, so it sells nothing; send the same request again later. ${charged}`,
   })
 const tooManyOpen = () =>
   new RateLimited({
@@ -198,10 +196,11 @@ export class PaymentPipeline extends Context.Service<
           ready: Terms,
           attempt: Attempt,
           { payload, payment }: NewAttempt,
-          paidIn: Option.Option<Hex>,
         ): Effect.Effect<Submission | void> => {
           if (payment.rail === "card") return Effect.void
-          if (Option.isSome(paidIn)) return Effect.succeed({ _tag: "Submitted", transaction: paidIn.value })
+          if (Option.isSome(payment.transaction)) {
+            return Effect.succeed({ _tag: "Submitted", transaction: payment.transaction.value })
+          }
           return settlement.submit({
             attempt: attempt.id,
             authorization: payment.authorization,
@@ -216,7 +215,6 @@ export class PaymentPipeline extends Context.Service<
           request: PaidRequest,
           ready: Terms,
           intent: NewAttempt,
-          paidIn: Option.Option<Hex>,
         ): Effect.fn.Return<Outcome, PipelineRefusal | Refusal | PipelineFault> {
           const claim = yield* ledger.claim(intent)
           if (claim._tag === "Lost") {
@@ -225,7 +223,7 @@ export class PaymentPipeline extends Context.Service<
             if (paymentBound) return yield* new AuthorizationAlreadyBound({})
             yield* refuseStanding(act, claim.standing)
             // What was in the way has just been released.
-            return yield* settle(act, request, ready, intent, paidIn)
+            return yield* settle(act, request, ready, intent)
           }
           if (claim._tag === "Overdrawn") {
             if (claim.tooMany) return yield* tooManyOpen()
@@ -236,9 +234,9 @@ export class PaymentPipeline extends Context.Service<
             const purse = yield* purses
               .before(intent.payment.authorization, claim.inFlight)
               .pipe(Effect.mapError(() => new FacilitatorUnavailable({})))
-            return yield* settle(act, request, ready, { ...intent, purse }, paidIn)
+            return yield* settle(act, request, ready, { ...intent, purse })
           }
-          const submission = yield* submit(ready, claim.attempt, intent, paidIn)
+          const submission = yield* submit(ready, claim.attempt, intent)
           const concluded = yield* reconciler.conclude(claim.attempt, submission ?? undefined)
           return yield* resume(concluded, false)
         })
@@ -273,16 +271,18 @@ export class PaymentPipeline extends Context.Service<
           if (!isPaid) {
             // Who is offered what cannot be settled signs for nothing.
             const isSettled = (yield* settlement.solvent) || Option.isSome(yield* cards.offer(act, request))
-            return yield* isSettled ? payable(act, request) : Effect.fail(penniless())
+            return yield* isSettled ? payable(act, request) : Effect.fail(penniless("Nothing was charged."))
           }
 
           const ready = yield* terms
-          if (request.card === undefined && !(yield* settlement.solvent)) return yield* penniless()
           const found = yield* tenders
             .take(act, { ...request, key }, ready)
             .pipe(Effect.catchTag("PaymentRejected", (rejected) => invalid(ready, act, request, rejected)))
           if (found._tag === "Twin") return yield* repeated(found.attempt, fingerprint)
-          const { paidIn, payload, payment, purse } = found
+          const { payload, payment, purse } = found
+          // What is paid already costs us no gas.
+          const isToSettle = payment.rail === "x402" && Option.isNone(payment.transaction)
+          if (isToSettle && !(yield* settlement.solvent)) return yield* penniless("This request charged nothing.")
           const intent: NewAttempt = {
             idempotencyKey: key,
             fingerprint,
@@ -297,7 +297,7 @@ export class PaymentPipeline extends Context.Service<
             acceptedAtMillis,
             leaseMillis: Duration.toMillis(config.lease),
           }
-          const fiber = yield* FiberSet.run(settling, settle(act, request, ready, intent, paidIn))
+          const fiber = yield* FiberSet.run(settling, settle(act, request, ready, intent))
           return yield* Fiber.join(fiber)
         })
 

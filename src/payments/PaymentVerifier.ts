@@ -4,7 +4,7 @@ import { Base64 } from "effect/encoding"
 import { isAddressEqual } from "viem"
 import { PaymentPayload } from "../../schema/altar/Payment.ts"
 import { Chain, type ChainUnavailable } from "./Chain.ts"
-import { deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
+import { alreadyUsed, deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
 import type { Sale, Terms } from "./PaymentTerms.ts"
 import { type Purse, Purses } from "./Purses.ts"
 import { Signatures } from "./Signatures.ts"
@@ -36,6 +36,13 @@ export interface DoubtfulPayment {
   readonly fits: boolean
 }
 
+/** A payment about which the chain could not be asked: nothing is known of it but whose it is. */
+export interface UnseenPayment {
+  readonly _tag: "Unseen"
+  readonly authorization: SignedAuthorization
+  readonly cause: ChainUnavailable
+}
+
 export interface PaymentVerifierConfig {
   /** Factories whose wallets may be deployed by their first payment (EIP-6492). */
   readonly walletFactories: ReadonlyArray<`0x${string}`>
@@ -49,8 +56,13 @@ const clockGrace = 300n
 const decodePayload = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentPayload))
 const decodeVersion = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ x402Version: Schema.Unknown })))
 
+/** Of what cannot have paid, by its signature or by the token's word. */
 const reject = (reason: string, message: string) =>
   new PaymentRejected({ reason, message: `${message} Nothing was charged.` })
+
+/** Of what may have paid before: the chain was not asked, or did not say. */
+const refuse = (reason: string, message: string) =>
+  new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
 
 const hex = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`
 
@@ -59,7 +71,6 @@ const sameAddress = (a: string, b: string) => /^0x[0-9a-fA-F]{40}$/u.test(a) && 
 const strictBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u
 
 const simulationMessages: Readonly<Record<string, string>> = {
-  invalid_exact_evm_nonce_already_used: "This authorization was used or cancelled; sign a new one.",
   invalid_exact_evm_insufficient_balance: "The paying wallet holds less USDC than the price; fund it and sign again.",
   invalid_exact_evm_signature: "The signature is not the paying wallet's signature of this authorization; sign again.",
   invalid_exact_evm_payload_authorization_valid_before: "The authorization has expired on chain; sign a new one.",
@@ -68,29 +79,30 @@ const simulationMessages: Readonly<Record<string, string>> = {
 
 const badSignature = "invalid_exact_evm_signature"
 
-const refusedBy = (reason: string) => reject(reason, simulationMessages[reason] ?? "The token refuses this transfer.")
-
 /** Reverts behind which the authorization may have been used: the token looks at the clock first, then at the nonce. */
 const maybeUsed: ReadonlySet<string> = new Set([
-  "invalid_exact_evm_nonce_already_used",
+  alreadyUsed,
   "invalid_exact_evm_payload_authorization_valid_before",
   "invalid_exact_evm_payload_authorization_valid_after",
   "invalid_exact_evm_transaction_simulation_failed",
 ])
 
+const refusedBy = (reason: string) =>
+  (maybeUsed.has(reason) ? refuse : reject)(reason, simulationMessages[reason] ?? "The token refuses this transfer.")
+
 const read = (header: string): Result.Result<{ payload: PaymentPayload; text: string }, PaymentRejected> => {
   const text = strictBase64.test(header) ? Result.getOrUndefined(Base64.decodeString(header)) : undefined
   if (text === undefined) {
-    return Result.fail(reject("invalid_payload", "PAYMENT-SIGNATURE must be padded standard base64 of a JSON object."))
+    return Result.fail(refuse("invalid_payload", "PAYMENT-SIGNATURE must be padded standard base64 of a JSON object."))
   }
   const version = Option.map(decodeVersion(text), (value) => value.x402Version)
   if (Option.isSome(version) && version.value !== 2) {
-    return Result.fail(reject("invalid_x402_version", "This server speaks x402 version 2 only."))
+    return Result.fail(refuse("invalid_x402_version", "This server speaks x402 version 2 only."))
   }
   return Result.mapBoth(decodePayload(text), {
     onSuccess: (payload) => ({ payload, text }),
     onFailure: () =>
-      reject("invalid_payload", "PAYMENT-SIGNATURE does not hold an x402 v2 payload with an EIP-3009 authorization."),
+      refuse("invalid_payload", "PAYMENT-SIGNATURE does not hold an x402 v2 payload with an EIP-3009 authorization."),
   })
 }
 
@@ -98,19 +110,19 @@ const read = (header: string): Result.Result<{ payload: PaymentPayload; text: st
 const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): PaymentRejected | undefined => {
   const { accepted, payload: signed, resource } = payload
   const price = sale.amountAtomic.toString()
-  if (accepted.scheme !== "exact") return reject("unsupported_scheme", "Only the scheme `exact` is accepted.")
-  if (accepted.network !== terms.network) return reject("invalid_network", `Pay on ${terms.network}.`)
+  if (accepted.scheme !== "exact") return refuse("unsupported_scheme", "Only the scheme `exact` is accepted.")
+  if (accepted.network !== terms.network) return refuse("invalid_network", `Pay on ${terms.network}.`)
   if (!sameAddress(accepted.asset, terms.asset))
-    return reject("invalid_payment_requirements", `Pay with ${terms.asset}.`)
-  if (!sameAddress(accepted.payTo, terms.payTo)) return reject("invalid_payment_requirements", `Pay to ${terms.payTo}.`)
-  if (accepted.amount !== price) return reject("invalid_payment_requirements", `The price is ${price} atomic USDC.`)
+    return refuse("invalid_payment_requirements", `Pay with ${terms.asset}.`)
+  if (!sameAddress(accepted.payTo, terms.payTo)) return refuse("invalid_payment_requirements", `Pay to ${terms.payTo}.`)
+  if (accepted.amount !== price) return refuse("invalid_payment_requirements", `The price is ${price} atomic USDC.`)
   if (resource.url !== sale.url)
-    return reject("resource_url_mismatch", `The payment was made for another URL; this one is ${sale.url}.`)
+    return refuse("resource_url_mismatch", `The payment was made for another URL; this one is ${sale.url}.`)
   if (!sameAddress(signed.authorization.to, terms.payTo)) {
-    return reject("invalid_exact_evm_recipient_mismatch", `The authorization must pay ${terms.payTo}.`)
+    return refuse("invalid_exact_evm_recipient_mismatch", `The authorization must pay ${terms.payTo}.`)
   }
   if (BigInt(signed.authorization.value) !== sale.amountAtomic) {
-    return reject(
+    return refuse(
       "invalid_exact_evm_payload_authorization_value_mismatch",
       `The authorization must be for exactly ${price} atomic USDC.`,
     )
@@ -124,16 +136,16 @@ export const longestLife = ({ maxTimeoutSeconds }: Terms) => BigInt(maxTimeoutSe
 /** Whether the time window is open, long enough to settle and as short as the offer asks. */
 const untimely = (authorization: SignedAuthorization, terms: Terms, now: bigint): PaymentRejected | undefined => {
   if (authorization.validAfter > now) {
-    return reject("invalid_exact_evm_payload_authorization_valid_after", "The authorization is not valid yet.")
+    return refuse("invalid_exact_evm_payload_authorization_valid_after", "The authorization is not valid yet.")
   }
   if (authorization.validBefore < now + leastLife) {
-    return reject(
+    return refuse(
       "invalid_exact_evm_payload_authorization_valid_before",
       "The authorization expires too soon; sign a new one.",
     )
   }
   if (authorization.validBefore > now + longestLife(terms)) {
-    return reject(
+    return refuse(
       "invalid_exact_evm_payload_authorization_valid_before",
       `The authorization lives longer than the ${terms.maxTimeoutSeconds} seconds of the offer; sign a shorter one.`,
     )
@@ -149,7 +161,7 @@ export class PaymentVerifier extends Context.Service<
       header: string,
       terms: Terms,
       sale: Sale,
-    ): Effect.Effect<VerifiedPayment | DoubtfulPayment, PaymentRejected | ChainUnavailable>
+    ): Effect.Effect<VerifiedPayment | DoubtfulPayment | UnseenPayment, PaymentRejected>
   }
 >()("spirit-altar/payments/PaymentVerifier") {
   static readonly layer = (config: PaymentVerifierConfig) =>
@@ -159,6 +171,32 @@ export class PaymentVerifier extends Context.Service<
         const chain = yield* Chain
         const purses = yield* Purses
         const signatures = yield* Signatures
+
+        /** What the wallet and the chain say of a payment that fits the offer. */
+        const judge = Effect.fnUntraced(function* (authorization: SignedAuthorization, payload: string, terms: Terms) {
+          const doubtful = (refusal: PaymentRejected): DoubtfulPayment => ({
+            _tag: "Doubtful",
+            authorization,
+            payload,
+            refusal,
+            fits: true,
+          })
+          if (!(yield* signatures.plausible(authorization, terms))) return yield* refusedBy(badSignature)
+
+          const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+          const late = untimely(authorization, terms, now)
+          if (late !== undefined) return doubtful(late)
+
+          const [simulation, purse] = yield* Effect.all([chain.simulate(authorization), purses.look(authorization)], {
+            concurrency: "unbounded",
+          })
+          if (simulation._tag === "Reverted") {
+            const refusal = refusedBy(simulation.reason)
+            return maybeUsed.has(simulation.reason) ? doubtful(refusal) : yield* refusal
+          }
+          const good: VerifiedPayment = { _tag: "Good", authorization, payload, fromBlock: simulation.block, purse }
+          return good
+        })
 
         const verify = Effect.fn("PaymentVerifier.verify")(function* (header: string, terms: Terms, sale: Sale) {
           const { payload, text } = yield* Effect.fromResult(read(header))
@@ -173,47 +211,33 @@ export class PaymentVerifier extends Context.Service<
             nonce: hex(signed.nonce),
             signature: hex(signature),
           }
-          const doubtful = (refusal: PaymentRejected, fits: boolean): DoubtfulPayment => ({
-            _tag: "Doubtful",
-            authorization,
-            payload: text,
-            refusal,
-            fits,
-          })
           const misfit = mismatch(payload, terms, sale)
-          if (misfit !== undefined) return doubtful(misfit, false)
+          if (misfit !== undefined) {
+            const doubtful: DoubtfulPayment = {
+              _tag: "Doubtful",
+              authorization,
+              payload: text,
+              refusal: misfit,
+              fits: false,
+            }
+            return doubtful
+          }
 
           const deployment = deploymentOf(authorization.signature)
           if (
             deployment !== undefined &&
             !config.walletFactories.some((one) => isAddressEqual(one, deployment.factory))
           ) {
-            return yield* reject(
+            return yield* refuse(
               "eip6492_factory_not_allowed",
               "Wallets of this factory must be deployed before they pay.",
             )
           }
-          if (!(yield* signatures.plausible(authorization, terms))) return yield* refusedBy(badSignature)
-
-          const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
-          const late = untimely(authorization, terms, now)
-          if (late !== undefined) return doubtful(late, true)
-
-          const [simulation, purse] = yield* Effect.all([chain.simulate(authorization), purses.look(authorization)], {
-            concurrency: "unbounded",
-          })
-          if (simulation._tag === "Reverted") {
-            const refusal = refusedBy(simulation.reason)
-            return maybeUsed.has(simulation.reason) ? doubtful(refusal, true) : yield* refusal
-          }
-          const good: VerifiedPayment = {
-            _tag: "Good",
-            authorization,
-            payload: text,
-            fromBlock: simulation.block,
-            purse,
-          }
-          return good
+          return yield* judge(authorization, text, terms).pipe(
+            Effect.catchTag("ChainUnavailable", (cause) =>
+              Effect.succeed<UnseenPayment>({ _tag: "Unseen", authorization, cause }),
+            ),
+          )
         })
 
         return PaymentVerifier.of({ verify })

@@ -5,12 +5,13 @@ import type { Hex } from "viem"
 import { AuthorizationAlreadyBound, FacilitatorUnavailable } from "../../schema/altar/Errors.ts"
 import type { Attempt } from "./Attempt.ts"
 import { CardRail, type CardRequest } from "./CardRail.ts"
+import type { ChainUnavailable } from "./Chain.ts"
 import type { SignedAuthorization } from "./Eip3009.ts"
 import type { ActFace } from "./PaidAct.ts"
 import type { ChainPayment, Payment } from "./Payment.ts"
 import { PaymentLedger } from "./PaymentLedger.ts"
 import { saleOf, type Terms } from "./PaymentTerms.ts"
-import { type DoubtfulPayment, type PaymentRejected, PaymentVerifier } from "./PaymentVerifier.ts"
+import { type PaymentRejected, PaymentVerifier } from "./PaymentVerifier.ts"
 import type { Purse } from "./Purses.ts"
 import { UsedAuthorizations } from "./UsedAuthorizations.ts"
 
@@ -31,8 +32,6 @@ export interface Tender {
   readonly payload: string
   /** What the wallet can pay with; absent for a card, and for what is paid already. */
   readonly purse: Purse | undefined
-  /** The transaction that has paid it already. */
-  readonly paidIn: Option.Option<Hex>
 }
 
 /** What did not hold any more was used by this very purchase, sent twice at once. */
@@ -41,18 +40,20 @@ export interface Twin {
   readonly attempt: Attempt
 }
 
-const unseen = new FacilitatorUnavailable({
+const untold = new FacilitatorUnavailable({
   message:
-    "This authorization was refused, and whether it has paid cannot be seen at the moment; send the same request again later, and do not sign another payment before.",
+    "Whether this authorization has already paid cannot be told at the moment; send the same request again later, and do not sign another payment before. This request charged nothing.",
 })
 
-const chainPayment = (terms: Terms, authorization: SignedAuthorization, fromBlock: bigint): ChainPayment => ({
-  rail: "x402",
-  network: terms.network,
-  authorization,
-  fromBlock,
-  transaction: Option.none(),
-})
+const chainPayment = (
+  { network }: Terms,
+  authorization: SignedAuthorization,
+  fromBlock: bigint,
+  transaction: Option.Option<Hex> = Option.none(),
+): ChainPayment => ({ rail: "x402", network, authorization, fromBlock, transaction })
+
+const unavailable = (what: string, refusal: FacilitatorUnavailable) => (error: ChainUnavailable) =>
+  Effect.andThen(Effect.logWarning(what, error), Effect.fail(refusal))
 
 export class Tenders extends Context.Service<
   Tenders,
@@ -82,40 +83,34 @@ export class Tenders extends Context.Service<
         return Option.map(standing.attempt, (attempt): Twin => ({ _tag: "Twin", attempt }))
       })
 
-      const doubted = Effect.fnUntraced(function* (key: string, doubtful: DoubtfulPayment, terms: Terms) {
-        const twin = yield* owner(key, chainPayment(terms, doubtful.authorization, 0n))
-        if (Option.isSome(twin)) return twin.value
-        if (!doubtful.fits) return yield* doubtful.refusal
-        const found = yield* used
-          .trace(doubtful, terms)
-          .pipe(
-            Effect.catchTag("ChainUnavailable", (error) =>
-              Effect.andThen(
-                Effect.logWarning("A used authorization could not be followed", error),
-                Effect.fail(unseen),
-              ),
-            ),
-          )
-        const tender: Tender = {
-          _tag: "Tender",
-          payment: chainPayment(terms, found.authorization, found.fromBlock),
-          payload: found.payload,
-          purse: undefined,
-          paidIn: Option.some(found.transaction),
-        }
-        return tender
-      })
-
       const onChain = Effect.fnUntraced(function* (act: ActFace, request: Tendered, terms: Terms) {
         const sale = saleOf(act, request.url, request.parameters)
         const found = yield* verifier.verify(request.payment ?? "", terms, sale)
-        if (found._tag === "Doubtful") return yield* doubted(request.key, found, terms)
+        if (found._tag === "Good") {
+          const { authorization, fromBlock, payload, purse } = found
+          const tender: Tender = {
+            _tag: "Tender",
+            payment: chainPayment(terms, authorization, fromBlock),
+            payload,
+            purse,
+          }
+          return tender
+        }
+        // Whose it is stands in the database, whatever the chain says.
+        const twin = yield* owner(request.key, chainPayment(terms, found.authorization, 0n))
+        if (Option.isSome(twin)) return twin.value
+        if (found._tag === "Unseen") {
+          return yield* unavailable("A payment could not be verified", new FacilitatorUnavailable({}))(found.cause)
+        }
+        if (!found.fits) return yield* found.refusal
+        const { authorization, fromBlock, payload, transaction } = yield* used
+          .trace(found, terms)
+          .pipe(Effect.catchTag("ChainUnavailable", unavailable("A used authorization could not be followed", untold)))
         const tender: Tender = {
           _tag: "Tender",
-          payment: chainPayment(terms, found.authorization, found.fromBlock),
-          payload: found.payload,
-          purse: found.purse,
-          paidIn: Option.none(),
+          payment: chainPayment(terms, authorization, fromBlock, Option.some(transaction)),
+          payload,
+          purse: undefined,
         }
         return tender
       })
@@ -126,7 +121,6 @@ export class Tenders extends Context.Service<
           payment,
           payload: "",
           purse: undefined,
-          paidIn: Option.none(),
         }))
 
       const take = Effect.fn("Tenders.take")(function* (act: ActFace, request: Tendered, terms: Terms) {
@@ -135,15 +129,9 @@ export class Tenders extends Context.Service<
           Effect.Error<ReturnType<typeof onChain>> | Effect.Error<ReturnType<typeof byCard>>
         > = request.card === undefined ? onChain(act, request, terms) : byCard(act, request, request.card)
         return yield* taken.pipe(
-          Effect.catchTags({
-            PaymentRejected: (rejected) =>
-              Effect.flatMap(owner(request.key), (twin) => Effect.mapError(Effect.fromOption(twin), () => rejected)),
-            ChainUnavailable: (error) =>
-              Effect.andThen(
-                Effect.logWarning("A payment could not be verified", error),
-                Effect.fail(new FacilitatorUnavailable({})),
-              ),
-          }),
+          Effect.catchTag("PaymentRejected", (rejected) =>
+            Effect.flatMap(owner(request.key), (twin) => Effect.mapError(Effect.fromOption(twin), () => rejected)),
+          ),
         )
       })
 

@@ -1,68 +1,87 @@
-/** An authorization that was used although no attempt of ours holds it: where its money went, looked up and said as it is. */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+/** An authorization that no attempt of ours holds and that may have been used: where its money went, by what `Evidence` proves. */
+import { Clock, Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { type Hex, hexToBigInt, numberToHex } from "viem"
+import type { Hex } from "viem"
 import { timestampOf } from "./Attempt.ts"
 import { Chain, ChainUnavailable } from "./Chain.ts"
-import {
-  addressTopic,
-  authorizationCanceled,
-  authorizationStateData,
-  authorizationUsed,
-  pays,
-  type SignedAuthorization,
-} from "./Eip3009.ts"
+import { alreadyUsed, type SignedAuthorization } from "./Eip3009.ts"
+import type { Evidence } from "./Evidence.ts"
 import { claimOf } from "./Payment.ts"
 import type { Terms } from "./PaymentTerms.ts"
 import { type DoubtfulPayment, longestLife, PaymentRejected } from "./PaymentVerifier.ts"
-import { ask } from "./Rpc.ts"
 
 /** A payment that is on the chain already and belongs to nobody. */
 export interface FoundPayment {
   readonly authorization: SignedAuthorization
   readonly payload: string
+  /** Neither above the block that holds it now nor above the final one: that block may be replaced. */
   readonly fromBlock: bigint
   readonly transaction: Hex
 }
 
-/** How one log query may span, and how many seconds before its end an authorization may have been used. */
-const logWindow = 2_000n
+/** Seconds around an authorization's end in which its use is searched for. */
 const searchedSeconds = 86_400n
+
+/** Authorizations that are followed at once; each may take many questions to the node. */
+const followedAtOnce = 4
+
+/** Final verdicts that are remembered. */
+const verdictsKept = 10_000
+
+/** Above every block: a search from here reads no log, so that only the state is asked. */
+const aboveAll = 2n ** 63n
 
 /** Times within which nobody else can have had the signature for long, so that who presents it may have what it paid. */
 const isFresh = ({ validAfter, validBefore }: SignedAuthorization, terms: Terms, now: bigint) =>
   validAfter <= now && now < validBefore && validBefore <= now + longestLife(terms)
 
-const reason = "invalid_exact_evm_nonce_already_used"
+const used = (message: string) => new PaymentRejected({ reason: alreadyUsed, message })
 
 const stray = (transaction: string) =>
-  new PaymentRejected({
-    reason,
-    message: `This authorization paid us in transaction ${transaction}, but belongs to no purchase we know. Do not sign again before the operator has looked; the payment is noted for them.`,
-  })
+  used(
+    `This authorization paid us in transaction ${transaction}, but belongs to no purchase we know. Do not sign again before the operator has looked; the payment is noted for them. This request charged nothing.`,
+  )
 
-const canceled = (transaction: string) =>
-  new PaymentRejected({
-    reason,
-    message: `Its wallet cancelled this authorization in transaction ${transaction}, so it never paid and never will. Nothing was charged; sign a new one.`,
-  })
+const canceled = (where: string) =>
+  used(
+    `Its wallet cancelled this authorization${where}, so it never paid and never will. Nothing was charged; sign a new one.`,
+  )
 
-const elsewhere = (transaction: string) =>
-  new PaymentRejected({
-    reason,
-    message: `This authorization was used up in transaction ${transaction}, which did not pay us its amount. This request charged nothing; sign a new one.`,
-  })
+const elsewhere = (where: string) =>
+  used(
+    `This authorization was used up${where}, which did not pay us its amount. This request charged nothing; sign a new one.`,
+  )
 
-const unseen = new PaymentRejected({
-  reason,
-  message:
-    "This authorization was used or cancelled longer than a day before its end, and where is not looked up. This request charged nothing; sign a new one once your wallet shows that it did not pay us.",
-})
+const unsearched = used(
+  "This authorization was used or cancelled, and of one that ends more than a day from now, or ended more than a day ago, where is not looked up. This request charged nothing; sign a new one once your wallet shows that it did not pay us.",
+)
+
+const unproven = (cause: string) => new ChainUnavailable({ method: "Chain.usedBy", cause })
+
+/** What is final and did not pay us stays so; an authorization that is used and has expired unused is a contradiction. */
+const verdictOf = (evidence: Evidence & { readonly _tag: "Void" }) => {
+  const { reason } = evidence
+  const where =
+    "transaction" in evidence && typeof evidence.transaction === "string"
+      ? ` in transaction ${evidence.transaction}`
+      : " in a transaction"
+  switch (reason) {
+    case "authorization_canceled":
+      return Option.some(canceled(where))
+    case "authorization_spent_elsewhere":
+      return Option.some(elsewhere(where))
+    case "authorization_expired":
+      return Option.none()
+  }
+}
 
 export class UsedAuthorizations extends Context.Service<
   UsedAuthorizations,
   {
-    /** The payment that a doubtful one has already made and may be claimed; otherwise its refusal, in true words. */
+    /**
+     * The payment that a doubtful one has already made and may be claimed; otherwise its refusal, in true words, or
+     * `ChainUnavailable` while nothing is proven.
+     */
     trace(
       doubtful: DoubtfulPayment,
       terms: Terms,
@@ -72,97 +91,24 @@ export class UsedAuthorizations extends Context.Service<
   static readonly layer = Layer.effect(
     UsedAuthorizations,
     Effect.gen(function* () {
-      const { client } = yield* Chain
+      const chain = yield* Chain
       const sql = yield* SqlClient.SqlClient
+      const turn = yield* Semaphore.make(followedAtOnce)
+      /** By claim and amount, oldest first: one nonce may be signed for two amounts. */
+      const verdicts = new Map<string, PaymentRejected>()
 
-      const blockAt = (block: Hex | "latest") =>
-        ask("eth_getBlockByNumber", () =>
-          client.request({ method: "eth_getBlockByNumber", params: [block, false] }).then((found) => ({
-            number: hexToBigInt(found?.number ?? "0x"),
-            timestamp: hexToBigInt(found?.timestamp ?? "0x"),
-          })),
-        )
+      const keep = (name: string, verdict: PaymentRejected) => {
+        verdicts.set(name, verdict)
+        const oldest = verdicts.size > verdictsKept ? verdicts.keys().next().value : undefined
+        if (oldest !== undefined) verdicts.delete(oldest)
+        return verdict
+      }
 
-      const isUsed = ({ asset, from, nonce }: SignedAuthorization, block: bigint) =>
-        ask("eth_call", () =>
-          client
-            .request({
-              method: "eth_call",
-              params: [{ to: asset, data: authorizationStateData(from, nonce) }, numberToHex(block)],
-            })
-            .then((used) => BigInt(used) === 1n),
-        )
-
-      /** The first block at or after a time, in as many looks as its distance has digits. */
-      const firstBlockFrom = Effect.fnUntraced(function* (
-        time: bigint,
-        newest: { readonly number: bigint; readonly timestamp: bigint },
-      ) {
-        if (newest.timestamp < time) return newest.number
-        let high = newest.number
-        let step = 256n
-        let low = high > step ? high - step : 0n
-        while (low > 0n && (yield* blockAt(numberToHex(low))).timestamp >= time) {
-          high = low
-          step *= 4n
-          low = high > step ? high - step : 0n
-        }
-        while (high - low > 64n) {
-          const middle = (low + high) / 2n
-          if ((yield* blockAt(numberToHex(middle))).timestamp >= time) high = middle
-          else low = middle
-        }
-        return low
-      })
-
-      const logsBetween = ({ asset, from, nonce }: SignedAuthorization, first: bigint, last: bigint) =>
-        ask("eth_getLogs", () =>
-          client.request({
-            method: "eth_getLogs",
-            params: [
-              {
-                address: asset,
-                fromBlock: numberToHex(first),
-                toBlock: numberToHex(last),
-                topics: [[authorizationUsed, authorizationCanceled], addressTopic(from), nonce],
-              },
-            ],
-          }),
-        ).pipe(Effect.map((logs) => Option.fromUndefinedOr(logs[0])))
-
-      /** Newest first: an authorization is mostly used soon after it was signed, which is shortly before its end. */
-      const findLog = Effect.fnUntraced(function* (
-        authorization: SignedAuthorization,
-        newest: { readonly number: bigint; readonly timestamp: bigint },
-      ) {
-        const { validAfter, validBefore } = authorization
-        const end = validBefore < newest.timestamp ? validBefore : newest.timestamp
-        const start = end - searchedSeconds > validAfter ? end - searchedSeconds : validAfter
-        const first = yield* firstBlockFrom(start, newest)
-        let last = end < newest.timestamp ? (yield* firstBlockFrom(end, newest)) + 64n : newest.number
-        if (last > newest.number) last = newest.number
-        for (; last >= first; last -= logWindow) {
-          const from = last - logWindow + 1n > first ? last - logWindow + 1n : first
-          const found = yield* logsBetween(authorization, from, last)
-          if (Option.isSome(found)) return found
-        }
-        return Option.none()
-      })
-
-      const receiptOf = (hash: Hex) =>
-        ask("eth_getTransactionReceipt", () =>
-          client.request({ method: "eth_getTransactionReceipt", params: [hash] }),
-        ).pipe(
-          // A log whose transaction has no receipt is two answers that contradict each other: it proves nothing.
-          Effect.filterOrFail(
-            (receipt) => receipt !== null,
-            () => new ChainUnavailable({ method: "eth_getTransactionReceipt", cause: "no receipt" }),
-          ),
-          Effect.filterOrFail(
-            ({ status }) => status === "0x1",
-            () => new ChainUnavailable({ method: "eth_getTransactionReceipt", cause: "reverted" }),
-          ),
-        )
+      /** Whether its state says that it is unused; a search costs a forger nothing, so it is not begun for that. */
+      const isUnused = (authorization: SignedAuthorization) =>
+        chain
+          .evidence({ authorization, fromBlock: aboveAll, transaction: Option.none(), patience: Duration.zero })
+          .pipe(Effect.map((evidence) => evidence._tag === "Void" || (evidence._tag === "Open" && evidence.unused)))
 
       const known = (name: string) =>
         sql<{ readonly transaction: string }>`SELECT transaction FROM payment_strays WHERE name = ${name}`.pipe(
@@ -187,38 +133,44 @@ export class UsedAuthorizations extends Context.Service<
           yield* Effect.logError(`A payment belongs to no purchase: ${from} paid ${value} in ${transaction}`)
       })
 
-      const trace = Effect.fn("UsedAuthorizations.trace")(function* (
-        { authorization, payload, refusal }: DoubtfulPayment,
-        terms: Terms,
+      /** The transfer that paid us; whatever is not proven fails. */
+      const follow = Effect.fnUntraced(function* (
+        { authorization, refusal }: DoubtfulPayment,
+        name: string,
+        now: bigint,
       ) {
-        const name = claimOf({
-          rail: "x402",
-          network: terms.network,
-          authorization,
-          fromBlock: 0n,
-          transaction: Option.none(),
-        })
-        const noted = yield* known(name)
-        if (Option.isSome(noted)) return yield* stray(noted.value)
+        const { validBefore } = authorization
+        // What the dry run has called used is not believed to be unused: two nodes contradict each other.
+        if (refusal.reason !== alreadyUsed && (yield* isUnused(authorization))) return yield* refusal
+        if (validBefore > now + searchedSeconds || validBefore < now - searchedSeconds) return yield* unsearched
+        const evidence = yield* chain.usedBy(authorization)
+        if (evidence._tag === "Paid") return evidence
+        const verdict = evidence._tag === "Void" ? verdictOf(evidence) : Option.none()
+        if (Option.isNone(verdict))
+          return yield* unproven("nothing that is final, or answers that contradict each other")
+        return yield* keep(name, verdict.value)
+      }, turn.withPermits(1))
 
-        const newest = yield* blockAt("latest")
-        if (!(yield* isUsed(authorization, newest.number))) return yield* refusal
-        const log = yield* findLog(authorization, newest)
-        if (Option.isNone(log)) return yield* unseen
-        const { blockNumber, topics, transactionHash } = log.value
-        if (blockNumber === null || transactionHash === null) {
-          return yield* new ChainUnavailable({ method: "eth_getLogs", cause: "a log without its block" })
-        }
-        const receipt = yield* receiptOf(transactionHash)
-        if (!pays(receipt.logs, authorization)) {
-          return yield* topics[0] === authorizationCanceled ? canceled(transactionHash) : elsewhere(transactionHash)
-        }
+      const trace = Effect.fn("UsedAuthorizations.trace")(function* (doubtful: DoubtfulPayment, terms: Terms) {
+        const { authorization, payload } = doubtful
+        const { network } = terms
+        const claim = claimOf({ rail: "x402", network, authorization, fromBlock: 0n, transaction: Option.none() })
+        const noted = yield* known(claim)
+        if (Option.isSome(noted)) return yield* stray(noted.value)
+        const name = `${claim}:${authorization.value}`
+        const verdict = verdicts.get(name)
+        if (verdict !== undefined) return yield* verdict
+
         const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
-        if (isFresh(authorization, terms, now) && newest.timestamp < authorization.validBefore) {
-          return { authorization, payload, fromBlock: hexToBigInt(blockNumber), transaction: transactionHash }
+        const { block, transaction } = yield* follow(doubtful, name, now)
+        const final = yield* chain.final
+        if (isFresh(authorization, terms, now) && final.timestamp < authorization.validBefore) {
+          const fromBlock = block.number < final.number ? block.number : final.number
+          return { authorization, payload, fromBlock, transaction }
         }
-        yield* note(name, authorization, terms.network, transactionHash)
-        return yield* stray(transactionHash)
+        if (!(yield* chain.isFinal(block))) return yield* unproven("paid in a block that is not final")
+        yield* note(claim, authorization, network, transaction)
+        return yield* stray(transaction)
       })
 
       return UsedAuthorizations.of({ trace })

@@ -57,7 +57,7 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
       if (act.taken !== undefined) {
         const second = yield* buy(request)
         assert.deepStrictEqual([second.answer.status, second.answer.json["code"]], [409, act.taken])
-        assert.match(String(second.answer.json["message"]), /Nothing was charged/u)
+        assert.match(String(second.answer.json["message"]), /This request charged nothing\.$/u)
       }
     }),
   )

@@ -103,7 +103,7 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
         post({ commitment: newCommitment() }, { "idempotency-key": newKey() }),
       )
       assert.deepStrictEqual([over.status, over.json["code"]], [409, "witness_ceiling_today"])
-      assert.match(String(over.json["message"]), /Nothing was charged/u)
+      assert.match(String(over.json["message"]), /This request charged nothing\.$/u)
       const replay = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { ...last.headers }))
       assert.strictEqual(replay.json["code"], "idempotency_conflict")
       yield* sql`UPDATE payment_pools SET released = ARRAY[17] WHERE name = ${`witness:${day}`}`

@@ -26,7 +26,8 @@ describe("a node that cannot be asked at verification", { concurrent: true }, ()
         const answer = yield* Purchase.send(url, purchase)
         assert.strictEqual(answer.status, 503, answer.text)
         assert.strictEqual(answer.json["code"], "facilitator_unavailable")
-        assert.match(String(answer.json["message"]), /Nothing was charged/u)
+        assert.match(String(answer.json["message"]), /This request charged nothing\.$/u)
+        assert.isAtLeast(Number(answer.headers.get("retry-after")), 1)
         const written = yield* sql<{ n: number }>`
           SELECT ((SELECT count(*) FROM payment_attempts) + (SELECT count(*) FROM payment_claims)
             + (SELECT count(*) FROM payment_pools))::int AS n`

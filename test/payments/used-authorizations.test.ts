@@ -1,6 +1,6 @@
 /** An authorization that is on the chain already: whose it is, whom it paid, and what is said of it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -78,6 +78,15 @@ const relayed = Effect.gen(function* () {
 const untilOver = (validBefore: number) =>
   Effect.suspend(() => Effect.sleep(Math.max(0, validBefore * 1000 - Date.now() + 1000)))
 
+const mine = (blocks: number) => Purchase.onChain((client) => client.mine({ blocks }))
+
+/** Neither yes nor no: asked again later, and not paid for again. */
+const assertUntold = (answer: Answer) => {
+  assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "facilitator_unavailable"], answer.text)
+  assert.match(String(answer.json["message"]), /do not sign another payment before\. This request charged nothing\.$/u)
+  assert.isAtLeast(Number(answer.headers.get("retry-after")), 1)
+}
+
 const seconds = () => Math.floor(Date.now() / 1000)
 
 describe("an authorization that another attempt holds", { concurrent: true }, () => {
@@ -104,6 +113,17 @@ describe("an authorization that another attempt holds", { concurrent: true }, ()
       yield* Purchase.assertSettled(url, purchase)
     }).pipe(Effect.provide(wired("relayer"))),
   )
+
+  it.live("is that attempt's while the node cannot be asked", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      rpc.arm("*", "status500")
+      assertBound(yield* Purchase.send(url, otherwise(purchase)))
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
 })
 
 describe("an authorization that paid us and belongs to nobody", { concurrent: true }, () => {
@@ -117,6 +137,71 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
       assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
       assert.strictEqual(yield* relayed, 0)
       yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("is claimed with its transaction, from a block that stays", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const sql = yield* SqlClient.SqlClient
+      yield* mine(3)
+      const purchase = yield* Purchase.prepare(url)
+      const transaction = yield* Stranger.broadcast(purchase)
+      const head = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+      // The second question for the receipt is that of the claimed attempt.
+      let receipts = 0
+      const looks = rpc.arm("eth_getTransactionReceipt", "holdBefore", () => ++receipts > 1)
+      const answer = yield* Effect.forkChild(Purchase.send(url, purchase))
+      yield* looks.arrived
+      const claimed = yield* sql<{ state: string; transaction: string; fromBlock: bigint }>`
+        SELECT state, transaction, from_block FROM payment_attempts`
+      assert.deepStrictEqual(claimed, [{ state: "pending", transaction, fromBlock: head - 2n }])
+      yield* looks.release
+      assert.strictEqual((yield* Fiber.join(answer)).status, 201)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("is not called unpaid by two nodes of which one is behind", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      const head = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+      yield* Stranger.broadcast(purchase)
+      // The dry run and the balance come from the node itself.
+      rpc.behave((method, before) => (method === "eth_call" && before < 2 ? {} : { head }))
+      assertUntold(yield* Purchase.send(url, purchase))
+      yield* rpc.calm
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("is looked for with four others at most", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchases = yield* Effect.forEach(Array.from({ length: 8 }), () => Purchase.prepare(url))
+      for (const purchase of purchases) yield* Stranger.broadcast(purchase)
+      let searches = 0
+      rpc.arm("eth_getLogs", "holdBefore", () => ++searches === 0)
+      const held = rpc.arm("eth_getLogs", "holdBefore")
+      const answers = yield* Effect.forkChild(
+        Effect.forEach(purchases, (purchase) => Purchase.send(url, purchase), { concurrency: "unbounded" }),
+      )
+      yield* held.arrived
+      // As long as another request takes from end to end.
+      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
+      assert.isAtMost(searches, 4)
+      yield* held.release
+      assert.deepStrictEqual(
+        (yield* Fiber.join(answers)).map(({ status }) => status),
+        purchases.map(() => 201),
+      )
+      assert.strictEqual(searches, 8)
+      yield* Purchase.audit(url)
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
@@ -151,6 +236,10 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
         const purchase = yield* prepareUntil(url, String(validBefore))
         const transaction = yield* Stranger.broadcast(purchase)
         if (isAwaited) yield* untilOver(validBefore)
+        // What is taken back has not paid: nothing is noted before that is impossible.
+        assertUntold(yield* Purchase.send(url, purchase))
+        assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
+        yield* mine(4)
         for (const one of [purchase, otherwise(purchase)]) {
           const answer = yield* Purchase.send(url, one)
           assertInvalid(answer, /paid us in transaction .* belongs to no purchase we know\. Do not sign again/u)
@@ -177,10 +266,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
       const purchase = yield* Purchase.prepare(url)
       yield* Stranger.broadcast(purchase)
       rpc.arm("eth_getTransactionReceipt", "nothing")
-      const answer = yield* Purchase.send(url, purchase)
-      assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "facilitator_unavailable"], answer.text)
-      assert.match(String(answer.json["message"]), /do not sign another/u)
-      assert.notMatch(answer.text, /nothing was charged/iu)
+      assertUntold(yield* Purchase.send(url, purchase))
       assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
       yield* rpc.calm
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
@@ -195,6 +281,8 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
       const { url } = yield* World
       const purchase = yield* Purchase.prepare(url)
       const transaction = yield* Stranger.cancel(purchase)
+      assertUntold(yield* Purchase.send(url, purchase))
+      yield* mine(4)
       const answer = yield* Purchase.send(url, purchase)
       assertInvalid(answer, /cancelled this authorization .* Nothing was charged; sign a new one\.$/u)
       assert.include(answer.text, transaction)
@@ -206,19 +294,34 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
     Effect.gen(function* () {
       const { url } = yield* World
       const purchase = yield* Purchase.prepare(url)
+      const { rpc } = yield* Wires
       const transaction = yield* Stranger.spendElsewhere(purchase)
+      assertUntold(yield* Purchase.send(url, purchase))
+      yield* mine(4)
       const answer = yield* Purchase.send(url, purchase)
       assertInvalid(answer, /which did not pay us its amount\. This request charged nothing; sign a new one\.$/u)
       assert.include(answer.text, transaction)
+      // A final verdict is remembered: no log is read for it again.
+      rpc.arm("eth_getLogs", "status500")
+      assert.strictEqual((yield* Purchase.send(url, otherwise(purchase))).text, answer.text)
       assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("and is over, unused, is told that nothing was charged", () =>
+  it.live("and is over, unused, is told so without reading a log", () =>
     Effect.gen(function* () {
       const { url } = yield* World
+      const { rpc } = yield* Wires
       const purchase = yield* prepareUntil(url, String(seconds() - 5))
-      assertInvalid(yield* Purchase.send(url, purchase), /expires too soon; sign a new one\. Nothing was charged\.$/u)
+      const said = /expires too soon; sign a new one\. This request charged nothing\.$/u
+      rpc.behave(() => ({}))
+      assertInvalid(yield* Purchase.send(url, purchase), said)
+      yield* Purchase.outlive
+      assertInvalid(yield* Purchase.send(url, purchase), said)
+      assert.notInclude(
+        rpc.heard().map(({ method }) => method),
+        "eth_getLogs",
+      )
       assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
     }).pipe(Effect.provide(wired("relayer"))),
   )
