@@ -88,15 +88,17 @@ export class Chain extends Context.Service<
 >()("spirit-altar/payments/Chain") {
   static readonly layer = (config: ChainConfig) =>
     Layer.sync(Chain, () => {
+      const options = {
+        retryCount: 1,
+        timeout: Duration.toMillis(config.timeout),
+        fetchOptions: { redirect: "error" },
+      } as const
+      const rpcUrl = Redacted.value(config.rpcUrl)
       const client = createPublicClient({
-        transport: http(Redacted.value(config.rpcUrl), {
-          batch: { wait: 0 },
-          retryCount: 1,
-          timeout: Duration.toMillis(config.timeout),
-          maxResponseBodySize: answerLimit,
-          fetchOptions: { redirect: "error" },
-        }),
+        transport: http(rpcUrl, { ...options, batch: { wait: 0 }, maxResponseBodySize: answerLimit }),
       })
+      // Whoever ends an authorization chooses how long its receipt is: it is read whole, and nothing else suffers from it.
+      const receipts = createPublicClient({ transport: http(rpcUrl, { ...options, maxResponseBodySize: receiptLimit }) })
 
       // What is read from an answer is read inside: an answer that makes no sense is no answer.
       const call = <A>(method: string, run: () => Promise<A>) =>
@@ -137,7 +139,7 @@ export class Chain extends Context.Service<
 
       const receiptOf = (transaction: Hex) =>
         call("eth_getTransactionReceipt", () =>
-          client.request({ method: "eth_getTransactionReceipt", params: [transaction] }),
+          receipts.request({ method: "eth_getTransactionReceipt", params: [transaction] }),
         ).pipe(
           Effect.flatMap(read("eth_getTransactionReceipt", ReceiptAnswer)),
           // A node that speaks of another transaction has not answered.
@@ -207,6 +209,9 @@ export class Chain extends Context.Service<
       return Chain.of({ simulate, evidence, usedBy, isFinal, final, client })
     })
 }
+
+/** Bytes of a receipt at most: a log costs 375 gas and a transaction may take 2^24, which makes 17 MB of empty logs. */
+const receiptLimit = 33_554_432
 
 /** What is asked together goes to the node in one batch. */
 const together = { concurrency: "unbounded" } as const
