@@ -11,6 +11,7 @@ import {
   type PublicClient,
   RpcRequestError,
 } from "viem"
+import type { Address } from "../../schema/altar/Common.ts"
 import { answerLimit } from "./Answers.ts"
 import {
   addressTopic,
@@ -65,6 +66,8 @@ export interface ChainConfig {
   readonly rpcUrl: Redacted.Redacted<string>
   /** The block tag from which nothing is taken back. */
   readonly finalTag: "finalized" | "safe" | "latest"
+  /** Who will send the transfers, where that is known: a wallet's contract may answer others otherwise. */
+  readonly sender?: Address | undefined
   /** Limit of one call. */
   readonly timeout: Duration.Duration
 }
@@ -98,7 +101,9 @@ export class Chain extends Context.Service<
         transport: http(rpcUrl, { ...options, batch: { wait: 0 }, maxResponseBodySize: answerLimit }),
       })
       // Whoever ends an authorization chooses how long its receipt is: it is read whole, and nothing else suffers from it.
-      const receipts = createPublicClient({ transport: http(rpcUrl, { ...options, maxResponseBodySize: receiptLimit }) })
+      const receipts = createPublicClient({
+        transport: http(rpcUrl, { ...options, maxResponseBodySize: receiptLimit }),
+      })
 
       // What is read from an answer is read inside: an answer that makes no sense is no answer.
       const call = <A>(method: string, run: () => Promise<A>) =>
@@ -118,13 +123,18 @@ export class Chain extends Context.Service<
 
       const final = blockAt(config.finalTag)
 
+      const settling = (authorization: SignedAuthorization) => {
+        const call = settlementCall(authorization)
+        return config.sender === undefined ? call : { ...call, from: config.sender }
+      }
+
       const simulate = Effect.fn("Chain.simulate")(function* (authorization: SignedAuthorization) {
-        const { data, to } = settlementCall(authorization)
+        const transfer = settling(authorization)
         // What is final stays; any later block may be replaced, and the transfer be put below the head that is seen now.
         const [{ number: block }, revert] = yield* Effect.all(
           [
             final,
-            call("eth_call", () => client.request({ method: "eth_call", params: [{ to, data }, "latest"] })).pipe(
+            call("eth_call", () => client.request({ method: "eth_call", params: [transfer, "latest"] })).pipe(
               Effect.as(Option.none<string>()),
               Effect.catchIf(isRevert, (error) => Effect.succeedSome(revertText(error))),
             ),
@@ -155,26 +165,27 @@ export class Chain extends Context.Service<
         )
 
       /** By hash, so that a node on another branch cannot answer; by number where hashes are not understood. */
-      const callAt = (to: Hex, data: Hex, { hash, number }: BlockId) => {
+      const callAt = (
+        asked: { readonly from?: Hex; readonly to: Hex; readonly data: Hex },
+        { hash, number }: BlockId,
+      ) => {
         const at = (block: Hex | { readonly blockHash: Hex }) =>
-          call("eth_call", () => client.request({ method: "eth_call", params: [{ to, data }, block] }))
+          call("eth_call", () => client.request({ method: "eth_call", params: [asked, block] }))
         return at({ blockHash: hash }).pipe(Effect.catchIf(isNotUnderstood, () => at(numberToHex(number))))
       }
 
       const isUsed = ({ asset, from, nonce }: SignedAuthorization, block: BlockId) =>
-        callAt(asset, authorizationStateData(from, nonce), block).pipe(
+        callAt({ to: asset, data: authorizationStateData(from, nonce) }, block).pipe(
           Effect.flatMap(read("eth_call", Word)),
           Effect.map((word) => BigInt(word) === 1n),
         )
 
-      const revertAt = (authorization: SignedAuthorization, block: BlockId) => {
-        const { data, to } = settlementCall(authorization)
-        return callAt(to, data, block).pipe(
+      const revertAt = (authorization: SignedAuthorization, block: BlockId) =>
+        callAt(settling(authorization), block).pipe(
           Effect.flatMap(read("eth_call", HexText)),
           Effect.as(Option.none<string>()),
           Effect.catchIf(isRevert, (error) => Effect.succeedSome(reasonOf(revertText(error)))),
         )
-      }
 
       const search = LogSearch.make<ChainUnavailable>(isTooWide)
 

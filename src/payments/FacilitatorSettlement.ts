@@ -71,7 +71,11 @@ const read = (text: string): Submission => {
   const reason = errorReason ?? "facilitator_gave_no_reason"
   return !success && !transaction && beforeBroadcast.has(reason)
     ? { _tag: "Refused", reason }
-    : { _tag: "Unclear", reason, transaction: isHash(transaction) ? Option.some(inSmallLetters(transaction)) : Option.none() }
+    : {
+        _tag: "Unclear",
+        reason,
+        transaction: isHash(transaction) ? Option.some(inSmallLetters(transaction)) : Option.none(),
+      }
 }
 
 export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never, HttpClient.HttpClient> =>
@@ -104,6 +108,11 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
       })
 
       // Whether a facilitator has broadcast what it was handed, it alone knows; its gas is its own affair.
-      return Settlement.of({ submit, again: () => Effect.succeedNone, solvent: Effect.succeed(true) })
+      return Settlement.of({
+        submit,
+        again: () => Effect.succeedNone,
+        abandon: () => Effect.void,
+        solvent: Effect.succeed(true),
+      })
     }),
   )
