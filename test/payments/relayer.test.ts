@@ -311,7 +311,8 @@ describe("a wallet whose contract is not what it seems", { concurrent: true }, (
   it.live("reverts a broadcast once, and is refused from then on", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { payer, ...first } = yield* Purchase.prepare(url)
+      // It can pay for every attempt until the first is looked at again.
+      const { payer, ...first } = yield* Purchase.prepare(url, 60n * Purchase.price)
       yield* contract({ payer, ...first }, onlyWithout("3a"))
       Purchase.assertPending(url, first, yield* Purchase.send(url, { payer, ...first }))
       assert.strictEqual(yield* relayed, 1)
