@@ -78,7 +78,9 @@ const cardLayer = ({ cards, patience }: PaymentsConfig) =>
 
 /** Verification, settlement and evidence, from the configuration alone. */
 const moneyLayer = (payments: PaymentsConfig) => {
-  const chain = Chain.layer({ rpcUrl: payments.rpcUrl, finalTag: payments.finalTag, timeout: Duration.seconds(10) })
+  const { finalTag, rpcUrl, settlement } = payments
+  const sender = settlement._tag === "Relayer" ? RelayerSettlement.addressOf(settlement.privateKey) : undefined
+  const chain = Chain.layer({ rpcUrl, finalTag, sender, timeout: Duration.seconds(10) })
   const reconciler = Reconciler.layer({ patience: payments.patience, sweepEvery: payments.sweepEvery })
   return Layer.mergeAll(
     PaymentVerifier.layer({ walletFactories: payments.walletFactories }).pipe(Layer.provide(Signatures.layer)),

@@ -17,7 +17,10 @@ export class Broadcasts extends Context.Service<
   Broadcasts,
   {
     find(attempt: string): Effect.Effect<Option.Option<Broadcast>, SqlError.SqlError>
-    /** Takes the place of `previous`; false when somebody else was faster, who then sends instead. */
+    /**
+     * Takes the place of `previous`; false when somebody else was faster, who then sends instead, or has ended the
+     * attempt. What is noted is no longer refused or doubted.
+     */
     note(attempt: string, previous: Option.Option<Hex>, broadcast: Broadcast): Effect.Effect<boolean, SqlError.SqlError>
   }
 >()("spirit-altar/payments/Broadcasts") {
@@ -48,9 +51,14 @@ export class Broadcasts extends Context.Service<
       ) {
         const rows = yield* retryConflicts(
           Option.isNone(previous)
-            ? sql`INSERT INTO relayer_broadcasts (attempt_id, nonce, hash, max_fee, sent_at)
-                VALUES (${attempt}::uuid, ${nonce}::bigint, ${hash}, ${maxFeePerGas.toString()}::numeric,
-                  ${timestampOf(atMillis)}::timestamptz)
+            ? // The attempt's row is locked with it, so that nobody ends it as never sent beside this.
+              sql`WITH open AS (
+                  UPDATE payment_attempts SET refusal = NULL, doubted_at = NULL, doubted_reason = NULL
+                  WHERE id = ${attempt}::uuid AND state = 'pending' RETURNING id
+                )
+                INSERT INTO relayer_broadcasts (attempt_id, nonce, hash, max_fee, sent_at)
+                SELECT id, ${nonce}::bigint, ${hash}, ${maxFeePerGas.toString()}::numeric,
+                  ${timestampOf(atMillis)}::timestamptz FROM open
                 ON CONFLICT (attempt_id) DO NOTHING RETURNING nonce`
             : sql`UPDATE relayer_broadcasts SET nonce = ${nonce}::bigint, hash = ${hash},
                   max_fee = ${maxFeePerGas.toString()}::numeric, sent_at = ${timestampOf(atMillis)}::timestamptz

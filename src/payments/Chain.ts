@@ -11,6 +11,7 @@ import {
   type PublicClient,
   RpcRequestError,
 } from "viem"
+import type { Address } from "../../schema/altar/Common.ts"
 import { answerLimit } from "./Answers.ts"
 import {
   addressTopic,
@@ -65,6 +66,8 @@ export interface ChainConfig {
   readonly rpcUrl: Redacted.Redacted<string>
   /** The block tag from which nothing is taken back. */
   readonly finalTag: "finalized" | "safe" | "latest"
+  /** Who will send the transfers, where that is known: a wallet's contract may answer others otherwise. */
+  readonly sender?: Address | undefined
   /** Limit of one call. */
   readonly timeout: Duration.Duration
 }
@@ -88,14 +91,18 @@ export class Chain extends Context.Service<
 >()("spirit-altar/payments/Chain") {
   static readonly layer = (config: ChainConfig) =>
     Layer.sync(Chain, () => {
+      const options = {
+        retryCount: 1,
+        timeout: Duration.toMillis(config.timeout),
+        fetchOptions: { redirect: "error" },
+      } as const
+      const rpcUrl = Redacted.value(config.rpcUrl)
       const client = createPublicClient({
-        transport: http(Redacted.value(config.rpcUrl), {
-          batch: { wait: 0 },
-          retryCount: 1,
-          timeout: Duration.toMillis(config.timeout),
-          maxResponseBodySize: answerLimit,
-          fetchOptions: { redirect: "error" },
-        }),
+        transport: http(rpcUrl, { ...options, batch: { wait: 0 }, maxResponseBodySize: answerLimit }),
+      })
+      // Whoever ends an authorization chooses how long its receipt is: it is read whole, and nothing else suffers from it.
+      const receipts = createPublicClient({
+        transport: http(rpcUrl, { ...options, maxResponseBodySize: receiptLimit }),
       })
 
       // What is read from an answer is read inside: an answer that makes no sense is no answer.
@@ -116,13 +123,18 @@ export class Chain extends Context.Service<
 
       const final = blockAt(config.finalTag)
 
+      const settling = (authorization: SignedAuthorization) => {
+        const call = settlementCall(authorization)
+        return config.sender === undefined ? call : { ...call, from: config.sender }
+      }
+
       const simulate = Effect.fn("Chain.simulate")(function* (authorization: SignedAuthorization) {
-        const { data, to } = settlementCall(authorization)
+        const transfer = settling(authorization)
         // What is final stays; any later block may be replaced, and the transfer be put below the head that is seen now.
         const [{ number: block }, revert] = yield* Effect.all(
           [
             final,
-            call("eth_call", () => client.request({ method: "eth_call", params: [{ to, data }, "latest"] })).pipe(
+            call("eth_call", () => client.request({ method: "eth_call", params: [transfer, "latest"] })).pipe(
               Effect.as(Option.none<string>()),
               Effect.catchIf(isRevert, (error) => Effect.succeedSome(revertText(error))),
             ),
@@ -137,7 +149,7 @@ export class Chain extends Context.Service<
 
       const receiptOf = (transaction: Hex) =>
         call("eth_getTransactionReceipt", () =>
-          client.request({ method: "eth_getTransactionReceipt", params: [transaction] }),
+          receipts.request({ method: "eth_getTransactionReceipt", params: [transaction] }),
         ).pipe(
           Effect.flatMap(read("eth_getTransactionReceipt", ReceiptAnswer)),
           // A node that speaks of another transaction has not answered.
@@ -153,26 +165,27 @@ export class Chain extends Context.Service<
         )
 
       /** By hash, so that a node on another branch cannot answer; by number where hashes are not understood. */
-      const callAt = (to: Hex, data: Hex, { hash, number }: BlockId) => {
+      const callAt = (
+        asked: { readonly from?: Hex; readonly to: Hex; readonly data: Hex },
+        { hash, number }: BlockId,
+      ) => {
         const at = (block: Hex | { readonly blockHash: Hex }) =>
-          call("eth_call", () => client.request({ method: "eth_call", params: [{ to, data }, block] }))
+          call("eth_call", () => client.request({ method: "eth_call", params: [asked, block] }))
         return at({ blockHash: hash }).pipe(Effect.catchIf(isNotUnderstood, () => at(numberToHex(number))))
       }
 
       const isUsed = ({ asset, from, nonce }: SignedAuthorization, block: BlockId) =>
-        callAt(asset, authorizationStateData(from, nonce), block).pipe(
+        callAt({ to: asset, data: authorizationStateData(from, nonce) }, block).pipe(
           Effect.flatMap(read("eth_call", Word)),
           Effect.map((word) => BigInt(word) === 1n),
         )
 
-      const revertAt = (authorization: SignedAuthorization, block: BlockId) => {
-        const { data, to } = settlementCall(authorization)
-        return callAt(to, data, block).pipe(
+      const revertAt = (authorization: SignedAuthorization, block: BlockId) =>
+        callAt(settling(authorization), block).pipe(
           Effect.flatMap(read("eth_call", HexText)),
           Effect.as(Option.none<string>()),
           Effect.catchIf(isRevert, (error) => Effect.succeedSome(reasonOf(revertText(error)))),
         )
-      }
 
       const search = LogSearch.make<ChainUnavailable>(isTooWide)
 
@@ -207,6 +220,9 @@ export class Chain extends Context.Service<
       return Chain.of({ simulate, evidence, usedBy, isFinal, final, client })
     })
 }
+
+/** Bytes of a receipt at most: a log costs 375 gas and a transaction may take 2^24, which makes 17 MB of empty logs. */
+const receiptLimit = 33_554_432
 
 /** What is asked together goes to the node in one batch. */
 const together = { concurrency: "unbounded" } as const

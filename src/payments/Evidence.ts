@@ -30,11 +30,12 @@ export interface FoundLog {
 
 /**
  * What is proven. `Void` can never be paid; `Open` is everything else, with what the newest block says: whether the
- * authorization is unused there, and whether its transfer would revert there for another reason than being used.
+ * authorization is unused there, and whether its transfer would revert there for another reason than being used. `Void`
+ * names the final transaction that used or cancelled it; one that expired has none.
  */
 export type Evidence =
   | { readonly _tag: "Paid"; readonly transaction: Hex; readonly block: BlockId }
-  | { readonly _tag: "Void"; readonly reason: VoidReason }
+  | { readonly _tag: "Void"; readonly reason: VoidReason; readonly transaction?: Hex }
   | { readonly _tag: "Open"; readonly unused: boolean; readonly reverts: boolean }
 
 export type VoidReason = "authorization_expired" | "authorization_canceled" | "authorization_spent_elsewhere"
@@ -78,6 +79,8 @@ const nothing = open(false, false)
 /** Base makes a block every 2 s; the first looks are quick for chains that are quicker. */
 const receiptSchedule = Schedule.min([Schedule.exponential("20 millis", 1.5), Schedule.spaced("1 second")])
 
+export const inSmallLetters = (hex: Hex): Hex => `0x${hex.slice(2).toLowerCase()}`
+
 const paidIn = (authorization: SignedAuthorization, { logs, succeeded }: Receipt) =>
   succeeded && pays(logs, authorization)
 
@@ -91,7 +94,12 @@ export const make = <E>(node: Node<E>) => {
       Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeedNone }),
     )
 
-  const paidBy = (transaction: Hex, { block }: Receipt): Evidence => ({ _tag: "Paid", transaction, block })
+  // A receipt on a stone is in small letters, whoever named the transaction.
+  const paidBy = (transaction: Hex, { block }: Receipt): Evidence => ({
+    _tag: "Paid",
+    transaction: inSmallLetters(transaction),
+    block,
+  })
 
   const isFinal = Effect.fn("Chain.isFinal")(function* ({ hash, number }: BlockId) {
     const { final, there } = yield* node.finalAnd(number)
@@ -106,7 +114,8 @@ export const make = <E>(node: Node<E>) => {
     const end = receipt.succeeded ? endIn(receipt.logs, authorization) : undefined
     if (!used || end === undefined || receipt.block.hash !== log.blockHash) return nothing
     const reason = end === "used" ? "authorization_spent_elsewhere" : "authorization_canceled"
-    return (yield* isFinal(receipt.block)) ? ({ _tag: "Void", reason } satisfies Evidence) : nothing
+    const transaction = inSmallLetters(log.transaction)
+    return (yield* isFinal(receipt.block)) ? ({ _tag: "Void", reason, transaction } satisfies Evidence) : nothing
   })
 
   const evidence = Effect.fn("Chain.evidence")(function* (search: Search): Effect.fn.Return<Evidence, E> {

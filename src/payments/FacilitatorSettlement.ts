@@ -3,6 +3,7 @@ import type { Duration } from "effect"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { textOf } from "./Answers.ts"
+import { inSmallLetters } from "./Evidence.ts"
 import type { FacilitatorKey } from "./FacilitatorKey.ts"
 import { bearerToken } from "./FacilitatorKey.ts"
 import { Settlement, type SettlementRequest, type Submission } from "./Settlement.ts"
@@ -66,11 +67,15 @@ const read = (text: string): Submission => {
   const answer = decodeAnswer(text)
   if (Option.isNone(answer)) return { _tag: "Unclear", reason: "facilitator_nonsense", transaction: Option.none() }
   const { errorReason, success, transaction } = answer.value
-  if (success && isHash(transaction)) return { _tag: "Submitted", transaction }
+  if (success && isHash(transaction)) return { _tag: "Submitted", transaction: inSmallLetters(transaction) }
   const reason = errorReason ?? "facilitator_gave_no_reason"
   return !success && !transaction && beforeBroadcast.has(reason)
     ? { _tag: "Refused", reason }
-    : { _tag: "Unclear", reason, transaction: isHash(transaction) ? Option.some(transaction) : Option.none() }
+    : {
+        _tag: "Unclear",
+        reason,
+        transaction: isHash(transaction) ? Option.some(inSmallLetters(transaction)) : Option.none(),
+      }
 }
 
 export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never, HttpClient.HttpClient> =>
@@ -103,6 +108,11 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
       })
 
       // Whether a facilitator has broadcast what it was handed, it alone knows; its gas is its own affair.
-      return Settlement.of({ submit, again: () => Effect.succeedNone, solvent: Effect.succeed(true) })
+      return Settlement.of({
+        submit,
+        again: () => Effect.succeedNone,
+        abandon: () => Effect.void,
+        solvent: Effect.succeed(true),
+      })
     }),
   )

@@ -1,7 +1,7 @@
 /** Every paid attempt on disk: claimed once, ended once, answered with the same bytes for ever. */
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Deferred, Effect, Layer, Option, Queue, type Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { Hex } from "viem"
 import { PublicUrl } from "../PublicUrl.ts"
 import { retryConflicts, transaction } from "../Sql.ts"
@@ -55,8 +55,8 @@ type LedgerError = SqlError.SqlError | Schema.SchemaError
 export interface Look {
   /** What the outcome hangs on: a transaction or an intent. */
   readonly reference: Option.Option<string>
-  /** What a facilitator refused it with just now. */
-  readonly refusal?: string | undefined
+  /** What a facilitator refused it with just now; null when somebody was asked and did not, absent when nobody was. */
+  readonly refusal?: string | null | undefined
   /** Why it fails if the next look says the same; null when it is open, absent when nobody could be asked. */
   readonly doubt?: string | null | undefined
 }
@@ -91,6 +91,8 @@ export class PaymentLedger extends Context.Service<
      * the look before left.
      */
     fail(id: string, reason: string, doubt?: Doubt): Effect.Effect<Attempt, SqlError.SqlError>
+    /** The same for what our relayer never sent: only while no broadcast is noted, by whomever. */
+    failUnsent(id: string, reason: string): Effect.Effect<Attempt, SqlError.SqlError>
     /** Notes that the outcome is still open, what this look left, and when to look again. */
     defer(id: string, look: Look, untilMillis: number): Effect.Effect<void, SqlError.SqlError>
     /** Leases attempts that are to be looked at before `beforeMillis`. */
@@ -371,12 +373,8 @@ export class PaymentLedger extends Context.Service<
         return yield* Deferred.await(done)
       })
 
-      const fail = Effect.fn("PaymentLedger.fail")(function* (id: string, reason: string, doubt?: Doubt) {
+      const endUnpaid = Effect.fnUntraced(function* (id: string, reason: string, agreed: Statement.Fragment) {
         const now = timestampOf(yield* Clock.currentTimeMillis)
-        const agreed =
-          doubt === undefined
-            ? sql.literal("true")
-            : sql`doubted_reason = ${doubt.reason}::text AND doubted_at = ${doubt.at}::timestamptz`
         yield* retryConflicts(sql`
           WITH ended AS (
             UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = ${now}::timestamptz,
@@ -391,7 +389,29 @@ export class PaymentLedger extends Context.Service<
         return yield* byId(id)
       })
 
+      const fail = Effect.fn("PaymentLedger.fail")((id: string, reason: string, doubt?: Doubt) =>
+        endUnpaid(
+          id,
+          reason,
+          doubt === undefined
+            ? sql.literal("true")
+            : sql`doubted_reason = ${doubt.reason}::text AND doubted_at = ${doubt.at}::timestamptz`,
+        ),
+      )
+
+      // Whoever notes a broadcast locks the same row: what is asked after the lock has seen it.
+      const failUnsent = Effect.fn("PaymentLedger.failUnsent")((id: string, reason: string) =>
+        transaction(
+          sql,
+          Effect.andThen(
+            sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`,
+            endUnpaid(id, reason, sql`NOT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE attempt_id = ${id}::uuid)`),
+          ),
+        ),
+      )
+
       const defer = Effect.fn("PaymentLedger.defer")(function* (id: string, look: Look, untilMillis: number) {
+        const refused = look.refusal === undefined ? sql.literal("") : sql`, refusal = ${look.refusal}::text`
         const doubt = look.doubt ?? null
         const doubted =
           look.doubt === undefined
@@ -400,8 +420,8 @@ export class PaymentLedger extends Context.Service<
                 WHEN doubted_reason = ${doubt}::text THEN doubted_at ELSE now() END`
         yield* sql`
           UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${timestampOf(untilMillis)}::timestamptz,
-            transaction = COALESCE(${Option.getOrNull(look.reference)}::text, transaction),
-            refusal = COALESCE(${look.refusal ?? null}::text, refusal)${doubted}
+            transaction = COALESCE(${Option.getOrNull(look.reference)}::text, transaction)
+            ${refused}${doubted}
           WHERE id = ${id}::uuid AND state = 'pending'`
       })
 
@@ -427,7 +447,7 @@ export class PaymentLedger extends Context.Service<
         Effect.map((rows) => Number(rows[0]?.n ?? 0n)),
       )
 
-      return PaymentLedger.of({ standing, find, claim, settle, fail, defer, due, pending, lost })
+      return PaymentLedger.of({ standing, find, claim, settle, fail, failUnsent, defer, due, pending, lost })
     }),
   )
 }

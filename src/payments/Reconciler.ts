@@ -4,6 +4,7 @@ import type { SqlError } from "effect/sql"
 import type { Attempt } from "./Attempt.ts"
 import { CardProcessor } from "./CardProcessor.ts"
 import { Chain } from "./Chain.ts"
+import { alreadyUsed } from "./Eip3009.ts"
 import type { Evidence } from "./Evidence.ts"
 import type { CardPayment, ChainPayment } from "./Payment.ts"
 import { type Look, PaymentLedger } from "./PaymentLedger.ts"
@@ -70,18 +71,20 @@ export class Reconciler extends Context.Service<
           attempt: Attempt,
           payment: ChainPayment,
           submission: Submission | undefined,
+          isFirst: boolean,
         ) => Effect.Effect<Attempt, SqlError.SqlError | Schema.SchemaError> = Effect.fnUntraced(
-          function* (attempt, payment, submission) {
+          function* (attempt, payment, submission, isFirst) {
             const reference = Option.orElse(hintOf(submission), () => payment.transaction)
-            const refusal = submission?._tag === "Refused" ? submission.reason : (attempt.refusal ?? undefined)
-            // What was refused before anything was sent, and never looked at since, nobody else can have broadcast for us.
-            const neverSent = submission?._tag === "Refused" && submission.unsent === true && attempt.checks === 0
+            const refused = submission?._tag === "Refused" ? submission : undefined
+            const unsent = isFirst && refused?.unsent === true ? refused.reason : undefined
+            // What our own relayer refuses is about what it saw, and holds for this look alone.
+            const refusal = submission && (refused === undefined || refused.unsent === true ? null : refused.reason)
             const found = yield* chain
               .evidence({
                 authorization: payment.authorization,
                 fromBlock: payment.fromBlock,
                 transaction: reference,
-                patience: submission === undefined ? Duration.zero : config.patience,
+                patience: isFirst ? config.patience : Duration.zero,
               })
               .pipe(
                 Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
@@ -93,7 +96,16 @@ export class Reconciler extends Context.Service<
               const { block, transaction } = evidence
               return yield* ledger.settle(attempt.id, { rail: "x402", payment, transaction, block: block.number })
             }
-            const reason = evidence._tag === "Void" ? evidence.reason : refusalThatHolds(evidence, refusal)
+            if (evidence._tag === "Void") yield* settlement.abandon(attempt)
+            // What was never sent and is unused, nobody but its payer can bring to the chain any more.
+            const reason =
+              evidence._tag === "Void"
+                ? evidence.reason
+                : unsent === undefined
+                  ? refusalThatHolds(evidence, submission === undefined ? attempt.refusal : refused?.reason)
+                  : evidence.unused && unsent !== alreadyUsed
+                    ? unsent
+                    : undefined
             if (reason === undefined) {
               // Nobody else has just handed it in, and it lives: it goes to the chain again if it is not on its way.
               const again =
@@ -101,11 +113,11 @@ export class Reconciler extends Context.Service<
                   ? yield* settlement.again(attempt, payment)
                   : Option.none()
               return Option.isSome(again)
-                ? yield* concludeOnChain(attempt, payment, again.value)
+                ? yield* concludeOnChain(attempt, payment, again.value, false)
                 : yield* defer(attempt, { reference, refusal, doubt: null })
             }
-            return neverSent
-              ? yield* ledger.fail(attempt.id, reason)
+            return unsent !== undefined
+              ? yield* ledger.failUnsent(attempt.id, reason)
               : yield* doubt(attempt, { reference, refusal, doubt: reason })
           },
         )
@@ -130,7 +142,7 @@ export class Reconciler extends Context.Service<
           if (attempt.state !== "pending") return attempt
           return attempt.payment.rail === "card"
             ? yield* concludeCard(attempt, attempt.payment)
-            : yield* concludeOnChain(attempt, attempt.payment, submission)
+            : yield* concludeOnChain(attempt, attempt.payment, submission, submission !== undefined)
         })
 
         const concludeDue = Effect.fn("Reconciler.concludeDue")(function* (limit: number, aheadMillis: number) {
@@ -153,7 +165,14 @@ export class Reconciler extends Context.Service<
         // At the start every pending attempt is looked at, leased or not: its server may have been killed.
         yield* concludeDue(startSize, startAheadMillis).pipe(
           carryOn,
-          Effect.andThen(sweep.pipe(carryOn, Effect.repeat(Schedule.spaced(config.sweepEvery)))),
+          // Where more is due than one sweep takes, the next one follows at once.
+          Effect.andThen(
+            sweep.pipe(
+              Effect.repeat({ while: (taken) => taken === sweepSize }),
+              carryOn,
+              Effect.repeat(Schedule.spaced(config.sweepEvery)),
+            ),
+          ),
           Effect.forkScoped,
         )
 
@@ -166,8 +185,8 @@ export class Reconciler extends Context.Service<
  * A refusal counts only while the chain agrees: unused, and the transfer would revert. Whoever refuses what would
  * succeed may have broadcast it already.
  */
-const refusalThatHolds = (evidence: Evidence & { readonly _tag: "Open" }, refusal: string | undefined) =>
-  evidence.unused && evidence.reverts ? refusal : undefined
+const refusalThatHolds = (evidence: Evidence & { readonly _tag: "Open" }, refusal: string | null | undefined) =>
+  evidence.unused && evidence.reverts ? (refusal ?? undefined) : undefined
 
 const hintOf = (submission: Submission | undefined): Option.Option<`0x${string}`> =>
   submission?._tag === "Submitted"

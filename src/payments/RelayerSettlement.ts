@@ -42,8 +42,15 @@ interface Cargo {
 /** Seconds an authorization must still live to be sent at our cost. */
 const leastLife = 6n
 
-/** Gas of one settlement, with room: a plain transfer takes 75,000, a wallet deployed by it several times that. */
-const settlementGas = 300_000n
+/** Gas of one settlement at most: a plain transfer takes 75,000, a wallet deployed by it several times that. */
+const settlementGas = 750_000n
+
+/** What a wallet's contract may make us pay for is bounded, too: a signature check that takes more is not paid for. */
+const gasTooHigh = "gas_too_high"
+
+/** Milliseconds for which a wallet is refused whose contract agreed before a broadcast and reverted it in its block. */
+const distrustedFor = 3_600_000
+const distrusted = "wallet_reverted_settlement"
 
 /** How long the relayer's balance is believed, and how long anybody waits for it. */
 const solventFor = Duration.seconds(3)
@@ -67,7 +74,16 @@ const isNonceRace = (failure: RpcFailure) =>
   failure.answered &&
   /nonce too low|replacement transaction underpriced|nonce has already been used/iu.test(failure.text)
 
-const isRevert = (failure: RpcFailure) => failure.answered && /revert/iu.test(failure.text)
+const isRevert = (failure: Pick<RpcFailure, "answered" | "text">) => failure.answered && /revert/iu.test(failure.text)
+
+/** Why a transfer cannot be brought to the chain by us, if that is what the node says. */
+const refusalOf = ({ answered, text }: RpcFailure): string | undefined => {
+  if (text === gasTooHigh || (answered && /gas required exceeds|out of gas/iu.test(text))) return gasTooHigh
+  return isRevert({ answered, text }) ? reasonOf(text) : undefined
+}
+
+/** The account that sends the transfers. */
+export const addressOf = (privateKey: Redacted.Redacted<Hex>) => privateKeyToAccount(Redacted.value(privateKey)).address
 
 export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Chain | Broadcasts> =>
   Layer.effect(
@@ -186,6 +202,18 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         )
       })
 
+      /** What was ever signed and sent, by whomever, may be on its way, whatever the node says now. */
+      const refused = (attempt: string, failure: RpcFailure, noted: Option.Option<Hex>) => {
+        const reason = refusalOf(failure)
+        if (reason === undefined || Option.isSome(noted)) return Effect.succeed(unclear(failure.text, noted))
+        return broadcasts.find(attempt).pipe(
+          Effect.map((other) =>
+            Option.isNone(other) ? unsent(reason) : unclear(failure.text, Option.some(other.value.hash)),
+          ),
+          Effect.orElseSucceed(() => unclear(failure.text, Option.none())),
+        )
+      }
+
       const broadcast = Effect.fn("RelayerSettlement.broadcast")(function* (
         cargo: Cargo,
         previous: Option.Option<Hex>,
@@ -200,6 +228,10 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
             .then(hexToBigInt),
         ).pipe(
           Effect.map((estimate) => (estimate * 13n) / 10n),
+          Effect.filterOrFail(
+            (gas) => gas <= settlementGas,
+            () => new RpcFailure({ text: gasTooHigh, answered: true }),
+          ),
           Effect.flatMap((gas) =>
             broadcastOnce(cargo, gas, noted, stuck).pipe(
               Effect.retry({
@@ -210,24 +242,73 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
               turn.withPermits(1),
             ),
           ),
-          Effect.catch((failure) =>
-            Effect.map(Ref.get(noted), (hash) =>
-              // What was ever signed and sent may be on its way, whatever the node says now.
-              isRevert(failure) && Option.isNone(hash) ? unsent(reasonOf(failure.text)) : unclear(failure.text, hash),
-            ),
-          ),
+          Effect.catch((failure) => Effect.flatMap(Ref.get(noted), (hash) => refused(cargo.attempt, failure, hash))),
         )
       })
 
-      const submit = ({ attempt, authorization, requirements }: SettlementRequest) =>
-        broadcast({ attempt, authorization, chainId: chainIdOf(requirements.network) }, Option.none(), Option.none())
+      /** Wallets whose contract reverted what it had agreed to, and until when they are refused. */
+      const distrust = new Map<string, number>()
+
+      const submit = Effect.fnUntraced(function* ({ attempt, authorization, requirements }: SettlementRequest) {
+        if ((distrust.get(authorization.from) ?? 0) > (yield* Clock.currentTimeMillis)) return unsent(distrusted)
+        const cargo = { attempt, authorization, chainId: chainIdOf(requirements.network) }
+        return yield* broadcast(cargo, Option.none(), Option.none())
+      })
+
+      /** Remembers the wallet of a broadcast that reverted in its block, if it is a contract that can do so at will. */
+      const distrustIfReverted = Effect.fnUntraced(function* (hash: Hex, wallet: Hex) {
+        const [receipt, code] = yield* Effect.all([
+          rpc(() => client.request({ method: "eth_getTransactionReceipt", params: [hash] })),
+          rpc(() => client.request({ method: "eth_getCode", params: [wallet, "latest"] })),
+        ])
+        if (receipt?.status !== "0x0" || code === "0x") return
+        const now = yield* Clock.currentTimeMillis
+        for (const [known, until] of distrust) if (until <= now) distrust.delete(known)
+        distrust.set(wallet, now + distrustedFor)
+        yield* Effect.logWarning(
+          `The wallet ${wallet} reverted in ${hash} what it had agreed to; it is refused for an hour`,
+        )
+      })
+
+      const isStuck = Effect.fnUntraced(function* ({ atMillis, hash }: Broadcast) {
+        const now = yield* Clock.currentTimeMillis
+        if (now - atMillis < Duration.toMillis(config.stuckAfter)) return false
+        const known = yield* rpc(() => client.request({ method: "eth_getTransactionByHash", params: [hash] }))
+        return known !== null && known.blockNumber === null
+      })
+
+      /** An empty transaction to ourselves takes its place: all later ones wait for it. */
+      const abandon = Effect.fn("RelayerSettlement.abandon")(function* ({ id, payment }: Attempt) {
+        if (payment.rail === "card") return
+        const last = yield* broadcasts.find(id)
+        if (Option.isNone(last) || !(yield* isStuck(last.value))) return
+        const { hash: stuck, maxFeePerGas: offered, nonce } = last.value
+        const fee = above(yield* fees, offered)
+        const chainId = chainIdOf(payment.network)
+        const signed = yield* rpc(() =>
+          account.signTransaction({ type: "eip1559", chainId, nonce, to: account.address, gas: 21_000n, ...fee }),
+        )
+        const { maxFeePerGas } = fee
+        const atMillis = yield* Clock.currentTimeMillis
+        const broadcast = { nonce, hash: keccak256(signed), maxFeePerGas, atMillis }
+        if (!(yield* broadcasts.note(id, Option.some(stuck), broadcast))) return
+        yield* rpc(() => client.request({ method: "eth_sendRawTransaction", params: [signed] }, { retryCount: 0 }))
+      })
+
+      const abandonIfKnown = (attempt: Attempt) =>
+        Effect.catch(abandon(attempt), (error) =>
+          Effect.logWarning("A transaction that no block takes could not be replaced", error),
+        )
 
       const again = Effect.fn("RelayerSettlement.again")(function* (
         attempt: Attempt,
         { authorization, network }: ChainPayment,
       ) {
         const now = yield* Clock.currentTimeMillis
-        if (authorization.validBefore < BigInt(Math.floor(now / 1000)) + leastLife) return Option.none<Submission>()
+        if (authorization.validBefore < BigInt(Math.floor(now / 1000)) + leastLife) {
+          yield* abandon(attempt)
+          return Option.none<Submission>()
+        }
         const cargo: Cargo = { attempt: attempt.id, authorization, chainId: chainIdOf(network) }
         const patience = Duration.toMillis(config.stuckAfter)
         const last = yield* broadcasts.find(attempt.id)
@@ -242,7 +323,10 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         if (now - atMillis < patience) return Option.none<Submission>()
         const known = yield* rpc(() => client.request({ method: "eth_getTransactionByHash", params: [hash] }))
         // Mined without having paid: it reverted, and is not paid for a second time.
-        if (known !== null && known.blockNumber !== null) return Option.none<Submission>()
+        if (known !== null && known.blockNumber !== null) {
+          yield* distrustIfReverted(hash, authorization.from)
+          return Option.none<Submission>()
+        }
         const stuck = known === null ? Option.none<Broadcast>() : last
         return Option.some(yield* broadcast(cargo, Option.some(hash), stuck))
       })
@@ -272,7 +356,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         Effect.cachedWithTTL(solventFor),
       )
 
-      return Settlement.of({ submit, again: againIfKnown, solvent })
+      return Settlement.of({ submit, again: againIfKnown, abandon: abandonIfKnown, solvent })
     }),
   )
 

@@ -18,7 +18,7 @@ export interface SettlementRequest {
 /**
  * What settlement said. None of it is evidence: `Submitted` names a transaction to look at, `Refused`
  * means that nothing was or will be broadcast by this call, `Unclear` is everything else. Only our own relayer knows,
- * and says by `unsent` in its answer to the first request, that no broadcast of this authorization was ever tried.
+ * and says by `unsent`, that no broadcast of this attempt is noted, and therefore none was ever tried by it.
  */
 export type Submission =
   | { readonly _tag: "Submitted"; readonly transaction: Hex }
@@ -35,6 +35,8 @@ export class Settlement extends Context.Service<
      * its way, or nobody can know. Never fails.
      */
     again(attempt: Attempt, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
+    /** Frees the place in the queue of a transaction that can no longer pay, and that no block takes. Never fails. */
+    abandon(attempt: Attempt): Effect.Effect<void>
     /** Whether one more settlement could be paid for, as far as is known. */
     readonly solvent: Effect.Effect<boolean>
   }

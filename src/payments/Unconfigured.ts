@@ -17,7 +17,12 @@ export const layer = Layer.mergeAll(
   Layer.succeed(UsedAuthorizations, UsedAuthorizations.of({ trace: () => unreachable })),
   Layer.succeed(
     Settlement,
-    Settlement.of({ submit: () => unreachable, again: () => unreachable, solvent: Effect.succeed(true) }),
+    Settlement.of({
+      submit: () => unreachable,
+      again: () => unreachable,
+      abandon: () => unreachable,
+      solvent: Effect.succeed(true),
+    }),
   ),
   Layer.succeed(Reconciler, Reconciler.of({ conclude: Effect.succeed, sweep: Effect.succeed(0) })),
 )

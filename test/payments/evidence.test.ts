@@ -1,6 +1,7 @@
 /** What is believed of nodes that are behind, forgetful, narrow or of two minds: never that a paid authorization is not. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted, type Scope } from "effect"
+import { concatHex, encodeFunctionData } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Chain } from "../../src/payments/Chain.ts"
 import type { SignedAuthorization } from "../../src/payments/Eip3009.ts"
@@ -55,7 +56,12 @@ const broadcast = ({ from, nonce, signature, to, validAfter, validBefore, value 
     return hash
   })
 
-const cancel = (payer: PrivateKeyAccount, nonce: `0x${string}`) =>
+/** Hands its calldata on to the token, and then logs 600,000 bytes. */
+const loud = "0x00000000000000000000000000000000000010ad"
+const loudly = (asset: `0x${string}`) =>
+  concatHex(["0x366000600037600060003660006000", "0x73", asset, "0x5af150620927c06000a000"])
+
+const cancel = (payer: PrivateKeyAccount, nonce: `0x${string}`, isLoud: boolean) =>
   onChain(async (client, { asset, chainId }) => {
     const fields = [
       { name: "authorizer", type: "address" },
@@ -68,10 +74,11 @@ const cancel = (payer: PrivateKeyAccount, nonce: `0x${string}`) =>
       message: { authorizer: payer.address, nonce },
     })
     const args = [payer.address, nonce, signature] as const
-    const call = { address: asset, abi: token, functionName: "cancelAuthorization", args } as const
-    await client.waitForTransactionReceipt({
-      hash: await client.writeContract({ ...call, account: stranger, chain: null }),
-    })
+    if (isLoud) await client.setCode({ address: loud, bytecode: loudly(asset) })
+    const data = encodeFunctionData({ abi: token, functionName: "cancelAuthorization", args })
+    const to = isLoud ? loud : asset
+    const hash = await client.sendTransaction({ to, data, gas: 8_000_000n, account: stranger, chain: null })
+    assert.strictEqual((await client.waitForTransactionReceipt({ hash })).status, "success")
   })
 
 const mine = (blocks: number) => onChain((client) => client.mine({ blocks }))
@@ -177,17 +184,21 @@ describe("an authorization that was used otherwise", { concurrent: true }, () =>
   for (const [what, reason] of [
     ["for somebody else", elsewhere],
     ["by cancelling it", canceled],
+    ["by cancelling it in a transaction whose receipt is longer than any other answer", canceled],
   ] as const) {
     it.live(`${what} is void once that is final, and by a receipt only`, () =>
       Effect.gen(function* () {
-        const { authorization, payer, seen } = yield* scene
-        if (reason === canceled) yield* cancel(payer, authorization.nonce)
+        const { asked, authorization, payer, seen } = yield* scene
+        if (reason === canceled) yield* cancel(payer, authorization.nonce, what.includes("longer"))
         else yield* broadcast(yield* signed(payer, { to: stranger, nonce: authorization.nonce }))
+        const { transactions } = yield* onChain((client) => client.getBlock())
         assert.deepInclude(yield* seen(() => here), { _tag: "Open", unused: false })
         yield* mine(4)
         for (const forgets of ["receipts", "logs"] as const)
           assert.deepInclude(yield* seen(() => ({ forgets: [forgets] })), { _tag: "Open", unused: false }, forgets)
-        assert.deepStrictEqual(yield* seen(() => here), reason)
+        const ended = { ...reason, transaction: transactions[0] ?? "0x" }
+        assert.deepStrictEqual(yield* seen(() => here), ended)
+        assert.deepStrictEqual(yield* asked.usedBy(authorization), ended)
       }).pipe(onItsOwn),
     )
   }

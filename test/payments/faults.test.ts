@@ -90,6 +90,7 @@ describe("a facilitator that has broadcast", { concurrent: true }, () => {
     ["says that our own authorization was used before", "alreadyUsedAfter"],
     ["says that it is pending", "pendingAfter"],
     ["names a transaction that is not ours", "wrongHashAfter"],
+    ["names its transaction in capital letters", "capitalsAfter"],
     ["says that the payer has no money", "refuseAfter"],
   ]
   for (const [what, fault] of faults) {

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Hex, parseEther, parseGwei, parseTransaction } from "viem"
-import { privateKeyToAccount } from "viem/accounts"
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../support/Purchase.ts"
 import type { RpcProxy } from "../support/RpcProxy.ts"
@@ -36,6 +36,16 @@ const eventually = <A, E, R>(what: string, look: Effect.Effect<A, E, R>, until: 
 
 const untilSettled = (url: string, purchase: Purchase.Purchase) =>
   eventually("settled", Purchase.reconcile(url, purchase), ({ status }) => status === 200)
+
+/** Its whole price goes elsewhere. */
+const move = (payer: PrivateKeyAccount, to: Hex) =>
+  Purchase.onChain(async (client, { asset }) => {
+    await client.setBalance({ address: payer.address, value: parseEther("1") })
+    const call = { address: asset, abi: Purchase.token, functionName: "transfer", args: [to, Purchase.price] } as const
+    await client.waitForTransactionReceipt({
+      hash: await client.writeContract({ ...call, account: payer, chain: null }),
+    })
+  })
 
 const attempts = Effect.flatMap(
   SqlClient.SqlClient,
@@ -124,19 +134,65 @@ describe("a payment that never left", { concurrent: true }, () => {
         })
       })
       yield* trap.release
-      Purchase.assertPending(url, purchase, yield* Fiber.join(request))
-      yield* Purchase.onChain(async (client) => {
-        await client.setAutomine(true)
-        await client.mine({ blocks: 1 })
-      })
-      const answer = yield* Purchase.secondLook(url, purchase)
+      // The newest block has not seen it yet, but what was never sent needs no second look.
+      const answer = yield* Fiber.join(request)
       assert.deepStrictEqual(
         [answer.status, answer.json["code"], answer.json["reason"]],
         [402, "payment_failed", "invalid_exact_evm_insufficient_balance"],
       )
       assert.strictEqual(sent.length, 0)
       assert.strictEqual(yield* relayed, 0)
+      yield* Purchase.onChain((client) => client.setAutomine(true))
     }).pipe(Effect.provide(wired("relayer", "10 seconds"))),
+  )
+
+  it.live("as its own request sees it, but was sent by another look, is not called unpaid", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url, Purchase.price)
+      const sent: Array<Hex> = []
+      rpc.arm("eth_sendRawTransaction", "swallow", (params) => {
+        const [raw]: ReadonlyArray<Hex> = JSON.parse(params)
+        if (raw !== undefined) sent.push(raw)
+        return true
+      })
+      let estimates = 0
+      const trap = rpc.arm("eth_estimateGas", "holdBefore", () => estimates++ === 0)
+      const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
+      yield* trap.arrived
+      const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
+      yield* eventually("sent", looks, (count) => count > 0)
+      yield* move(purchase.payer, stranger)
+      yield* trap.release
+      Purchase.assertPending(url, purchase, yield* Fiber.join(request))
+      // It arrives after all, and its wallet has money again.
+      yield* rpc.calm
+      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
+      yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: sent[0] ?? "0x" }))
+      yield* untilSettled(url, purchase)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer", "10 seconds"))),
+  )
+
+  it.live("is handed in by who looks for it without waiting for a block", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { database, rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 500)
+      yield* database.calm
+      yield* Purchase.onChain((client) => client.setAutomine(false))
+      const sent = overhear(rpc)
+      yield* eventually("sent", Purchase.reconcile(url, purchase), () => sent.length > 0)
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* Purchase.onChain(async (client) => {
+        await client.setAutomine(true)
+        await client.mine({ blocks: 1 })
+      })
+      yield* untilSettled(url, purchase)
+    }).pipe(Effect.provide(wired("relayer", "1 hour"))),
   )
 })
 
@@ -178,6 +234,101 @@ describe("a transaction that no block takes", { concurrent: true }, () => {
       assert.strictEqual(yield* relayed, 1)
       yield* Purchase.assertSettled(url, purchase)
       yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})
+
+describe("a transaction that no block takes before its authorization ends", { concurrent: true }, () => {
+  it.live("leaves its place to those that wait behind it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Wires
+      const purchase = yield* Purchase.prepare(url)
+      const sent = overhear(rpc)
+      yield* Purchase.onChain((client) => client.setAutomine(false))
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      // There is no room for it in these blocks.
+      const room = (gasLimit: bigint) => Purchase.onChain((client) => client.setBlockGasLimit({ gasLimit }))
+      yield* room(60_000n)
+      yield* Purchase.outlive
+      yield* room(30_000_000n)
+      const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
+      yield* eventually("replaced", looks, (count) => count > 1)
+      assert.deepStrictEqual([...new Set(sent.map(({ nonce }) => nonce ?? 0))], [0])
+      yield* Purchase.onChain(async (client) => {
+        await client.mine({ blocks: 1 })
+        await client.setAutomine(true)
+      })
+      assert.strictEqual(yield* relayed, 1)
+      yield* Purchase.aSweepLater(purchase)
+      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
+      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+})
+
+/** The code of a wallet that agrees to every signature, after what is put before it. */
+const agrees = "631626ba7e60e01b60005260206000f3"
+
+/** Agrees only while this opcode answers nothing. */
+const onlyWithout = (opcode: string): Hex => `0x${opcode}15600a5760006000fd5b${agrees}`
+
+/** Turns a hundred thousand rounds before it agrees. */
+const slow: Hex = `0x620186a05b60019003806004576000${agrees}`
+
+const contract = (purchase: Purchase.Purchase, bytecode: Hex) =>
+  Purchase.onChain((client) => client.setCode({ address: purchase.payer.address, bytecode }))
+
+describe("a wallet whose contract is not what it seems", { concurrent: true }, () => {
+  it.live("is asked as the relayer asks it, before anything is claimed", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* Purchase.prepare(url)
+      yield* contract(purchase, onlyWithout("32"))
+      const answer = yield* Purchase.send(url, purchase)
+      assert.deepStrictEqual(
+        [answer.status, answer.json["code"], answer.json["reason"]],
+        [402, "payment_invalid", "invalid_exact_evm_signature"],
+        answer.text,
+      )
+      assert.strictEqual(yield* attempts, 0)
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("does not make the relayer pay for more gas than a settlement takes", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* Purchase.prepare(url)
+      yield* contract(purchase, slow)
+      const answer = yield* Purchase.send(url, purchase)
+      assert.deepStrictEqual(
+        [answer.status, answer.json["code"], answer.json["reason"]],
+        [402, "payment_failed", "gas_too_high"],
+        answer.text,
+      )
+      assert.strictEqual(yield* relayed, 0)
+      yield* Purchase.assertFailed(url, purchase, "gas_too_high")
+    }).pipe(Effect.provide(wired("relayer"))),
+  )
+
+  it.live("reverts a broadcast once, and is refused from then on", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      // It can pay for every attempt until the first is looked at again.
+      const { payer, ...first } = yield* Purchase.prepare(url, 60n * Purchase.price)
+      yield* contract({ payer, ...first }, onlyWithout("3a"))
+      Purchase.assertPending(url, first, yield* Purchase.send(url, { payer, ...first }))
+      assert.strictEqual(yield* relayed, 1)
+      const next = Effect.gen(function* () {
+        yield* Purchase.reconcile(url, first)
+        const second = yield* Purchase.prepare(url, undefined, payer)
+        return yield* Purchase.send(url, second)
+      })
+      const answer = yield* eventually("refused", next, ({ status }) => status === 402)
+      assert.deepStrictEqual(
+        [answer.json["code"], answer.json["reason"]],
+        ["payment_failed", "wallet_reverted_settlement"],
+      )
     }).pipe(Effect.provide(wired("relayer"))),
   )
 })

@@ -24,6 +24,7 @@ export type FacilitatorFault =
   | "alreadyUsedAfter"
   | "pendingAfter"
   | "wrongHashAfter"
+  | "capitalsAfter"
   | "refuseAfter"
 
 export interface Facilitator {
@@ -104,6 +105,8 @@ export const make = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
         return no("settlement_pending", hash ?? "")
       case "wrongHashAfter":
         return json({ success: true, transaction: randomHash(), network, payer: "" })
+      case "capitalsAfter":
+        return json({ success: true, transaction: `0x${(hash ?? "").slice(2).toUpperCase()}`, network, payer: "" })
       case "refuseAfter":
         return no("insufficient_funds", "")
       default:

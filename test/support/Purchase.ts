@@ -47,8 +47,12 @@ export const onChain = <A>(use: (client: ReturnType<typeof chainClient>, chain: 
   Effect.flatMap(LocalChain, (chain) => Effect.promise(() => use(chainClient(chain.rpcUrl), chain)))
 
 /** A signed stone, ready to be sent; its authorization lives for 150 seconds of the chain's own time. */
-export const prepare = Effect.fnUntraced(function* (url: string, fundedWith: bigint = 10n * price) {
-  const payer = yield* newPayer(fundedWith)
+export const prepare = Effect.fnUntraced(function* (
+  url: string,
+  fundedWith: bigint = 10n * price,
+  wallet?: PrivateKeyAccount,
+) {
+  const payer = wallet ?? (yield* newPayer(fundedWith))
   const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
   const block = yield* onChain((client) => client.getBlock())
   const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, {
