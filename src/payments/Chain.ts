@@ -26,11 +26,40 @@ import * as Evidence from "./Evidence.ts"
 import type { Block, BlockId, FoundLog, Receipt } from "./Evidence.ts"
 import * as LogSearch from "./LogSearch.ts"
 
-/** The chain could not be asked; says nothing about any payment. */
+/**
+ * The chain could not be asked; says nothing about any payment. It is logged, so it holds neither the node's address, in
+ * which providers put their key, nor what was asked.
+ */
 export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("ChainUnavailable", {
   method: Schema.String,
-  cause: Schema.Defect(),
-}) {}
+  /** What kind of failure it was, in a few words. */
+  reason: Schema.String,
+  /** HTTP status of a refusal. */
+  status: Schema.optionalKey(Schema.Finite),
+  /** The node's own JSON-RPC error: its code, and its text with the data of a revert. */
+  code: Schema.optionalKey(Schema.Finite),
+  detail: Schema.optionalKey(Schema.String),
+}) {
+  override get message() {
+    return [this.method, this.reason, this.status, this.code].filter((part) => part !== undefined).join(" ")
+  }
+}
+
+/** What is kept of whatever a question to the node failed with. */
+export const unavailable = (method: string, cause: unknown): ChainUnavailable => {
+  if (!(cause instanceof BaseError))
+    return new ChainUnavailable({ method, reason: "gave an answer that makes no sense" })
+  const reason = `${cause.name}: ${cause.shortMessage}`
+  const answered = cause.walk((inner) => inner instanceof RpcRequestError)
+  if (answered instanceof RpcRequestError) {
+    const detail = `${answered.details} ${String(answered.data ?? "")}`
+    return new ChainUnavailable({ method, reason, code: answered.code, detail })
+  }
+  const refused = cause.walk((inner) => inner instanceof HttpRequestError)
+  return refused instanceof HttpRequestError && refused.status !== undefined
+    ? new ChainUnavailable({ method, reason, status: refused.status })
+    : new ChainUnavailable({ method, reason })
+}
 
 const HexText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]*$/u))
 const Quantity = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]+$/u))
@@ -55,7 +84,7 @@ const LogsAnswer = Schema.Array(
 const read =
   <S extends Schema.Decoder<unknown>>(method: string, schema: S) =>
   (answer: unknown): Effect.Effect<S["Type"], ChainUnavailable> =>
-    Schema.decodeUnknownEffect(schema)(answer).pipe(Effect.mapError((cause) => new ChainUnavailable({ method, cause })))
+    Schema.decodeUnknownEffect(schema)(answer).pipe(Effect.mapError((cause) => unavailable(method, cause)))
 
 /** A dry run of the transfer on the newest block. `block`, the final one, is where a search for its logs may begin. */
 export type Simulation =
@@ -107,7 +136,7 @@ export class Chain extends Context.Service<
 
       // What is read from an answer is read inside: an answer that makes no sense is no answer.
       const call = <A>(method: string, run: () => Promise<A>) =>
-        Effect.tryPromise({ try: run, catch: (cause) => new ChainUnavailable({ method, cause }) })
+        Effect.tryPromise({ try: run, catch: (cause) => unavailable(method, cause) })
 
       const blockAt = (block: "latest" | "finalized" | "safe" | Hex) =>
         call("eth_getBlockByNumber", () =>
@@ -227,31 +256,14 @@ const receiptLimit = 33_554_432
 /** What is asked together goes to the node in one batch. */
 const together = { concurrency: "unbounded" } as const
 
-const rpcError = (error: ChainUnavailable) =>
-  error.cause instanceof BaseError ? error.cause.walk((cause) => cause instanceof RpcRequestError) : null
-
 /** JSON-RPC's "invalid params". */
-const isNotUnderstood = (error: ChainUnavailable): boolean => {
-  const answered = rpcError(error)
-  return answered instanceof RpcRequestError && answered.code === -32_602
-}
+const isNotUnderstood = ({ code }: ChainUnavailable): boolean => code === -32_602
 
 /** A provider that has answered and does not like the question; one that counts requests (429) is left alone. */
-const isTooWide = ({ cause }: ChainUnavailable): boolean =>
-  cause instanceof BaseError &&
-  cause.walk(
-    (inner) =>
-      inner instanceof RpcRequestError ||
-      (inner instanceof HttpRequestError && [400, 413, 422].includes(inner.status ?? 0)),
-  ) !== null
+const isTooWide = ({ code, status = 0 }: ChainUnavailable): boolean =>
+  code !== undefined || [400, 413, 422].includes(status)
 
 /** A node that answered with an execution error has been asked and has refused; anything else is no answer. */
-const isRevert = (error: ChainUnavailable): boolean => {
-  const answered = rpcError(error)
-  return answered instanceof RpcRequestError && (answered.code === 3 || /revert/iu.test(answered.message))
-}
+const isRevert = ({ code, detail = "" }: ChainUnavailable): boolean => code === 3 || /revert/iu.test(detail)
 
-const revertText = (error: ChainUnavailable): string => {
-  const answered = rpcError(error)
-  return answered instanceof RpcRequestError ? `${answered.details} ${String(answered.data ?? "")}` : ""
-}
+const revertText = ({ detail = "" }: ChainUnavailable): string => detail

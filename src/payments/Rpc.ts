@@ -3,11 +3,11 @@ import { Effect } from "effect"
 import type { Hex } from "viem"
 import { encodeFunctionData, hexToBigInt, parseAbi, type PublicClient } from "viem"
 import type { Address } from "../../schema/altar/Common.ts"
-import { ChainUnavailable } from "./Chain.ts"
+import { type ChainUnavailable, unavailable } from "./Chain.ts"
 
 /** What is read from an answer is read inside `run`: an answer that makes no sense is no answer. */
 export const ask = <A>(method: string, run: () => Promise<A>): Effect.Effect<A, ChainUnavailable> =>
-  Effect.tryPromise({ try: run, catch: (cause) => new ChainUnavailable({ method, cause }) })
+  Effect.tryPromise({ try: run, catch: (cause) => unavailable(method, cause) })
 
 const balanceAbi = parseAbi(["function balanceOf(address account) view returns (uint256)"])
 

@@ -56,7 +56,7 @@ const unsearched = used(
   "This authorization was used or cancelled, and of one that ends more than a day from now, or ended more than a day ago, where is not looked up. This request charged nothing; sign a new one once your wallet shows that it did not pay us.",
 )
 
-const unproven = (cause: string) => new ChainUnavailable({ method: "Chain.usedBy", cause })
+const unproven = (reason: string) => new ChainUnavailable({ method: "Chain.usedBy", reason })
 
 /** What is final and did not pay us stays so; an authorization that is used and has expired unused is a contradiction. */
 const verdictOf = (evidence: Evidence & { readonly _tag: "Void" }) => {
