@@ -172,6 +172,11 @@ const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyA
       verdict("broken", "The chain does not hold.", `${wrong} of ${count} links failed. See below.`),
       ...(differs ? [make("p", {}, `${word} ${more}`)] : []),
     )
+  else if (last !== undefined && head?.sequence === last.sequence && head.chainHash !== last.chainHash)
+    said.push(
+      verdict("broken", "Another head.", "The altar names a head that is not its last link: ", code(head.chainHash)),
+      ...(differs ? [make("p", {}, `${word} ${more}`)] : []),
+    )
   else if (differs) said.push(verdict("broken", word, more))
   if (shorter !== undefined) said.push(make("p", {}, shorterWords(shorter)))
   if (said.length > 0) return said
@@ -185,10 +190,6 @@ const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyA
     ]
   if (count < expected || count === 0)
     return [verdict("broken", "Links are missing.", `${count} of ${expected} were answered.`)]
-  if (last !== undefined && head?.sequence === last.sequence && head.chainHash !== last.chainHash)
-    return [
-      verdict("broken", "Another head.", "The altar names a head that is not its last link: ", code(head.chainHash)),
-    ]
   const one = from === to
   return [
     verdict(
