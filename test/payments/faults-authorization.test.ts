@@ -81,6 +81,10 @@ describe("before settlement", { concurrent: true }, () => {
       const { url } = yield* World
       const purchase = yield* Purchase.prepare(url)
       yield* cancel(purchase)
+      // A block that may be taken back decides nothing.
+      const undecided = yield* Purchase.send(url, purchase)
+      assert.strictEqual(undecided.status, 503, undecided.text)
+      yield* Purchase.onChain((client) => client.mine({ blocks: 4 }))
       yield* refusedBefore(purchase, "invalid_exact_evm_nonce_already_used")
     }).pipe(Effect.provide(wired("relayer"))),
   )
