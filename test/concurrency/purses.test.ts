@@ -4,6 +4,7 @@ import { Deferred, Duration, Effect, Fiber, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/Config.ts"
 import * as Server from "../../src/Server.ts"
+import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import {
   ask,
@@ -90,7 +91,7 @@ layer(world({ patience: Duration.seconds(2) }), { excludeTestServices: true })("
       )
       yield* sql`SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`.pipe(
         Effect.repeat({ until: (rows) => rows.length === 2, schedule: Schedule.spaced("20 millis") }),
-        Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("nobody waits") }),
+        Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("nobody waits") }),
       )
       yield* Deferred.succeed(release, undefined)
       yield* Fiber.join(holder)

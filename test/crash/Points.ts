@@ -2,6 +2,7 @@
 import { Deferred, Effect, Schedule } from "effect"
 import type { Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import type { FacilitatorFault } from "../support/Facilitator.ts"
 import type { PgFault } from "../support/PgProxy.ts"
@@ -69,7 +70,7 @@ const chainHead = Effect.gen(function* () {
   const stop: Stop = {
     arrived: waiting.pipe(
       Effect.repeat({ until: (rows) => rows.length > 0, schedule: Schedule.spaced("20 millis") }),
-      Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("nobody waits for the chain head") }),
+      Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("nobody waits for the chain head") }),
       Effect.orDie,
       Effect.asVoid,
     ),
@@ -96,7 +97,7 @@ const late = (stop: Stop, purchase: Purchase.Purchase) =>
     stop.late,
     Purchase.charges(purchase).pipe(
       Effect.repeat({ until: ({ charged }) => charged > 0, schedule: Schedule.spaced("20 millis") }),
-      Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.die("what was held never arrived") }),
+      Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("what was held never arrived") }),
     ),
   )
 

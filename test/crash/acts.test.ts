@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "../support/Patience.ts"
 import { type ActRow, acts } from "../support/ActTable.ts"
 import { aSweepLater, onChain, outlive, token } from "../support/Purchase.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
@@ -61,7 +62,7 @@ const pendingIs = (count: number) =>
   ).pipe(
     Effect.orDie,
     Effect.repeat({ until: ([row]) => row?.n === count, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(`never were ${count} pending`) }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`never were ${count} pending`) }),
   )
 
 /** Every act asked for at once, caught at one boundary, and the server killed. */
@@ -91,7 +92,7 @@ describe("a server killed with every act in flight", () => {
     Effect.gen(function* () {
       const paid = earned.pipe(
         Effect.repeat({ until: (sum) => sum === prices, schedule: Schedule.spaced("20 millis") }),
-        Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("not every act was paid") }),
+        Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("not every act was paid") }),
       )
       const { purchases, server } = yield* killed(({ database }) => database.arm(/^COMMIT$/u, "holdBefore"), paid)
       yield* server.start

@@ -2,6 +2,7 @@
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Schedule } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
 import { type SettledBy, stage, Wires } from "../support/Wires.ts"
@@ -56,7 +57,7 @@ const chainSays = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
 const lookedAt = (purchase: Purchase.Purchase) =>
   Purchase.attemptOf(purchase).pipe(
     Effect.repeat({ until: (attempt) => (attempt?.checks ?? 0) > 0, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("the first look never came") }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("the first look never came") }),
   )
 
 /** The node is silent while the server starts: the first look ends nothing, and leaves the attempt to others. */

@@ -4,6 +4,7 @@ import { Effect, Redacted, Schedule } from "effect"
 import { parseGwei } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
 import { stage, Wires } from "../support/Wires.ts"
@@ -33,7 +34,7 @@ const relayed = Effect.gen(function* () {
 const untilEnded = (purchase: Purchase.Purchase) =>
   Purchase.attemptOf(purchase).pipe(
     Effect.repeat({ until: (attempt) => attempt?.state !== "pending", schedule: Schedule.spaced("100 millis") }),
-    Effect.timeoutOrElse({ duration: "50 seconds", orElse: () => Effect.die("it stays pending") }),
+    Effect.timeoutOrElse({ duration: patience(50), orElse: () => Effect.die("it stays pending") }),
   )
 
 /** A server that dies while a broadcast is caught. */

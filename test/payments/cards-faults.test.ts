@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { patience } from "../support/Patience.ts"
 import type { CardFault } from "../support/CardProcessor.ts"
 import { books, type CardPurchase, carded, prepare, Processor, reconcile, send } from "../support/Cards.ts"
 import { aSweepLater } from "../support/Purchase.ts"
@@ -45,7 +46,7 @@ const hoursPass = Effect.fnUntraced(function* ({ key }: CardPurchase, hours: num
 const taking = Effect.flatMap(Processor, (bank) =>
   Effect.sync(bank.taken).pipe(
     Effect.repeat({ until: (taken) => taken.length > 0, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("nothing was ever taken") }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("nothing was ever taken") }),
   ),
 )
 
@@ -219,7 +220,7 @@ describe("a client that leaves", { concurrent: true }, () => {
       yield* trap.release
       yield* books(purchase).pipe(
         Effect.repeat({ until: (row) => row?.state === "settled", schedule: Schedule.spaced("20 millis") }),
-        Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("it was never settled") }),
+        Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it was never settled") }),
       )
       yield* bank.calm
       yield* assertSettled(purchase)

@@ -4,6 +4,7 @@ import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schedule } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "../support/Patience.ts"
 import * as CardProcessor from "../support/CardProcessor.ts"
 import { books, challengeSecret, prepare, Processor, processor, reconcile, send } from "../support/Cards.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
@@ -38,7 +39,7 @@ const place = Layer.merge(stage, processor)
 const settledBy = Effect.fnUntraced(function* (purchase: Effect.Success<ReturnType<typeof prepare>>) {
   yield* books(purchase).pipe(
     Effect.repeat({ until: (row) => row?.state === "settled", schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("it was never settled") }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it was never settled") }),
   )
   assert.deepInclude(yield* books(purchase), { taken: 1, acts: 1, candles: 1 })
   assert.deepStrictEqual((yield* Processor).taken().length, 1)

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Schedule } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "../support/Patience.ts"
 import type { FacilitatorFault } from "../support/Facilitator.ts"
 import * as Purchase from "../support/Purchase.ts"
 import type { RpcFault } from "../support/RpcProxy.ts"
@@ -16,7 +17,7 @@ const mine = Purchase.onChain((client) => client.mine({ blocks: 1 }))
 
 /** The server waits one second for a settlement and one for its receipt; the machine may be busy. */
 const inTime = <A, R>(request: Effect.Effect<A, never, R>) =>
-  request.pipe(Effect.timeoutOrElse({ duration: "8 seconds", orElse: () => Effect.die("no answer in time") }))
+  request.pipe(Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("no answer in time") }))
 
 /** The request is answered 202, the transaction is mined only then, and the same key finds its stone. */
 const openThenPaid = Effect.gen(function* () {
@@ -64,7 +65,7 @@ const openThenBrought = Effect.gen(function* () {
   yield* rpc.calm
   yield* Purchase.reconcile(url, purchase).pipe(
     Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),
-    Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => Effect.die("never brought to the chain") }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("never brought to the chain") }),
   )
   yield* Purchase.assertSettled(url, purchase)
   yield* Purchase.assertNextStone(url)

@@ -6,6 +6,7 @@ import type { Hex } from "viem"
 import { Chain } from "../../src/payments/Chain.ts"
 import { Finality } from "../../src/payments/Finality.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { Wires, wired } from "../support/Wires.ts"
 import { ask, World } from "../support/World.ts"
@@ -61,7 +62,7 @@ const readAct = ({ id }: Bought) =>
 const becomes = (bought: Bought, finality: string) =>
   readAct(bought).pipe(
     Effect.repeat({ until: (receipt) => receipt.finality === finality, schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(`never became ${finality}`) }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`never became ${finality}`) }),
   )
 
 /** Whatever became of the block: the same answer, the same record, the same link. */
@@ -84,7 +85,7 @@ const looked = Effect.fnUntraced(function* (times: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql<{ readonly checks: number }>`SELECT checks FROM payment_attempts`.pipe(
     Effect.repeat({ until: ([row]) => (row?.checks ?? 0) >= times, schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("the sweeper never looked") }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("the sweeper never looked") }),
   )
 })
 
@@ -195,7 +196,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       yield* becomes(bought, "lost")
       yield* Effect.sync(() => alarms.length).pipe(
         Effect.repeat({ until: (rung) => rung > 0, schedule: Schedule.spaced("20 millis") }),
-        Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die("no alarm") }),
+        Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("no alarm") }),
       )
       assert.deepStrictEqual(
         alarms.map((alarm) => alarm.includes(bought.id) && alarm.includes(bought.receipt.transaction)),

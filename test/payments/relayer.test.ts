@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { type Hex, parseEther, parseGwei, parseTransaction } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import type { RpcProxy } from "../support/RpcProxy.ts"
 import { stranger } from "../support/Stranger.ts"
@@ -31,7 +32,7 @@ const overhear = (rpc: RpcProxy) => {
 const eventually = <A, E, R>(what: string, look: Effect.Effect<A, E, R>, until: (found: A) => boolean) =>
   look.pipe(
     Effect.repeat({ until, schedule: Schedule.spaced("200 millis") }),
-    Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => Effect.die(`never ${what}`) }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`never ${what}`) }),
   )
 
 const untilSettled = (url: string, purchase: Purchase.Purchase) =>
