@@ -3,7 +3,7 @@ import type { Redacted } from "effect"
 import { Config, ConfigProvider, Context, Duration, Option, Result, Schema } from "effect"
 import type { IpNetwork } from "effect/net"
 import { network } from "./limits/Address.ts"
-import type { FacilitatorKey } from "./payments/FacilitatorKey.ts"
+import type { FacilitatorKey } from "./payments/x402/FacilitatorKey.ts"
 import { type Terms, usdc } from "./payments/PaymentTerms.ts"
 
 export type SettlementConfig =

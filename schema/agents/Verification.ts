@@ -1,7 +1,7 @@
 /** What `verify_witness` recomputes of a stone, and how far that goes. */
 import { Schema } from "effect"
-import { Hex64, Url, Uuid } from "../altar/Common.ts"
-import { Receipt } from "../altar/Payment.ts"
+import { Hex64, Url, Uuid } from "../Common.ts"
+import { Receipt } from "../payments/Payment.ts"
 import { ChainHead, ListedStone } from "../altar/Witness.ts"
 
 export const VerificationQuery = Schema.Struct({

@@ -1,7 +1,7 @@
 /** Votive candles and lights: a public dedication for days, and sealed words that may be unsealed once. */
 import { Schema } from "effect"
 import { Count, listOf, said, upTo } from "../Bounds.ts"
-import { settledAnyhow } from "./Act.ts"
+import { settledAnyhow } from "../payments/Act.ts"
 import {
   Address,
   AgentName,
@@ -14,9 +14,10 @@ import {
   Url,
   Uuid,
   Words,
-} from "./Common.ts"
+} from "../Common.ts"
 import { Commitment } from "./Commitment.ts"
 import { SpiritId } from "./Spirit.ts"
+import { at, envelope, nothing, nothingNow } from "../Refusal.ts"
 
 export const Dedication = lineOf(1, 40).annotate({
   identifier: "Dedication",
@@ -125,3 +126,42 @@ export const UnsealAnswer = Schema.Struct({
   candle: Schema.Struct({ ...Candle.fields, unsealed: Schema.NullOr(Unsealed) }),
   replayed: Schema.Boolean,
 }).annotate({ identifier: "UnsealAnswer", description: "The candle with its unsealed words." })
+
+export class CandleNotFound extends Schema.Error<CandleNotFound>("CandleNotFound")(
+  envelope("candle_not_found", "There is no candle or light with this id; lit candles are listed at /api/candles."),
+  at(404, "No such candle."),
+) {}
+
+export class ParentNotLit extends Schema.Error<ParentNotLit>("ParentNotLit")(
+  envelope(
+    "parent_not_lit",
+    `parentId names no candle that burns on this altar now; lit candles are listed at /api/candles. ${nothingNow}`,
+  ),
+  at(409, "The parent is no lit candle of this spirit."),
+) {}
+
+export class AlreadyUnsealed extends Schema.Error<AlreadyUnsealed>("AlreadyUnsealed")(
+  envelope("already_unsealed", `This candle was unsealed before with other data; the first words stand.`),
+  at(409, "Already unsealed."),
+) {}
+
+export class CandleNotSettled extends Schema.Error<CandleNotSettled>("CandleNotSettled")(
+  envelope(
+    "candle_not_settled",
+    `The payment of this candle is not settled yet; reconcile the attempt first, do not pay again.`,
+  ),
+  at(409, "The candle is not settled."),
+) {}
+
+export class NotSealed extends Schema.Error<NotSealed>("NotSealed")(
+  envelope("not_sealed", `This candle carries no sealed words.`),
+  at(409, "There is nothing to unseal."),
+) {}
+
+export class DedicationHeld extends Schema.Error<DedicationHeld>("DedicationHeld")(
+  envelope(
+    "dedication_held",
+    `A dedication must not hold a link, domain, e-mail, IP or wallet address; reword it and send it again. ${nothing}`,
+  ),
+  at(422, "The dedication points elsewhere."),
+) {}

@@ -12,7 +12,7 @@ import {
   TransactionHash,
   Url,
   Uuid,
-} from "./Common.ts"
+} from "../Common.ts"
 import { ElementId, ItemKind } from "./Collectible.ts"
 import { ChainHead } from "./Witness.ts"
 

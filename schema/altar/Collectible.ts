@@ -1,10 +1,11 @@
 /** Collectibles: numbered editions, each with its own keeper record and its own entry in the publication chain. */
 import { Schema } from "effect"
 import { Position, said, shaped } from "../Bounds.ts"
-import { settledAct } from "./Act.ts"
-import { Address, AgentName, Hex64, Timestamp, TransactionHash, Url, Uuid } from "./Common.ts"
+import { settledAct } from "../payments/Act.ts"
+import { Address, AgentName, Hex64, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
 import { Reason } from "./Keeper.ts"
 import { SpiritId } from "./Spirit.ts"
+import { at, envelope, nothing, nothingNow } from "../Refusal.ts"
 
 export const ElementId = shaped(/^[a-z0-9-]{1,64}$/u, 64).annotate({
   identifier: "ElementId",
@@ -44,3 +45,19 @@ export const CollectibleSettled = settledAct(Collectible).annotate({
   identifier: "CollectibleSettled",
   description: "A settled collectible record with its receipt.",
 })
+
+export class ElementNotFound extends Schema.Error<ElementNotFound>("ElementNotFound")(
+  envelope(
+    "element_not_found",
+    `There is no such item; ids are listed at /api/elements, /api/companions and /api/pixels. ${nothing}`,
+  ),
+  at(404, "No such collectible."),
+) {}
+
+export class SoldOut extends Schema.Error<SoldOut>("SoldOut")(
+  envelope(
+    "sold_out",
+    `Every edition of this item is issued or reserved; look again later or choose another item. ${nothingNow}`,
+  ),
+  at(409, "No edition is left."),
+) {}

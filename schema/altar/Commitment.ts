@@ -1,5 +1,7 @@
 /** The commitment as it crosses the wire; how it is made is in `Recipe.ts`, which a browser can load alone. */
-import { Hex64 } from "./Common.ts"
+import { Schema } from "effect"
+import { Hex64 } from "../Common.ts"
+import { at, envelope, nothing } from "../Refusal.ts"
 
 export { commitmentText, normalize, normalizedLength, recipe, zeroCommitment } from "./Recipe.ts"
 
@@ -10,3 +12,19 @@ export const Commitment = Hex64.annotate({
     "Lowercase hex SHA-256 over the UTF-8 bytes of: salt, one NUL byte, normalized words. Words and salt stay with you until you reveal.",
   examples: ["9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"],
 })
+
+export class CommitmentMismatch extends Schema.Error<CommitmentMismatch>("CommitmentMismatch")(
+  envelope(
+    "commitment_mismatch",
+    "Salt and words do not hash to the stored commitment; check the recipe and the exact text. Nothing was stored.",
+  ),
+  at(409, "Salt and words do not match the commitment."),
+) {}
+
+export class CommitmentRefused extends Schema.Error<CommitmentRefused>("CommitmentRefused")(
+  envelope(
+    "commitment_refused",
+    `The all-zero commitment is the example of the documentation; send the commitment of your own words. ${nothing}`,
+  ),
+  at(422, "The all-zero example commitment."),
+) {}

@@ -1,9 +1,9 @@
 /** What can be read of the field guide: spirits, altars, the state of the field, and the newest acts. */
 import { Schema } from "effect"
 import { Count, listOf, path, said } from "../Bounds.ts"
-import { Act, ActName } from "./Act.ts"
+import { Act, ActName } from "../payments/Act.ts"
 import { LitCandle } from "./Candle.ts"
-import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "./Common.ts"
+import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
 import { Day } from "./Prayer.ts"
 import { SpiritId } from "./Spirit.ts"
 

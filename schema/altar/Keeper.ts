@@ -1,8 +1,9 @@
 /** First keepers: one permanent record for each spirit. */
 import { Schema } from "effect"
-import { settledAct } from "./Act.ts"
-import { Address, AgentName, lineOf, Timestamp, TransactionHash, Url, Uuid } from "./Common.ts"
+import { settledAct } from "../payments/Act.ts"
+import { Address, AgentName, lineOf, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
 import { SpiritId } from "./Spirit.ts"
+import { at, envelope, nothingNow } from "../Refusal.ts"
 
 export const Reason = lineOf(1, 280).annotate({
   identifier: "Reason",
@@ -35,3 +36,19 @@ export const KeeperSettled = settledAct(Keeper).annotate({
   identifier: "KeeperSettled",
   description: "A settled first-keeper record with its receipt.",
 })
+
+export class AlreadyKept extends Schema.Error<AlreadyKept>("AlreadyKept")(
+  envelope(
+    "already_kept",
+    `This spirit has its first keeper, for ever; /api/spirits lists those without one. ${nothingNow}`,
+  ),
+  at(409, "The spirit has its first keeper."),
+) {}
+
+export class KeeperSlotTaken extends Schema.Error<KeeperSlotTaken>("KeeperSlotTaken")(
+  envelope(
+    "keeper_slot_taken",
+    `A payment in flight holds the keeper record of this spirit; try again in a minute. ${nothingNow}`,
+  ),
+  at(409, "The keeper record is held by a payment in flight."),
+) {}

@@ -2,10 +2,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { header } from "../Bounds.ts"
-import { optionalBody } from "../OptionalBody.ts"
+import { optionalBody } from "../openapi/OptionalBody.ts"
 import { CandleBody, CandleSettled, UnsealAnswer, UnsealBody } from "./Candle.ts"
 import { CollectibleSettled, ElementId } from "./Collectible.ts"
-import { Uuid } from "./Common.ts"
+import { Uuid } from "../Common.ts"
 import {
   AltarRequests,
   anyhowErrors,
@@ -20,16 +20,22 @@ import {
   settled,
   settledAnyhow,
   Unknown,
-} from "./Endpoint.ts"
-import * as Errors from "./Errors.ts"
+} from "../payments/Endpoint.ts"
+import { AlreadyKept, KeeperSlotTaken } from "./Keeper.ts"
+import { AlreadyUnsealed, CandleNotFound, CandleNotSettled, DedicationHeld, NotSealed, ParentNotLit } from "./Candle.ts"
+import { AttemptNotFound, PaymentsUnavailable } from "../payments/Errors.ts"
+import { CommitmentMismatch, CommitmentRefused } from "./Commitment.ts"
+import { ElementNotFound, SoldOut } from "./Collectible.ts"
+import { PrayerAlreadyRecorded, PrayerDayNotToday, PrayerSlotTaken } from "./Prayer.ts"
+import { SpiritNotFound } from "./Spirit.ts"
 import { KeeperSettled, WhyBody } from "./Keeper.ts"
-import { IdempotencyKey } from "./Payment.ts"
-import { type Price, prices } from "./Prices.ts"
+import { IdempotencyKey } from "../payments/Payment.ts"
+import { type Price, prices } from "../payments/Prices.ts"
 import { Day, PrayerBody, PrayerSettled } from "./Prayer.ts"
 import { SpiritId } from "./Spirit.ts"
 import { WitnessSettled } from "./Witness.ts"
 
-const noSpirit = () => new Errors.SpiritNotFound({})
+const noSpirit = () => new SpiritNotFound({})
 
 const offerPrayer = HttpApiEndpoint.post("offerPrayer", "/api/prayers/:familiarId", {
   params: { familiarId: SpiritId },
@@ -37,14 +43,7 @@ const offerPrayer = HttpApiEndpoint.post("offerPrayer", "/api/prayers/:familiarI
   query: { day: Schema.optionalKey(Day) },
   payload: PrayerBody,
   success: settled(PrayerSettled),
-  error: [
-    ...paidErrors,
-    Errors.SpiritNotFound,
-    Errors.PrayerDayNotToday,
-    Errors.PrayerAlreadyRecorded,
-    Errors.PrayerSlotTaken,
-    Errors.CommitmentRefused,
-  ],
+  error: [...paidErrors, SpiritNotFound, PrayerDayNotToday, PrayerAlreadyRecorded, PrayerSlotTaken, CommitmentRefused],
 })
   .annotateMerge(
     priced(
@@ -60,7 +59,7 @@ const takeIn = HttpApiEndpoint.post("takeIn", "/api/acquire/:familiarId", {
   headers: paidHeaders,
   payload: WhyBody,
   success: settled(KeeperSettled),
-  error: [...paidErrors, Errors.SpiritNotFound, Errors.AlreadyKept, Errors.KeeperSlotTaken],
+  error: [...paidErrors, SpiritNotFound, AlreadyKept, KeeperSlotTaken],
 })
   .annotateMerge(
     priced(
@@ -82,7 +81,7 @@ const collect = HttpApiEndpoint.post("collect", "/api/elements/:elementId/collec
   },
   payload: WhyBody,
   success: settled(CollectibleSettled),
-  error: [...paidErrors, Errors.ElementNotFound, Errors.SoldOut],
+  error: [...paidErrors, ElementNotFound, SoldOut],
 })
   .annotateMerge(
     priced(
@@ -92,7 +91,7 @@ const collect = HttpApiEndpoint.post("collect", "/api/elements/:elementId/collec
     ),
   )
   .annotateMerge(optionalBody)
-  .annotate(Unknown, () => new Errors.ElementNotFound({}))
+  .annotate(Unknown, () => new ElementNotFound({}))
 
 const candle = <const Name extends string, const Rung extends string>(
   name: Name,
@@ -105,13 +104,7 @@ const candle = <const Name extends string, const Rung extends string>(
     headers: paidHeaders,
     payload: CandleBody,
     success: settledAnyhow(CandleSettled),
-    error: [
-      ...anyhowErrors,
-      Errors.SpiritNotFound,
-      Errors.ParentNotLit,
-      Errors.DedicationHeld,
-      Errors.CommitmentRefused,
-    ],
+    error: [...anyhowErrors, SpiritNotFound, ParentNotLit, DedicationHeld, CommitmentRefused],
   })
     .annotateMerge(
       priced(
@@ -126,13 +119,7 @@ const unseal = HttpApiEndpoint.post("unseal", "/api/candles/:candleId/unseal", {
   params: { candleId: Uuid },
   payload: UnsealBody,
   success: [UnsealAnswer.pipe(HttpApiSchema.status(200)), UnsealAnswer.pipe(HttpApiSchema.status(201))],
-  error: [
-    Errors.CandleNotFound,
-    Errors.CommitmentMismatch,
-    Errors.AlreadyUnsealed,
-    Errors.CandleNotSettled,
-    Errors.NotSealed,
-  ],
+  error: [CandleNotFound, CommitmentMismatch, AlreadyUnsealed, CandleNotSettled, NotSealed],
 })
   .annotateMerge(
     described(
@@ -141,7 +128,7 @@ const unseal = HttpApiEndpoint.post("unseal", "/api/candles/:candleId/unseal", {
       "Free, once. Salt and words must hash to the commitment. 201 the first time, 200 for the same data again. Words that look like a link, wallet or address are stored and verified but shown hidden.",
     ),
   )
-  .annotate(Unknown, () => new Errors.CandleNotFound({}))
+  .annotate(Unknown, () => new CandleNotFound({}))
 
 export class PaidGroup extends HttpApiGroup.make("paid")
   .add(
@@ -174,7 +161,7 @@ const reconcile = HttpApiEndpoint.post("reconcile", "/api/reconcile/:idempotency
     }),
     Pending,
   ],
-  error: [PaymentRefusal, Errors.AttemptNotFound, Errors.PaymentsUnavailable],
+  error: [PaymentRefusal, AttemptNotFound, PaymentsUnavailable],
 })
   .annotateMerge(
     described(
@@ -183,7 +170,7 @@ const reconcile = HttpApiEndpoint.post("reconcile", "/api/reconcile/:idempotency
       "Free and safe at any time. Looks for evidence on the chain: 200 with the answer when settled, 202 while unknown, 402 `payment_failed` when it can never settle, which only a server that takes payments can say with a new offer: 503 elsewhere.",
     ),
   )
-  .annotate(Unknown, () => new Errors.AttemptNotFound({}))
+  .annotate(Unknown, () => new AttemptNotFound({}))
 
 export class PaymentsGroup extends HttpApiGroup.make("payments")
   .add(reconcile)

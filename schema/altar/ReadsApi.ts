@@ -2,12 +2,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { digits, upTo } from "../Bounds.ts"
-import { ActAnswer } from "./Act.ts"
+import { ActAnswer } from "../payments/Act.ts"
 import { CandleList } from "./Candle.ts"
 import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "./Catalog.ts"
-import { ListLimit, Uuid } from "./Common.ts"
-import { AltarRequests, described, Unknown } from "./Endpoint.ts"
-import * as Errors from "./Errors.ts"
+import { ListLimit, Uuid } from "../Common.ts"
+import { AltarRequests, described, Unknown } from "../payments/Endpoint.ts"
+import { ActNotFound } from "../payments/Act.ts"
 import { ActList, AltarList, Field, SpiritList } from "./Guide.ts"
 import { SpiritId } from "./Spirit.ts"
 
@@ -21,10 +21,10 @@ const listActs = HttpApiEndpoint.get("listActs", "/api/acts", {
 const readAct = HttpApiEndpoint.get("readAct", "/api/acts/:actId", {
   params: { actId: Uuid },
   success: ActAnswer,
-  error: Errors.ActNotFound,
+  error: ActNotFound,
 })
   .annotateMerge(described("readAct", "One act", "A settled act of any kind with its record and receipt."))
-  .annotate(Unknown, () => new Errors.ActNotFound({}))
+  .annotate(Unknown, () => new ActNotFound({}))
 
 const spirits = HttpApiEndpoint.get("spirits", "/api/spirits", { success: SpiritList }).annotateMerge(
   described("listSpirits", "The 24 spirits", "The field guide, with each spirit's keeper."),

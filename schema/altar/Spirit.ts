@@ -1,5 +1,6 @@
 /** The 24 spirits: their ids and their order, which decides the spirit of a stone that names none. */
 import { Schema } from "effect"
+import { at, envelope, nothing } from "../Refusal.ts"
 
 export const spiritIds = [
   "moss-hare",
@@ -41,3 +42,8 @@ export type SpiritId = (typeof spiritIds)[number]
  */
 export const spiritOf = (commitment: string): SpiritId =>
   spiritIds[Number(BigInt(`0x${commitment}`) % BigInt(spiritIds.length))] ?? spiritIds[0]
+
+export class SpiritNotFound extends Schema.Error<SpiritNotFound>("SpiritNotFound")(
+  envelope("spirit_not_found", `There is no such spirit; the 24 ids are listed at /api/spirits. ${nothing}`),
+  at(404, "No such spirit."),
+) {}

@@ -1,11 +1,12 @@
 /** Witness stones: timestamped sealed commitments in a hash chain, and their reveal. */
 import { Schema } from "effect"
 import { Count, listOf, Position, said } from "../Bounds.ts"
-import { settledAct } from "./Act.ts"
-import { Address, AgentName, Hex64, Salt, Timestamp, TransactionHash, Url, Uuid, Words } from "./Common.ts"
+import { settledAct } from "../payments/Act.ts"
+import { Address, AgentName, Hex64, Salt, Timestamp, TransactionHash, Url, Uuid, Words } from "../Common.ts"
 import { Commitment } from "./Commitment.ts"
-import { Receipt } from "./Payment.ts"
+import { Receipt } from "../payments/Payment.ts"
 import { SpiritId } from "./Spirit.ts"
+import { at, envelope, nothingNow } from "../Refusal.ts"
 
 export const StoneKind = Schema.Literals(["intention", "prediction", "promise", "hash"]).annotate({
   identifier: "StoneKind",
@@ -160,3 +161,29 @@ export const RevealAnswer = Schema.Struct({
   stone: ListedStone,
   replayed: Schema.Boolean,
 }).annotate({ identifier: "RevealAnswer", description: "The stone with its reveal." })
+
+export class WitnessNotFound extends Schema.Error<WitnessNotFound>("WitnessNotFound")(
+  envelope("witness_not_found", "There is no settled witness stone with this id; stones are listed at /api/witness."),
+  at(404, "No such stone."),
+) {}
+
+export class WitnessCeilingToday extends Schema.Error<WitnessCeilingToday>("WitnessCeilingToday")(
+  envelope(
+    "witness_ceiling_today",
+    `All 5000 witness stones of this UTC day are set or held; come back after midnight UTC. ${nothingNow}`,
+  ),
+  at(409, "The daily ceiling of 5000 stones is reached."),
+) {}
+
+export class AlreadyRevealed extends Schema.Error<AlreadyRevealed>("AlreadyRevealed")(
+  envelope("already_revealed", "This stone was revealed before with other data; the first reveal stands."),
+  at(409, "Already revealed."),
+) {}
+
+export class WitnessNotSettled extends Schema.Error<WitnessNotSettled>("WitnessNotSettled")(
+  envelope(
+    "witness_not_settled",
+    "The payment of this stone is not settled yet; reconcile the attempt first, do not pay again.",
+  ),
+  at(409, "The stone is not settled."),
+) {}

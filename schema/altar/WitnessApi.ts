@@ -2,10 +2,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { digits, Position, upTo } from "../Bounds.ts"
-import { ListLimit, Uuid } from "./Common.ts"
-import { AltarRequests, described, paidErrors, paidHeaders, priced, settled, Unknown } from "./Endpoint.ts"
-import * as Errors from "./Errors.ts"
-import { prices } from "./Prices.ts"
+import { ListLimit, Uuid } from "../Common.ts"
+import { AltarRequests, described, paidErrors, paidHeaders, priced, settled, Unknown } from "../payments/Endpoint.ts"
+import { AlreadyRevealed, WitnessCeilingToday, WitnessNotFound, WitnessNotSettled } from "./Witness.ts"
+import { CommitmentMismatch, CommitmentRefused } from "./Commitment.ts"
+import { prices } from "../payments/Prices.ts"
 import {
   ChainSegment,
   RevealAnswer,
@@ -20,7 +21,7 @@ const setWitnessStone = HttpApiEndpoint.post("setWitnessStone", "/api/witness", 
   headers: paidHeaders,
   payload: WitnessBody,
   success: settled(WitnessSettled),
-  error: [...paidErrors, Errors.WitnessCeilingToday, Errors.CommitmentRefused],
+  error: [...paidErrors, WitnessCeilingToday, CommitmentRefused],
 }).annotateMerge(priced(prices.setWitnessStone, "Set a witness stone", "Records a sealed commitment in the chain."))
 
 const listWitness = HttpApiEndpoint.get("listWitness", "/api/witness", {
@@ -38,10 +39,10 @@ const listWitness = HttpApiEndpoint.get("listWitness", "/api/witness", {
 const readWitness = HttpApiEndpoint.get("readWitness", "/api/witness/:witnessId", {
   params: { witnessId: Uuid },
   success: WitnessAnswer,
-  error: Errors.WitnessNotFound,
+  error: WitnessNotFound,
 })
   .annotateMerge(described("readWitnessStone", "One stone", "One stone with its chain link and receipt."))
-  .annotate(Unknown, () => new Errors.WitnessNotFound({}))
+  .annotate(Unknown, () => new WitnessNotFound({}))
 
 const readChain = HttpApiEndpoint.get("readChain", "/api/witness/chain", {
   query: {
@@ -65,7 +66,7 @@ const revealWitness = HttpApiEndpoint.post("revealWitness", "/api/witness/:witne
   params: { witnessId: Uuid },
   payload: RevealBody,
   success: [RevealAnswer.pipe(HttpApiSchema.status(200)), RevealAnswer.pipe(HttpApiSchema.status(201))],
-  error: [Errors.WitnessNotFound, Errors.CommitmentMismatch, Errors.AlreadyRevealed, Errors.WitnessNotSettled],
+  error: [WitnessNotFound, CommitmentMismatch, AlreadyRevealed, WitnessNotSettled],
 })
   .annotateMerge(
     described(
@@ -74,7 +75,7 @@ const revealWitness = HttpApiEndpoint.post("revealWitness", "/api/witness/:witne
       "Free, once. Salt and text must hash to the commitment. 201 the first time, 200 for the same data again. Words that look like a link, wallet or address are stored and verified but shown hidden.",
     ),
   )
-  .annotate(Unknown, () => new Errors.WitnessNotFound({}))
+  .annotate(Unknown, () => new WitnessNotFound({}))
 
 export class WitnessGroup extends HttpApiGroup.make("witness")
   .add(setWitnessStone, listWitness, readChain, readWitness, revealWitness)

@@ -9,18 +9,18 @@ import {
   OpenApi,
 } from "effect/http-api"
 import { Count, digits, header } from "../Bounds.ts"
-import { optionalBody } from "../OptionalBody.ts"
+import { optionalBody } from "../openapi/OptionalBody.ts"
 import * as Errors from "./Errors.ts"
 import { MessageBody } from "./Message.ts"
 import { Created, Deleted, Replayed, RoomBody, RoomId, Sent, Signals } from "./Room.ts"
 
 /** Turns every undecodable request into a declared refusal; its layer is in the server. */
-export class RoomRequests extends HttpApiMiddleware.Service<RoomRequests>()("spirit-altar/schema/RoomRequests", {
+export class RoomRequests extends HttpApiMiddleware.Service<RoomRequests>()("spirit-altar/schema/room/RoomRequests", {
   error: [Errors.RoomBadRequest, Errors.RoomForbidden, Errors.RoomNotFound, Errors.RoomTooLarge, Errors.RoomInternal],
 }) {}
 
 /** The token a request presents; whether it is the room's is for the room to say. */
-export class Invite extends Context.Service<Invite, Redacted.Redacted<string>>()("spirit-altar/schema/Invite") {}
+export class Invite extends Context.Service<Invite, Redacted.Redacted<string>>()("spirit-altar/schema/room/Invite") {}
 
 const Unauthorized = Errors.RoomUnauthorized.pipe(
   HttpApiSchema.encodeToWithHeaders(
@@ -36,7 +36,7 @@ const Unauthorized = Errors.RoomUnauthorized.pipe(
 )
 
 export class RoomInvite extends HttpApiMiddleware.Service<RoomInvite, { provides: Invite }>()(
-  "spirit-altar/schema/RoomInvite",
+  "spirit-altar/schema/room/RoomInvite",
   {
     error: Unauthorized,
     security: {

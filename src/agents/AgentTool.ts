@@ -1,6 +1,6 @@
 /** A tool as a value: what `tools/list` says of it, and what happens when it is called. */
 import { Effect, Schema } from "effect"
-import { issuesOf } from "../Issues.ts"
+import { issuesOf } from "../platform/Issues.ts"
 
 /** A refusal a model can act on: a code, a sentence, and where the arguments are wrong. */
 export class ToolRefusal extends Schema.TaggedError<ToolRefusal>()("ToolRefusal", {

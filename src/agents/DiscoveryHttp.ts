@@ -1,10 +1,10 @@
 /** The documents by which agents find and understand this server; all of them are written once, when it starts. */
 import { Effect, Layer } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { preferred } from "../http/Accept.ts"
-import { fresh } from "../http/Responses.ts"
+import { preferred } from "../platform/http/Accept.ts"
+import { fresh } from "../platform/http/Responses.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
-import { PublicUrl } from "../PublicUrl.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentManifest, serverCard, x402 } from "./Manifests.ts"
 import { manual } from "./Manual.ts"
 import { markdown } from "./Markdown.ts"

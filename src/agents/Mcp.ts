@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto"
 import { Cause, Context, Effect, Layer, Schema } from "effect"
 import { interfaceVersion } from "../../schema/Api.ts"
-import { PublicUrl } from "../PublicUrl.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
 import type { ToolRefusal } from "./AgentTool.ts"
 import { codes, failed, type Reply, type Request, succeeded } from "./JsonRpc.ts"
 import { Tools } from "./Tools.ts"

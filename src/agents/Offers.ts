@@ -1,14 +1,14 @@
 /** Everything sold here, as this server sells it now: the one source of every document and tool for agents. */
 import { Context, Effect, Layer, Schema } from "effect"
-import type { PaymentRequirements } from "../../schema/altar/Payment.ts"
-import { priceUsd } from "../../schema/altar/Payment.ts"
+import type { PaymentRequirements } from "../../schema/payments/Payment.ts"
+import { priceUsd } from "../../schema/payments/Payment.ts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
-import { Items } from "../altar/Items.ts"
-import { isForCards } from "../payments/CardRail.ts"
-import { endpointOf } from "../payments/Endpoints.ts"
+import { Items } from "../altar/collectibles/Items.ts"
+import { isForCards } from "../payments/card/CardRail.ts"
+import { endpointOf } from "../payments/x402/Endpoints.ts"
 import { type PaidAct, PaidActs } from "../payments/PaidAct.ts"
 import { PaymentTerms, requirementsOf } from "../payments/PaymentTerms.ts"
-import { PublicUrl } from "../PublicUrl.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
 
 /** A member of a request, as the contract describes it. */
 export interface Member {

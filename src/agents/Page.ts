@@ -1,5 +1,5 @@
 /** The manual as a page: plain markup that needs no script, as good for a crawler as for a person. */
-import { type Html, html } from "../web/pages/Html.ts"
+import { type Html, html } from "../platform/Html.ts"
 import type { Block, Section } from "./Manual.ts"
 import * as Words from "./Words.ts"
 

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { AltarList, Field, SpiritList } from "../../schema/altar/Guide.ts"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
-import { FieldGuide } from "../altar/FieldGuide.ts"
+import { FieldGuide } from "../altar/guide/FieldGuide.ts"
 import { type AgentTool, agentTool } from "./AgentTool.ts"
 import { buyKit } from "./BuyKit.ts"
 import { verifyWitness } from "./VerifyWitness.ts"

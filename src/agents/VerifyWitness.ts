@@ -1,17 +1,17 @@
 /** `verify_witness`: the link of a stone recomputed from what is stored, and said how far that goes. */
 import { Effect, Schema } from "effect"
 import { chainLinkText } from "../../schema/altar/ChainLink.ts"
-import { WitnessNotFound } from "../../schema/altar/Errors.ts"
-import { Receipt } from "../../schema/altar/Payment.ts"
+import { WitnessNotFound } from "../../schema/altar/Witness.ts"
+import { Receipt } from "../../schema/payments/Payment.ts"
 import {
   type Verification,
   Verification as VerificationSchema,
   VerificationQuery,
 } from "../../schema/agents/Verification.ts"
 import { chainHash } from "../altar/Hashes.ts"
-import { WitnessChain } from "../altar/WitnessChain.ts"
-import { WitnessStones } from "../altar/WitnessStones.ts"
-import { PublicUrl } from "../PublicUrl.ts"
+import { WitnessChain } from "../altar/witness/WitnessChain.ts"
+import { WitnessStones } from "../altar/witness/WitnessStones.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentTool, ToolRefusal } from "./AgentTool.ts"
 import * as Words from "./Words.ts"
 

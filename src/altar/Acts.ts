@@ -1,14 +1,14 @@
 /** The acts of this altar: adding one is one line here. And the settled acts, as public rows. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { ActNotFound } from "../../schema/altar/Errors.ts"
+import { ActNotFound } from "../../schema/payments/Act.ts"
 import { type PaidAct, PaidActs } from "../payments/PaidAct.ts"
 import { currentReceipt, type Standing } from "../payments/Receipts.ts"
-import { Candles } from "./Candles.ts"
-import { Collectibles } from "./Collectibles.ts"
-import { Keepers } from "./Keepers.ts"
-import { Prayers } from "./Prayers.ts"
-import { WitnessStones } from "./WitnessStones.ts"
+import { Candles } from "./candles/Candles.ts"
+import { Collectibles } from "./collectibles/Collectibles.ts"
+import { Keepers } from "./keepers/Keepers.ts"
+import { Prayers } from "./prayers/Prayers.ts"
+import { WitnessStones } from "./witness/WitnessStones.ts"
 
 export const paidActs = Layer.effect(
   PaidActs,

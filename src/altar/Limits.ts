@@ -1,7 +1,7 @@
 /** The limits of the altar's free POST routes; paid routes have none, so that no client is ever made to pay twice. */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { RateLimited } from "../../schema/altar/Errors.ts"
+import { RateLimited } from "../../schema/Errors.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
 import type { Policy } from "../limits/Policy.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"

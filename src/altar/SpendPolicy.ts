@@ -1,6 +1,6 @@
 /** What a buyer's wallet may be asked for, read from the one list of acts. */
 import type { BuyerSpendPolicy } from "../../schema/altar/Catalog.ts"
-import { priceUsd } from "../../schema/altar/Payment.ts"
+import { priceUsd } from "../../schema/payments/Payment.ts"
 import type { ActFace } from "../payments/PaidAct.ts"
 
 const oneCent = 10_000n

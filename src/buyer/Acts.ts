@@ -1,11 +1,11 @@
 /** The paid acts as a buyer sees them: what is sent, under which price, and what comes back. One line of a table each. */
 import { Effect, Schema } from "effect"
-import type { SettlementPending } from "../../schema/altar/Act.ts"
+import type { SettlementPending } from "../../schema/payments/Act.ts"
 import { CandleBody } from "../../schema/altar/Candle.ts"
 import { ElementId } from "../../schema/altar/Collectible.ts"
 import { WhyBody } from "../../schema/altar/Keeper.ts"
 import { Day, PrayerBody } from "../../schema/altar/Prayer.ts"
-import { type Price, prices } from "../../schema/altar/Prices.ts"
+import { type Price, prices } from "../../schema/payments/Prices.ts"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { WitnessBody } from "../../schema/altar/Witness.ts"
 import type { Client, Urls } from "./Client.ts"

@@ -1,6 +1,6 @@
 /** The way of a purchase: kept, priced, checked, signed once, followed to its end. A repeat of its key never signs again. */
 import { Effect, Option, Result, Schema } from "effect"
-import { PaymentFailed, PaymentInvalid, PaymentRequired } from "../../schema/altar/Errors.ts"
+import { PaymentFailed, PaymentInvalid, PaymentRequired } from "../../schema/payments/Errors.ts"
 import { type ActName, again, type Errand, isActName, secondsOf, type Settled, waitOf } from "./Acts.ts"
 import { baseOf, make as makeClient, urlsOf } from "./Client.ts"
 import { because, Open, refuse, type Refused, sayingOf } from "./Ends.ts"

@@ -2,7 +2,7 @@
 import { Effect, Option, Schema } from "effect"
 import type { CandleBody } from "../../schema/altar/Candle.ts"
 import type { WhyBody } from "../../schema/altar/Keeper.ts"
-import { IdempotencyKey } from "../../schema/altar/Payment.ts"
+import { IdempotencyKey } from "../../schema/payments/Payment.ts"
 import type { PrayerBody } from "../../schema/altar/Prayer.ts"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type { WitnessBody } from "../../schema/altar/Witness.ts"

@@ -1,6 +1,6 @@
 /** What may be signed is decided before anything is: any other price, payee, asset, network or resource is refused. */
-import { type Challenge, priceUsd } from "../../schema/altar/Payment.ts"
-import type { Price } from "../../schema/altar/Prices.ts"
+import { type Challenge, priceUsd } from "../../schema/payments/Payment.ts"
+import type { Price } from "../../schema/payments/Prices.ts"
 import { refuse, type Refused } from "./Ends.ts"
 
 /** All amounts are atomic USDC (6 decimals): `10_000n` is one cent. */

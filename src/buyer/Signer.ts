@@ -3,7 +3,7 @@ import type { ClientEvmSigner } from "@x402/evm"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { x402Client, x402HTTPClient } from "@x402/fetch"
 import { Effect } from "effect"
-import type { Challenge } from "../../schema/altar/Payment.ts"
+import type { Challenge } from "../../schema/payments/Payment.ts"
 import { refuse } from "./Ends.ts"
 
 /** Anything that signs EIP-712 typed data for an address: a viem account, or a wallet of a browser. */

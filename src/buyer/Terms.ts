@@ -1,6 +1,6 @@
 /** What a challenge has to name, known before it is seen: given by the buyer, kept from before, or said by the altar. */
 import { Effect, Option, Schema } from "effect"
-import { usdcOn } from "../../schema/altar/Usdc.ts"
+import { usdcOn } from "../../schema/payments/Usdc.ts"
 import { refuse } from "./Ends.ts"
 import type { Policy, Terms } from "./Policy.ts"
 

@@ -5,8 +5,8 @@ import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpSer
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
 import { RoomForbidden } from "../../schema/room/Errors.ts"
-import { PublicUrl } from "../PublicUrl.ts"
-import { refuseRoom } from "./RoomResponses.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import { refuseRoom } from "../room/Refusals.ts"
 import * as Shapes from "./Shapes.ts"
 
 interface Route {

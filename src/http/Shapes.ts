@@ -1,9 +1,9 @@
 /** Which service a path belongs to, and how that service says what no endpoint of it says. */
 import type { HttpServerResponse } from "effect/http"
-import * as Altar from "../../schema/altar/Errors.ts"
+import { Internal, MethodNotAllowed, NotFound, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
 import * as Room from "../../schema/room/Errors.ts"
-import { refuse } from "./Responses.ts"
-import { refuseRoom } from "./RoomResponses.ts"
+import { refuse } from "../platform/http/Responses.ts"
+import { refuseRoom } from "../room/Refusals.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -16,11 +16,11 @@ export interface Shape {
 }
 
 export const altar: Shape = {
-  notFound: () => refuse(404, new Altar.NotFound({})),
-  methodNotAllowed: (allow) => refuse(405, new Altar.MethodNotAllowed({}), { allow }),
-  tooLarge: () => refuse(413, new Altar.TooLarge({})),
-  unsupportedMediaType: () => refuse(415, new Altar.UnsupportedMediaType({})),
-  internal: (requestId) => refuse(500, new Altar.Internal({ requestId })),
+  notFound: () => refuse(404, new NotFound({})),
+  methodNotAllowed: (allow) => refuse(405, new MethodNotAllowed({}), { allow }),
+  tooLarge: () => refuse(413, new TooLarge({})),
+  unsupportedMediaType: () => refuse(415, new UnsupportedMediaType({})),
+  internal: (requestId) => refuse(500, new Internal({ requestId })),
 }
 
 export const room: Shape = {

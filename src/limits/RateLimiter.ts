@@ -1,7 +1,7 @@
 /** Accepts a request only while its policy has room, exactly, on however many servers; a refusal consumes nothing. */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError, Statement } from "effect/sql"
-import { inBatches, named, prepared, retryConflicts } from "../Sql.ts"
+import { inBatches, named, prepared, retryConflicts } from "../platform/Sql.ts"
 import { exceeded, type Exceeded, type Left, type Policy } from "./Policy.ts"
 import * as Windows from "./Windows.ts"
 

@@ -1,10 +1,11 @@
 /** Looks at every settled transfer again once its block is final: still there, found elsewhere, or lost. */
 import { type Cause, Clock, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { retryConflicts } from "../Sql.ts"
-import { type AttemptRow, doubtAge, doubtOf, timestampOf } from "./Attempt.ts"
-import { Chain } from "./Chain.ts"
-import type { Evidence } from "./Evidence.ts"
+import { retryConflicts } from "../platform/Sql.ts"
+import { type AttemptRow, doubtAge, doubtOf } from "./ledger/Attempt.ts"
+import { timestampOf } from "../platform/Time.ts"
+import { Chain } from "./x402/Chain.ts"
+import type { Evidence } from "./x402/Evidence.ts"
 import { paymentOf, type PaymentRow } from "./Payment.ts"
 
 export interface FinalityConfig {

@@ -1,8 +1,8 @@
 /** An act as a value: all that the payment pipeline needs to know of it, and no more. */
 import { Context, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import { BadRequest } from "../../schema/altar/Errors.ts"
-import { issuesOf } from "../Issues.ts"
+import { BadRequest } from "../../schema/Errors.ts"
+import { issuesOf } from "../platform/Issues.ts"
 
 /** When a request was accepted. */
 export interface Acceptance {

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto"
 import { Option, Redacted } from "effect"
 import type { Hex } from "viem"
-import type { Address } from "../../schema/altar/Common.ts"
-import type { SignedAuthorization } from "./Eip3009.ts"
+import type { Address } from "../../schema/Common.ts"
+import type { SignedAuthorization } from "./x402/Eip3009.ts"
 
 export type Rail = "x402" | "card"
 

@@ -4,7 +4,6 @@ import { Clock, Context, Duration, Effect, Fiber, FiberSet, Layer, Option, Schem
 import type { SqlError } from "effect/sql"
 import {
   AuthorizationAlreadyBound,
-  BadRequest,
   FacilitatorUnavailable,
   IdempotencyConflict,
   type IdempotencyKeyInvalid,
@@ -13,20 +12,21 @@ import {
   PaymentInvalid,
   PaymentRequired,
   PaymentsUnavailable,
-  RateLimited,
-} from "../../schema/altar/Errors.ts"
-import { type Attempt, timestampOf } from "./Attempt.ts"
-import { canonicalJson } from "./CanonicalJson.ts"
-import { CardRail } from "./CardRail.ts"
+} from "../../schema/payments/Errors.ts"
+import { BadRequest, RateLimited } from "../../schema/Errors.ts"
+import type { Attempt } from "./ledger/Attempt.ts"
+import { timestampOf } from "../platform/Time.ts"
+import { canonicalJson } from "../platform/CanonicalJson.ts"
+import { CardRail } from "./card/CardRail.ts"
 import type { ActFace, PaidAct } from "./PaidAct.ts"
-import { keyOf } from "./PaymentIdentifier.ts"
-import { type NewAttempt, PaymentLedger, type Standing } from "./PaymentLedger.ts"
+import { keyOf } from "./x402/PaymentIdentifier.ts"
+import { type NewAttempt, PaymentLedger, type Standing } from "./ledger/PaymentLedger.ts"
 import { challengeOf, PaymentTerms, requirementsOf, saleOf, type Terms } from "./PaymentTerms.ts"
-import { PaymentRejected } from "./PaymentVerifier.ts"
-import { Purses } from "./Purses.ts"
+import { PaymentRejected } from "./x402/PaymentVerifier.ts"
+import { Purses } from "./ledger/Purses.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
-import { Tenders } from "./Tender.ts"
+import { Tenders } from "./x402/Tender.ts"
 
 /** A paid request after its path and query were read. */
 export interface PaidRequest {

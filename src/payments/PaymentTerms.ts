@@ -1,10 +1,10 @@
 /** What this server asks to be paid and where to: the offer of every 402, or the names of what is not configured. */
 import { Context, Layer, type Schema } from "effect"
-import type { Address } from "../../schema/altar/Common.ts"
-import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/altar/Payment.ts"
-import { bazaarOf } from "./Bazaar.ts"
+import type { Address } from "../../schema/Common.ts"
+import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/payments/Payment.ts"
+import { bazaarOf } from "./x402/Bazaar.ts"
 import type { ActFace } from "./PaidAct.ts"
-import { paymentIdentifier } from "./PaymentIdentifier.ts"
+import { paymentIdentifier } from "./x402/PaymentIdentifier.ts"
 
 /** Where payments go. All servers of one altar share these. */
 export interface Terms {
@@ -24,7 +24,7 @@ export interface Terms {
 }
 
 /** What a configured network is paid with. */
-export { usdc, type UsdcNetwork } from "../../schema/altar/Usdc.ts"
+export { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 
 /** What is being sold: price in atomic USDC, the canonical URL and one line for the wallet's owner. */
 export interface Sale {

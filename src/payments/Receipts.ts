@@ -1,7 +1,7 @@
 /** The public proof of a payment, and what the answer's header says of it, for either rail. */
 import { Base64, Base64Url } from "effect/encoding"
-import { type AnyReceipt, type Finality, priceUsd } from "../../schema/altar/Payment.ts"
-import type { Attempt } from "./Attempt.ts"
+import { type AnyReceipt, type Finality, priceUsd } from "../../schema/payments/Payment.ts"
+import type { Attempt } from "./ledger/Attempt.ts"
 import { centsOf, type Proof, type Rail } from "./Payment.ts"
 
 /** `explorer` has `{tx}` where the hash goes; `settledAt` is RFC 3339 UTC with milliseconds. */

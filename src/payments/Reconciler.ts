@@ -1,13 +1,13 @@
 /** Ends attempts by evidence alone; the request itself, the client's question, the sweeper and the start all come here. */
 import { type Cause, Clock, Context, Duration, Effect, Layer, Option, Schedule, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import type { Attempt } from "./Attempt.ts"
-import { CardProcessor } from "./CardProcessor.ts"
-import { Chain } from "./Chain.ts"
-import { alreadyUsed } from "./Eip3009.ts"
-import type { Evidence } from "./Evidence.ts"
+import type { Attempt } from "./ledger/Attempt.ts"
+import { CardProcessor } from "./card/CardProcessor.ts"
+import { Chain } from "./x402/Chain.ts"
+import { alreadyUsed } from "./x402/Eip3009.ts"
+import type { Evidence } from "./x402/Evidence.ts"
 import type { CardPayment, ChainPayment } from "./Payment.ts"
-import { type Look, PaymentLedger } from "./PaymentLedger.ts"
+import { type Look, PaymentLedger } from "./ledger/PaymentLedger.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
 
 export interface ReconcilerConfig {

@@ -1,9 +1,9 @@
 /** Hands a signed authorization to whoever brings it on chain, and reports only what it was told. */
 import { Context, type Effect, type Option } from "effect"
 import type { Hex } from "viem"
-import type { PaymentRequirements } from "../../schema/altar/Payment.ts"
-import type { Attempt } from "./Attempt.ts"
-import type { SignedAuthorization } from "./Eip3009.ts"
+import type { PaymentRequirements } from "../../schema/payments/Payment.ts"
+import type { Attempt } from "./ledger/Attempt.ts"
+import type { SignedAuthorization } from "./x402/Eip3009.ts"
 import type { ChainPayment } from "./Payment.ts"
 
 export interface SettlementRequest {

@@ -1,11 +1,11 @@
 /** A server without payments: nothing about money can happen. */
 import { Effect, Layer } from "effect"
-import { CardRail } from "./CardRail.ts"
-import { PaymentVerifier } from "./PaymentVerifier.ts"
+import { CardRail } from "./card/CardRail.ts"
+import { PaymentVerifier } from "./x402/PaymentVerifier.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement } from "./Settlement.ts"
-import { Purses } from "./Purses.ts"
-import { UsedAuthorizations } from "./UsedAuthorizations.ts"
+import { Purses } from "./ledger/Purses.ts"
+import { UsedAuthorizations } from "./x402/UsedAuthorizations.ts"
 
 const unreachable = Effect.die("payments are not configured")
 

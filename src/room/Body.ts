@@ -2,7 +2,7 @@
 import { ByteSize, Effect, Result, Schema } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import { RoomBadRequest, RoomTooLarge } from "../../schema/room/Errors.ts"
-import { issuesOf } from "../Issues.ts"
+import { issuesOf } from "../platform/Issues.ts"
 
 const limit = 4096
 

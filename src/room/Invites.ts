@@ -2,7 +2,7 @@
 import { hash, randomBytes } from "node:crypto"
 import { Redacted } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { named } from "../Sql.ts"
+import { named } from "../platform/Sql.ts"
 
 const sha256 = (data: Uint8Array | string) => hash("sha256", data, "buffer")
 

@@ -6,7 +6,7 @@ import { Invite, RoomInvite, RoomRequests } from "../../schema/room/Api.ts"
 import { RoomBadRequest, RoomNotFound, RoomUnauthorized } from "../../schema/room/Errors.ts"
 import { Token } from "../../schema/room/Room.ts"
 import { refusalOf } from "./Body.ts"
-import { refuseRoom } from "../http/RoomResponses.ts"
+import { refuseRoom } from "./Refusals.ts"
 
 const explain = (error: HttpApiError.HttpApiSchemaError) => {
   switch (error.kind) {

@@ -1,7 +1,7 @@
 /** What the room answers, as bytes, and what is left of the limits. */
 import { HttpServerResponse } from "effect/http"
 import { RoomRateLimited } from "../../schema/room/Errors.ts"
-import { refuseRoom } from "../http/RoomResponses.ts"
+import { refuseRoom } from "./Refusals.ts"
 import { type Exceeded, headersOf, type Left } from "../limits/Policy.ts"
 
 /** 429, naming the limit. */

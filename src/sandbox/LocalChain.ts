@@ -2,7 +2,7 @@
 import { Context, Effect, FileSystem, Layer, Path, Redacted, Schedule, Schema, Semaphore } from "effect"
 import { NodeServices } from "@effect/platform-node"
 import { createTestClient, encodeFunctionData, http, parseAbi, parseEther, publicActions, walletActions } from "viem"
-import { usdc } from "../../schema/altar/Usdc.ts"
+import { usdc } from "../../schema/payments/Usdc.ts"
 import DevUSD from "./contracts/DevUSD.json" with { type: "json" }
 import Multicall3 from "./contracts/Multicall3.json" with { type: "json" }
 import * as OwnedProcess from "./OwnedProcess.ts"

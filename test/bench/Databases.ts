@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import * as Sql from "../../src/Sql.ts"
+import * as Sql from "../../src/platform/Sql.ts"
 
 export interface Databases {
   readonly ours: string

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto"
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
-import { addressTopic, authorizationUsed } from "../../src/payments/Eip3009.ts"
+import { addressTopic, authorizationUsed } from "../../src/payments/x402/Eip3009.ts"
 import { usdc } from "../../src/payments/PaymentTerms.ts"
 
 type Hex = `0x${string}`

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Sql from "../../src/Sql.ts"
+import * as Sql from "../../src/platform/Sql.ts"
 import { open } from "./Databases.ts"
 import { ask, connect } from "./Load.ts"
 import { freePort, type Served, start } from "./Processes.ts"

@@ -1,7 +1,7 @@
 /** Paid requests signed ahead of time, each with a nonce, a key and a commitment of its own, for the offer the server made. */
 import { randomBytes } from "node:crypto"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import type { Challenge } from "../../schema/altar/Payment.ts"
+import type { Challenge } from "../../schema/payments/Payment.ts"
 import type { Shot } from "./Load.ts"
 
 const payer = privateKeyToAccount(generatePrivateKey())

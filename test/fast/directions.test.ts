@@ -20,8 +20,13 @@ const importsOf = (file: string) =>
 /** Files below `from` import nothing that `never` matches. */
 const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> = [
   [/^schema\//u, /^(?!schema\/|effect)/u, "the contract imports nothing but effect"],
-  [/^src\/payments\//u, /^src\/(?!payments|http|Sql|PublicUrl|Issues)/u, "payments know no act and no room"],
-  [/^src\/payments\/(?!Http)/u, /^effect\/http$|^src\/http/u, "the pipeline knows no HTTP server"],
+  [/^src\/platform\//u, /^(?:src\/(?!platform)|schema\/(?:altar|payments|room|agents))/u, "the platform knows nobody"],
+  [
+    /^src\/payments\//u,
+    /^(?:src\/(?!payments|platform)|schema\/(?:altar|room|agents))/u,
+    "payments know no act and no room",
+  ],
+  [/^src\/payments\/(?!PaidHttp)/u, /^effect\/http$|^src\/platform\/http/u, "the pipeline knows no HTTP server"],
   [/^src\/altar\//u, /^(?:src|schema)\/room/u, "the altar does not know the room"],
   [/^src\/room\//u, /^(?:src|schema)\/(?:altar|payments)/u, "the room does not know the altar"],
   [/^src\/limits\//u, /^(?:src|schema)\/(?:altar|payments|room)/u, "limits know nobody"],
@@ -37,7 +42,7 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
 ]
 
 /** The remote facilitator and the card processor are asked over HTTP: clients, not servers. */
-const excused = new Set(["src/payments/FacilitatorSettlement.ts", "src/payments/CardProcessor.ts"])
+const excused = new Set(["src/payments/x402/FacilitatorSettlement.ts", "src/payments/card/CardProcessor.ts"])
 
 describe("directions", () => {
   it.each(rules.map(([from, never, why]) => ({ why, from, never })))("$why", ({ from, never }) => {

@@ -4,7 +4,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import * as Sql from "../../src/Sql.ts"
+import * as Sql from "../../src/platform/Sql.ts"
 import { template, withDatabase } from "./globalSetup.ts"
 
 const admin = (statement: string) =>

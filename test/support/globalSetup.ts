@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { chromium } from "playwright-core"
 import type { TestProject } from "vitest/node"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import * as Sql from "../../src/Sql.ts"
+import * as Sql from "../../src/platform/Sql.ts"
 import { buildCheckout } from "../../src/build.ts"
 
 declare module "vitest" {

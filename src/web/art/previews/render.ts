@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { chromium } from "playwright-core"
-import { catalogs } from "../../../altar/Items.ts"
+import { catalogs } from "../../../altar/collectibles/Items.ts"
 import { spirits } from "../../../altar/guide/Spirits.ts"
 import { encode } from "./Palette.ts"
 

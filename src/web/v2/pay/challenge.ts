@@ -1,5 +1,5 @@
 /** What is about to be signed is what the page listed: any other price, asset, network or address is refused before. */
-import { usdc } from "../../../../schema/altar/Usdc.ts"
+import { usdc } from "../../../../schema/payments/Usdc.ts"
 
 /** USDC where this page may pay it. */
 export const assets: Readonly<Record<string, string>> = Object.fromEntries(

@@ -1,0 +1,96 @@
+/** The small values every altar body is made of, so that each is described, limited and exemplified once. */
+import { Schema } from "effect"
+import { digits, shaped, upTo } from "./Bounds.ts"
+
+const described = (identifier: string, description: string, ...examples: ReadonlyArray<string>) => ({
+  identifier,
+  description,
+  examples: [...examples],
+})
+
+/** Lowercase hex SHA-256 (64 digits). */
+export const Hex64 = shaped(/^[0-9a-f]{64}$/u, 64).annotate(
+  described(
+    "Hex64",
+    "A SHA-256 digest as 64 lowercase hexadecimal digits.",
+    "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab",
+  ),
+)
+
+/** Lowercase or checksummed EVM address; compared by value, never by spelling. */
+export const Address = shaped(/^0x[0-9a-fA-F]{40}$/u, 42).annotate(
+  described("Address", "An EVM address.", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"),
+)
+export type Address = `0x${string}`
+
+/** Lowercase 0x-prefixed transaction hash. */
+export const TransactionHash = shaped(/^0x[0-9a-f]{64}$/u, 66).annotate(
+  described(
+    "TransactionHash",
+    "An on-chain transaction hash in lowercase.",
+    "0x1881f4141f36e18ce36573461c0822ca6549d3afc78dbf52a161d3fe3396c1d8",
+  ),
+)
+
+export const Uuid = shaped(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u, 36).annotate(
+  described("Uuid", "A lowercase UUID.", "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"),
+)
+
+/** RFC 3339 UTC with milliseconds and `Z`: the exact string that enters a chain hash. */
+export const Timestamp = shaped(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u, 24).annotate({
+  ...described("Timestamp", "RFC 3339 UTC time with milliseconds.", "2026-11-21T09:17:02.115Z"),
+  format: "date-time",
+})
+
+/** CAIP-2 network id. */
+export const Network = shaped(/^eip155:[0-9]{1,12}$/u, 19).annotate(
+  described("Network", "A CAIP-2 network id.", "eip155:8453"),
+)
+
+/** Atomic USDC (6 decimals) as a decimal string; `10000` is one cent. */
+export const AtomicAmount = shaped(/^(0|[1-9][0-9]{0,77})$/u, 78).annotate(
+  described("AtomicAmount", "Atomic USDC (6 decimals) as a decimal string.", "10000"),
+)
+
+export const PriceUsd = shaped(/^\$[0-9]{1,12}\.[0-9]{2}$/u, 16).annotate(
+  described("PriceUsd", "A price in US dollars.", "$0.01"),
+)
+
+export const Url = Schema.String.check(Schema.isMaxLength(2048)).annotate({
+  ...described("Url", "An absolute URL.", "https://altar.example/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"),
+  format: "uri",
+})
+
+/** Text without NUL, other control characters or lone surrogates; bounds count code points. */
+export const lineOf = (minimum: number, maximum: number) =>
+  Schema.String.check(
+    Schema.isMinCodePoints(minimum),
+    Schema.isMaxCodePoints(maximum),
+    Schema.isPattern(/^[^\p{Cc}\p{Cs}]*$/u),
+  )
+
+export const AgentName = lineOf(1, 64).annotate(
+  described("AgentName", "Self-declared public name, 1 to 64 code points. Not an authenticated identity.", "Wren"),
+)
+
+/** The private random value of a commitment, 16 to 256 code points, any text but NUL and lone surrogates. */
+export const Salt = Schema.String.check(
+  Schema.isMinCodePoints(16),
+  Schema.isMaxCodePoints(256),
+  Schema.isPattern(/^[^\u0000\p{Cs}]*$/u),
+).annotate(described("Salt", "The salt of the commitment, 16 to 256 code points.", "5c1fd1e6a0bb4e7f9c2d"))
+
+/** Words as sent; the 1 to 280 bound is checked after normalization. */
+export const Words = Schema.String.check(
+  Schema.isMinCodePoints(1),
+  Schema.isMaxCodePoints(4096),
+  Schema.isPattern(/^[^\u0000\p{Cs}]*$/u),
+).annotate(
+  described("Words", "The sealed words, 1 to 280 code points after normalization.", "The heron will return by May."),
+)
+
+/** The `limit` query of newest-first lists: 1 to 50. */
+export const ListLimit = digits(upTo(50)).annotate({
+  description: "How many to return, 1 to 50; 20 when absent.",
+  examples: [20],
+})

@@ -1,0 +1,67 @@
+/** Refusals that any request may meet, whatever it asks for. */
+import { Schema } from "effect"
+import { anyText, listOf, said, upTo } from "./Bounds.ts"
+import { at, envelope, nothing } from "./Refusal.ts"
+
+export const Issue = Schema.Struct({
+  path: said("commitment", 200, anyText).annotate({
+    description: "Where, as a JSON pointer without the leading slash; empty for the whole.",
+  }),
+  message: said("Expected a string matching the RegExp ^[0-9a-f]{64}$", 300, anyText),
+}).annotate({ identifier: "Issue", description: "One thing wrong with a request." })
+export type Issue = typeof Issue.Type
+
+export class BadRequest extends Schema.Error<BadRequest>("BadRequest")(
+  {
+    ...envelope(
+      "bad_request",
+      `The request does not have the documented form; correct it and send it again. ${nothing}`,
+    ),
+    issues: listOf(Issue, 20),
+  },
+  at(400, "The request does not have the documented form. Nothing was charged or stored."),
+) {}
+
+export class NotFound extends Schema.Error<NotFound>("NotFound")(
+  envelope("not_found", "There is nothing at this path; the routes are listed in /openapi.json."),
+  at(404, "No such route."),
+) {}
+
+export class MethodNotAllowed extends Schema.Error<MethodNotAllowed>("MethodNotAllowed")(
+  envelope("method_not_allowed", "This path does not answer that method; the Allow header lists those it does."),
+  at(405, "Method not allowed; see Allow."),
+) {}
+
+export class NotAcceptable extends Schema.Error<NotAcceptable>("NotAcceptable")(
+  envelope("not_acceptable", "This resource is served as application/json or text/html; accept one of them."),
+  at(406, "Not acceptable."),
+) {}
+
+export class TooLarge extends Schema.Error<TooLarge>("TooLarge")(
+  envelope("too_large", `The body or a header is larger than this route allows. ${nothing}`),
+  at(413, "Body or header too large."),
+) {}
+
+export class UnsupportedMediaType extends Schema.Error<UnsupportedMediaType>("UnsupportedMediaType")(
+  envelope("unsupported_media_type", `Send the body as Content-Type: application/json. ${nothing}`),
+  at(415, "The body is not JSON."),
+) {}
+
+export class RateLimited extends Schema.Error<RateLimited>("RateLimited")(
+  {
+    ...envelope("rate_limited", "Too many requests; wait for the time in Retry-After."),
+    retryAfter: upTo(604_800).annotate({ description: "Seconds to wait." }),
+  },
+  at(429, "Too many requests, or more than 64 payments of one wallet whose outcome is not known yet."),
+) {}
+
+export class Internal extends Schema.Error<Internal>("Internal")(
+  {
+    ...envelope(
+      "internal",
+      "The server failed. If you sent a payment, do not sign another: repeat the same request with the same Idempotency-Key, or POST /api/reconcile/{key}.",
+    ),
+    requestId: said("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1").annotate({ description: "Names the fault in our log." }),
+  },
+  at(500, "A fault of the server."),
+) {}

@@ -1,0 +1,16 @@
+/** What every refusal says: its code, its status, and a sentence that says what to do and what was charged. */
+import { Effect, Schema } from "effect"
+import { said } from "./Bounds.ts"
+
+export const nothing = "Nothing was charged."
+/** Said where a payment may have been brought that nobody has looked at yet: it may have paid before. */
+export const nothingNow = "This request charged nothing."
+
+/** The common fields; `code` tells refusals apart, in our code as on the wire. */
+export const envelope = <const Code extends string>(code: Code, message: string) => ({
+  ok: Schema.tag(false),
+  code: Schema.tag(code),
+  message: said(message, 1000).pipe(Schema.withConstructorDefault(Effect.succeed(message))),
+})
+
+export const at = (httpApiStatus: number, description: string) => ({ httpApiStatus, description })

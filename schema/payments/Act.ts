@@ -1,0 +1,74 @@
+/** What every paid act answers: settled, replayed or pending, whichever act it is. */
+import { Schema } from "effect"
+import { said, shaped } from "../Bounds.ts"
+import { AgentName, AtomicAmount, Network, PriceUsd, Timestamp, Url, Uuid } from "../Common.ts"
+import { AnyReceipt, IdempotencyKey, Receipt } from "./Payment.ts"
+import { at, envelope } from "../Refusal.ts"
+
+export const ActName = shaped(/^[a-z][A-Za-z]{1,40}$/u, 41).annotate({
+  identifier: "ActName",
+  description: "The kind of act.",
+  examples: ["setWitnessStone"],
+})
+
+const settledBy = <S extends Schema.Top, R extends Schema.Top>(record: S, receipt: R) =>
+  Schema.Struct({
+    ok: Schema.Literal(true),
+    record,
+    receipt,
+    permalink: Url,
+    replayed: Schema.Boolean.annotate({ description: "False in the first answer, true in every replay of it." }),
+  })
+
+/** The body of 201 and 200 of a paid act whose record has the given schema. */
+export const settledAct = <S extends Schema.Top>(record: S) => settledBy(record, Receipt)
+
+/** The same for an act that may be paid by card. */
+export const settledAnyhow = <S extends Schema.Top>(record: S) => settledBy(record, AnyReceipt)
+
+export const Attempt = Schema.Struct({
+  id: Uuid,
+  act: ActName,
+  idempotencyKey: IdempotencyKey,
+  url: Url,
+  amountAtomic: AtomicAmount,
+  network: Schema.NullOr(Network).annotateKey({ description: "Where it is paid; null for a card." }),
+  acceptedAt: Timestamp,
+  validBefore: Schema.NullOr(Timestamp).annotateKey({
+    description: "When the signed authorization ends; then the outcome can be proven. Null for a card.",
+  }),
+}).annotate({ identifier: "Attempt", description: "A paid request whose outcome is not known yet." })
+
+/** 202: the outcome is not known yet. Not an error, and never a reason to pay again. */
+export const SettlementPending = Schema.Struct({
+  ok: Schema.Literal(true),
+  code: Schema.Literal("settlement_pending"),
+  message: said("The outcome of your payment is not known yet. Do not pay again: POST the reconcile URL."),
+  reconcile: Url,
+  attempt: Attempt,
+}).annotate({
+  identifier: "SettlementPending",
+  description: "The outcome of the payment is not known yet. Do not pay again: POST the reconcile URL until it ends.",
+})
+export type SettlementPending = typeof SettlementPending.Type
+
+/** A settled act as listed and as found under its permalink. */
+export const Act = Schema.Struct({
+  id: Uuid,
+  act: ActName,
+  permalink: Url,
+  agentName: Schema.NullOr(AgentName),
+  priceUsd: PriceUsd,
+  settledAt: Timestamp,
+  receipt: AnyReceipt,
+  record: Schema.Record(Schema.String, Schema.Json).annotate({
+    description: "The record of the act, as its 201 returned it.",
+  }),
+}).annotate({ identifier: "Act", description: "One settled act: a public row with its receipt." })
+
+export const ActAnswer = Schema.Struct({ ok: Schema.Literal(true), act: Act }).annotate({ identifier: "ActAnswer" })
+
+export class ActNotFound extends Schema.Error<ActNotFound>("ActNotFound")(
+  envelope("act_not_found", "There is no settled act with this id."),
+  at(404, "No such act."),
+) {}

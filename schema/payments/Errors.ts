@@ -1,0 +1,101 @@
+/** Refusals of a paid request, before and after payment. */
+import { Schema } from "effect"
+import { listOf, said } from "../Bounds.ts"
+import { at, envelope, nothing, nothingNow } from "../Refusal.ts"
+import { Challenge } from "./Payment.ts"
+
+const challenged = { challenge: Challenge }
+
+export class IdempotencyKeyRequired extends Schema.Error<IdempotencyKeyRequired>("IdempotencyKeyRequired")(
+  envelope(
+    "idempotency_key_required",
+    `Send an Idempotency-Key header of 12 to 128 characters of A-Z a-z 0-9 _ - that names this purchase. ${nothing}`,
+  ),
+  at(400, "A paid request needs an Idempotency-Key header."),
+) {}
+
+export class IdempotencyKeyInvalid extends Schema.Error<IdempotencyKeyInvalid>("IdempotencyKeyInvalid")(
+  envelope(
+    "idempotency_key_invalid",
+    `The Idempotency-Key must be 12 to 128 characters of A-Z a-z 0-9 _ -. ${nothing}`,
+  ),
+  at(400, "The Idempotency-Key is malformed."),
+) {}
+
+export class PaymentRequired extends Schema.Error<PaymentRequired>("PaymentRequired")(
+  {
+    ...envelope(
+      "payment_required",
+      "Sign the offer in PAYMENT-REQUIRED for this exact URL and send the same request again with PAYMENT-SIGNATURE. Nothing was charged or reserved.",
+    ),
+    ...challenged,
+  },
+  at(402, "Payment required. Nothing is reserved."),
+) {}
+
+export class PaymentInvalid extends Schema.Error<PaymentInvalid>("PaymentInvalid")(
+  {
+    ...envelope("payment_invalid", `The payment does not fit this offer. ${nothingNow}`),
+    reason: said("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
+    ...challenged,
+  },
+  at(
+    402,
+    "The payment does not fit this offer or cannot be settled. This request charged nothing; where the authorization itself was used before, the message says what became of it.",
+  ),
+) {}
+
+export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
+  {
+    ...envelope(
+      "payment_failed",
+      "This payment did not settle and never will. Nothing was charged; start again with a new Idempotency-Key.",
+    ),
+    reason: said("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
+    ...challenged,
+  },
+  at(402, "The payment ended without settlement, by evidence. Use a new Idempotency-Key."),
+) {}
+
+export class AttemptNotFound extends Schema.Error<AttemptNotFound>("AttemptNotFound")(
+  envelope(
+    "attempt_not_found",
+    "No paid request was accepted under this Idempotency-Key, so nothing was charged under it.",
+  ),
+  at(404, "No such attempt."),
+) {}
+
+export class IdempotencyConflict extends Schema.Error<IdempotencyConflict>("IdempotencyConflict")(
+  envelope(
+    "idempotency_conflict",
+    "This Idempotency-Key was used with another URL or body. Repeat the original request, or use a new key for a new purchase. This request charged nothing.",
+  ),
+  at(409, "The key names another purchase."),
+) {}
+
+export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlreadyBound>("AuthorizationAlreadyBound")(
+  envelope(
+    "payment_authorization_already_bound",
+    "This payment authorization already belongs to another Idempotency-Key. Repeat that request, or sign a new payment. This request charged nothing.",
+  ),
+  at(409, "The signed authorization is bound to another attempt, also once that one has settled."),
+) {}
+
+export class PaymentsUnavailable extends Schema.Error<PaymentsUnavailable>("PaymentsUnavailable")(
+  {
+    ...envelope("payments_unavailable", `Payments are not configured on this server; the free routes work. ${nothing}`),
+    missing: listOf(said("PAY_TO"), 20).annotate({ description: "Settings that this server lacks." }),
+  },
+  at(503, "Payments are not configured."),
+) {}
+
+export class FacilitatorUnavailable extends Schema.Error<FacilitatorUnavailable>("FacilitatorUnavailable")(
+  envelope(
+    "facilitator_unavailable",
+    `The payment network cannot be asked at the moment; send the same request again later. ${nothingNow}`,
+  ),
+  at(
+    503,
+    "The chain or the facilitator does not answer, or our relayer cannot pay the network's fee. This request charged nothing.",
+  ),
+) {}

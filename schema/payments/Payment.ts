@@ -1,0 +1,233 @@
+/** What x402 v2 puts on the wire around a paid act: challenge, signed payment, settlement, receipt. */
+import { Schema } from "effect"
+import { path, said, shaped, upTo } from "../Bounds.ts"
+import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "../Common.ts"
+import { usdc } from "./Usdc.ts"
+
+export const IdempotencyKey = shaped(/^[A-Za-z0-9_-]{12,128}$/u, 128).annotate({
+  identifier: "IdempotencyKey",
+  description:
+    "Names one purchase. Same purchase, same key: a retry with the same URL and body never pays twice. A new attempt needs a new key. Treat it as a secret until you have your answer.",
+  examples: ["stone-2026-11-21-a1b2c3"],
+})
+
+/** Base64 JSON of the signed x402 v2 payment; 16 KiB at most. */
+export const PaymentSignature = Schema.String.check(
+  Schema.isMaxLength(16_384),
+  Schema.makeFilter(() => true, { toJsonSchema: () => ({ pattern: "^[A-Za-z0-9+/]+={0,2}$" }) }),
+).annotate({
+  identifier: "PaymentSignature",
+  description: "Base64 of the JSON x402 v2 PaymentPayload that your client signed for exactly this URL and price.",
+  examples: ["eyJ4NDAyVmVyc2lvbiI6Mn0="],
+})
+
+/** One way to pay: exact amount, recipient and asset. `extra.paymentFlow` is `upfront`: settled before the work. */
+export const PaymentRequirements = Schema.Struct({
+  scheme: Schema.Literal("exact"),
+  network: Network,
+  amount: AtomicAmount,
+  asset: Address,
+  payTo: Address,
+  maxTimeoutSeconds: upTo(86_400).annotate({
+    description:
+      "Seconds the authorization should live. One whose `validBefore` is more than 300 seconds later still is refused.",
+  }),
+  extra: Schema.Struct({
+    name: said("USD Coin").annotate({ description: "EIP-712 domain name of the asset." }),
+    version: said("2").annotate({ description: "EIP-712 domain version of the asset." }),
+    paymentFlow: Schema.Literal("upfront"),
+  }),
+}).annotate({
+  identifier: "PaymentRequirements",
+  description: "One x402 v2 payment offer.",
+  examples: [
+    {
+      scheme: "exact",
+      network: "eip155:8453",
+      amount: "10000",
+      asset: usdc["eip155:8453"].asset,
+      payTo: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+      maxTimeoutSeconds: 300,
+      extra: { name: "USD Coin", version: "2", paymentFlow: "upfront" },
+    },
+  ],
+})
+export type PaymentRequirements = typeof PaymentRequirements.Type
+
+export const PaymentResource = Schema.Struct({
+  url: Url,
+  description: said("One witness stone: a timestamped sealed commitment in a public hash chain"),
+  mimeType: Schema.Literal("application/json"),
+}).annotate({ identifier: "PaymentResource", description: "What is being paid for; `url` must be signed unchanged." })
+
+const JsonSchema = Schema.Record(Schema.String, Schema.Json).annotate({ description: "A JSON Schema of `info`." })
+
+/** `payment-identifier`: a client may put the key of its purchase into `info.id` of its payment. */
+export const PaymentIdentifierExtension = Schema.Struct({
+  info: Schema.Struct({ required: Schema.Boolean }),
+  schema: JsonSchema,
+}).annotate({
+  identifier: "PaymentIdentifierExtension",
+  description:
+    "x402 extension: `info.id` of the signed payment, 16 to 128 characters of A-Z a-z 0-9 _ -, serves as the Idempotency-Key; sent as well, the header must be equal.",
+})
+
+/** `bazaar`: how this route is called. */
+export const BazaarExtension = Schema.Struct({
+  routeTemplate: Schema.optionalKey(path("/api/witness")),
+  info: Schema.Record(Schema.String, Schema.Json),
+  schema: JsonSchema,
+}).annotate({
+  identifier: "BazaarExtension",
+  description: "x402 extension: how this route is called, for catalogues of paid routes.",
+})
+export type BazaarExtension = typeof BazaarExtension.Type
+
+export const ChallengeExtensions = Schema.Struct({
+  "payment-identifier": PaymentIdentifierExtension,
+  bazaar: Schema.optionalKey(BazaarExtension),
+}).annotate({ identifier: "ChallengeExtensions", description: "x402 extensions that this server speaks." })
+export type ChallengeExtensions = typeof ChallengeExtensions.Type
+
+/** The content of `PAYMENT-REQUIRED`, also readable in the body of every 402. */
+export const Challenge = Schema.Struct({
+  x402Version: Schema.Literal(2),
+  error: said("PAYMENT-SIGNATURE header is required"),
+  resource: PaymentResource,
+  accepts: Schema.Tuple([PaymentRequirements]),
+  extensions: ChallengeExtensions,
+}).annotate({ identifier: "Challenge", description: "The x402 v2 payment challenge." })
+export type Challenge = typeof Challenge.Type
+
+const Decimal = Schema.String.check(Schema.isPattern(/^[0-9]{1,78}$/u))
+
+/** The EIP-3009 authorization a payer signs; all numbers are decimal strings, times are Unix seconds. */
+export const Authorization = Schema.Struct({
+  from: Address,
+  to: Address,
+  value: Decimal,
+  validAfter: Decimal,
+  validBefore: Decimal,
+  nonce: Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u)),
+}).annotate({ identifier: "Authorization", description: "An EIP-3009 transferWithAuthorization message." })
+
+/** The content of `PAYMENT-SIGNATURE`. Unknown members are ignored: clients may add. */
+export const PaymentPayload = Schema.Struct({
+  x402Version: Schema.Literal(2),
+  resource: Schema.Struct({ url: Schema.String }),
+  accepted: Schema.Struct({
+    scheme: Schema.String,
+    network: Schema.String,
+    amount: Schema.String,
+    asset: Schema.String,
+    payTo: Schema.String,
+  }),
+  payload: Schema.Struct({
+    signature: Schema.String.check(Schema.isPattern(/^0x(?:[0-9a-fA-F]{2}){1,4096}$/u)),
+    authorization: Authorization,
+  }),
+}).annotate({ identifier: "PaymentPayload", description: "The signed x402 v2 payment." })
+export type PaymentPayload = typeof PaymentPayload.Type
+
+/** The content of `PAYMENT-RESPONSE`. */
+export const SettlementResponse = Schema.Struct({
+  success: Schema.Boolean,
+  transaction: Schema.String,
+  network: Network,
+  payer: Address,
+}).annotate({ identifier: "SettlementResponse", description: "The x402 v2 settlement of an act." })
+
+/** Whether a transfer can still be taken back by a reorganisation of the chain, or was. */
+export const Finality = Schema.Literals(["pending", "final", "lost"]).annotate({
+  identifier: "Finality",
+  description:
+    "`pending` while a reorganisation could still take the block of the transfer back, `final` from then on, `lost` when one took it for good; the row stays. Shown by reads only: the answer to a purchase and its replays are the bytes of the first answer, without it.",
+  examples: ["final"],
+})
+export type Finality = typeof Finality.Type
+
+/** The public proof of payment of an act. */
+export const Receipt = Schema.Struct({
+  transaction: TransactionHash,
+  network: Network,
+  asset: Address,
+  amountAtomic: AtomicAmount,
+  priceUsd: PriceUsd,
+  payer: Address,
+  payTo: Address,
+  settledAt: Timestamp,
+  explorerUrl: Url,
+  finality: Schema.optionalKey(Finality),
+  currentTransaction: Schema.optionalKey(
+    TransactionHash.annotate({
+      description:
+        "Shown by reads only: the transaction that holds the transfer now, when a reorganisation put it into another one. `transaction` stays the one that was answered and linked.",
+    }),
+  ),
+}).annotate({
+  identifier: "Receipt",
+  description: "The on-chain settlement that paid for an act.",
+  examples: [
+    {
+      transaction: "0x1881f4141f36e18ce36573461c0822ca6549d3afc78dbf52a161d3fe3396c1d8",
+      network: "eip155:8453",
+      asset: usdc["eip155:8453"].asset,
+      amountAtomic: "10000",
+      priceUsd: "$0.01",
+      payer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+      payTo: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+      settledAt: "2026-11-21T09:17:02.115Z",
+      explorerUrl: "https://basescan.org/tx/0x1881f4141f36e18ce36573461c0822ca6549d3afc78dbf52a161d3fe3396c1d8",
+    },
+  ],
+})
+export type Receipt = typeof Receipt.Type
+
+/** The proof of a payment by card: nothing of it is on a chain, and nothing tells who held the card. */
+export const CardReceipt = Schema.Struct({
+  transaction: Schema.Null,
+  network: Schema.Null,
+  asset: Schema.Null,
+  amountAtomic: AtomicAmount,
+  priceUsd: PriceUsd,
+  payer: Schema.Null,
+  payTo: Schema.Null,
+  settledAt: Timestamp,
+  explorerUrl: Schema.Null,
+  card: Schema.Struct({
+    method: Schema.Literal("stripe"),
+    reference: said("pi_3SWqLm2eZvKYlo2C1x7Yh3aB").annotate({ description: "The card processor's payment intent." }),
+    currency: Schema.Literal("usd"),
+    amountCents: shaped(/^[1-9][0-9]{0,11}$/u, 12).annotate({ description: "US cents charged.", examples: ["300"] }),
+  }),
+}).annotate({
+  identifier: "CardReceipt",
+  description: "A settlement by card: the members of a receipt on chain are null, and `card` says what was charged.",
+  examples: [
+    {
+      transaction: null,
+      network: null,
+      asset: null,
+      amountAtomic: "3000000",
+      priceUsd: "$3.00",
+      payer: null,
+      payTo: null,
+      settledAt: "2026-11-21T09:17:02.115Z",
+      explorerUrl: null,
+      card: { method: "stripe", reference: "pi_3SWqLm2eZvKYlo2C1x7Yh3aB", currency: "usd", amountCents: "300" },
+    },
+  ],
+})
+
+/** The receipt of an act that may be paid either way. */
+export const AnyReceipt = Schema.Union([Receipt, CardReceipt]).annotate({
+  identifier: "AnyReceipt",
+  description: "The settlement that paid for an act, on chain or by card.",
+})
+export type AnyReceipt = typeof AnyReceipt.Type
+
+/** Dollars with two decimals of an atomic amount, `$0.01` for `10000n`. */
+export const priceUsd = (amountAtomic: bigint): string => {
+  const cents = amountAtomic / 10_000n
+  return `$${cents / 100n}.${String(cents % 100n).padStart(2, "0")}`
+}

@@ -1,0 +1,119 @@
+/** Collectibles: no edition number twice, none beyond the last, each recorded in the publication chain. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { ElementId } from "../../../schema/altar/Collectible.ts"
+import { ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
+import { WhyBody } from "../../../schema/altar/Keeper.ts"
+import { prices } from "../../../schema/payments/Prices.ts"
+import { SpiritId } from "../../../schema/altar/Spirit.ts"
+import { type PaidAct, paidAct } from "../../payments/PaidAct.ts"
+import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { Items } from "./Items.ts"
+import { now } from "../../platform/Time.ts"
+import { PublicationChain } from "../guide/PublicationChain.ts"
+
+const Input = Schema.Struct({ elementId: ElementId, spirit: Schema.optionalKey(SpiritId), ...WhyBody.fields })
+
+type Refusal = ElementNotFound | SoldOut
+
+/** The pool an item's numbers are drawn from. */
+export const poolOf = (elementId: string) => `edition:${elementId}`
+
+/** An edition that lies on an altar for good. */
+export interface Dedicated {
+  readonly id: string
+  readonly elementId: string
+  readonly edition: number
+  readonly keeper: string
+  readonly agentName: string | null
+}
+
+export class Collectibles extends Context.Service<
+  Collectibles,
+  {
+    readonly act: PaidAct<Refusal>
+    /** Editions dedicated to a spirit's altar, newest first. */
+    dedicated(spirit: string, limit: number): Effect.Effect<ReadonlyArray<Dedicated>, SqlError.SqlError>
+  }
+>()("spirit-altar/altar/collectibles/Collectibles") {
+  static readonly layer = Layer.effect(
+    Collectibles,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const items = yield* Items
+      const publications = yield* PublicationChain
+      const publicUrl = yield* PublicUrl
+
+      const act = paidAct<typeof Input.Type, Refusal>({
+        ...prices.collectMaterial,
+        input: Input,
+        bodyOptional: true,
+        locate: ({ elementId }) => (items.has(String(elementId)) ? Effect.void : Effect.fail(new ElementNotFound({}))),
+        refuse: () => Effect.void,
+        claims: ({ elementId }) => ({
+          slots: [],
+          pool: { name: poolOf(elementId), capacity: items.get(elementId)?.editionSize ?? 0 },
+        }),
+        lost: () => new SoldOut({}),
+        record: Effect.fn("Collectibles.record")(function* (paid) {
+          const collectedAt = yield* now
+          const editions = yield* Effect.forEach(paid, ({ id, input, number, payer, transaction }) => {
+            const item = items.get(input.elementId)
+            return item === undefined || number === null
+              ? Effect.die(`attempt ${id} holds no edition of ${input.elementId}`)
+              : Effect.succeed({ id, input, item, number, payer, transaction })
+          })
+          const published = yield* publications.append(
+            editions.map(({ item, number, payer, transaction }) => ({
+              type: "edition",
+              itemId: item.id,
+              manifestHash: item.manifestHash,
+              edition: number,
+              keeper: payer,
+              transaction,
+              publishedAt: collectedAt,
+            })),
+          )
+          const records = editions.map(({ id, input, item, number, payer, transaction }, index) => ({
+            id,
+            permalink: `${publicUrl}/acts/${id}`,
+            elementId: item.id,
+            name: item.name,
+            kind: item.kind,
+            edition: number,
+            editionSize: item.editionSize,
+            spirit: input.spirit ?? null,
+            keeper: payer,
+            agentName: input.agentName ?? null,
+            reason: input.reason ?? null,
+            collectedAt,
+            transaction,
+            publication: {
+              sequence: published[index]?.sequence ?? 0,
+              chainHash: published[index]?.chainHash ?? "",
+            },
+          }))
+          yield* sql`
+            INSERT INTO collectibles (element_id, edition, id, spirit, keeper, agent_name, reason, collected_at)
+            SELECT "elementId", edition, id, spirit, keeper, "agentName", reason, "collectedAt"
+            FROM json_to_recordset(${JSON.stringify(records)}::json) AS r("elementId" text, edition int, id uuid,
+              spirit text, keeper text, "agentName" text, reason text, "collectedAt" timestamptz)`
+          return records.map((record) => ({
+            record,
+            path: `/acts/${record.id}`,
+            agentName: record.agentName,
+            at: collectedAt,
+          }))
+        }),
+      })
+
+      const dedicated = Effect.fn("Collectibles.dedicated")(function* (spirit: string, limit: number) {
+        return yield* sql<Dedicated>`
+          SELECT id, element_id, edition, keeper, agent_name FROM collectibles
+          WHERE spirit = ${spirit}::text ORDER BY collected_at DESC, id DESC LIMIT ${limit}::int`
+      })
+
+      return Collectibles.of({ act, dedicated })
+    }),
+  )
+}

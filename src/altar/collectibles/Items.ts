@@ -1,0 +1,66 @@
+/** All collectible items with their publication manifests, whose hashes enter the publication chain. */
+import { NodeServices } from "@effect/platform-node"
+import { Context, Effect, Layer } from "effect"
+import { manifestSchema, type PublicationManifest } from "../../../schema/altar/Catalog.ts"
+import { canonicalJson } from "../../platform/CanonicalJson.ts"
+import * as Artwork from "../guide/Artwork.ts"
+import { companions } from "../guide/Companions.ts"
+import { elements } from "../guide/Elements.ts"
+import type { ItemEntry } from "../guide/ItemEntry.ts"
+import { pixels } from "../guide/Pixels.ts"
+import { manifestTerms, publisher } from "../guide/Terms.ts"
+import { sha256 } from "../Hashes.ts"
+
+export type CatalogName = "elements" | "companions" | "pixels"
+
+export interface Item extends ItemEntry {
+  readonly catalog: CatalogName
+  readonly image: string
+  readonly manifest: typeof PublicationManifest.Type
+  /** SHA-256 of the manifest's canonical JSON. */
+  readonly manifestHash: string
+}
+
+/** The three catalogs: their names for people, their items, and how their artwork ends. */
+export const catalogs: Readonly<
+  Record<CatalogName, { readonly title: string; readonly entries: ReadonlyArray<ItemEntry>; readonly ending: string }>
+> = {
+  elements: { title: "Materials", entries: elements, ending: "svg" },
+  companions: { title: "Crabs", entries: companions, ending: "svg" },
+  pixels: { title: "Pixels", entries: pixels, ending: "png" },
+}
+
+const itemOf = Effect.fnUntraced(function* (catalog: CatalogName, entry: ItemEntry) {
+  const { ending, title } = catalogs[catalog]
+  const artwork = yield* Artwork.read(`${catalog}/${entry.id}.${ending}`)
+  const manifest: Item["manifest"] = {
+    schema: manifestSchema,
+    id: entry.id,
+    name: entry.name,
+    description: entry.description,
+    collection: title,
+    publisher,
+    editionSize: entry.editionSize,
+    artwork,
+    terms: manifestTerms(entry.name, entry.editionSize),
+  }
+  const hash = sha256(canonicalJson(manifest))
+  return { ...entry, catalog, image: artwork.path, manifest, manifestHash: hash } satisfies Item
+})
+
+const names: ReadonlyArray<CatalogName> = ["elements", "companions", "pixels"]
+
+/** Items by id, in the order of the catalogs. */
+export class Items extends Context.Service<Items, ReadonlyMap<string, Item>>()(
+  "spirit-altar/altar/collectibles/Items",
+) {
+  static readonly layer = Layer.effect(
+    Items,
+    Effect.gen(function* () {
+      const items = yield* Effect.forEach(names, (name) =>
+        Effect.forEach(catalogs[name].entries, (entry) => itemOf(name, entry)),
+      )
+      return new Map(items.flat().map((item) => [item.id, item]))
+    }),
+  ).pipe(Layer.provide(NodeServices.layer))
+}

@@ -1,0 +1,42 @@
+/** The artwork as it is served: its path, its bytes' hash, size and measures, read once from the files themselves. */
+import { Effect, FileSystem, Path } from "effect"
+import { packageRoot } from "../../platform/PackageRoot.ts"
+import { sha256 } from "../Hashes.ts"
+
+export interface Artwork {
+  readonly path: string
+  readonly sha256: string
+  readonly mimeType: "image/png" | "image/svg+xml"
+  readonly bytes: number
+  readonly width: number
+  readonly height: number
+}
+
+/** Where the artwork lies, and below which path it is served. */
+export const folder = new URL("src/web/art/", packageRoot)
+export const prefix = "/art"
+
+/** Width and height of a PNG stand at byte 16 of the file, big-endian. */
+const pngSize = (bytes: Uint8Array) => {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return { width: view.getUint32(16), height: view.getUint32(20) }
+}
+
+/** Every drawing here is made on one square. */
+const svgSize = { width: 256, height: 256 }
+
+/** `file` is relative to the artwork folder, `pixels/pixel-bit-frog.png`. */
+export const read = Effect.fn("Artwork.read")(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const bytes = yield* fs.readFile(path.join(yield* path.fromFileUrl(folder), file))
+  const isPng = file.endsWith(".png")
+  const artwork: Artwork = {
+    path: `${prefix}/${file}`,
+    sha256: sha256(bytes),
+    mimeType: isPng ? "image/png" : "image/svg+xml",
+    bytes: bytes.byteLength,
+    ...(isPng ? pngSize(bytes) : svgSize),
+  }
+  return artwork
+})

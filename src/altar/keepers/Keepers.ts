@@ -1,0 +1,61 @@
+/** First keepers: one permanent record for each spirit. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { AlreadyKept, KeeperSlotTaken } from "../../../schema/altar/Keeper.ts"
+import { WhyBody } from "../../../schema/altar/Keeper.ts"
+import { prices } from "../../../schema/payments/Prices.ts"
+import { SpiritId } from "../../../schema/altar/Spirit.ts"
+import { type PaidAct, paidAct } from "../../payments/PaidAct.ts"
+import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { now } from "../../platform/Time.ts"
+
+const Input = Schema.Struct({ familiarId: SpiritId, ...WhyBody.fields })
+
+type Refusal = AlreadyKept | KeeperSlotTaken
+
+export class Keepers extends Context.Service<Keepers, { readonly act: PaidAct<Refusal> }>()(
+  "spirit-altar/altar/keepers/Keepers",
+) {
+  static readonly layer = Layer.effect(
+    Keepers,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const publicUrl = yield* PublicUrl
+
+      const act = paidAct<typeof Input.Type, Refusal>({
+        ...prices.takeIn,
+        input: Input,
+        bodyOptional: true,
+        refuse: () => Effect.void,
+        claims: ({ familiarId }) => ({ slots: [`keeper:${familiarId}`] }),
+        lost: (loss) => (loss._tag === "Slot" && loss.settled ? new AlreadyKept({}) : new KeeperSlotTaken({})),
+        record: Effect.fn("Keepers.record")(function* (paid) {
+          const keptAt = yield* now
+          const keepers = paid.map(({ id, input, payer, transaction }) => ({
+            id,
+            permalink: `${publicUrl}/acts/${id}`,
+            spirit: input.familiarId,
+            keeper: payer,
+            agentName: input.agentName ?? null,
+            reason: input.reason ?? null,
+            keptAt,
+            transaction,
+          }))
+          yield* sql`
+            INSERT INTO keepers (spirit, id, keeper, agent_name, reason, kept_at)
+            SELECT spirit, id, keeper, "agentName", reason, "keptAt"
+            FROM json_to_recordset(${JSON.stringify(keepers)}::json) AS r(spirit text, id uuid, keeper text,
+              "agentName" text, reason text, "keptAt" timestamptz)`
+          return keepers.map((record) => ({
+            record,
+            path: `/acts/${record.id}`,
+            agentName: record.agentName,
+            at: keptAt,
+          }))
+        }),
+      })
+
+      return Keepers.of({ act })
+    }),
+  )
+}

@@ -1,0 +1,77 @@
+/** Prayers: one for each spirit and UTC day, for ever; a slot held over midnight keeps its day. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { zeroCommitment } from "../../../schema/altar/Commitment.ts"
+import { CommitmentRefused } from "../../../schema/altar/Commitment.ts"
+import { PrayerAlreadyRecorded, PrayerDayNotToday, PrayerSlotTaken } from "../../../schema/altar/Prayer.ts"
+import { Day, PrayerBody } from "../../../schema/altar/Prayer.ts"
+import { prices } from "../../../schema/payments/Prices.ts"
+import { SpiritId } from "../../../schema/altar/Spirit.ts"
+import { type PaidAct, paidAct } from "../../payments/PaidAct.ts"
+import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { spirits } from "../guide/Spirits.ts"
+import { now } from "../../platform/Time.ts"
+
+const Input = Schema.Struct({ familiarId: SpiritId, day: Schema.optionalKey(Day), ...PrayerBody.fields })
+
+type Refusal = CommitmentRefused | PrayerAlreadyRecorded | PrayerDayNotToday | PrayerSlotTaken
+
+/** The spirit's answer: one of its own lines, always the same for the same commitment. */
+export const lineFor = (spirit: SpiritId, commitment: string): string => {
+  const lines = spirits.find((one) => one.id === spirit)?.lines ?? []
+  return lines[Number(BigInt(`0x${commitment}`) % BigInt(Math.max(1, lines.length)))] ?? ""
+}
+
+export class Prayers extends Context.Service<Prayers, { readonly act: PaidAct<Refusal> }>()(
+  "spirit-altar/altar/prayers/Prayers",
+) {
+  static readonly layer = Layer.effect(
+    Prayers,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const publicUrl = yield* PublicUrl
+
+      const act = paidAct<typeof Input.Type, Refusal>({
+        ...prices.offerPrayer,
+        input: Input,
+        bodyOptional: false,
+        refuse: (input, { day }) =>
+          Effect.gen(function* () {
+            if (input.intentionCommitment === zeroCommitment) return yield* new CommitmentRefused({})
+            if (input.day !== undefined && input.day !== day) return yield* new PrayerDayNotToday({})
+          }),
+        claims: ({ familiarId }, { day }) => ({ slots: [`prayer:${familiarId}:${day}`] }),
+        lost: (loss) =>
+          loss._tag === "Slot" && loss.settled ? new PrayerAlreadyRecorded({}) : new PrayerSlotTaken({}),
+        record: Effect.fn("Prayers.record")(function* (paid) {
+          const offeredAt = yield* now
+          const prayers = paid.map(({ acceptedAt, id, input, payer, transaction }) => ({
+            id,
+            permalink: `${publicUrl}/acts/${id}`,
+            spirit: input.familiarId,
+            day: acceptedAt.slice(0, 10),
+            agentName: input.agentName,
+            intentionCommitment: input.intentionCommitment,
+            offeredAt,
+            payer,
+            transaction,
+          }))
+          yield* sql`
+            INSERT INTO prayers (id, spirit, day, agent_name, commitment, offered_at)
+            SELECT id, spirit, day, "agentName", "intentionCommitment", "offeredAt"
+            FROM json_to_recordset(${JSON.stringify(prayers)}::json) AS r(id uuid, spirit text, day text,
+              "agentName" text, "intentionCommitment" text, "offeredAt" timestamptz)`
+          return prayers.map((record) => ({
+            record,
+            path: `/acts/${record.id}`,
+            agentName: record.agentName,
+            at: offeredAt,
+            extra: { line: lineFor(record.spirit, record.intentionCommitment) },
+          }))
+        }),
+      })
+
+      return Prayers.of({ act })
+    }),
+  )
+}

@@ -1,0 +1,206 @@
+/** The field guide's pages: each reads its services once and is written as a whole document. */
+import { Clock, Effect, Layer, Schema } from "effect"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { SqlError } from "effect/sql"
+import { SpiritId } from "../../schema/altar/Spirit.ts"
+import type { CatalogItem } from "../../schema/altar/Catalog.ts"
+import { Acts } from "../altar/Acts.ts"
+import { CandleWall } from "../altar/candles/CandleWall.ts"
+import { Catalogs } from "../altar/guide/Catalogs.ts"
+import { Collectibles } from "../altar/collectibles/Collectibles.ts"
+import type { ChainBroken } from "../altar/HashChain.ts"
+import { FieldGuide } from "../altar/guide/FieldGuide.ts"
+import { type CatalogName, Items } from "../altar/collectibles/Items.ts"
+import { WitnessStones } from "../altar/witness/WitnessStones.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import * as CandlesPage from "./templates/Candles.ts"
+import * as CatalogPage from "./templates/Catalog.ts"
+import { actOf } from "./templates/Deeds.ts"
+import * as HomePage from "./templates/Home.ts"
+import type { Page } from "./templates/Layout.ts"
+import * as MinePage from "./templates/Mine.ts"
+import { plateOf } from "./templates/Plates.ts"
+import * as SpiritPage from "./templates/Spirit.ts"
+import * as WitnessPage from "./templates/Witness.ts"
+import * as Pages from "./Pages.ts"
+import { Search } from "./Search.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+const isSpirit = Schema.is(SpiritId)
+const isItems: (value: unknown) => value is ReadonlyArray<typeof CatalogItem.Type> = Array.isArray
+
+const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
+  ["elements", "Twelve plain things one could find on a walk."],
+  ["companions", "Eight crabs, each with an opinion."],
+  ["pixels", "Six small animals of 128 editions each."],
+]
+
+/** Acts of one wallet on a page. */
+const mostOfOne = 50
+
+const positive = (text: string | null) => (text !== null && /^[1-9][0-9]{0,14}$/u.test(text) ? Number(text) : undefined)
+
+const routes = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const acts = yield* Acts
+    const catalogs = yield* Catalogs
+    const collectibles = yield* Collectibles
+    const guide = yield* FieldGuide
+    const items = yield* Items
+    const publicUrl = yield* PublicUrl
+    const search = yield* Search
+    const stones = yield* WitnessStones
+    const wall = yield* CandleWall
+
+    const home = Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const { altars, field, newest } = yield* Effect.all(
+        { altars: guide.altars, field: guide.field, newest: acts.list(12, undefined) },
+        { concurrency: "unbounded" },
+      )
+      return HomePage.home({ altars, field, acts: newest.acts.map(actOf), now })
+    })
+
+    const spirit = Effect.fnUntraced(function* (id: string) {
+      const plate = plateOf(id)
+      if (plate === undefined) return undefined
+      const now = yield* Clock.currentTimeMillis
+      const { altars, editions, lit, set } = yield* Effect.all(
+        {
+          altars: guide.altars,
+          editions: collectibles.dedicated(plate.id, 12),
+          lit: wall.list({ spirit: plate.id, limit: 50, before: undefined }),
+          // An altar goes on when the chain does not hold; only its stones cannot be shown.
+          set: stones
+            .find({ spirit: plate.id }, 6)
+            .pipe(Effect.catchTag("ChainBroken", (error) => Effect.succeed(error.message))),
+        },
+        { concurrency: "unbounded" },
+      )
+      const altar = altars.altars.find((one) => one.spirit === plate.id)
+      if (altar === undefined) return undefined
+      const keeping = altar.keeper === null ? undefined : actOf(yield* Effect.orDie(acts.get(altar.keeper.id)))
+      const dedicated = editions.flatMap((one) => {
+        const item = items.get(one.elementId)
+        return item === undefined ? [] : [{ ...one, item }]
+      })
+      return SpiritPage.spirit({
+        plate,
+        altar,
+        wall: lit,
+        keeping,
+        dedicated,
+        stones: set,
+        payment: catalogs.payment,
+        publicUrl,
+        now,
+      })
+    })
+
+    const candles = Effect.fnUntraced(function* (request: Request) {
+      const now = yield* Clock.currentTimeMillis
+      const query = Pages.urlOf(request).searchParams
+      const [asked, from] = [query.get("spirit") ?? "", query.get("before") ?? ""]
+      const chosen = isSpirit(asked) ? asked : undefined
+      const before = Pages.isUuid(from) ? from : undefined
+      return CandlesPage.candles({
+        wall: yield* wall.list({ spirit: chosen, limit: 50, before }),
+        spirit: chosen,
+        before,
+        now,
+      })
+    })
+
+    const catalog = Effect.gen(function* () {
+      const read = yield* Effect.forEach(shelves, ([name]) => catalogs.get(name), { concurrency: "unbounded" })
+      return CatalogPage.catalog({
+        shelves: shelves.map(([name, note], index) => {
+          const items = read[index]?.[name]
+          return { id: name, title: String(read[index]?.["name"]), note, items: isItems(items) ? items : [] }
+        }),
+        terms:
+          "An edition is a numbered record kept by this site under the wallet that paid. It is not an on-chain token, cannot be transferred, and has no resale route and no financial return.",
+        payment: catalogs.payment,
+        publicUrl,
+      })
+    })
+
+    const witness = Effect.fnUntraced(function* (request: Request) {
+      const query = Pages.urlOf(request).searchParams
+      const before = positive(query.get("before"))
+      const asked = query.get("q")?.slice(0, 100).trim() ?? ""
+      const { head, next, stones: listed } = yield* stones.list(24, before)
+      const answer = asked === "" ? undefined : yield* search.find(asked, head)
+      if (answer?._tag === "Page") return HttpServerResponse.redirect(answer.path, { status: 303 })
+      return Pages.page(
+        publicUrl,
+        request,
+        WitnessPage.witness({
+          stones: listed,
+          head,
+          next,
+          before,
+          found: answer?.found,
+          payment: catalogs.payment,
+          publicUrl,
+        }),
+      )
+    })
+
+    const mine = Effect.fnUntraced(function* (request: Request) {
+      const now = yield* Clock.currentTimeMillis
+      const asked = Pages.urlOf(request).searchParams.get("wallet")?.slice(0, 100).trim()
+      const wallet = asked !== undefined && /^0x[0-9a-fA-F]{40}$/u.test(asked) ? asked : undefined
+      const paid = wallet === undefined ? undefined : (yield* acts.paidBy({ wallet }, mostOfOne)).map(actOf)
+      return MinePage.mine({ asked: asked === "" ? undefined : asked, acts: paid, most: mostOfOne, now })
+    })
+
+    const guarded = (
+      request: Request,
+      made: Effect.Effect<HttpServerResponse.HttpServerResponse, SqlError.SqlError | ChainBroken>,
+    ) =>
+      Pages.guarded(
+        publicUrl,
+        Effect.catchTag(made, "ChainBroken", (error) => Effect.succeed(Pages.broken(publicUrl, request, error))),
+      )
+
+    const page = (
+      path: "/v2/" | "/v2/candles" | "/v2/catalog" | "/v2/mine" | "/v2/spirits/:id",
+      make: (request: Request, id: string) => Effect.Effect<Page | undefined, SqlError.SqlError | ChainBroken>,
+    ) =>
+      router.add("GET", path, (request) =>
+        Effect.flatMap(HttpRouter.params, ({ id }) =>
+          guarded(
+            request,
+            Effect.map(make(request, id ?? ""), (made) =>
+              made === undefined
+                ? Pages.notFound(publicUrl, request, "There is no such plate. The guide has twenty-four.")
+                : Pages.page(publicUrl, request, made),
+            ),
+          ),
+        ),
+      )
+
+    yield* page("/v2/", () => home)
+    yield* page("/v2/spirits/:id", (_, id) => spirit(id))
+    yield* page("/v2/candles", candles)
+    yield* page("/v2/catalog", () => catalog)
+    yield* page("/v2/mine", mine)
+    yield* router.add("GET", "/v2/witness", (request) => guarded(request, witness(request)))
+
+    for (const [from, to] of shortcuts) {
+      yield* router.add("GET", from, HttpServerResponse.redirect(to, { status: 308 }))
+    }
+  }),
+)
+
+/** What a reader may type or shorten. */
+const shortcuts = [
+  ["/v2", "/v2/"],
+  ["/v2/spirits", "/v2/#plates"],
+  ["/acts", "/v2/#acts"],
+  ["/witness", "/v2/witness"],
+] as const
+
+export const layer = routes.pipe(Layer.provide(Search.layer))

@@ -1,0 +1,48 @@
+/** A page as a response: kept as long as it is asked again, and never a bare failure. */
+import { randomUUID } from "node:crypto"
+import { Cause, Effect, Schema } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Uuid } from "../../schema/Common.ts"
+import type { ChainBroken } from "../altar/HashChain.ts"
+import { fresh } from "../platform/http/Responses.ts"
+import { layout, type Page } from "./templates/Layout.ts"
+import * as Trouble from "./templates/Trouble.ts"
+
+export const isUuid = Schema.is(Uuid)
+
+export const contentType = "text/html; charset=utf-8"
+
+/** Path and query of a request. */
+export const urlOf = (request: HttpServerRequest.HttpServerRequest) => new URL(request.url, "http://page.invalid")
+
+const bare = (publicUrl: string, status: number, page: Page) =>
+  HttpServerResponse.text(layout(publicUrl, page), { status, contentType, headers: { "cache-control": "no-store" } })
+
+export const notFound = (publicUrl: string, request: HttpServerRequest.HttpServerRequest, what: string) =>
+  bare(publicUrl, 404, Trouble.notFound(what, urlOf(request).pathname))
+
+export const page = (publicUrl: string, request: HttpServerRequest.HttpServerRequest, shown: Page) =>
+  fresh(request, layout(publicUrl, shown), contentType)
+
+/** The same page whatever fails while it is made; the log has the cause, under the number the page names. */
+export const guarded = <E, R>(
+  publicUrl: string,
+  handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>
+  Effect.catchCauseIf(
+    handled,
+    (cause) => !Cause.hasInterruptsOnly(cause),
+    (cause) =>
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        const requestId = randomUUID()
+        const path = urlOf(request).pathname
+        return Effect.as(
+          Effect.logError("A page failed", requestId, cause),
+          bare(publicUrl, 500, Trouble.failed(requestId, path)),
+        )
+      }),
+  ).pipe(Effect.orDie)
+
+/** A chain that does not hold is said aloud. */
+export const broken = (publicUrl: string, request: HttpServerRequest.HttpServerRequest, { message }: ChainBroken) =>
+  bare(publicUrl, 500, Trouble.broken(message, urlOf(request).pathname))

@@ -1,0 +1,104 @@
+/** Permalinks answer a browser with a page and a program with the record, under one address for ever. */
+import { Effect } from "effect"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ActNotFound } from "../../schema/payments/Act.ts"
+import { NotAcceptable } from "../../schema/Errors.ts"
+import { WitnessNotFound } from "../../schema/altar/Witness.ts"
+import type { SqlError } from "effect/sql"
+import { Acts } from "../altar/Acts.ts"
+import type { ChainBroken } from "../altar/HashChain.ts"
+import { WitnessStones } from "../altar/witness/WitnessStones.ts"
+import { preferred } from "../platform/http/Accept.ts"
+import { fresh, refuse } from "../platform/http/Responses.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import * as ActPage from "./templates/Act.ts"
+import { actOf } from "./templates/Deeds.ts"
+import type { Page } from "./templates/Layout.ts"
+import * as StonePage from "./templates/Stone.ts"
+import * as Pages from "./Pages.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** A page when it does not matter. */
+const kinds = ["text/html", "application/json"] as const
+
+type Kind = (typeof kinds)[number]
+
+type Missing = ActNotFound | WitnessNotFound
+
+type Find = (id: string) => Effect.Effect<Found, Missing | SqlError.SqlError | ChainBroken>
+
+interface Nothing {
+  readonly refusal: () => Missing
+  readonly words: string
+}
+
+/** A record in both of its forms; the page is made only for those who want it. */
+interface Found {
+  readonly json: string
+  readonly page: () => Page
+}
+
+export const layer = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const acts = yield* Acts
+    const stones = yield* WitnessStones
+    const publicUrl = yield* PublicUrl
+
+    const act: Find = (id) =>
+      Effect.map(acts.get(id), (text): Found => ({
+        json: `{"ok":true,"act":${text}}`,
+        page: () => ActPage.act(actOf(text)),
+      }))
+
+    const stone: Find = (id) =>
+      Effect.map(stones.get(id), ({ receipt, stone: one }): Found => ({
+        json: `{"ok":true,"stone":${JSON.stringify(one)},"receipt":${receipt}}`,
+        page: () => StonePage.stone({ stone: one, receipt: JSON.parse(receipt) }),
+      }))
+
+    const respond = (request: Request, kind: Kind, found: Found) =>
+      kind === "application/json" ? fresh(request, found.json) : Pages.page(publicUrl, request, found.page())
+
+    const answer = (request: Request, id: string, find: Find, nothing: Nothing) => {
+      const kind = preferred(request.headers["accept"], kinds)
+      if (kind === undefined) return Effect.succeed(refuse(406, new NotAcceptable({})))
+      const missing = () => {
+        const refusal = nothing.refusal()
+        return kind === "application/json" ? refuse(404, refusal) : Pages.notFound(publicUrl, request, nothing.words)
+      }
+      if (!Pages.isUuid(id)) return Effect.succeed(missing())
+      const found = find(id).pipe(
+        Effect.map((one) => respond(request, kind, one)),
+        Effect.catch((error) => {
+          if (!("_tag" in error)) return Effect.succeed(missing())
+          return error._tag === "ChainBroken" && kind === "text/html"
+            ? Effect.succeed(Pages.broken(publicUrl, request, error))
+            : Effect.die(error)
+        }),
+      )
+      return kind === "text/html" ? Pages.guarded(publicUrl, found) : found
+    }
+
+    const varied = HttpServerResponse.setHeader("vary", "accept")
+
+    const permalink = (path: "/acts/:id" | "/witness/:id", find: Find, nothing: Nothing) =>
+      router.add("GET", path, (request) =>
+        Effect.flatMap(HttpRouter.params, ({ id }) => Effect.map(answer(request, id ?? "", find, nothing), varied)),
+      )
+
+    yield* permalink("/acts/:id", act, noAct)
+    yield* permalink("/witness/:id", stone, noStone)
+  }),
+)
+
+const noAct: Nothing = {
+  refusal: () => new ActNotFound({}),
+  words:
+    "No act is recorded under this address. Its payment may still be open, or the address may have been cut short.",
+}
+
+const noStone: Nothing = {
+  refusal: () => new WitnessNotFound({}),
+  words: "No stone is set under this address. Its payment may still be open, or the address may have been cut short.",
+}

@@ -1,0 +1,158 @@
+/** The three catalogs as plates: what each item is, how many editions are left, and what exactly was published. */
+import type { CatalogItem, PublicationManifest } from "../../../schema/altar/Catalog.ts"
+import { type Html, html } from "../../platform/Html.ts"
+import { heading, type Page } from "./Layout.ts"
+import { call, form, notConfigured, type Payment, textField } from "./Offer.ts"
+import { plates, previewOf } from "./Plates.ts"
+import { count } from "./Words.ts"
+
+type Item = typeof CatalogItem.Type
+
+export interface CatalogView {
+  readonly shelves: ReadonlyArray<{
+    readonly id: string
+    readonly title: string
+    readonly note: string
+    readonly items: ReadonlyArray<Item>
+  }>
+  readonly terms: string
+  readonly payment: Payment
+  readonly publicUrl: string
+}
+
+/** Issued, reserved and remaining as one ruled bar, and in words. */
+const editions = ({ editionSize, issued, name, remaining, reserved }: Item): Html => {
+  const width = (part: number) => ((part / editionSize) * 200).toFixed(2)
+  return html`<svg
+      class="bar"
+      viewBox="0 0 200 6"
+      width="200"
+      height="6"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="${name}: ${issued} issued, ${reserved} reserved, ${remaining} remaining of ${editionSize}"
+    >
+      <rect class="bar__all" width="200" height="6" />
+      <rect class="bar__issued" width="${width(issued)}" height="6" />
+      <rect class="bar__reserved" x="${width(issued)}" width="${width(reserved)}" height="6" />
+    </svg>
+    <p class="editions">
+      <span><b>${issued}</b> issued</span> <span><b>${reserved}</b> reserved</span>
+      <span><b>${remaining}</b> of ${editionSize} left</span>
+    </p>`
+}
+
+const manifest = (
+  { artwork, collection, editionSize, name, publisher, schema, terms }: typeof PublicationManifest.Type,
+  id: string,
+): Html =>
+  html`<details class="manifest">
+    <summary>Publication manifest<span class="unseen"> of ${name}</span></summary>
+    <dl class="facts">
+      <div>
+        <dt>Schema</dt>
+        <dd><code>${schema}</code></dd>
+      </div>
+      <div>
+        <dt>Publisher</dt>
+        <dd>${publisher}, ${collection}, ${editionSize} editions</dd>
+      </div>
+      <div>
+        <dt>Artwork</dt>
+        <dd>
+          <a href="${artwork.path}">${artwork.path}</a>, ${artwork.mimeType}, ${artwork.width} × ${artwork.height},
+          ${count(artwork.bytes, "byte")}
+        </dd>
+      </div>
+      <div>
+        <dt>SHA-256</dt>
+        <dd><code class="long">${artwork.sha256}</code></dd>
+      </div>
+      <div>
+        <dt>Terms</dt>
+        <dd>${terms}</dd>
+      </div>
+    </dl>
+    <div class="scripted" data-artwork="${artwork.path}" data-sha256="${artwork.sha256}" data-bytes="${artwork.bytes}">
+      <button type="button" class="button" aria-describedby="name-${id}">Hash the artwork here</button>
+      <div data-result role="status"></div>
+    </div>
+  </details>`
+
+/** The altars are written once; the page lays them into each form. */
+const altars = html`<template id="altars"
+  >${plates.map(({ id, name }) => html`<option value="${id}">${name}</option>`)}</template
+>`
+
+const collectForm = ({ id, name }: Item, { payment }: CatalogView): Html =>
+  form(payment, {
+    verb: `Collect ${name}`,
+    path: `/api/elements/${id}/collect`,
+    amountAtomic: 10_000n,
+    fields: html`<p class="ask">
+        <label for="for-${id}">Dedicate ${name} to an altar, for good</label
+        ><select class="field" id="for-${id}" data-query="spirit" data-options="altars">
+          <option value="">no altar</option>
+        </select>
+      </p>
+      ${textField(`by-${id}`, "Your public name, if you like", html`data-body="agentName" maxlength="64"`)}`,
+  })
+
+const collectCall = ({ payment, publicUrl }: CatalogView): Html =>
+  call(publicUrl, payment, {
+    id: "collect",
+    verb: "Collect an edition",
+    path: "/api/elements/river-clay/collect",
+    amountAtomic: 10_000n,
+    body: "",
+    note: html`Put the id of an item in place of <code>river-clay</code>. Add <code>?spirit=moss-hare</code> to dedicate
+      it; then the query is part of the URL you sign.`,
+  })
+
+const item = (one: Item, view: CatalogView): Html =>
+  html`<li class="specimen" id="${one.id}">
+    <figure><img src="${one.image}" alt="" width="256" height="256" loading="lazy" decoding="async" /></figure>
+    <div>
+      <h3 id="name-${one.id}">${one.name}</h3>
+      <p>${one.description}</p>
+      <p class="specimen__altar">${one.altarLine}</p>
+      ${editions(one)}${
+        one.remaining === 0
+          ? html`<p class="notice">Every edition is issued or reserved.</p>`
+          : view.payment.enabled
+            ? html`<details class="fold scripted">
+                <summary>Collect for $0.01<span class="unseen">: ${one.name}</span></summary>
+                ${collectForm(one, view)}
+              </details>`
+            : ""
+      }${manifest(one.publicationManifest, one.id)}
+    </div>
+  </li>`
+
+export const catalog = (view: CatalogView): Page => ({
+  title: "The catalog",
+  description: `Materials, crabs and pixels in numbered editions, one cent each. ${view.terms}`,
+  path: "/v2/catalog",
+  chapter: "catalog",
+  preview: previewOf("catalog"),
+  body: html`<header class="opening">
+      <h1>The catalog</h1>
+      <p class="lead">
+        Materials, crabs and pixels in numbered editions, one cent each. Keep one, or dedicate it to an altar for good.
+      </p>
+      <p class="quiet column">${view.terms} <a href="/api/publish-chain">The publication chain</a></p>
+      ${view.payment.enabled ? html`${collectCall(view)}${altars}` : notConfigured(view.payment)}
+      <nav class="contents" aria-label="Catalogs">
+        ${view.shelves.map(({ id, title, items }) => html`<a href="#${id}">${title} <small>${items.length}</small></a>`)}
+      </nav>
+    </header>
+    ${view.shelves.map(
+      (shelf) =>
+        html`<section id="${shelf.id}" aria-labelledby="${shelf.id}-title">
+          ${heading(`${shelf.id}-title`, shelf.title, shelf.note)}
+          <ul class="specimens" role="list">
+            ${shelf.items.map((one) => item(one, view))}
+          </ul>
+        </section>`,
+    )}`,
+})

@@ -1,0 +1,51 @@
+/** Records and receipts as a table of facts a reader can copy from. */
+import type { AnyReceipt } from "../../../schema/payments/Payment.ts"
+import { type Html, html } from "../../platform/Html.ts"
+import { moment } from "./Words.ts"
+
+export type Fact = readonly [label: string, value: Html | string | number]
+
+export const code = (text: string): Html => html`<code class="long">${text}</code>`
+
+/** A part of a stone, written out for its reader and for the check in the page. */
+export const part = (name: string, text: string): Html => html`<code class="long" data-part="${name}">${text}</code>`
+
+export const facts = (list: ReadonlyArray<Fact>): Html =>
+  html`<dl class="facts facts--record">
+    ${list.map(
+      ([label, value]) =>
+        html`<div>
+          <dt>${label}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`
+
+const finalityWords = {
+  pending: "Not final yet: the chain could still take its block back",
+  final: "Final",
+  lost: "Lost: the chain took its block back, and the payer was not charged",
+} as const
+
+export const receiptFacts = (receipt: AnyReceipt): Html => {
+  if (receipt.transaction === null) {
+    return facts([
+      ["Paid", `${receipt.priceUsd} by card`],
+      ["Settled", moment(receipt.settledAt)],
+      ["Card payment", code(receipt.card.reference)],
+    ])
+  }
+  return facts([
+    ["Paid", `${receipt.priceUsd} (${receipt.amountAtomic} atomic USDC)`],
+    ["Settled", moment(receipt.settledAt)],
+    ["Transaction", html`<a href="${receipt.explorerUrl}" rel="external noreferrer">${code(receipt.transaction)}</a>`],
+    ["From", code(receipt.payer)],
+    ["To", code(receipt.payTo)],
+    ...(receipt.currentTransaction === undefined
+      ? []
+      : [["Now in transaction", code(receipt.currentTransaction)] as const]),
+    ...(receipt.finality === undefined ? [] : [["Finality", finalityWords[receipt.finality]] as const]),
+    ["Network", receipt.network],
+    ["Asset", code(receipt.asset)],
+  ])
+}

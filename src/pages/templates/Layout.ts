@@ -1,0 +1,99 @@
+/** The frame of every page of the field guide: one head, one way around, one foot, readable without script. */
+import { type Html, html } from "../../platform/Html.ts"
+
+export interface Page {
+  readonly title: string
+  readonly description: string
+  /** Path of the page itself, with the query that makes it a page of its own. */
+  readonly path: string
+  /** The entry of the navigation it belongs to. */
+  readonly chapter: "guide" | "candles" | "witness" | "catalog" | "mine" | "none"
+  /** Path of a PNG that stands for the page where it is shared. */
+  readonly preview: string
+  readonly body: Html
+}
+
+const chapters = [
+  ["guide", "/v2/", "Field guide"],
+  ["candles", "/v2/candles", "Candles"],
+  ["witness", "/v2/witness", "Witness chain"],
+  ["catalog", "/v2/catalog", "Catalog"],
+] as const
+
+const aside = [
+  ["/v2/mine", "My acts"],
+  ["/signals/", "Signal room"],
+  ["/for-agents", "For agents"],
+  ["/docs", "API"],
+] as const
+
+const current = (is: boolean) => (is ? html` aria-current="page"` : "")
+
+/** A whole document; absolute addresses are below `publicUrl`. */
+export const layout = (publicUrl: string, page: Page): string =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="theme-color" content="#f6f1e4" media="(prefers-color-scheme: light)" />
+        <meta name="theme-color" content="#14171a" media="(prefers-color-scheme: dark)" />
+        <title>${page.title} · Spirit Altar</title>
+        <meta name="description" content="${page.description}" />
+        <link rel="canonical" href="${publicUrl}${page.path}" />
+        <meta property="og:type" content="website" />
+        <meta property="og:site_name" content="Spirit Altar" />
+        <meta property="og:title" content="${page.title}" />
+        <meta property="og:description" content="${page.description}" />
+        <meta property="og:url" content="${publicUrl}${page.path}" />
+        <meta property="og:image" content="${publicUrl}${page.preview}" />
+        <meta property="og:image:width" content="1200" />
+        <meta property="og:image:height" content="630" />
+        <meta name="twitter:card" content="summary_large_image" />
+        <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="/v2/page.css" />
+        <script type="module" src="/v2/main.js"></script>
+      </head>
+      <body>
+        <a class="skip button" href="#main">Skip to the content</a>
+        <header class="site">
+          <a class="site__name" href="/v2/">Spirit Altar</a>
+          <nav aria-label="Field guide">
+            ${chapters.map(
+              ([name, path, title]) => html`<a href="${path}" ${current(name === page.chapter)}>${title}</a>`,
+            )}
+          </nav>
+          <nav aria-label="Elsewhere">
+            ${aside.map(([path, title]) => html`<a href="${path}" ${current(path === "/v2/mine" && page.chapter === "mine")}>${title}</a>`)}
+          </nav>
+        </header>
+        <p class="offline" role="status" data-offline hidden>
+          You are offline. What you see was true when it was loaded; nothing can be paid until you are back.
+        </p>
+        <main id="main">${page.body}</main>
+        <footer class="foot">
+          <p>
+            Every act here costs what its page says, once, and leaves a public record anyone can check. Names are
+            self-declared.
+          </p>
+          <p>
+            <a href="/openapi.json">OpenAPI</a> <a href="/api/field">The field as JSON</a>
+            <a href="/api/health">Health</a>
+          </p>
+        </footer>
+      </body>
+    </html> `.text
+
+/** What lies before and behind a page of a list; nothing when it is the only one. */
+export const leaf = (label: string, before: Html | undefined, after: Html | undefined): Html =>
+  before === undefined && after === undefined
+    ? html``
+    : html`<nav class="leaf" aria-label="${label}">${before ?? html`<span></span>`}${after}</nav>`
+
+/** A ruled head of a section, its label in the margin. */
+export const heading = (id: string, title: string, note?: Html | string): Html =>
+  html`<header class="head">
+    <h2 id="${id}">${title}</h2>
+    ${note === undefined ? "" : html`<p class="head__note">${note}</p>`}
+  </header>`

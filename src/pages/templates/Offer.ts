@@ -1,0 +1,120 @@
+/** How something here is bought: its price, the exact call for an agent, and a form that pays from the page. */
+import type { CatalogPayment } from "../../../schema/altar/Catalog.ts"
+import { priceUsd } from "../../../schema/payments/Payment.ts"
+import { type Html, html } from "../../platform/Html.ts"
+
+export type Payment = typeof CatalogPayment.Type
+
+export interface Offer {
+  /** Unique on its page. */
+  readonly id: string
+  /** What the button says before the price. */
+  readonly verb: string
+  readonly path: string
+  readonly amountAtomic: bigint
+  readonly fields: Html
+  /** The JSON body of the call, with words in angle brackets where the caller's own values go; none when empty. */
+  readonly body: string
+  readonly note: Html | string
+  /** Shown unfolded. */
+  readonly open?: boolean
+}
+
+export const callText = (publicUrl: string, path: string, body: string) =>
+  [
+    "KEY=$(uuidgen)   # names this purchase; a retry keeps it",
+    `curl -i -X POST '${publicUrl}${path}' \\`,
+    "  -H 'content-type: application/json' \\",
+    `  -H "idempotency-key: $KEY"${body === "" ? "" : " \\"}`,
+    ...(body === "" ? [] : [`  -d '${body}'`]),
+  ].join("\n")
+
+/** A block of text with a button that copies it. */
+export const copyable = (id: string, text: string, what: string): Html =>
+  html`<div class="copy">
+    <pre tabindex="0" role="region" aria-label="${what}"><code id="${id}">${text}</code></pre>
+    <button type="button" class="button copy__button scripted" data-copy="${id}">
+      Copy<span class="unseen"> ${what}</span>
+    </button>
+  </div>`
+
+export const textField = (id: string, label: string, attributes: Html, hint: string = ""): Html =>
+  html`<p class="ask">
+    <label for="${id}">${label}</label
+    ><input
+      class="field"
+      id="${id}"
+      autocomplete="off"
+      ${attributes}
+    />${hint === "" ? "" : html`<small>${hint}</small>`}
+  </p>`
+
+export const wordsField = (id: string, label: string, attributes: Html, hint: string, text: string = ""): Html =>
+  html`<p class="ask">
+    <label for="${id}">${label}</label><textarea class="field" id="${id}" rows="3" ${attributes}>${text}</textarea
+    ><small>${hint}</small>
+  </p>`
+
+/** Nothing can be paid here: what is missing, and what still works. */
+export const notConfigured = ({ missing }: Payment): Html =>
+  html`<div class="notice" role="note">
+    <p>
+      <b>Payments are not configured on this server.</b> Nothing can be bought here, and nothing will be charged.
+      Reading, checking and revealing work.
+    </p>
+    <p class="small">Missing: ${missing.map((name, index) => html`${index === 0 ? "" : ", "}<code>${name}</code>`)}</p>
+  </div>`
+
+/** What an agent or a terminal does instead of the form. */
+export const call = (
+  publicUrl: string,
+  payment: Payment,
+  { amountAtomic, body, id, note, open, path, verb }: Omit<Offer, "fields">,
+): Html =>
+  html`<details class="call" ${open === true ? html` open` : ""}>
+    <summary>The exact call for ${priceUsd(amountAtomic)}, for an agent or a terminal</summary>
+    <p>${note}</p>
+    ${copyable(`${id}-text`, callText(publicUrl, path, body), `the call: ${verb}`)}
+    <p class="small">
+      It answers 402 with the terms in <code>PAYMENT-REQUIRED</code>. Sign exactly ${amountAtomic} atomic USDC on
+      ${payment.network} for this URL, and repeat the call unchanged with <code>PAYMENT-SIGNATURE</code>. Any x402
+      version 2 client does that by itself. Repeating it with the same key never pays twice.
+    </p>
+  </details>`
+
+export const form = (
+  payment: Payment,
+  { amountAtomic, fields, path, verb }: Pick<Offer, "amountAtomic" | "fields" | "path" | "verb">,
+): Html =>
+  html`<form
+    class="pay scripted"
+    data-pay
+    data-path="${path}"
+    data-amount="${amountAtomic}"
+    data-network="${payment.network}"
+    autocomplete="off"
+    aria-label="${verb}"
+  >
+    ${fields}
+    <div class="pay__wallet" data-wallet aria-live="polite">
+      <button type="button" class="button" data-connect>Choose a wallet</button>
+    </div>
+    <p class="pay__go">
+      <button type="submit" class="button button--main" data-submit>
+        <span>${verb} for <span data-price>${priceUsd(amountAtomic)}</span></span>
+      </button>
+    </p>
+    <div class="pay__progress" data-progress role="status"></div>
+  </form>`
+
+/** The form, the same call for a terminal, or why there is neither. */
+export const offer = (publicUrl: string, payment: Payment, sold: Offer): Html =>
+  payment.enabled
+    ? html`<div class="offer">
+        ${form(payment, sold)}
+        <p class="unscripted notice">
+          Paying from this page needs script. The call below does the same from a terminal or an agent.
+        </p>
+        ${call(publicUrl, payment, sold)}
+      </div>`
+    : notConfigured(payment)

@@ -1,0 +1,91 @@
+/** The 24 plates of the guide: their numbers, their chapters, and how a plate is set on a page. */
+import type { SpiritId } from "../../../schema/altar/Spirit.ts"
+import { type SpiritEntry, spirits } from "../../altar/guide/Spirits.ts"
+import { type Html, html } from "../../platform/Html.ts"
+import { roman } from "./Words.ts"
+
+export interface Plate extends SpiritEntry {
+  /** From 1, in the order of the guide. */
+  readonly number: number
+}
+
+export const plates: ReadonlyArray<Plate> = spirits.map((entry, index) => ({ ...entry, number: index + 1 }))
+
+const byId = new Map<string, Plate>(plates.map((plate) => [plate.id, plate]))
+
+export const plateOf = (id: string): Plate | undefined => byId.get(id)
+
+export const nameOf = (id: string): string => byId.get(id)?.name ?? id
+
+export interface Chapter {
+  readonly title: string
+  readonly note: string
+  readonly spirits: ReadonlyArray<SpiritId>
+}
+
+/** By where they are met, eight each; the plates keep the numbers of the guide. */
+export const chapters: ReadonlyArray<Chapter> = [
+  {
+    title: "Of hedges, walls and rooms",
+    note: "Met within sight of a house. Most of them have seen you first.",
+    spirits: [
+      "moss-hare",
+      "static-fox",
+      "rain-crow",
+      "library-moth",
+      "frost-stoat",
+      "dew-spider",
+      "orchard-dormouse",
+      "brass-cicada",
+    ],
+  },
+  {
+    title: "Of water and its edges",
+    note: "Wait until the surface is quiet, then a little longer.",
+    spirits: [
+      "midnight-otter",
+      "lantern-axolotl",
+      "drift-albatross",
+      "kelp-seal",
+      "silt-salamander",
+      "ink-cuttlefish",
+      "ribbon-eel",
+      "atlas-sandpiper",
+    ],
+  },
+  {
+    title: "Of stone, sand and far hills",
+    note: "Bring water. They will be where they were.",
+    spirits: [
+      "glass-tortoise",
+      "moon-gecko",
+      "slate-lynx",
+      "dune-pangolin",
+      "lichen-yak",
+      "compass-beetle",
+      "quartz-elephant",
+      "cloud-tapir",
+    ],
+  },
+]
+
+export const spiritPath = (id: string) => `/v2/spirits/${id}`
+
+export const spiritLink = (id: string): Html => html`<a href="${spiritPath(id)}">${nameOf(id)}</a>`
+
+/** The illustration on its own paper; what it shows is named by the text beside it. */
+export const illustration = (id: string, alt: string, when: "eager" | "lazy"): Html =>
+  html`<img src="/art/spirits/${id}.svg" alt="${alt}" width="256" height="256" loading="${when}" decoding="async" />`
+
+/** A full plate with its caption. */
+export const plateFigure = (plate: Plate): Html =>
+  html`<figure class="plate">
+    ${illustration(plate.id, `${plate.name}, drawn after the ${plate.kin}`, "eager")}
+    <figcaption>
+      <span class="plate__number">Plate ${roman(plate.number)}</span> <span class="plate__name">${plate.name}</span>
+      <span class="plate__kin">after the ${plate.kin}</span>
+    </figcaption>
+  </figure>`
+
+/** A picture for sharing, 1200 by 630. */
+export const previewOf = (id: string) => `/art/previews/${id}.png`

@@ -1,0 +1,257 @@
+/** A page of the guide: the plate and its text, the altar as it stands, and how to leave something there. */
+import type { CandleList } from "../../../schema/altar/Candle.ts"
+import type { Altar } from "../../../schema/altar/Guide.ts"
+import type { Dedicated } from "../../altar/collectibles/Collectibles.ts"
+import type { Item } from "../../altar/collectibles/Items.ts"
+import { rungs } from "../../altar/candles/Rungs.ts"
+import * as Candle from "./Candle.ts"
+import { type SettledAct, factOf } from "./Deeds.ts"
+import { type Html, html } from "../../platform/Html.ts"
+import { heading, leaf, type Page } from "./Layout.ts"
+import { call, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
+import { illustration, type Plate, plateFigure, plates, previewOf, spiritPath } from "./Plates.ts"
+import { meaning } from "./Seal.ts"
+import { ledger, type Stone } from "./Witness.ts"
+import { count, moment, said, stretchWords, who } from "./Words.ts"
+
+export interface SpiritView {
+  readonly plate: Plate
+  readonly altar: typeof Altar.Type
+  readonly wall: typeof CandleList.Type
+  /** The act by which it is kept. */
+  readonly keeping: SettledAct | undefined
+  /** The newest editions that lie here for good. */
+  readonly dedicated: ReadonlyArray<Dedicated & { readonly item: Item }>
+  /** The newest stones that were set with this spirit, or why the chain does not hold. */
+  readonly stones: ReadonlyArray<Stone> | string
+  readonly payment: Payment
+  readonly publicUrl: string
+  readonly now: number
+}
+
+const text = ({ plate }: SpiritView): Html =>
+  html`<div class="text">
+    <p class="text__over">${plate.kin}</p>
+    <h1>${plate.name}</h1>
+    <p class="text__epithet">${plate.epithet}</p>
+    <p class="text__body">${plate.description}</p>
+    <dl class="facts">
+      <div>
+        <dt>Habitat</dt>
+        <dd>${plate.habitat}</dd>
+      </div>
+      <div>
+        <dt>Habit</dt>
+        <dd>${plate.habit}</dd>
+      </div>
+      <div>
+        <dt>Altar</dt>
+        <dd>${plate.altarLine}</dd>
+      </div>
+    </dl>
+  </div>`
+
+const keeper = ({ altar, keeping }: SpiritView): Html => {
+  if (altar.keeper === null)
+    return html`<p>Nobody keeps this spirit yet. The first keeper stays on this page for good.</p>`
+  const reason = keeping === undefined ? "" : factOf(keeping, "reason")
+  return html`<p>
+      Kept by ${who(altar.keeper.agentName, altar.keeper.keeper)} since
+      <a href="/acts/${altar.keeper.id}">${moment(altar.keeper.keptAt)}</a>.
+    </p>
+    ${reason === "" ? "" : html`<blockquote><p>${said(reason)}</p></blockquote>`}`
+}
+
+const candles = ({ altar, now, payment, wall }: SpiritView): Html =>
+  wall.candles.length === 0
+    ? html`<p class="blank">
+        No candle burns here.${payment.enabled ? " A new one stands on this shelf at once." : ""}
+      </p>`
+    : html`<ul class="shelf" role="list">
+          ${wall.candles.map((candle) => Candle.litCandle(candle, now))}
+        </ul>
+        ${wall.next === null ? "" : html`<p class="more"><a href="/v2/candles?spirit=${altar.spirit}&amp;before=${wall.next}">The others of ${count(altar.litCandles, "candle")}</a></p>`}`
+
+/** Milliseconds until the UTC day ends. */
+const untilMidnight = (now: number) => 86_400_000 - (now % 86_400_000)
+
+const nameField = (id: string, needed: boolean, value = "") =>
+  textField(
+    id,
+    needed ? "Your public name" : "Your public name, if you like",
+    html`data-body="agentName" maxlength="64" value="${value}" ${needed ? html`required` : ""}`,
+    "Shown with the act. Nobody checks it.",
+  )
+
+const prayerCall = ({ plate }: SpiritView) => ({
+  id: "prayer",
+  verb: "Lay the prayer",
+  path: `/api/prayers/${plate.id}`,
+  amountAtomic: 10_000n,
+  body: `{"agentName":"<your name>","intentionCommitment":"<64 hex digits>"}`,
+  note: html`<code>intentionCommitment</code> is the SHA-256 of a salt, one NUL byte and your words, as 64 lowercase hex
+    digits. Keep salt and words.`,
+  open: true,
+})
+
+const prayerForm = (view: SpiritView): Html =>
+  offer(view.publicUrl, view.payment, {
+    ...prayerCall(view),
+    fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" required`, "1 to 280 characters. They never leave this browser.", "I came by, and it was quiet.")}${nameField("prayer-name", true, "A visitor")}`,
+  })
+
+/** For the days after this one; an agent that comes today is told that the slot is taken, and pays nothing. */
+const laterCall = (view: SpiritView): Html =>
+  view.payment.enabled
+    ? html`<div class="offer">${call(view.publicUrl, view.payment, { ...prayerCall(view), open: false })}</div>`
+    : html``
+
+const prayer = (view: SpiritView): Html => {
+  const { altar, now } = view
+  const { prayer: laid, state } = altar.today
+  if (laid !== null) {
+    return html`<p>
+        Today's prayer was laid by ${who(laid.agentName, "")},
+        <a href="/acts/${laid.id}">${moment(laid.offeredAt)}</a>. The next one can be laid in
+        ${stretchWords(untilMidnight(now))}, at midnight UTC, for one cent.
+      </p>
+      ${laterCall(view)}`
+  }
+  if (state === "held") {
+    return html`<p>
+        A payment in flight holds today's slot. If it fails, the slot is free again; look back in a minute.
+      </p>
+      ${laterCall(view)}`
+  }
+  return html`<p class="column">
+      Today's slot was free when this page was loaded. The spirit answers each prayer with a line of its own.
+    </p>
+    <div class="beside">
+      ${prayerForm(view)}
+      <div class="aside">
+        <p>A prayer is sealed: your words and their salt stay in this browser, and only their commitment is sent.</p>
+        <p>${meaning}</p>
+        <p>One prayer a day is laid here, by whoever comes first. It costs one cent for everyone, always.</p>
+      </div>
+    </div>`
+}
+
+const candleForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
+  offer(publicUrl, payment, {
+    id: "candle",
+    verb: "Light the candle",
+    path: `/api/candles/day/${plate.id}`,
+    amountAtomic: rungs.day.priceAtomic,
+    fields: html`<fieldset class="ask rungs">
+        <legend>How long it burns</legend>
+        ${Object.values(rungs).map(({ lasts, priceAtomic, rung }) => html`<label><input type="radio" name="rung" data-path="/api/candles/${rung}/${plate.id}" data-amount="${priceAtomic}" ${rung === "day" ? html` checked` : ""} /> ${lasts}, $${(priceAtomic / 1_000_000n).toString()}</label>`)}
+      </fieldset>
+      ${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="40" required`, "Public, 1 to 40 characters. No links, addresses or wallets.")}${nameField("candle-name", false)}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}
+      <p class="small quiet">${meaning}</p>`,
+    body: `{"dedication":"<up to 40 characters>"}`,
+    note: html`Replace <code>day</code> by <code>week</code> ($3.00) or <code>month</code> ($9.00). A longer candle is
+      never a better prayer. Some clients cap a payment at $1 until told otherwise.`,
+  })
+
+const keeperForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
+  offer(publicUrl, payment, {
+    id: "keeper",
+    verb: `Keep ${plate.name}`,
+    path: `/api/acquire/${plate.id}`,
+    amountAtomic: 10_000n,
+    fields: html`${nameField("keeper-name", false)}${textField("keeper-reason", "Why, if you like", html`data-body="reason" maxlength="280"`, "Public, up to 280 characters.")}`,
+    body: `{"agentName":"<your name>","reason":"<why>"}`,
+    note: "The body may be left out. There is one first keeper of a spirit, for good.",
+  })
+
+const offering = ({ agentName, edition, id, item, keeper: wallet }: SpiritView["dedicated"][number]): Html =>
+  html`<li class="offering">
+    <a href="/acts/${id}"
+      ><img src="${item.image}" alt="" width="256" height="256" loading="lazy" decoding="async" /><span
+        class="offering__name"
+        >${item.name}</span
+      ></a
+    ><span class="offering__facts">No. ${edition} of ${item.editionSize}, from ${who(agentName, wallet)}</span>
+  </li>`
+
+const offerings = ({ altar, dedicated, plate }: SpiritView): Html =>
+  dedicated.length === 0
+    ? html`<p class="blank">
+        Nothing from the catalog lies here yet. What is dedicated to ${plate.name} stays for good.
+      </p>`
+    : html`<ul class="offerings" role="list">
+          ${dedicated.map(offering)}
+        </ul>
+        ${altar.dedicated > dedicated.length ? html`<p class="quiet">These are the newest ${dedicated.length} of ${altar.dedicated}.</p>` : ""}`
+
+const stones = ({ plate, stones: set }: SpiritView): Html => {
+  if (typeof set === "string")
+    return html`<p class="notice">
+      <b>The chain does not hold.</b> ${set} Its stones are not shown until it is mended.
+    </p>`
+  return set.length === 0
+    ? html`<p class="blank">No stone was set with ${plate.name} yet.</p>`
+    : ledger(set, "The newest stones of this spirit")
+}
+
+const neighbour = (plate: Plate | undefined, rel: string, label: string) =>
+  plate === undefined
+    ? undefined
+    : html`<a class="leaf__plate" rel="${rel}" href="${spiritPath(plate.id)}"
+        >${illustration(plate.id, "", "lazy")}<span><small>${label}</small><br />${plate.name}</span></a
+      >`
+
+export const spirit = (view: SpiritView): Page => {
+  const { altar, payment, plate } = view
+  const open = payment.enabled
+  return {
+    title: plate.name,
+    description: `${plate.epithet}. ${plate.description}`,
+    path: spiritPath(plate.id),
+    chapter: "guide",
+    preview: previewOf(plate.id),
+    body: html`<article class="folio">
+        <div class="folio__plate">${plateFigure(plate)}</div>
+        ${text(view)}
+      </article>
+      ${open ? "" : notConfigured(payment)}
+      <section id="prayer" aria-labelledby="prayer-title">
+        ${heading("prayer-title", "Today's prayer", "One for each UTC day, one cent.")}
+        ${open || altar.today.state !== "free" ? prayer(view) : html`<p>Today's slot is free.</p>`}
+      </section>
+      <section id="candles" aria-labelledby="candles-title">
+        ${heading("candles-title", "Candles", altar.litCandles === 0 ? "None lit" : html`${count(altar.litCandles, "candle")} lit`)}${candles(view)}${
+          open
+            ? html`<details class="fold">
+                <summary>Light a candle here</summary>
+                <div class="column">${candleForm(view)}</div>
+              </details>`
+            : ""
+        }
+      </section>
+      <section id="keeper" aria-labelledby="keeper-title">
+        ${heading("keeper-title", "Keeper", "The first one, on record for good.")}
+        <div class="column">
+          ${keeper(view)}${
+            open && altar.keeper === null
+              ? html`<details class="fold">
+                  <summary>Become the first keeper</summary>
+                  ${keeperForm(view)}
+                </details>`
+              : ""
+          }
+        </div>
+      </section>
+      <section id="altar" aria-labelledby="altar-title">
+        ${heading("altar-title", "On the altar", html`Dedicated from <a href="/v2/catalog">the catalog</a>`)}${offerings(view)}
+      </section>
+      <section id="stones" aria-labelledby="stones-title">
+        ${heading("stones-title", "Stones", open ? html`Set with this spirit; <a href="/v2/witness#set">set one</a>` : "Set with this spirit")}${stones(view)}
+      </section>
+      ${leaf(
+        "Neighbouring plates",
+        neighbour(plates[plate.number - 2], "prev", "Plate before"),
+        neighbour(plates[plate.number], "next", "Plate after"),
+      )}`,
+  }
+}

@@ -1,0 +1,91 @@
+/** The page of one stone: what it proves, its link computed anew step by step, and its words if they were revealed. */
+import type { Receipt } from "../../../schema/payments/Payment.ts"
+import { facts, part, receiptFacts } from "./Facts.ts"
+import { type Html, html } from "../../platform/Html.ts"
+import { heading, type Page } from "./Layout.ts"
+import { pebble } from "./Pebble.ts"
+import { nameOf, previewOf, spiritLink } from "./Plates.ts"
+import { checkForm, revealForm } from "./Seal.ts"
+import { type Stone, verification } from "./Witness.ts"
+import { moment, timeWords, who } from "./Words.ts"
+
+export interface StoneView {
+  readonly stone: Stone
+  readonly receipt: Receipt
+}
+
+const reveal = ({ reveal: revealed }: Stone): Html =>
+  revealed === null
+    ? html`<p class="words words--sealed">
+        The words are sealed. Whoever set this stone may reveal them, free and once.
+      </p>`
+    : html`${revealed.text === null ? html`<p class="words words--sealed">The words were revealed and match the commitment. They look like a link, a wallet or an address, so they are not shown.</p>` : html`<blockquote class="words"><p dir="auto">${revealed.text}</p></blockquote>`}
+        <p class="quiet">
+          Revealed
+          ${revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `}${moment(revealed.revealedAt)}
+        </p>`
+
+export const stone = ({ receipt, stone: one }: StoneView): Page => {
+  const shown = one.reveal?.text
+  return {
+    title: `Witness stone ${one.sequence}`,
+    description: `${one.kind[0]?.toUpperCase()}${one.kind.slice(1)} with ${nameOf(one.spirit)}, witnessed ${timeWords(one.witnessedAt)}. ${shown === null || shown === undefined ? "The words are sealed." : `“${shown}”`}`,
+    path: `/witness/${one.id}`,
+    chapter: "witness",
+    preview: previewOf(one.spirit),
+    body: html`<article class="folio folio--stone">
+        <div class="folio__plate">
+          <figure class="plate plate--stone" data-link="${one.sequence}" data-id="${one.id}">
+            ${pebble(one.commitment)}
+            <figcaption>
+              <span class="plate__number">Stone ${one.sequence}</span>
+              <span class="plate__kin">drawn from its commitment</span>
+              <span class="link__verdict" data-verdict></span>
+            </figcaption>
+          </figure>
+        </div>
+        <div class="text">
+          <p class="text__over">${one.kind}</p>
+          <h1>Witness stone ${one.sequence}</h1>
+          <p class="text__epithet">
+            With ${spiritLink(one.spirit)}, by ${who(one.agentName, one.payer)}, ${moment(one.witnessedAt)}
+          </p>
+          ${reveal(one)}
+          <p class="small quiet">
+            It proves that this commitment existed no later than its payment. It is not legal notarization, and no proof
+            of authorship or identity.
+          </p>
+        </div>
+      </article>
+      <section aria-labelledby="verify-title">
+        ${heading("verify-title", "Check it here", "Your browser computes the hash of this link anew, and compares it with this page and with what it saw before.")}${verification(one.sequence, one.sequence, one.sequence)}
+      </section>
+      <section aria-labelledby="link-title">
+        ${heading("link-title", "The link")}${facts([
+          ["Sequence", one.sequence],
+          ["Commitment", part("commitment", one.commitment)],
+          ["Witnessed", html`<time datetime="${one.witnessedAt}" data-part="witnessedAt">${one.witnessedAt}</time>`],
+          ["Transaction", part("transaction", one.transaction)],
+          [
+            "Hash before",
+            one.sequence === 1
+              ? html`${part("previousHash", one.previousHash)} <small>64 zeros: the first stone</small>`
+              : part("previousHash", one.previousHash),
+          ],
+          ["Chain hash", part("chainHash", one.chainHash)],
+        ])}
+        <p class="small quiet">${one.verify.recipe}</p>
+      </section>
+      <div class="pair">
+        <section id="check" aria-labelledby="check-title">
+          ${heading("check-title", "Check words")}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: `/api/witness/${one.id}/reveal`, name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
+        </section>
+        <section aria-labelledby="receipt-title">
+          ${heading("receipt-title", "Receipt")}${receiptFacts(receipt)}
+        </section>
+      </div>
+      <nav class="leaf" aria-label="The chain">
+        <a href="/v2/witness">The whole chain</a><a href="/api/witness/${one.id}">This stone as JSON</a>
+      </nav>`,
+  }
+}

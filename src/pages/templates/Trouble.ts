@@ -1,0 +1,50 @@
+/** What a reader sees when there is no such page, or when we fail: what happened, and where to go. */
+import type { SpiritId } from "../../../schema/altar/Spirit.ts"
+import { type Html, html } from "../../platform/Html.ts"
+import type { Page } from "./Layout.ts"
+import { previewOf } from "./Plates.ts"
+
+const blank = (title: string, path: string, spirit: SpiritId, body: Html): Page => ({
+  title,
+  description: title,
+  path,
+  chapter: "none",
+  preview: previewOf("guide"),
+  body: html`<div class="trouble">
+    <p class="trouble__plate"><img src="/art/spirits/${spirit}.svg" alt="" width="256" height="256" /></p>
+    <div>
+      <h1>${title}</h1>
+      ${body}
+      <p class="doors">
+        <a class="button button--main" href="/v2/">Open the field guide</a
+        ><a class="button" href="/v2/witness#search">Search acts</a>
+      </p>
+    </div>
+  </div>`,
+})
+
+export const notFound = (what: string, path: string): Page =>
+  blank("This page is blank", path, "midnight-otter", html`<p class="lead">${what}</p>`)
+
+export const failed = (requestId: string, path: string): Page =>
+  blank(
+    "The guide cannot be read just now",
+    path,
+    "static-fox",
+    html`<p class="lead">
+        Something failed on our side. Nothing was charged by opening this page. Try again in a minute.
+      </p>
+      <p class="small quiet">Should it stay like this, report <code>${requestId}</code>.</p>`,
+  )
+
+/** The chain does not hold: said aloud, not hidden behind a general failure. */
+export const broken = (message: string, path: string): Page =>
+  blank(
+    "The chain does not hold",
+    path,
+    "rain-crow",
+    html`<p class="lead">
+      A link of the witness chain failed its check before it was served: ${message}. The link is not shown. Until it is
+      mended, trust receipts on the chain of payments, not this page.
+    </p>`,
+  )

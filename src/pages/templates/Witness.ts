@@ -1,0 +1,227 @@
+/** The witness chain as a strip of stones, with the means to check it, to search it and to add to it. */
+import type { ChainHead, ListedStone } from "../../../schema/altar/Witness.ts"
+import { type Html, html } from "../../platform/Html.ts"
+import { heading, leaf, type Page } from "./Layout.ts"
+import { notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
+import { pebble } from "./Pebble.ts"
+import { plates, nameOf, previewOf, spiritLink } from "./Plates.ts"
+import { checkForm, meaning, sealForm } from "./Seal.ts"
+import { count, moment, said, short, who } from "./Words.ts"
+
+export type Stone = typeof ListedStone.Type
+
+export interface Found {
+  readonly asked: string
+  /** What was searched, and what that leaves out. */
+  readonly scope: string
+  readonly hits: ReadonlyArray<{ readonly path: string; readonly words: string; readonly at: string }>
+}
+
+export interface WitnessView {
+  readonly stones: ReadonlyArray<Stone>
+  readonly head: typeof ChainHead.Type
+  readonly next: number | null
+  readonly before: number | undefined
+  readonly found: Found | undefined
+  readonly payment: Payment
+  readonly publicUrl: string
+}
+
+const words = ({ reveal }: Stone): Html =>
+  reveal === null
+    ? html`<span class="mark">sealed</span>`
+    : reveal.text === null
+      ? html`<span class="mark">revealed, words hidden</span>`
+      : html`<q>${said(reveal.text)}</q>`
+
+/** What the page shows of a stone, for the check to compare the chain with. */
+const shownParts = (stone: Stone): Html =>
+  html`data-link="${stone.sequence}" data-id="${stone.id}" data-commitment="${stone.commitment}"
+  data-witnessed-at="${stone.witnessedAt}" data-transaction="${stone.transaction}"
+  data-previous-hash="${stone.previousHash}" data-chain-hash="${stone.chainHash}"`
+
+const shownHead = ({ chainHash, sequence }: WitnessView["head"]): Html =>
+  html`data-shown-head="${sequence}" data-chain-hash="${chainHash}"`
+
+const strip = (stones: ReadonlyArray<Stone>): Html =>
+  html`<div class="strip" role="region" aria-label="The chain, newest stone first" tabindex="0">
+    <ol role="list">
+      ${stones.map(
+        (stone) =>
+          html`<li class="link" ${shownParts(stone)}>
+            <a href="/witness/${stone.id}"
+              >${pebble(stone.commitment)}<span class="link__number">${stone.sequence}</span
+              ><span class="unseen">, ${stone.kind}, with ${nameOf(stone.spirit)}</span></a
+            ><span class="link__hash" aria-hidden="true">${stone.chainHash.slice(0, 6)}</span
+            ><span class="link__verdict" data-verdict></span>
+          </li>`,
+      )}
+    </ol>
+  </div>`
+
+/** Stones with their words, if they were revealed. */
+export const ledger = (stones: ReadonlyArray<Stone>, label: string): Html =>
+  html`<ol class="ledger" role="list" aria-label="${label}">
+    ${stones.map(
+      (stone) =>
+        html`<li>
+          <a class="ledger__stone" href="/witness/${stone.id}"
+            >${pebble(stone.commitment)}<span class="unseen">Witness stone </span
+            ><span class="ledger__number">${stone.sequence}</span></a
+          >
+          <p>${words(stone)}</p>
+          <p class="ledger__facts">
+            ${stone.kind} with ${spiritLink(stone.spirit)}, by ${who(stone.agentName, stone.payer)},
+            ${moment(stone.witnessedAt)}
+          </p>
+        </li>`,
+    )}
+  </ol>`
+
+/** Where the page writes what it recomputed. */
+export const verification = (from: number, to: number, head: number): Html =>
+  html`<div class="verify scripted" data-verify data-from="${from}" data-to="${to}" data-head="${head}">
+      <p class="doors">
+        <button type="button" class="button button--main" data-verify-some>
+          Check ${to < from ? "the empty chain" : from === to ? `stone ${from}` : `stones ${from} to ${to}`}</button
+        >${head > to - from + 1 ? html`<button type="button" class="button" data-verify-all>Check all from stone 1 to ${head}</button>` : ""}
+      </p>
+      <div data-verify-status role="status"></div>
+      <p class="small quiet">
+        This checks hashes, not payments. <code>npm run verify</code> also looks every payment up on its own chain.
+      </p>
+      <ol class="checks" role="list" data-verify-list></ol>
+    </div>
+    <p class="unscripted notice">
+      Checking in the page needs script. From a terminal: <code>npm run verify -- --url …</code> recomputes the same
+      hashes from <a href="/api/witness/chain">/api/witness/chain</a>.
+    </p>`
+
+const results = ({ asked, hits, scope }: Found): Html =>
+  html`<div class="found" role="status">
+    <p>
+      ${hits.length === 0 ? html`Nothing found for <code class="asked">${asked}</code>.` : html`${count(hits.length, "act")} found for <code class="asked">${asked}</code>.`}
+    </p>
+    ${
+      hits.length === 0
+        ? ""
+        : html`<ul>
+            ${hits.map((hit) => html`<li><a href="${hit.path}">${hit.words}</a>, ${moment(hit.at)}</li>`)}
+          </ul>`
+    }
+    <p class="small quiet">${scope}</p>
+  </div>`
+
+const search = (found: Found | undefined): Html =>
+  html`<search class="column">
+    <form class="filter" action="/v2/witness#search" method="get">
+      <label class="unseen" for="q">Id, sequence, commitment, wallet or transaction</label
+      ><input
+        class="field"
+        id="q"
+        name="q"
+        value="${found?.asked ?? ""}"
+        required
+        maxlength="100"
+        spellcheck="false"
+        autocomplete="off"
+        placeholder="id, sequence, commitment, wallet or transaction"
+      />
+      <button class="button">Search</button>
+    </form>
+    ${found === undefined ? html`<p class="small quiet">All settled acts are searched. A wallet finds what it paid for; 64 digits find a stone by its commitment or its chain hash.</p>` : results(found)}
+  </search>`
+
+const kinds = ["intention", "prediction", "promise", "hash"] as const
+
+const setForm = ({ payment, publicUrl }: WitnessView): Html =>
+  offer(publicUrl, payment, {
+    id: "stone",
+    verb: "Set the stone",
+    path: "/api/witness",
+    amountAtomic: 10_000n,
+    fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, "1 to 280 characters. They never leave this browser until you reveal them.")}
+      <p class="ask">
+        <label for="stone-kind">What they are</label
+        ><select class="field" id="stone-kind" data-body="kind">
+          ${kinds.map((kind) => html`<option>${kind}</option>`)}
+        </select>
+      </p>
+      <p class="ask">
+        <label for="stone-spirit">With</label
+        ><select class="field" id="stone-spirit" data-body="spirit">
+          <option value="">whom the commitment chooses</option>
+          ${plates.map(({ id, name }) => html`<option value="${id}">${name}</option>`)}
+        </select>
+      </p>
+      ${textField("stone-name", "Your public name, if you like", html`data-body="agentName" maxlength="64"`)}`,
+    body: `{"commitment":"<64 hex digits>","kind":"prediction"}`,
+    note: html`<code>commitment</code> is the SHA-256 of a salt, one NUL byte and your words. Keep both: the reveal is
+      free, once.`,
+  })
+
+const aside = html`<div class="aside">
+  <p>Your words are sealed here: only their commitment is sent and paid for. ${meaning}</p>
+  <p>The payment is the timestamp: nobody can set a stone yesterday.</p>
+  <p>
+    Salt and words are kept in this browser; save them as a file too. You may reveal them, free and once, and everyone
+    can check that they are the ones you sealed.
+  </p>
+</div>`
+
+export const witness = (view: WitnessView): Page => {
+  const { before, found, head, next, payment, stones } = view
+  // Where no stone is shown the head is checked; the range of an empty chain is empty.
+  const newest = stones[0]?.sequence ?? head.sequence
+  const oldest = stones.at(-1)?.sequence ?? Math.max(1, head.sequence)
+  return {
+    title: "The witness chain",
+    description: `${count(head.sequence, "witness stone")} in one chain. Each is a sealed commitment, timestamped by its payment and hashed onto the stone before it. Check every hash in your own browser.`,
+    path: before === undefined ? "/v2/witness" : `/v2/witness?before=${before}`,
+    chapter: "witness",
+    preview: previewOf("guide"),
+    body: html`<header class="opening">
+        <h1>The witness chain</h1>
+        <p class="lead">
+          A witness stone is a sealed commitment, timestamped by its payment and hashed onto the stone before it.
+          ${head.sequence === 0 ? html`The chain is <span ${shownHead(head)}>empty</span>.` : html`The chain is ${count(head.sequence, "stone")} long; its head is <span ${shownHead(head)}>${short(head.chainHash)}</span>.`}
+          It is not legal notarization, and no proof of authorship or identity.
+        </p>
+      </header>
+      ${
+        stones.length === 0
+          ? html`<p class="blank">
+              ${before === undefined ? "No stone has been set. The first one follows 64 zeros." : "No stones before this one."}
+            </p>`
+          : strip(stones)
+      }
+      <section id="verify" aria-labelledby="verify-title">
+        ${heading("verify-title", "Check it here", "Your browser computes each hash anew, and compares the chain with this page and with what it saw before.")}${verification(oldest, newest, head.sequence)}
+      </section>
+      <section id="search" aria-labelledby="search-title">${heading("search-title", "Search")}${search(found)}</section>
+      ${
+        stones.length === 0
+          ? ""
+          : html`<section aria-labelledby="stones-title">
+              ${heading("stones-title", "Stones", before === undefined ? "Newest first" : `Before stone ${before}`)}${ledger(stones, "Stones, newest first")}
+              ${leaf(
+                "More stones",
+                before === undefined ? undefined : html`<a href="/v2/witness">The newest stones</a>`,
+                next === null
+                  ? undefined
+                  : html`<a rel="next" href="/v2/witness?before=${next}">Stones before these</a>`,
+              )}
+            </section>`
+      }
+      <section id="set" aria-labelledby="set-title">
+        ${heading("set-title", "Set a stone", "One cent.")}
+        ${payment.enabled ? html`<div class="beside">${setForm(view)}${aside}</div>` : notConfigured(payment)}
+      </section>
+      <div class="pair">
+        <section id="seal" aria-labelledby="seal-title">${heading("seal-title", "Seal words")}${sealForm()}</section>
+        <section id="check" aria-labelledby="check-title">
+          ${heading("check-title", "Check words")}${checkForm("")}
+        </section>
+      </div>`,
+  }
+}

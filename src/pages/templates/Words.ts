@@ -1,0 +1,51 @@
+/** Times, names and numbers as a reader says them. */
+import { timeWords } from "../../web/v2/durations.ts"
+import { html, type Html } from "../../platform/Html.ts"
+
+export { agoWords, dayWords, leftWords, stretchWords, timeWords } from "../../web/v2/durations.ts"
+
+const numerals: ReadonlyArray<readonly [number, string]> = [
+  [10, "X"],
+  [9, "IX"],
+  [5, "V"],
+  [4, "IV"],
+  [1, "I"],
+]
+
+/** Plate numbers: 1 to 39. */
+export const roman = (number: number): string => {
+  let rest = number
+  return numerals
+    .map(([value, sign]) => {
+      const count = Math.floor(rest / value)
+      rest -= count * value
+      return sign.repeat(count)
+    })
+    .join("")
+}
+
+/** A moment, written out. */
+export const moment = (iso: string): Html => html`<time datetime="${iso}">${timeWords(iso)}</time>`
+
+export const count = (number: number, one: string, many: string = `${one}s`) =>
+  `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`
+
+/** Dollars and cents of a number of cents. */
+export const dollars = (cents: number) => `$${(cents / 100).toLocaleString("en-US", { minimumFractionDigits: 2 })}`
+
+/** The two ends of an address or a hash; the whole of it is in the title. */
+export const short = (hex: string): Html => {
+  const head = hex.startsWith("0x") ? 6 : 4
+  return html`<code class="hash" title="${hex}">${hex.slice(0, head)}…${hex.slice(-4)}</code>`
+}
+
+/** What a visitor wrote, in the direction it is written in, without turning the sentence around it. */
+export const said = (text: string): Html => html`<bdi>${text}</bdi>`
+
+/** Who did it: the self-declared name, else the wallet. */
+export const who = (name: string | null | undefined, wallet: string | null): Html =>
+  name === null || name === undefined
+    ? wallet === null
+      ? html`somebody`
+      : short(wallet)
+    : html`<b class="name">${said(name)}</b>`

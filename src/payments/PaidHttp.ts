@@ -1,0 +1,147 @@
+/** A paid request as HTTP: what the pipeline is handed, and each of its outcomes as status, headers and bytes. */
+import { Context, Effect, Layer, Option, type Schema } from "effect"
+import { Base64 } from "effect/encoding"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { SettlementPending } from "../../schema/payments/Act.ts"
+import {
+  AttemptNotFound,
+  PaymentFailed,
+  PaymentInvalid,
+  PaymentRequired,
+  type PaymentsUnavailable,
+} from "../../schema/payments/Errors.ts"
+import { priceUsd } from "../../schema/payments/Payment.ts"
+import { jsonText, readBody, refuse } from "../platform/http/Responses.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import type { Attempt } from "./ledger/Attempt.ts"
+import { timestampOf } from "../platform/Time.ts"
+import { CardRail, cardCredentialIn } from "./card/CardRail.ts"
+import type { PaidAct } from "./PaidAct.ts"
+import { type Outcome, type PaidRequest, PaymentPipeline, type PipelineRefusal } from "./PaymentPipeline.ts"
+import { nextLook } from "./Reconciler.ts"
+
+/** What an endpoint of a paid act has decoded. */
+export interface PaidCall {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly headers: { readonly "idempotency-key"?: string; readonly "payment-signature"?: string }
+  /** Path below the public URL, with its query: what has to be signed. */
+  readonly path: string
+  readonly parameters: Schema.JsonObject
+}
+
+const replay = (answer: string) => `${answer.slice(0, -"false}".length)}true}`
+
+type Unpaid = PaymentRequired | PaymentInvalid | PaymentFailed
+
+const isUnpaid = (error: unknown): error is Unpaid =>
+  error instanceof PaymentRequired || error instanceof PaymentInvalid || error instanceof PaymentFailed
+
+const written = new WeakMap<Unpaid, HttpServerResponse.HttpServerResponse>()
+
+/** A 402, written once: offers are kept by the pipeline and asked for most of all. */
+const unpaidResponse = (refusal: Unpaid) => {
+  const known = written.get(refusal)
+  if (known !== undefined) return known
+  const response = refuse(402, refusal, { "payment-required": Base64.encode(JSON.stringify(refusal.challenge)) })
+  written.set(refusal, response)
+  return response
+}
+
+export class PaidHttp extends Context.Service<
+  PaidHttp,
+  {
+    readonly pay: <Refusal>(
+      act: PaidAct<Refusal>,
+      call: PaidCall,
+    ) => Effect.Effect<
+      HttpServerResponse.HttpServerResponse,
+      Effect.Error<ReturnType<typeof readBody>> | PipelineRefusal | Refusal
+    >
+    readonly reconcile: (
+      key: string,
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, AttemptNotFound | PaymentFailed | PaymentsUnavailable>
+  }
+>()("spirit-altar/payments/PaidHttp") {
+  static readonly layer = Layer.effect(
+    PaidHttp,
+    Effect.gen(function* () {
+      const pipeline = yield* PaymentPipeline
+      const cards = yield* CardRail
+      const publicUrl = yield* PublicUrl
+
+      const pending = (attempt: Attempt) => {
+        const { payment } = attempt
+        const reconcile = `${publicUrl}/api/reconcile/${attempt.idempotencyKey}`
+        const body: SettlementPending = {
+          ok: true,
+          code: "settlement_pending",
+          message: `The payment of ${priceUsd(attempt.amountAtomic)} was handed in and its outcome is not known yet. Do not pay again: POST ${reconcile} until it answers 200 or 402.`,
+          reconcile,
+          attempt: {
+            id: attempt.id,
+            act: attempt.act,
+            idempotencyKey: attempt.idempotencyKey,
+            url: attempt.url,
+            amountAtomic: attempt.amountAtomic.toString(),
+            network: payment.rail === "card" ? null : payment.network,
+            acceptedAt: attempt.acceptedAt,
+            validBefore: payment.rail === "card" ? null : timestampOf(Number(payment.authorization.validBefore) * 1000),
+          },
+        }
+        return HttpServerResponse.jsonUnsafe(body, {
+          status: 202,
+          headers: {
+            location: reconcile,
+            "retry-after": String(nextLook(attempt.checks)),
+            "cache-control": "no-store",
+          },
+        })
+      }
+
+      const respond = (outcome: Outcome) => {
+        if (outcome._tag === "Pending") return pending(outcome.attempt)
+        const { answer, payment, paymentResponse } = outcome.attempt
+        const name = payment.rail === "card" ? "payment-receipt" : "payment-response"
+        const headers = { [name]: paymentResponse ?? "", "cache-control": "no-store" }
+        return outcome.replayed
+          ? jsonText(replay(answer ?? ""), 200, { ...headers, "idempotent-replayed": "true" })
+          : jsonText(answer ?? "", 201, headers)
+      }
+
+      /** A 402 says every way to pay: where cards are taken, with a challenge of its own. A key that failed is no offer. */
+      const unpaid = <Refusal>(refusal: Unpaid, act: PaidAct<Refusal>, request: PaidRequest) =>
+        Effect.map(
+          refusal instanceof PaymentFailed ? Effect.succeedNone : cards.offer(act, request),
+          Option.match({
+            onNone: () => unpaidResponse(refusal),
+            onSome: (offer) => HttpServerResponse.setHeader(unpaidResponse(refusal), "www-authenticate", offer),
+          }),
+        )
+
+      const pay = Effect.fn("PaidHttp.pay")(function* <Refusal>(act: PaidAct<Refusal>, call: PaidCall) {
+        const request: PaidRequest = {
+          method: call.request.method,
+          url: `${publicUrl}${call.path}`,
+          key: call.headers["idempotency-key"],
+          payment: call.headers["payment-signature"],
+          card: cardCredentialIn(call.request.headers["authorization"]),
+          parameters: call.parameters,
+          body: yield* readBody(call.request),
+        }
+        return yield* pipeline.run(act, request).pipe(
+          Effect.map(respond),
+          Effect.catchTag(["SqlError", "SchemaError"], Effect.die),
+          Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, act, request)),
+        )
+      })
+
+      const reconcile = Effect.fn("PaidHttp.reconcile")(function* (key: string) {
+        const outcome = yield* pipeline.reconcile(key).pipe(Effect.catchTag(["SqlError", "SchemaError"], Effect.die))
+        if (Option.isNone(outcome)) return yield* new AttemptNotFound({})
+        return respond(outcome.value)
+      })
+
+      return PaidHttp.of({ pay, reconcile })
+    }),
+  )
+}

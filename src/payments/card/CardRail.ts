@@ -1,0 +1,159 @@
+/** Offers a card charge for one request, and takes a credential for that very request alone (Machine Payments Protocol). */
+import { createHash } from "node:crypto"
+import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import type { Challenge as Protocol } from "mppx"
+import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { timestampOf } from "../../platform/Time.ts"
+import type { ActFace } from "../PaidAct.ts"
+import { type CardPayment, centsOf } from "../Payment.ts"
+import { PaymentRejected } from "../x402/PaymentVerifier.ts"
+
+/** What a challenge is made for. */
+export interface CardRequest {
+  readonly method: string
+  /** The canonical absolute URL. */
+  readonly url: string
+  readonly key: string | undefined
+  /** The body as text; empty when there is none. */
+  readonly body: string
+}
+
+export interface CardRailConfig {
+  /** The profile that tokens are granted to, `profile_…`. */
+  readonly profile: string
+  /** Key of the HMAC that makes a challenge ours; all servers of one altar share it. */
+  readonly challengeSecret: Redacted.Redacted<string>
+}
+
+/** How long a challenge can be answered, in milliseconds. */
+const challengeLife = 300_000
+
+/** The processor charges no less (x402.md §7). */
+const leastCents = 50n
+
+/** Whether an act can be sold for a card at all. */
+export const isForCards = ({ cards, priceAtomic }: ActFace) =>
+  cards === true && priceAtomic % 10_000n === 0n && centsOf(priceAtomic) >= leastCents
+
+const reject = (reason: string, message: string) =>
+  new PaymentRejected({ reason, message: `${message} Nothing was charged.` })
+
+const notHere = reject(
+  "card_not_accepted",
+  "Cards are not taken on this route of this server; pay by x402, as PAYMENT-REQUIRED says.",
+)
+
+/** The `Payment` credential of an `Authorization` header, which may hold several schemes; none when it has none. */
+export const cardCredentialIn = (authorization: string | undefined): string | undefined =>
+  authorization
+    ?.split(",")
+    .map((scheme) => scheme.trim())
+    .find((scheme) => /^Payment\s/iu.test(scheme))
+
+const tokenOf = Schema.decodeUnknownOption(
+  Schema.Struct({ spt: Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{1,255}$/u)) }),
+)
+
+/** A challenge names method, URL and key in its opaque part, and the body by its digest (RFC 9530). */
+const bindingOf = ({ body, key, method, url }: CardRequest) => ({
+  meta: {
+    request: createHash("sha256")
+      .update(`${method}\n${url}\n${key ?? ""}`)
+      .digest("base64url"),
+  },
+  digest: body === "" ? undefined : `sha-256=:${createHash("sha256").update(body).digest("base64")}:`,
+})
+
+export class CardRail extends Context.Service<
+  CardRail,
+  {
+    /** `WWW-Authenticate` for one request; none where cards are not taken. */
+    offer(act: ActFace, request: CardRequest): Effect.Effect<Option.Option<string>>
+    /** Reads a credential and holds it against what this request would be offered. */
+    verify(credential: string, act: ActFace, request: CardRequest): Effect.Effect<CardPayment, PaymentRejected>
+  }
+>()("spirit-altar/payments/card/CardRail") {
+  static readonly off = Layer.succeed(
+    CardRail,
+    CardRail.of({ offer: () => Effect.succeedNone, verify: () => Effect.fail(notHere) }),
+  )
+
+  static readonly layer = (config: CardRailConfig) =>
+    Layer.effect(
+      CardRail,
+      Effect.gen(function* () {
+        // Loaded where cards are taken alone: it takes as long as everything else about payments.
+        const { Challenge, Credential } = yield* Effect.promise(() => import("mppx"))
+        const { Methods } = yield* Effect.promise(() => import("mppx/stripe"))
+        const realm = new URL(yield* PublicUrl).host
+        const secretKey = Redacted.value(config.challengeSecret)
+
+        const read = Option.liftThrowable((header: string) => Credential.deserialize(header))
+
+        /** Whoever nests deep enough to break the check has not passed it. */
+        const isOurs = Option.liftThrowable((challenge: Protocol.Challenge) =>
+          Challenge.verify(challenge, { secretKey }),
+        )
+
+        const challengeFor = (act: ActFace, request: CardRequest, expires: string) =>
+          Challenge.fromMethod(Methods.charge, {
+            realm,
+            secretKey,
+            expires,
+            description: act.description,
+            ...bindingOf(request),
+            request: {
+              amount: centsOf(act.priceAtomic).toString(),
+              decimals: 0,
+              currency: "usd",
+              networkId: config.profile,
+              paymentMethodTypes: ["card", "link"],
+            },
+          })
+
+        const offer = Effect.fn("CardRail.offer")(function* (act: ActFace, request: CardRequest) {
+          if (!isForCards(act)) return Option.none()
+          const now = yield* Clock.currentTimeMillis
+          return Option.some(Challenge.serialize(challengeFor(act, request, timestampOf(now + challengeLife))))
+        })
+
+        const verify = Effect.fn("CardRail.verify")(function* (header: string, act: ActFace, request: CardRequest) {
+          if (!isForCards(act)) return yield* notHere
+          const credential = read(header)
+          const payload = Option.flatMap(credential, (one) => tokenOf(one.payload))
+          if (Option.isNone(credential) || Option.isNone(payload)) {
+            return yield* reject(
+              "malformed_credential",
+              "Authorization holds no Payment credential with a granted token.",
+            )
+          }
+          const { challenge } = credential.value
+          if (challenge.expires === undefined || !Option.contains(isOurs(challenge), true)) {
+            return yield* reject(
+              "invalid_challenge",
+              "This card challenge was not made by this server; take a new one.",
+            )
+          }
+          if (challenge.id !== challengeFor(act, request, challenge.expires).id) {
+            return yield* reject(
+              "challenge_mismatch",
+              "This card challenge was made for another URL, body, Idempotency-Key or price; take the one in WWW-Authenticate.",
+            )
+          }
+          if (Date.parse(challenge.expires) <= (yield* Clock.currentTimeMillis)) {
+            return yield* reject("payment_expired", "This card challenge has expired; take a new one.")
+          }
+          const payment: CardPayment = {
+            rail: "card",
+            profile: config.profile,
+            challenge: challenge.id,
+            token: Redacted.make(payload.value.spt),
+            intent: Option.none(),
+          }
+          return payment
+        })
+
+        return CardRail.of({ offer, verify })
+      }),
+    )
+}

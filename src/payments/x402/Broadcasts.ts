@@ -1,0 +1,73 @@
+/** What the relayer signed for each attempt, on disk before it is sent: whoever comes later knows what may be on its way. */
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import type { Hex } from "viem"
+import { retryConflicts } from "../../platform/Sql.ts"
+import { timestampOf } from "../../platform/Time.ts"
+
+/** The newest transaction of an attempt; `maxFeePerGas` in wei. */
+export interface Broadcast {
+  readonly nonce: number
+  readonly hash: Hex
+  readonly maxFeePerGas: bigint
+  readonly atMillis: number
+}
+
+export class Broadcasts extends Context.Service<
+  Broadcasts,
+  {
+    find(attempt: string): Effect.Effect<Option.Option<Broadcast>, SqlError.SqlError>
+    /**
+     * Takes the place of `previous`; false when somebody else was faster, who then sends instead, or has ended the
+     * attempt. What is noted is no longer refused or doubted.
+     */
+    note(attempt: string, previous: Option.Option<Hex>, broadcast: Broadcast): Effect.Effect<boolean, SqlError.SqlError>
+  }
+>()("spirit-altar/payments/x402/Broadcasts") {
+  static readonly layer = Layer.effect(
+    Broadcasts,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const find = Effect.fn("Broadcasts.find")(function* (attempt: string) {
+        const rows = yield* sql<{
+          readonly nonce: bigint
+          readonly hash: Hex
+          readonly maxFee: string
+          readonly sentAt: Date
+        }>`SELECT nonce, hash, max_fee::text AS max_fee, sent_at FROM relayer_broadcasts WHERE attempt_id = ${attempt}::uuid`
+        return Option.map(Option.fromUndefinedOr(rows[0]), (row): Broadcast => ({
+          nonce: Number(row.nonce),
+          hash: row.hash,
+          maxFeePerGas: BigInt(row.maxFee),
+          atMillis: row.sentAt.getTime(),
+        }))
+      })
+
+      const note = Effect.fn("Broadcasts.note")(function* (
+        attempt: string,
+        previous: Option.Option<Hex>,
+        { atMillis, hash, maxFeePerGas, nonce }: Broadcast,
+      ) {
+        const rows = yield* retryConflicts(
+          Option.isNone(previous)
+            ? // The attempt's row is locked with it, so that nobody ends it as never sent beside this.
+              sql`WITH open AS (
+                  UPDATE payment_attempts SET refusal = NULL, doubted_at = NULL, doubted_reason = NULL
+                  WHERE id = ${attempt}::uuid AND state = 'pending' RETURNING id
+                )
+                INSERT INTO relayer_broadcasts (attempt_id, nonce, hash, max_fee, sent_at)
+                SELECT id, ${nonce}::bigint, ${hash}, ${maxFeePerGas.toString()}::numeric,
+                  ${timestampOf(atMillis)}::timestamptz FROM open
+                ON CONFLICT (attempt_id) DO NOTHING RETURNING nonce`
+            : sql`UPDATE relayer_broadcasts SET nonce = ${nonce}::bigint, hash = ${hash},
+                  max_fee = ${maxFeePerGas.toString()}::numeric, sent_at = ${timestampOf(atMillis)}::timestamptz
+                WHERE attempt_id = ${attempt}::uuid AND hash = ${previous.value} RETURNING nonce`,
+        )
+        return rows.length > 0
+      })
+
+      return Broadcasts.of({ find, note })
+    }),
+  )
+}

@@ -1,0 +1,68 @@
+/** The x402 extension `payment-identifier`: a payment may carry the key of its purchase itself. */
+import { Effect, Option, Result, Schema } from "effect"
+import { Base64 } from "effect/encoding"
+import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../schema/payments/Errors.ts"
+import type { ChallengeExtensions } from "../../../schema/payments/Payment.ts"
+
+/** Offered with every challenge; an id is welcome and never demanded (x402.md §4). */
+export const paymentIdentifier: ChallengeExtensions["payment-identifier"] = {
+  info: { required: false },
+  schema: {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: {
+      required: { type: "boolean" },
+      id: { type: "string", minLength: 16, maxLength: 128, pattern: "^[a-zA-Z0-9_-]+$" },
+    },
+    required: ["required"],
+  },
+}
+
+/** Every id of this form is an Idempotency-Key as well. */
+const isIdentifier = Schema.is(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{16,128}$/u)))
+
+const Identified = Schema.Struct({
+  extensions: Schema.Struct({ "payment-identifier": Schema.Struct({ info: Schema.Struct({ id: Schema.Unknown }) }) }),
+})
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Identified))
+
+/** The id in a `PAYMENT-SIGNATURE`, whatever its form; none when there is none, or nothing that can be read. */
+const identifierIn = (header: string): Option.Option<unknown> =>
+  Result.getSuccess(Base64.decodeString(header)).pipe(
+    Option.flatMap(decode),
+    Option.map(({ extensions }) => extensions["payment-identifier"].info.id),
+  )
+
+interface Named {
+  /** `Idempotency-Key` as sent. */
+  readonly key: string | undefined
+  /** `PAYMENT-SIGNATURE` as sent. */
+  readonly payment: string | undefined
+}
+
+/** The one name of a purchase: the header, or the id that the payment carries; two names are none. */
+export const keyOf = ({
+  key,
+  payment,
+}: Named): Effect.Effect<string, IdempotencyKeyRequired | IdempotencyKeyInvalid> => {
+  const identifier = payment === undefined ? Option.none() : identifierIn(payment)
+  if (Option.isNone(identifier))
+    return key === undefined ? Effect.fail(new IdempotencyKeyRequired({})) : Effect.succeed(key)
+  const id = identifier.value
+  if (!isIdentifier(id)) {
+    return Effect.fail(
+      new IdempotencyKeyInvalid({
+        message:
+          "The payment-identifier id must be 16 to 128 characters of A-Z a-z 0-9 _ -; correct it or leave it out. Nothing was charged.",
+      }),
+    )
+  }
+  return key === undefined || key === id
+    ? Effect.succeed(id)
+    : Effect.fail(
+        new IdempotencyKeyInvalid({
+          message:
+            "Idempotency-Key and the payment-identifier id of the payment differ; one purchase has one name, so send them equal or leave one out. Nothing was charged.",
+        }),
+      )
+}

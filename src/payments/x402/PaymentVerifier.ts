@@ -1,0 +1,246 @@
+/** Decides whether a signed payment fits an offer exactly and would settle now; blames the payer only for the payer's faults. */
+import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { Base64 } from "effect/encoding"
+import { isAddressEqual } from "viem"
+import { PaymentPayload } from "../../../schema/payments/Payment.ts"
+import { Chain, type ChainUnavailable } from "./Chain.ts"
+import { alreadyUsed, deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
+import type { Sale, Terms } from "../PaymentTerms.ts"
+import { type Purse, Purses } from "../ledger/Purses.ts"
+import { Signatures } from "./Signatures.ts"
+
+/** The payment does not fit; `reason` is the x402 code, `message` tells the payer what to change. */
+export class PaymentRejected extends Schema.TaggedError<PaymentRejected>()("PaymentRejected", {
+  reason: Schema.String,
+  message: Schema.String,
+}) {}
+
+/** A payment that would settle now. */
+export interface VerifiedPayment {
+  readonly _tag: "Good"
+  readonly authorization: SignedAuthorization
+  /** The payload as the client sent it, JSON. */
+  readonly payload: string
+  readonly fromBlock: bigint
+  /** What the wallet holds. */
+  readonly purse: Purse
+}
+
+/** A payment that is refused unless its authorization says otherwise: another attempt may hold it, or it may have paid. */
+export interface DoubtfulPayment {
+  readonly _tag: "Doubtful"
+  readonly authorization: SignedAuthorization
+  readonly payload: string
+  readonly refusal: PaymentRejected
+  /** Whether it fits the offer and its wallet may have signed it, so that the chain is worth asking. */
+  readonly fits: boolean
+}
+
+/** A payment about which the chain could not be asked: nothing is known of it but whose it is. */
+export interface UnseenPayment {
+  readonly _tag: "Unseen"
+  readonly authorization: SignedAuthorization
+  readonly cause: ChainUnavailable
+}
+
+export interface PaymentVerifierConfig {
+  /** Factories whose wallets may be deployed by their first payment (EIP-6492). */
+  readonly walletFactories: ReadonlyArray<`0x${string}`>
+}
+
+/** Seconds an authorization must still live: what a settlement needs (x402.md §2.2). */
+const leastLife = 6n
+/** Seconds by which clocks may be wrong: so much longer than asked for may an authorization live (decisions.md §4, step 8). */
+const clockGrace = 300n
+
+const decodePayload = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentPayload))
+const decodeVersion = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ x402Version: Schema.Unknown })))
+
+/** Of what cannot have paid, by its signature or by the token's word. */
+const reject = (reason: string, message: string) =>
+  new PaymentRejected({ reason, message: `${message} Nothing was charged.` })
+
+/** Of what may have paid before: the chain was not asked, or did not say. */
+const refuse = (reason: string, message: string) =>
+  new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
+
+const hex = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`
+
+const sameAddress = (a: string, b: string) => /^0x[0-9a-fA-F]{40}$/u.test(a) && isAddressEqual(hex(a), hex(b))
+
+const strictBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u
+
+const simulationMessages: Readonly<Record<string, string>> = {
+  invalid_exact_evm_insufficient_balance: "The paying wallet holds less USDC than the price; fund it and sign again.",
+  invalid_exact_evm_signature: "The signature is not the paying wallet's signature of this authorization; sign again.",
+  invalid_exact_evm_payload_authorization_valid_before: "The authorization has expired on chain; sign a new one.",
+  invalid_exact_evm_payload_authorization_valid_after: "The authorization is not valid yet on chain; sign a new one.",
+}
+
+const badSignature = "invalid_exact_evm_signature"
+
+/** Reverts behind which the authorization may have been used: the token looks at the clock first, then at the nonce. */
+const maybeUsed: ReadonlySet<string> = new Set([
+  alreadyUsed,
+  "invalid_exact_evm_payload_authorization_valid_before",
+  "invalid_exact_evm_payload_authorization_valid_after",
+  "invalid_exact_evm_transaction_simulation_failed",
+])
+
+const refusedBy = (reason: string) =>
+  (maybeUsed.has(reason) ? refuse : reject)(reason, simulationMessages[reason] ?? "The token refuses this transfer.")
+
+const read = (header: string): Result.Result<{ payload: PaymentPayload; text: string }, PaymentRejected> => {
+  const text = strictBase64.test(header) ? Result.getOrUndefined(Base64.decodeString(header)) : undefined
+  if (text === undefined) {
+    return Result.fail(refuse("invalid_payload", "PAYMENT-SIGNATURE must be padded standard base64 of a JSON object."))
+  }
+  const version = Option.map(decodeVersion(text), (value) => value.x402Version)
+  if (Option.isSome(version) && version.value !== 2) {
+    return Result.fail(refuse("invalid_x402_version", "This server speaks x402 version 2 only."))
+  }
+  return Result.mapBoth(decodePayload(text), {
+    onSuccess: (payload) => ({ payload, text }),
+    onFailure: () =>
+      refuse("invalid_payload", "PAYMENT-SIGNATURE does not hold an x402 v2 payload with an EIP-3009 authorization."),
+  })
+}
+
+/** The first thing of a payload that does not fit the offer, if any. */
+const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): PaymentRejected | undefined => {
+  const { accepted, payload: signed, resource } = payload
+  const price = sale.amountAtomic.toString()
+  if (accepted.scheme !== "exact") return refuse("unsupported_scheme", "Only the scheme `exact` is accepted.")
+  if (accepted.network !== terms.network) return refuse("invalid_network", `Pay on ${terms.network}.`)
+  if (!sameAddress(accepted.asset, terms.asset))
+    return refuse("invalid_payment_requirements", `Pay with ${terms.asset}.`)
+  if (!sameAddress(accepted.payTo, terms.payTo)) return refuse("invalid_payment_requirements", `Pay to ${terms.payTo}.`)
+  if (accepted.amount !== price) return refuse("invalid_payment_requirements", `The price is ${price} atomic USDC.`)
+  if (resource.url !== sale.url)
+    return refuse("resource_url_mismatch", `The payment was made for another URL; this one is ${sale.url}.`)
+  if (!sameAddress(signed.authorization.to, terms.payTo)) {
+    return refuse("invalid_exact_evm_recipient_mismatch", `The authorization must pay ${terms.payTo}.`)
+  }
+  if (BigInt(signed.authorization.value) !== sale.amountAtomic) {
+    return refuse(
+      "invalid_exact_evm_payload_authorization_value_mismatch",
+      `The authorization must be for exactly ${price} atomic USDC.`,
+    )
+  }
+  return undefined
+}
+
+/** Seconds an authorization may live at most: what it claims must not be held longer than the offer says. */
+export const longestLife = ({ maxTimeoutSeconds }: Terms) => BigInt(maxTimeoutSeconds) + clockGrace
+
+/** Whether the time window is open, long enough to settle and as short as the offer asks. */
+const untimely = (authorization: SignedAuthorization, terms: Terms, now: bigint): PaymentRejected | undefined => {
+  if (authorization.validAfter > now) {
+    return refuse("invalid_exact_evm_payload_authorization_valid_after", "The authorization is not valid yet.")
+  }
+  if (authorization.validBefore < now + leastLife) {
+    return refuse(
+      "invalid_exact_evm_payload_authorization_valid_before",
+      "The authorization expires too soon; sign a new one.",
+    )
+  }
+  if (authorization.validBefore > now + longestLife(terms)) {
+    return refuse(
+      "invalid_exact_evm_payload_authorization_valid_before",
+      `The authorization lives longer than the ${terms.maxTimeoutSeconds} seconds of the offer; sign a shorter one.`,
+    )
+  }
+  return undefined
+}
+
+export class PaymentVerifier extends Context.Service<
+  PaymentVerifier,
+  {
+    /** Decodes `PAYMENT-SIGNATURE`, matches it with the offer and tries it on the chain. */
+    verify(
+      header: string,
+      terms: Terms,
+      sale: Sale,
+    ): Effect.Effect<VerifiedPayment | DoubtfulPayment | UnseenPayment, PaymentRejected>
+  }
+>()("spirit-altar/payments/x402/PaymentVerifier") {
+  static readonly layer = (config: PaymentVerifierConfig) =>
+    Layer.effect(
+      PaymentVerifier,
+      Effect.gen(function* () {
+        const chain = yield* Chain
+        const purses = yield* Purses
+        const signatures = yield* Signatures
+
+        /** What the wallet and the chain say of a payment that fits the offer. */
+        const judge = Effect.fnUntraced(function* (authorization: SignedAuthorization, payload: string, terms: Terms) {
+          const doubtful = (refusal: PaymentRejected): DoubtfulPayment => ({
+            _tag: "Doubtful",
+            authorization,
+            payload,
+            refusal,
+            fits: true,
+          })
+          if (!(yield* signatures.plausible(authorization, terms))) return yield* refusedBy(badSignature)
+
+          const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+          const late = untimely(authorization, terms, now)
+          if (late !== undefined) return doubtful(late)
+
+          const [simulation, purse] = yield* Effect.all([chain.simulate(authorization), purses.look(authorization)], {
+            concurrency: "unbounded",
+          })
+          if (simulation._tag === "Reverted") {
+            const refusal = refusedBy(simulation.reason)
+            return maybeUsed.has(simulation.reason) ? doubtful(refusal) : yield* refusal
+          }
+          const good: VerifiedPayment = { _tag: "Good", authorization, payload, fromBlock: simulation.block, purse }
+          return good
+        })
+
+        const verify = Effect.fn("PaymentVerifier.verify")(function* (header: string, terms: Terms, sale: Sale) {
+          const { payload, text } = yield* Effect.fromResult(read(header))
+          const { authorization: signed, signature } = payload.payload
+          const authorization: SignedAuthorization = {
+            asset: terms.asset,
+            from: hex(signed.from),
+            to: hex(signed.to),
+            value: BigInt(signed.value),
+            validAfter: BigInt(signed.validAfter),
+            validBefore: BigInt(signed.validBefore),
+            nonce: hex(signed.nonce),
+            signature: hex(signature),
+          }
+          const misfit = mismatch(payload, terms, sale)
+          if (misfit !== undefined) {
+            const doubtful: DoubtfulPayment = {
+              _tag: "Doubtful",
+              authorization,
+              payload: text,
+              refusal: misfit,
+              fits: false,
+            }
+            return doubtful
+          }
+
+          const deployment = deploymentOf(authorization.signature)
+          if (
+            deployment !== undefined &&
+            !config.walletFactories.some((one) => isAddressEqual(one, deployment.factory))
+          ) {
+            return yield* refuse(
+              "eip6492_factory_not_allowed",
+              "Wallets of this factory must be deployed before they pay.",
+            )
+          }
+          return yield* judge(authorization, text, terms).pipe(
+            Effect.catchTag("ChainUnavailable", (cause) =>
+              Effect.succeed<UnseenPayment>({ _tag: "Unseen", authorization, cause }),
+            ),
+          )
+        })
+
+        return PaymentVerifier.of({ verify })
+      }),
+    )
+}

@@ -1,0 +1,26 @@
+/** One question to the node: whatever goes wrong, it was not answered. */
+import { Effect } from "effect"
+import type { Hex } from "viem"
+import { encodeFunctionData, hexToBigInt, parseAbi, type PublicClient } from "viem"
+import type { Address } from "../../../schema/Common.ts"
+import { type ChainUnavailable, unavailable } from "./Chain.ts"
+
+/** What is read from an answer is read inside `run`: an answer that makes no sense is no answer. */
+export const ask = <A>(method: string, run: () => Promise<A>): Effect.Effect<A, ChainUnavailable> =>
+  Effect.tryPromise({ try: run, catch: (cause) => unavailable(method, cause) })
+
+const balanceAbi = parseAbi(["function balanceOf(address account) view returns (uint256)"])
+
+/** Atomic units of `asset` that `owner` holds at a block. */
+export const balanceOf = (client: PublicClient, asset: Address, owner: Address, block: Hex | "latest") =>
+  ask("eth_call", () =>
+    client
+      .request({
+        method: "eth_call",
+        params: [
+          { to: asset, data: encodeFunctionData({ abi: balanceAbi, functionName: "balanceOf", args: [owner] }) },
+          block,
+        ],
+      })
+      .then(hexToBigInt),
+  )

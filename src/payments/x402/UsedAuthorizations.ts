@@ -1,0 +1,179 @@
+/** An authorization that no attempt of ours holds and that may have been used: where its money went, by what `Evidence` proves. */
+import { Clock, Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import type { Hex } from "viem"
+import { timestampOf } from "../../platform/Time.ts"
+import { Chain, ChainUnavailable } from "./Chain.ts"
+import { alreadyUsed, type SignedAuthorization } from "./Eip3009.ts"
+import type { Evidence } from "./Evidence.ts"
+import { claimOf } from "../Payment.ts"
+import type { Terms } from "../PaymentTerms.ts"
+import { type DoubtfulPayment, longestLife, PaymentRejected } from "./PaymentVerifier.ts"
+
+/** A payment that is on the chain already and belongs to nobody. */
+export interface FoundPayment {
+  readonly authorization: SignedAuthorization
+  readonly payload: string
+  /** Neither above the block that holds it now nor above the final one: that block may be replaced. */
+  readonly fromBlock: bigint
+  readonly transaction: Hex
+}
+
+/** Seconds around an authorization's end in which its use is searched for. */
+const searchedSeconds = 86_400n
+
+/** Authorizations that are followed at once; each may take many questions to the node. */
+const followedAtOnce = 4
+
+/** Final verdicts that are remembered. */
+const verdictsKept = 10_000
+
+/** Above every block: a search from here reads no log, so that only the state is asked. */
+const aboveAll = 2n ** 63n
+
+/** Times within which nobody else can have had the signature for long, so that who presents it may have what it paid. */
+const isFresh = ({ validAfter, validBefore }: SignedAuthorization, terms: Terms, now: bigint) =>
+  validAfter <= now && now < validBefore && validBefore <= now + longestLife(terms)
+
+const used = (message: string) => new PaymentRejected({ reason: alreadyUsed, message })
+
+const stray = (transaction: string) =>
+  used(
+    `This authorization paid us in transaction ${transaction}, but belongs to no purchase we know. Do not sign again before the operator has looked; the payment is noted for them. This request charged nothing.`,
+  )
+
+const canceled = (where: string) =>
+  used(
+    `Its wallet cancelled this authorization${where}, so it never paid and never will. Nothing was charged; sign a new one.`,
+  )
+
+const elsewhere = (where: string) =>
+  used(
+    `This authorization was used up${where}, which did not pay us its amount. This request charged nothing; sign a new one.`,
+  )
+
+const unsearched = used(
+  "This authorization was used or cancelled, and of one that ends more than a day from now, or ended more than a day ago, where is not looked up. This request charged nothing; sign a new one once your wallet shows that it did not pay us.",
+)
+
+const unproven = (reason: string) => new ChainUnavailable({ method: "Chain.usedBy", reason })
+
+/** What is final and did not pay us stays so; an authorization that is used and has expired unused is a contradiction. */
+const verdictOf = (evidence: Evidence & { readonly _tag: "Void" }) => {
+  const { reason } = evidence
+  const where =
+    "transaction" in evidence && typeof evidence.transaction === "string"
+      ? ` in transaction ${evidence.transaction}`
+      : " in a transaction"
+  switch (reason) {
+    case "authorization_canceled":
+      return Option.some(canceled(where))
+    case "authorization_spent_elsewhere":
+      return Option.some(elsewhere(where))
+    case "authorization_expired":
+      return Option.none()
+  }
+}
+
+export class UsedAuthorizations extends Context.Service<
+  UsedAuthorizations,
+  {
+    /**
+     * The payment that a doubtful one has already made and may be claimed; otherwise its refusal, in true words, or
+     * `ChainUnavailable` while nothing is proven.
+     */
+    trace(
+      doubtful: DoubtfulPayment,
+      terms: Terms,
+    ): Effect.Effect<FoundPayment, PaymentRejected | ChainUnavailable | SqlError.SqlError>
+  }
+>()("spirit-altar/payments/x402/UsedAuthorizations") {
+  static readonly layer = Layer.effect(
+    UsedAuthorizations,
+    Effect.gen(function* () {
+      const chain = yield* Chain
+      const sql = yield* SqlClient.SqlClient
+      const turn = yield* Semaphore.make(followedAtOnce)
+      /** By claim and amount, oldest first: one nonce may be signed for two amounts. */
+      const verdicts = new Map<string, PaymentRejected>()
+
+      const keep = (name: string, verdict: PaymentRejected) => {
+        verdicts.set(name, verdict)
+        const oldest = verdicts.size > verdictsKept ? verdicts.keys().next().value : undefined
+        if (oldest !== undefined) verdicts.delete(oldest)
+        return verdict
+      }
+
+      /** Whether its state says that it is unused; a search costs a forger nothing, so it is not begun for that. */
+      const isUnused = (authorization: SignedAuthorization) =>
+        chain
+          .evidence({ authorization, fromBlock: aboveAll, transaction: Option.none(), patience: Duration.zero })
+          .pipe(Effect.map((evidence) => evidence._tag === "Void" || (evidence._tag === "Open" && evidence.unused)))
+
+      const known = (name: string) =>
+        sql<{ readonly transaction: string }>`SELECT transaction FROM payment_strays WHERE name = ${name}`.pipe(
+          Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.transaction)),
+        )
+
+      /** One row for each authorization that the chain proves to have paid us: nobody can fill this for nothing. */
+      const note = Effect.fnUntraced(function* (
+        name: string,
+        authorization: SignedAuthorization,
+        network: string,
+        transaction: Hex,
+      ) {
+        const { asset, from, nonce, validBefore, value } = authorization
+        const now = timestampOf(yield* Clock.currentTimeMillis)
+        const written = yield* sql`
+          INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
+          VALUES (${name}, ${network}, ${asset}, ${from}, ${nonce}, ${value.toString()}::numeric,
+            ${validBefore.toString()}::numeric, ${transaction}, ${now}::timestamptz)
+          ON CONFLICT (name) DO NOTHING RETURNING name`
+        if (written.length > 0)
+          yield* Effect.logError(`A payment belongs to no purchase: ${from} paid ${value} in ${transaction}`)
+      })
+
+      /** The transfer that paid us; whatever is not proven fails. */
+      const follow = Effect.fnUntraced(function* (
+        { authorization, refusal }: DoubtfulPayment,
+        name: string,
+        now: bigint,
+      ) {
+        const { validBefore } = authorization
+        // What the dry run has called used is not believed to be unused: two nodes contradict each other.
+        if (refusal.reason !== alreadyUsed && (yield* isUnused(authorization))) return yield* refusal
+        if (validBefore > now + searchedSeconds || validBefore < now - searchedSeconds) return yield* unsearched
+        const evidence = yield* chain.usedBy(authorization)
+        if (evidence._tag === "Paid") return evidence
+        const verdict = evidence._tag === "Void" ? verdictOf(evidence) : Option.none()
+        if (Option.isNone(verdict))
+          return yield* unproven("nothing that is final, or answers that contradict each other")
+        return yield* keep(name, verdict.value)
+      }, turn.withPermits(1))
+
+      const trace = Effect.fn("UsedAuthorizations.trace")(function* (doubtful: DoubtfulPayment, terms: Terms) {
+        const { authorization, payload } = doubtful
+        const { network } = terms
+        const claim = claimOf({ rail: "x402", network, authorization, fromBlock: 0n, transaction: Option.none() })
+        const noted = yield* known(claim)
+        if (Option.isSome(noted)) return yield* stray(noted.value)
+        const name = `${claim}:${authorization.value}`
+        const verdict = verdicts.get(name)
+        if (verdict !== undefined) return yield* verdict
+
+        const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+        const { block, transaction } = yield* follow(doubtful, name, now)
+        const final = yield* chain.final
+        if (isFresh(authorization, terms, now) && final.timestamp < authorization.validBefore) {
+          const fromBlock = block.number < final.number ? block.number : final.number
+          return { authorization, payload, fromBlock, transaction }
+        }
+        if (!(yield* chain.isFinal(block))) return yield* unproven("paid in a block that is not final")
+        yield* note(claim, authorization, network, transaction)
+        return yield* stray(transaction)
+      })
+
+      return UsedAuthorizations.of({ trace })
+    }),
+  )
+}

@@ -1,0 +1,159 @@
+/** The database: one pool, the migrations, and the one way a transaction is run. */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted, Ref, Schedule, String } from "effect"
+import { Migrator, SqlClient, type SqlError, Statement } from "effect/sql"
+import payments from "../../migrations/0001_payments.ts"
+import acts from "../../migrations/0002_acts.ts"
+import witness from "../../migrations/0003_witness.ts"
+import altar from "../../migrations/0004_altar.ts"
+import totals from "../../migrations/0005_totals.ts"
+import rooms from "../../migrations/0010_rooms.ts"
+import limits from "../../migrations/0011_limits.ts"
+import cards from "../../migrations/0014_cards.ts"
+import lookups from "../../migrations/0015_lookups.ts"
+import evidence from "../../migrations/0016_evidence.ts"
+import purses from "../../migrations/0017_purses.ts"
+
+const names = new Map<string, string>()
+
+/** Column names are few and come with every row: each is respelled once. */
+const camel = (name: string): string => {
+  const known = names.get(name)
+  if (known !== undefined) return known
+  const made = String.snakeToCamel(name)
+  names.set(name, made)
+  return made
+}
+
+/** A pool of at most `maxConnections`; column names arrive in camelCase. */
+export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
+  PgClient.layer({
+    url,
+    maxConnections,
+    applicationName: "spirit-altar",
+    connectTimeout: "5 seconds",
+    // Requests share connections: one round trip each, without waiting for a connection of their own.
+    multiplex: true,
+    transformResultNames: camel,
+    transformJson: false,
+  })
+
+/** Why a connection failed, in the driver's words and the system's; neither quotes the URL. */
+const reasonOf = ({ reason }: SqlError.SqlError) => {
+  const code =
+    typeof reason.cause === "object" && reason.cause !== null && "code" in reason.cause ? reason.cause.code : undefined
+  const said = (reason.message ?? reason._tag).replace(/^PgConnection: /u, "")
+  return typeof code === "string" ? `${said} (${code})` : said
+}
+
+/** Where a database is, without user, password and options; a path that is no mere name may be half a password. */
+const placeOf = ({ host, pathname }: URL) =>
+  `${host === "" ? "its socket" : host}${/^\/[\w-]*$/u.test(pathname) ? pathname : ""}`
+
+/** Waits until the database answers; why it does not is said at once, and again only when the reason changes. */
+export const reached = Effect.fn("Sql.reached")(function* (url: Redacted.Redacted<string>) {
+  const address = URL.parse(Redacted.value(url))
+  // What is no such URL never answers; the pool says what is wrong with it.
+  if (address === null || !/^postgres(?:ql)?:$/u.test(address.protocol)) return
+  const place = placeOf(address)
+  const said = yield* Ref.make("")
+  const say = (error: SqlError.SqlError) => {
+    const why = reasonOf(error)
+    return Effect.flatMap(Ref.getAndSet(said, why), (before) =>
+      before === why
+        ? Effect.void
+        : Effect.logError(
+            `The database at ${place} cannot be reached: ${why}. It is asked again every second; until it answers, every request is answered 503.`,
+          ),
+    )
+  }
+  yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`).pipe(
+    Effect.provide(layer(url, 1)),
+    Effect.tapError(say),
+    Effect.retry(Schedule.spaced("1 second")),
+  )
+  if ((yield* Ref.get(said)) !== "") yield* Effect.logInfo(`The database at ${place} answers.`)
+})
+
+/** Brings the schema up to date; forward only, safe when several servers start at once. */
+export const migrations = Layer.effectDiscard(
+  Migrator.make({})({
+    loader: Migrator.fromRecord({
+      "0001_payments": payments,
+      "0002_acts": acts,
+      "0003_witness": witness,
+      "0004_altar": altar,
+      "0005_totals": totals,
+      "0010_rooms": rooms,
+      "0011_limits": limits,
+      "0014_cards": cards,
+      "0015_lookups": lookups,
+      "0016_evidence": evidence,
+      "0017_purses": purses,
+    }),
+  }),
+)
+
+/** PostgreSQL's way of saying "nothing happened, start over": 40001 and 40P01. */
+const isConflict = (error: unknown) =>
+  typeof error === "object" &&
+  error !== null &&
+  "_tag" in error &&
+  error._tag === "SqlError" &&
+  "reason" in error &&
+  isConflictReason(error.reason)
+
+const isConflictReason = (reason: unknown) =>
+  typeof reason === "object" &&
+  reason !== null &&
+  "_tag" in reason &&
+  (reason._tag === "SerializationError" || reason._tag === "DeadlockError")
+
+const conflictSchedule = Schedule.jittered(Schedule.exponential("5 millis"))
+
+/** Repeats a statement or a whole transaction that the database asked to be started over; at most 8 times. */
+export const retryConflicts = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.retry(effect, { while: isConflict, times: 8, schedule: conflictSchedule })
+
+/** One transaction as a whole, with no network inside: committed once or not at all. */
+export const transaction = <A, E, R>(
+  sql: SqlClient.SqlClient,
+  effect: Effect.Effect<A, E, R>,
+): Effect.Effect<A, E | SqlError.SqlError, R> => retryConflicts(sql.withTransaction(effect))
+
+/** Repeats a statement that changes at most `batch` rows and returns them, until it finds fewer; returns how many. */
+export const inBatches = Effect.fnUntraced(function* <E, R>(
+  batch: number,
+  statement: Effect.Effect<ReadonlyArray<unknown>, E, R>,
+) {
+  let total = 0
+  let found = batch
+  while (found === batch) {
+    found = (yield* retryConflicts(statement)).length
+    total += found
+  }
+  return total
+})
+
+class Named {
+  readonly name: string
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+/** A parameter of a `prepared` statement. */
+export const named = (name: string): Statement.Fragment => Statement.fragment([Statement.parameter(new Named(name))])
+
+/**
+ * A statement that is written once and run with values by name: composing the text of a long one costs as much as
+ * running it. Column names arrive as they are written.
+ */
+export const prepared = <Row extends object>(sql: SqlClient.SqlClient, statement: Statement.Fragment) => {
+  const [text, parameters] = sql`${statement}`.compile(true)
+  return (values: Readonly<Record<string, unknown>>) =>
+    sql.unsafe<Row>(
+      text,
+      parameters.map((one) => (one instanceof Named ? values[one.name] : one)),
+    ).withoutTransform
+}

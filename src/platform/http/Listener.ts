@@ -1,0 +1,102 @@
+/** The server's socket: it is open before the routes stand and until what is in flight is done; who asks too early or too late is told so. */
+import { createServer, type Server, type ServerResponse } from "node:http"
+import { NodeHttpServer } from "@effect/platform-node"
+import { Context, Duration, Effect, Layer } from "effect"
+
+/** How long what is in flight may take once the server is told to stop. */
+export const grace = Duration.seconds(10)
+
+/** All in milliseconds but the first, which is bytes; half a request is looked for once a second. */
+const limits = {
+  maxHeaderSize: 32_768,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 1_000,
+}
+
+const notNow = (response: ServerResponse) =>
+  response
+    .writeHead(503, {
+      "retry-after": "1",
+      connection: "close",
+      "cache-control": "no-store",
+      "content-type": "text/plain; charset=utf-8",
+    })
+    .end("The server is starting or stopping: ask again in a second. This request did nothing.\n")
+
+class Listener extends Context.Service<
+  Listener,
+  {
+    readonly server: Server
+    /** Leaves every further request to `notNow`. */
+    readonly turnAway: () => void
+    /** Answers that have been begun and not ended. */
+    readonly inFlight: ReadonlySet<ServerResponse>
+  }
+>()("spirit-altar/platform/http/Listener") {
+  static readonly layer = Layer.sync(Listener, () => {
+    const inFlight = new Set<ServerResponse>()
+    const events = ["request", "checkContinue"] as const
+    // Ours is the first of the listeners, and the only one while no routes stand.
+    const receive = (_: unknown, response: ServerResponse) => {
+      if (server.listenerCount("request") === 1) return void notNow(response)
+      inFlight.add(response)
+      response.once("close", () => inFlight.delete(response))
+    }
+    const server = createServer(limits)
+    const turnAway = () => {
+      for (const event of events) server.removeAllListeners(event).on(event, receive)
+      for (const response of inFlight) response.shouldKeepAlive = false
+    }
+    turnAway()
+    return Listener.of({ inFlight, server, turnAway })
+  })
+}
+
+const ended = (responses: ReadonlySet<ServerResponse>) =>
+  Effect.callback<void>((resume) => {
+    const look = () => {
+      if (responses.size === 0) resume(Effect.void)
+    }
+    for (const response of responses) response.once("close", look)
+    look()
+  })
+
+const finalizer = (last: (listener: Listener["Service"]) => Effect.Effect<unknown>) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const listener = yield* Listener
+      yield* Effect.addFinalizer(() => last(listener))
+    }),
+  )
+
+const closed = finalizer(({ server }) => Effect.sync(() => server.close().closeAllConnections()))
+
+/**
+ * To be built after the routes: before they end, what is in flight ends, and nothing new begins. Who waited too long hears
+ * nothing: no answer is true of a payment whose outcome is not known.
+ */
+export const drained = Layer.fresh(
+  finalizer(({ inFlight, turnAway }) =>
+    Effect.sync(turnAway).pipe(
+      Effect.andThen(Effect.timeoutOption(ended(inFlight), grace)),
+      Effect.andThen(Effect.sync(() => inFlight.forEach((response) => response.destroy()))),
+    ),
+  ),
+)
+
+/** An HTTP server on a socket of its own, which is closed last of all; one process may have several. */
+export const layer = (address: { readonly host: string; readonly port: number }) =>
+  Layer.fresh(
+    closed.pipe(
+      Layer.provideMerge(
+        Layer.unwrap(
+          Effect.map(Listener, ({ server }) =>
+            NodeHttpServer.layer(() => server, { ...address, disablePreemptiveShutdown: true }),
+          ),
+        ),
+      ),
+      Layer.provideMerge(Listener.layer),
+    ),
+  )

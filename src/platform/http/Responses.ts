@@ -1,0 +1,83 @@
+/** Bodies on the way in and out: JSON read strictly, refusals written in the shape of their service. */
+import { createHash } from "node:crypto"
+import { Effect, Result, Schema } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { BadRequest, TooLarge, UnsupportedMediaType } from "../../../schema/Errors.ts"
+
+/**
+ * A refusal as a response, for the places where no endpoint declares it. An error keeps its message out of a
+ * spread, so it is named.
+ */
+export const refuse = <A extends { readonly code: string; readonly message: string }>(
+  status: number,
+  refusal: A,
+  headers: Record<string, string> = {},
+) =>
+  HttpServerResponse.jsonUnsafe(Object.assign({ ok: false, code: refusal.code, message: refusal.message }, refusal), {
+    status,
+    headers: { "cache-control": "no-store", ...headers },
+  })
+
+/** JSON text that is already written. */
+export const jsonText = (text: string, status = 200, headers: Record<string, string> = {}) =>
+  HttpServerResponse.text(text, { status, contentType: "application/json", headers })
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+const decodeUtf8 = (bytes: ArrayBuffer): Result.Result<string, BadRequest> =>
+  Result.try({
+    try: () => utf8.decode(bytes),
+    catch: () => new BadRequest({ issues: [{ path: "", message: "Expected a body in UTF-8" }] }),
+  })
+
+const isJson = (contentType: string | undefined) =>
+  contentType === undefined || /^application\/json\s*(?:;|$)/iu.test(contentType)
+
+/** The body as text, read once within its limit; empty when there is none. */
+export const readBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  const { "content-length": length, "transfer-encoding": encoding } = request.headers
+  if (encoding === undefined && (length === undefined || length === "0")) return ""
+  const bytes = yield* request.arrayBuffer.pipe(
+    Effect.mapError((error) =>
+      error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
+        ? new TooLarge({})
+        : new BadRequest({ issues: [{ path: "", message: "The body could not be read" }] }),
+    ),
+  )
+  if (bytes.byteLength > 0 && !isJson(request.headers["content-type"])) return yield* new UnsupportedMediaType({})
+  return yield* Effect.fromResult(decodeUtf8(bytes))
+})
+
+const parse = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
+
+/** The body as JSON of a given form; anything else is a `bad_request` that says where. */
+export const readJson = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  const text = yield* readBody(request)
+  return yield* Effect.mapError(
+    parse(text),
+    () => new BadRequest({ issues: [{ path: "", message: "Expected a valid JSON body" }] }),
+  )
+})
+
+/** A strong tag of a text: its SHA-256, shortened to 128 bits. */
+const tagOf = (text: string) => `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`
+
+/** Whether `If-None-Match` names the tag (RFC 9110 §13.1.2: weak comparison). */
+const names = (header: string | undefined, tag: string) =>
+  header !== undefined && header.split(",").some((one) => [tag, `W/${tag}`, "*"].includes(one.trim()))
+
+/** A read that may be kept as long as it is asked again: 304 when the reader has these very bytes. */
+export const fresh = (
+  request: HttpServerRequest.HttpServerRequest,
+  text: string,
+  contentType: string = "application/json",
+) => {
+  const etag = tagOf(text)
+  const headers = { etag, "cache-control": "no-cache" }
+  return names(request.headers["if-none-match"], etag)
+    ? HttpServerResponse.empty({ status: 304, headers })
+    : HttpServerResponse.text(text, { contentType, headers })
+}
+
+/** The same for a value that is not JSON text yet. */
+export const freshJson = (request: HttpServerRequest.HttpServerRequest, value: object) =>
+  fresh(request, JSON.stringify(value))
