@@ -45,7 +45,7 @@ import * as Unconfigured from "./payments/Unconfigured.ts"
 import { UsedAuthorizations } from "./payments/x402/UsedAuthorizations.ts"
 import { PublicUrl } from "./platform/PublicUrl.ts"
 import { ClientAddress } from "./limits/ClientAddress.ts"
-import { RateLimiter } from "./limits/RateLimiter.ts"
+import * as PostgresLimiter from "./limits/PostgresLimiter.ts"
 import * as RoomHttp from "./room/Http.ts"
 import * as RoomRequests from "./room/Requests.ts"
 import { RoomStore } from "./room/RoomStore.ts"
@@ -109,7 +109,7 @@ export const services = (config: ServerConfig) => {
   const terms = isMissing(payments)
     ? PaymentTerms.notConfigured(payments)
     : PaymentTerms.ready(payments.terms, payments.cards === undefined ? ["x402"] : ["x402", "card"])
-  const limits = Layer.merge(RateLimiter.layerPostgres(), ClientAddress.layer(config))
+  const limits = Layer.merge(PostgresLimiter.layer(), ClientAddress.layer(config))
   const rooms = RoomStore.layer.pipe(Layer.provideMerge(limits))
   return Layer.mergeAll(money, Catalogs.layer, reads, rooms).pipe(
     Layer.provideMerge(paidActs),

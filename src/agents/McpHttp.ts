@@ -77,7 +77,6 @@ export const layer = Layer.unwrap(
               ...headersOf(left),
             }),
           ),
-        SqlError: Effect.die,
       }),
       Effect.catch(({ code, message }) => Effect.succeed(refuse(unread[code], message))),
     )

@@ -24,7 +24,6 @@ export const limits = Effect.gen(function* () {
   const addresses = yield* ClientAddress
   return (policy: Policy, request: HttpServerRequest.HttpServerRequest) =>
     limiter.take(policy, addresses.of(request)).pipe(
-      Effect.catchTag("SqlError", Effect.die),
       Effect.mapError(
         ({ retryAfter, window }) =>
           new RateLimited({

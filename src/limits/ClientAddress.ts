@@ -1,9 +1,10 @@
 /** Who a request is counted as: an HMAC of its address under a secret all servers share; the address itself goes nowhere. */
 import { createHmac, randomBytes } from "node:crypto"
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { IpNetwork } from "effect/net"
 import { SqlClient } from "effect/sql"
+import { rowsOf } from "../platform/Rows.ts"
 import { addressOf } from "./Address.ts"
 
 export interface ClientAddressConfig {
@@ -16,14 +17,17 @@ export interface ClientAddressConfig {
 const remembered = 10_000
 const rememberedLength = 150
 
+const secretOf = rowsOf("rate_limit_secret", Schema.Struct({ secret: Schema.NonEmptyString }))
+
 /** The first server to start draws it; the others find it. */
 const storedSecret = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
     INSERT INTO rate_limit_secret (id, secret) VALUES (1, ${randomBytes(32).toString("base64url")})
     ON CONFLICT (id) DO NOTHING`
-  const rows = yield* sql<{ readonly secret: string }>`SELECT secret FROM rate_limit_secret WHERE id = 1`
-  return Redacted.make(rows[0]?.secret ?? "")
+  const [row] = yield* secretOf(sql`SELECT secret FROM rate_limit_secret WHERE id = 1`)
+  // An empty secret would make pseudonyms that anybody can undo.
+  return row === undefined ? yield* Effect.die("rate_limit_secret has no row") : Redacted.make(row.secret)
 })
 
 export class ClientAddress extends Context.Service<

@@ -46,14 +46,9 @@ export const exceeded = (left: ReadonlyArray<Left>, fallback: Policy): Exceeded 
 }
 
 /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
-export const headersOf = (left: ReadonlyArray<Left>): Record<string, string> =>
-  left.length === 0
-    ? {}
-    : {
-        ratelimit: left
-          .map((one) => `"${one.window.name}";r=${one.remaining};t=${Math.ceil(one.resetSeconds)}`)
-          .join(", "),
-        "ratelimit-policy": left
-          .map(({ window }) => `"${window.name}";q=${window.quota};w=${window.seconds}`)
-          .join(", "),
-      }
+export const headersOf = (left: ReadonlyArray<Left>) => ({
+  ratelimit: left
+    .map(({ remaining, resetSeconds, window }) => `"${window.name}";r=${remaining};t=${Math.ceil(resetSeconds)}`)
+    .join(", "),
+  "ratelimit-policy": left.map(({ window }) => `"${window.name}";q=${window.quota};w=${window.seconds}`).join(", "),
+})

@@ -1,4 +1,5 @@
 /** Exact sliding windows over an ascending list of the times at which requests were accepted; in memory and in SQL the same. */
+import { Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { Left, Policy, Window } from "./Policy.ts"
 
@@ -31,12 +32,13 @@ export const take = (policy: Policy, hits: ReadonlyArray<number>, at: number): R
     : [...hits.filter((hit) => hit > at - longest(policy) * 1000), at]
 
 /** What a statement tells of the windows, in the order of the policy. */
-export interface Counts {
-  readonly used: ReadonlyArray<number>
+export const Counts = Schema.Struct({
+  used: Schema.Array(Schema.Int),
   /** The hit whose end makes room for one more. */
-  readonly oldest: ReadonlyArray<Date | null>
-  readonly at: Date
-}
+  oldest: Schema.Array(Schema.NullOr(Schema.Date)),
+  at: Schema.Date,
+})
+export type Counts = typeof Counts.Type
 
 export const leftOf = (policy: Policy, { at, oldest, used }: Counts): ReadonlyArray<Left> =>
   policy.windows.map((window, index) => ({
@@ -46,7 +48,7 @@ export const leftOf = (policy: Policy, { at, oldest, used }: Counts): ReadonlyAr
   }))
 
 const secondsUntil = (oldest: Date | null | undefined, { seconds }: Window, at: Date) =>
-  oldest instanceof Date ? Math.max(0, seconds - (at.getTime() - oldest.getTime()) / 1000) : 0
+  oldest === null || oldest === undefined ? 0 : Math.max(0, seconds - (at.getTime() - oldest.getTime()) / 1000)
 
 const length = ({ seconds }: Window) => `interval '${seconds} seconds'`
 

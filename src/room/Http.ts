@@ -1,36 +1,41 @@
-/** The signal room's endpoints: each hands on to the store and writes down its answer. */
+/** The signal room's endpoints: each hands on to the store and answers in the form the contract promises. */
 import { Effect, Result } from "effect"
-import type { HttpServerRequest } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
 import { Invite } from "../../schema/room/Api.ts"
 import { MessageBody } from "../../schema/room/Message.ts"
-import { RoomBody } from "../../schema/room/Room.ts"
+import { type Replayed, RoomBody, type Sent, type Signals } from "../../schema/room/Room.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
-import { headersOf } from "../limits/Policy.ts"
+import { type Exceeded, headersOf } from "../limits/Policy.ts"
+import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { bodyAs } from "./Body.ts"
+import { tooMany } from "./RateLimited.ts"
 import { refuseRoom } from "./Refusals.ts"
-import { answer, tooMany } from "./Responses.ts"
 import { RoomStore } from "./RoomStore.ts"
-import type { Answer } from "./Rows.ts"
+import type { Admitted, Answer } from "./Rows.ts"
 
 const roomBody = bodyAs(RoomBody, "{}")
 const messageBody = bodyAs(MessageBody)
 
-/** Every answer of the store as a response, with what is left of the limits. */
-const respond = <A>(result: Answer<A>, status: (value: A) => number, text: (value: A) => string) =>
-  result.pipe(
-    Effect.map(({ left, outcome }) =>
-      Result.match(outcome, {
-        onFailure: (refusal) => refuseRoom(refusal, headersOf(left)),
-        onSuccess: (value) => answer(text(value), status(value), left),
-      }),
-    ),
-    Effect.catchTags({ Exceeded: (refusal) => Effect.succeed(tooMany(refusal)), SqlError: Effect.die }),
-  )
+type RateLimitHeaders = ReturnType<typeof headersOf>
 
-const ok = () => 200
-const created = () => 201
+/** What the store admits, answered by `write`; every answer says what is left of the limits. */
+const respond = <A, B>(admitted: Answer<A>, write: (value: A, headers: RateLimitHeaders) => B) =>
+  Effect.match(admitted, {
+    onFailure: (refusal: Exceeded) => tooMany(refusal),
+    onSuccess: ({ left, outcome }: Admitted<A>): B | HttpServerResponse.HttpServerResponse => {
+      const headers = headersOf(left)
+      return Result.match(outcome, {
+        onFailure: (refusal) => refuseRoom(refusal, headers),
+        onSuccess: (value) => write(value, headers),
+      })
+    },
+  })
+
+/** Messages are answered as the bytes that were stored, so that a replay has those of the first answer. */
+const stored = (text: string, status: number, headers: RateLimitHeaders) =>
+  HttpServerResponse.text(text, { status, contentType: "application/json", headers })
 
 export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
   Effect.gen(function* () {
@@ -40,24 +45,26 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
     const callerOf = (request: HttpServerRequest.HttpServerRequest) =>
       Effect.map(Invite, (token) => ({ token, address: addresses.of(request) }))
 
-    const poll = (id: string, after: number | undefined, request: HttpServerRequest.HttpServerRequest) =>
+    const read = (id: string, after: number | undefined, request: HttpServerRequest.HttpServerRequest) =>
       Effect.flatMap(callerOf(request), (caller) =>
-        respond(
-          rooms.read(id, after ?? 0, caller),
-          ok,
-          ({ messages, room, serverTime, truncated }) =>
-            `{"room":${JSON.stringify(room)},"messages":[${messages}],"truncated":${truncated},"serverTime":"${serverTime}"}`,
+        respond(rooms.read(id, after ?? 0, caller), ({ messages, room, serverTime, truncated }, headers) =>
+          stored(
+            jsonOf<typeof Signals.Type>({ room, messages: new JsonText(`[${messages}]`), truncated, serverTime }),
+            200,
+            headers,
+          ),
         ),
       )
 
     const send = (id: string, request: HttpServerRequest.HttpServerRequest) =>
       Effect.all([callerOf(request), messageBody(request)]).pipe(
         Effect.flatMap(([caller, body]) =>
-          respond(
-            rooms.send(id, body, caller),
-            ({ duplicate }) => (duplicate ? 200 : 201),
-            ({ duplicate, message, room }) =>
-              `{"message":${message},"room":${JSON.stringify(room)},"duplicate":${duplicate}}`,
+          respond(rooms.send(id, body, caller), ({ duplicate, message, room }, headers) =>
+            stored(
+              jsonOf<typeof Sent.Type | typeof Replayed.Type>({ message: new JsonText(message), room, duplicate }),
+              duplicate ? 200 : 201,
+              headers,
+            ),
           ),
         ),
       )
@@ -65,16 +72,20 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
     return handlers
       .handleRaw("createRoom", ({ request }) =>
         Effect.flatMap(roomBody(request), ({ name }) =>
-          respond(rooms.create(name, addresses.of(request)), created, (value) => JSON.stringify(value)),
+          respond(rooms.create(name, addresses.of(request)), (body, headers) =>
+            HttpApiSchema.withHeaders({ body, headers }),
+          ),
         ),
       )
-      .handleRaw("readRoom", ({ params, query, request }) => poll(params.roomId, query.after, request))
-      .handleRaw("streamRoom", ({ params, query, request }) => poll(params.roomId, query.after, request))
+      .handleRaw("readRoom", ({ params, query, request }) => read(params.roomId, query.after, request))
+      .handleRaw("streamRoom", ({ params, query, request }) => read(params.roomId, query.after, request))
       .handleRaw("sendMessage", ({ params, request }) => send(params.roomId, request))
       .handleRaw("sendMessageToRoom", ({ params, request }) => send(params.roomId, request))
       .handleRaw("deleteRoom", ({ params, request }) =>
         Effect.flatMap(callerOf(request), (caller) =>
-          respond(rooms.remove(params.roomId, caller), ok, () => '{"deleted":true}'),
+          respond(rooms.remove(params.roomId, caller), (_, headers) =>
+            HttpApiSchema.withHeaders({ body: { deleted: true as const }, headers }),
+          ),
         ),
       )
   }),

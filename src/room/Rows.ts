@@ -1,9 +1,9 @@
 /** A row of the room as statements return it, and whether it is open to the caller. */
-import { type Effect, type Redacted, Result } from "effect"
-import type { SqlError } from "effect/sql"
+import { type Effect, type Redacted, Result, Schema } from "effect"
 import { type RoomConflict, RoomExpired, RoomNotFound, RoomUnauthorized } from "../../schema/room/Errors.ts"
 import type { Room } from "../../schema/room/Room.ts"
 import type { Exceeded, Left } from "../limits/Policy.ts"
+import { Moment } from "../platform/Rows.ts"
 
 /** Who asks: the presented token and the pseudonym of the address. */
 export interface Caller {
@@ -19,34 +19,37 @@ export interface Admitted<A> {
   readonly left: ReadonlyArray<Left>
 }
 
-export type Answer<A> = Effect.Effect<Admitted<A>, Exceeded | SqlError.SqlError>
+export type Answer<A> = Effect.Effect<Admitted<A>, Exceeded>
 
-/** The room beside what else a statement returns; all null when there is none. */
-export interface RoomRow {
-  readonly id: string | null
-  readonly name: string
-  readonly created: Date
-  readonly expires: Date
-  readonly latest: number
-  readonly proved: boolean
-  readonly expired: boolean
+/** The columns of a room. */
+export const roomColumns = {
+  id: Schema.String,
+  name: Schema.String,
+  created: Moment,
+  expires: Moment,
+  latest: Schema.Int,
 }
 
-type Found<R> = R & { readonly id: string }
+type RoomRow = Schema.Struct<typeof roomColumns>["Type"]
 
-export const roomOf = (row: Found<Omit<RoomRow, "proved" | "expired">>): Room => ({
-  id: row.id,
-  name: row.name,
-  createdAt: row.created.toISOString(),
-  expiresAt: row.expires.toISOString(),
-  latestSequence: row.latest,
+/** A room that was looked for: its columns, whether the token opens it, whether its time is over; or null for all. */
+export const Sought = Schema.Union([
+  Schema.Struct({ id: Schema.Null }),
+  Schema.Struct({ ...roomColumns, proved: Schema.Boolean, expired: Schema.Boolean }),
+])
+type Sought = typeof Sought.Type
+
+export const roomOf = ({ created, expires, id, latest, name }: RoomRow): Room => ({
+  id,
+  name,
+  createdAt: created,
+  expiresAt: expires,
+  latestSequence: latest,
 })
 
-const isFound = <R extends RoomRow>(row: R): row is Found<R> => row.id !== null
-
 /** The room, if there is one and the token opens it; expiry counts here, whenever it is swept. */
-export const opened = <R extends RoomRow>(row: R): Result.Result<Found<R>, Refusal> => {
-  if (!isFound(row)) return Result.fail(new RoomNotFound({}))
+export const opened = (row: Sought): Result.Result<Room, Refusal> => {
+  if (row.id === null) return Result.fail(new RoomNotFound({}))
   if (!row.proved) return Result.fail(new RoomUnauthorized({}))
-  return row.expired ? Result.fail(new RoomExpired({})) : Result.succeed(row)
+  return row.expired ? Result.fail(new RoomExpired({})) : Result.succeed(roomOf(row))
 }

@@ -4,7 +4,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import * as MemoryLimiter from "../../src/limits/MemoryLimiter.ts"
 import { type Exceeded, headersOf, type Policy } from "../../src/limits/Policy.ts"
+import * as PostgresLimiter from "../../src/limits/PostgresLimiter.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { database, sql } from "../support/Database.ts"
 
@@ -64,7 +66,7 @@ const agrees = <E, R>(pauses: ReadonlyArray<number>, setTime: (millis: number) =
     }
   })
 
-const memory = RateLimiter.layerMemory
+const memory = MemoryLimiter.layer
 
 /** A clock in the database that the test moves. */
 const databaseClock = Layer.effectDiscard(
@@ -79,7 +81,7 @@ const setDatabaseTime = (millis: number) =>
   Effect.flatMap(SqlClient.SqlClient, (db) => db`UPDATE test_clock SET at = to_timestamp(${millis}::float8 / 1000)`)
 
 const postgres = Layer.orDie(
-  RateLimiter.layerPostgres("test_now()").pipe(
+  PostgresLimiter.layer("test_now()").pipe(
     Layer.provide(databaseClock),
     Layer.provideMerge(sql),
     Layer.provide(database),

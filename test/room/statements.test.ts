@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient, Statement } from "effect/sql"
-import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import * as MemoryLimiter from "../../src/limits/MemoryLimiter.ts"
+import * as PostgresLimiter from "../../src/limits/PostgresLimiter.ts"
 import { RoomStore } from "../../src/room/RoomStore.ts"
 import { database, sql } from "../support/Database.ts"
 
@@ -117,12 +118,12 @@ const limits = Effect.gen(function* () {
   assert.strictEqual(left[0]?.remaining, 19)
 })
 
-const world = (limiter: typeof RateLimiter.layerMemory | ReturnType<typeof RateLimiter.layerPostgres>) =>
+const world = (limiter: typeof MemoryLimiter.layer | ReturnType<typeof PostgresLimiter.layer>) =>
   Layer.orDie(RoomStore.layer.pipe(Layer.provideMerge(limiter), Layer.provideMerge(sql), Layer.provide(database)))
 
 describe.each([
-  ["PostgreSQL", RateLimiter.layerPostgres()],
-  ["memory", RateLimiter.layerMemory],
+  ["PostgreSQL", PostgresLimiter.layer()],
+  ["memory", MemoryLimiter.layer],
 ] as const)("with limits in %s", (_, limiter) => {
   it.layer(world(limiter), { excludeTestServices: true })((it) => {
     it.effect("creating, sending, replaying, reading and deleting cost one statement each", () => costs)
@@ -132,7 +133,7 @@ describe.each([
 })
 
 describe("the sweeper", () => {
-  it.layer(world(RateLimiter.layerPostgres()), { excludeTestServices: true })((it) => {
+  it.layer(world(PostgresLimiter.layer()), { excludeTestServices: true })((it) => {
     it.effect("deletes what has expired, with its messages, in batches, and nothing else", () =>
       Effect.gen(function* () {
         const rooms = yield* RoomStore

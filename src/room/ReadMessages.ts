@@ -1,19 +1,21 @@
 /** Polls: limit, token, expiry and what is new, in one statement for all that wait at the same time. */
-import { Effect, Result } from "effect"
+import { Effect, Result, Schema, Tuple } from "effect"
 import type { SqlClient } from "effect/sql"
 import { retained, type Room } from "../../schema/room/Room.ts"
 import * as Batches from "../platform/Batches.ts"
 import { exceeded } from "../limits/Policy.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"
 import * as Windows from "../limits/Windows.ts"
+import { rowsOf } from "../platform/Rows.ts"
 import { named, prepared, retryConflicts } from "../platform/Sql.ts"
 import type * as Invites from "./Invites.ts"
 import { reads } from "./Limits.ts"
-import { type Caller, opened, roomOf, type RoomRow } from "./Rows.ts"
+import { type Caller, opened, Sought } from "./Rows.ts"
 
-export interface Signals {
+/** What is new in a room. */
+export interface NewMessages {
   readonly room: Room
-  /** JSON text: the members of an array. */
+  /** JSON text: the members of an array, none where nothing is new. */
   readonly messages: string
   readonly truncated: boolean
   readonly serverTime: string
@@ -25,11 +27,18 @@ interface Poll {
   readonly caller: Caller
 }
 
-interface PollRow extends RoomRow, Windows.Counts {
-  /** Which of the polls of the statement, from 1; those without a row were refused. */
-  readonly place: number
-  readonly messages: string | null
-}
+const PollRow = Sought.mapMembers(
+  Tuple.map(
+    Schema.fieldsAssign({
+      ...Windows.Counts.fields,
+      /** Which of the polls of the statement, from 1; those without a row were refused. */
+      place: Schema.Int,
+      messages: Schema.NullOr(Schema.String),
+    }),
+  ),
+)
+
+const pollsOf = rowsOf("rooms", PollRow)
 
 export const make = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -38,7 +47,7 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const gate = limiter.gate(reads, sql`asked`)
 
-  const statement = prepared<PollRow>(
+  const statement = prepared(
     sql,
     sql`
       WITH asked AS MATERIALIZED (
@@ -66,7 +75,7 @@ export const make = Effect.fnUntraced(function* (
         proofs: polls.map(({ caller }) => invites.proofOf(caller.token)),
         keys: addresses.map(gate.keyOf),
       }),
-    ).pipe(Effect.onError(() => Effect.forEach(addresses, release, { discard: true })))
+    ).pipe(pollsOf, Effect.onError(() => Effect.forEach(addresses, release, { discard: true })))
     const byPlace = new Map(rows.map((row) => [row.place, row]))
     return polls.map((_, index) => ({ row: byPlace.get(index + 1) }))
   })
@@ -77,11 +86,11 @@ export const make = Effect.fnUntraced(function* (
     const { row } = yield* ask({ id, after, caller })
     if (row === undefined) return yield* exceeded(yield* limiter.look(reads, caller.address), reads)
     const outcome = Result.map(opened(row), (room) => ({
-      room: roomOf(room),
-      messages: room.messages ?? "",
-      truncated: after > 0 && after < room.latest - retained,
-      serverTime: room.at.toISOString(),
+      room,
+      messages: row.messages ?? "",
+      truncated: after > 0 && after < room.latestSequence - retained,
+      serverTime: row.at.toISOString(),
     }))
     return { left: Windows.leftOf(reads, row), outcome }
-  })
+  }, Effect.catchTag("SqlError", Effect.die))
 })

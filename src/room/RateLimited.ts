@@ -1,8 +1,7 @@
-/** What the room answers, as bytes, and what is left of the limits. */
-import { HttpServerResponse } from "effect/http"
+/** What the room answers when a limit is reached. */
 import { RoomRateLimited } from "../../schema/room/Errors.ts"
 import { refuseRoom } from "./Refusals.ts"
-import { type Exceeded, headersOf, type Left } from "../limits/Policy.ts"
+import { type Exceeded, headersOf } from "../limits/Policy.ts"
 
 /** 429, naming the limit. */
 export const tooMany = ({ left, retryAfter, window }: Exceeded) =>
@@ -16,11 +15,3 @@ export const tooMany = ({ left, retryAfter, window }: Exceeded) =>
     }),
     { "retry-after": String(retryAfter), ...headersOf(left) },
   )
-
-/** JSON text that is already written. */
-export const answer = (text: string, status: number, left: ReadonlyArray<Left>) =>
-  HttpServerResponse.text(text, {
-    status,
-    contentType: "application/json",
-    headers: { "cache-control": "no-store", ...headersOf(left) },
-  })

@@ -1,0 +1,120 @@
+/** Posting a message: all that post at the same time share one statement. */
+import { randomUUID } from "node:crypto"
+import { Effect, Result, Schema } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { RoomConflict, RoomNotFound } from "../../schema/room/Errors.ts"
+import type { MessageBody } from "../../schema/room/Message.ts"
+import type { Room } from "../../schema/room/Room.ts"
+import * as Batches from "../platform/Batches.ts"
+import { exceeded, type Exceeded, type Left } from "../limits/Policy.ts"
+import type { RateLimiter } from "../limits/RateLimiter.ts"
+import * as Windows from "../limits/Windows.ts"
+import { rowsOf } from "../platform/Rows.ts"
+import { retryConflicts } from "../platform/Sql.ts"
+import * as Invites from "./Invites.ts"
+import { newMessages, sends } from "./Limits.ts"
+import * as PostStatement from "./PostStatement.ts"
+import { type Admitted, type Caller, opened } from "./Rows.ts"
+
+interface Send {
+  readonly id: string
+  readonly message: MessageBody
+  readonly caller: Caller
+}
+
+export interface PostedMessage {
+  readonly room: Room
+  /** JSON text, the same for a replay as the first time. */
+  readonly message: string
+  readonly duplicate: boolean
+}
+
+/** The message around what only the database knows: `seq` between the two parts, `createdAt` after the second. */
+const partsOf = ({ mode, sender, senderKind, text }: MessageBody) => ({
+  head: `{"id":"${randomUUID()}","seq":`,
+  middle: `,${JSON.stringify({ sender, senderKind, text, mode }).slice(1, -1)},"createdAt":"`,
+})
+
+/** What the room remembers of a message with a clientId; empty without one. */
+const keysOf = ({ clientId, mode, sender, senderKind, text }: MessageBody) =>
+  clientId === undefined
+    ? { clientKey: "", contentKey: "" }
+    : {
+        clientKey: Invites.fingerprint(clientId),
+        contentKey: Invites.fingerprint(JSON.stringify([sender, senderKind, text, mode])),
+      }
+
+const postsOf = rowsOf("rooms", PostStatement.PostRow)
+const bodiesOf = rowsOf("room_messages", Schema.Struct({ body: Schema.String }))
+
+const leftOfRoom = (row: PostStatement.PostRow): ReadonlyArray<Left> =>
+  row.id === null || !row.proved
+    ? []
+    : Windows.leftOf(newMessages, { used: row.roomUsed, oldest: row.roomOldest, at: row.roomAt })
+
+export const make = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  limiter: RateLimiter["Service"],
+  invites: ReturnType<typeof Invites.make>,
+) {
+  const { gate, statement } = PostStatement.make(sql, limiter, invites)
+
+  /** The original of a replay that was committed while this statement waited, and so is not in its snapshot. */
+  const originalOf = (id: string, place: number | null) =>
+    Effect.map(
+      bodiesOf(sql`SELECT body FROM room_messages WHERE room_id = ${id}::uuid AND place = ${place}::int`),
+      ([found]) => found?.body,
+    )
+
+  const run = Effect.fnUntraced(function* (batch: ReadonlyArray<Send>) {
+    const addresses = batch.map(({ caller }) => caller.address)
+    const { release, values } = yield* gate.enter(addresses)
+    const keys = batch.map(({ message }) => keysOf(message))
+    const parts = batch.map(({ message }) => partsOf(message))
+    const rows = yield* retryConflicts(
+      statement({
+        ...values,
+        blind: invites.blind,
+        ids: batch.map(({ id }) => id),
+        proofs: batch.map(({ caller }) => invites.proofOf(caller.token)),
+        keys: addresses.map(gate.keyOf),
+        clientKeys: keys.map(({ clientKey }) => clientKey),
+        contentKeys: keys.map(({ contentKey }) => contentKey),
+        heads: parts.map(({ head }) => head),
+        middles: parts.map(({ middle }) => middle),
+      }),
+    ).pipe(postsOf, Effect.onError(() => Effect.forEach(addresses, release, { discard: true })))
+    for (const { nth, used } of rows) if (used === null) yield* release(addresses[nth - 1] ?? "")
+    const byNth = new Map(rows.map((row) => [row.nth, row]))
+    return batch.flatMap((_, index) => byNth.get(index + 1) ?? [])
+  })
+
+  const ask = yield* Batches.make({ keysOf: ({ caller, id }: Send) => [id, caller.address], run })
+
+  /** The room or the address is full; nothing was taken from either, and the longer wait is the true one. */
+  const refusal = (row: PostStatement.PostRow, address: string) =>
+    Effect.map(limiter.look(sends, address), (left) =>
+      row.verdict === "full" ? exceeded([...left, ...leftOfRoom(row)], newMessages) : exceeded(left, sends),
+    )
+
+  return Effect.fn("RoomStore.send")(function* (
+    id: string,
+    message: MessageBody,
+    caller: Caller,
+  ): Effect.fn.Return<Admitted<PostedMessage>, Exceeded | SqlError.SqlError> {
+    const row = yield* ask({ id, message, caller })
+    const { at, oldest, used } = row
+    if (used === null || oldest === null || at === null) return yield* yield* refusal(row, caller.address)
+    const left = [...Windows.leftOf(sends, { used, oldest, at }), ...leftOfRoom(row)]
+    const room = opened(row)
+    if (Result.isFailure(room)) return { left, outcome: Result.fail(room.failure) }
+    if (row.verdict === "conflict") return { left, outcome: Result.fail(new RoomConflict({})) }
+    const text = row.body ?? (yield* originalOf(id, row.original))
+    // Its room was deleted in between.
+    if (text === undefined) return { left, outcome: Result.fail(new RoomNotFound({})) }
+    return {
+      left,
+      outcome: Result.succeed({ room: room.success, message: text, duplicate: row.verdict === "replay" }),
+    }
+  }, Effect.catchTag("SqlError", Effect.die))
+})
