@@ -1,9 +1,12 @@
 /** The acts of this altar: adding one is one line here. And the settled acts, as public rows. */
-import { Context, Effect, Layer } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
-import { ActNotFound } from "../../schema/payments/Act.ts"
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { type Act, ActNotFound } from "../../schema/payments/Act.ts"
 import { type PaidAct, PaidActs } from "../payments/PaidAct.ts"
-import { currentReceipt, type Standing } from "../payments/Receipts.ts"
+import * as Ledger from "../payments/ledger/Queries.ts"
+import { currentReceipt } from "../payments/Receipts.ts"
+import { jsonOf, JsonText } from "../platform/JsonText.ts"
+import { Moment, rowsOf } from "../platform/Rows.ts"
 import { Candles } from "./candles/Candles.ts"
 import { Collectibles } from "./collectibles/Collectibles.ts"
 import { Keepers } from "./keepers/Keepers.ts"
@@ -27,86 +30,82 @@ export const paidActs = Layer.effect(
   }),
 )
 
-interface ActRow extends Standing {
-  readonly id: string
-  readonly act: string
-  readonly permalink: string
-  readonly agentName: string | null
-  readonly settledAt: Date
-  /** JSON texts, as they were first answered. */
-  readonly receipt: string
-  readonly record: string
-}
+/** Receipt and record are JSON texts, as they were first answered. */
+const ActRow = Schema.Struct({
+  id: Schema.String,
+  act: Schema.String,
+  permalink: Schema.String,
+  agentName: Schema.NullOr(Schema.String),
+  settledAt: Moment,
+  receipt: Schema.String,
+  record: Schema.String,
+  ...Ledger.standingColumns,
+})
+
+const actsOf = rowsOf("acts", ActRow)
+
+const priceOf = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ priceUsd: Schema.String })))
 
 /** A settled act as JSON text; its record has the bytes of the first answer, its receipt says how it stands now. */
-const textOf = (row: ActRow): string => {
-  const receipt: { readonly priceUsd: string } = JSON.parse(row.receipt)
-  const head = JSON.stringify({
+const textOf = Effect.fnUntraced(function* (row: typeof ActRow.Type) {
+  const { priceUsd } = yield* Effect.orDie(priceOf(row.receipt))
+  return jsonOf<typeof Act.Type>({
     id: row.id,
     act: row.act,
     permalink: row.permalink,
     agentName: row.agentName,
-    priceUsd: receipt.priceUsd,
-    settledAt: row.settledAt.toISOString(),
+    priceUsd,
+    settledAt: row.settledAt,
+    receipt: new JsonText(currentReceipt(row.receipt, row)),
+    record: new JsonText(row.record),
   })
-  return `${head.slice(0, -1)},"receipt":${currentReceipt(row.receipt, row)},"record":${row.record}}`
-}
+})
 
 export class Acts extends Context.Service<
   Acts,
   {
     /** The JSON text of a settled act. */
-    get(id: string): Effect.Effect<string, ActNotFound | SqlError.SqlError>
+    get(id: string): Effect.Effect<string, ActNotFound>
     /** JSON texts of acts, newest first, below `before` when given; `next` continues after the last. */
     list(
       limit: number,
       before: string | undefined,
-    ): Effect.Effect<{ readonly acts: ReadonlyArray<string>; readonly next: string | null }, SqlError.SqlError>
+    ): Effect.Effect<{ readonly acts: ReadonlyArray<string>; readonly next: string | null }>
     /** JSON texts of the acts a wallet paid for or a transaction settled, newest first. */
     paidBy(
       by: { readonly wallet: string } | { readonly transaction: string },
       limit: number,
-    ): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
+    ): Effect.Effect<ReadonlyArray<string>>
   }
 >()("spirit-altar/altar/Acts") {
   static readonly layer = Layer.effect(
     Acts,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const ledger = Ledger.make(sql)
 
-      const paidActs = sql.literal(
-        "SELECT a.*, p.rail, p.finality, p.current_transaction FROM acts a JOIN payment_attempts p ON p.id = a.id",
-      )
+      const read = (which: Statement.Fragment) =>
+        Effect.orDie(actsOf(sql`SELECT a.*, ${ledger.standing} FROM ${ledger.settledActs} ${which}`))
 
       const get = Effect.fn("Acts.get")(function* (id: string) {
-        const rows = yield* sql<ActRow>`${paidActs} WHERE a.id = ${id}::uuid`
-        const row = rows[0]
-        return row === undefined ? yield* new ActNotFound({}) : textOf(row)
+        const [row] = yield* read(sql`WHERE a.id = ${id}::uuid`)
+        return row === undefined ? yield* new ActNotFound({}) : yield* textOf(row)
       })
 
       const list = Effect.fn("Acts.list")(function* (limit: number, before: string | undefined) {
-        const rows =
-          before === undefined
-            ? yield* sql<ActRow>`${paidActs} ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`
-            : yield* sql<ActRow>`
-                ${paidActs}
-                WHERE (a.settled_at, a.id) < (SELECT settled_at, id FROM acts WHERE id = ${before}::uuid)
-                ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`
-        return { acts: rows.map(textOf), next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null }
+        const below = before === undefined ? sql`` : sql`WHERE (a.settled_at, a.id) < ${ledger.placeOfAct(before)}`
+        const rows = yield* read(sql`${below} ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`)
+        const acts = yield* Effect.forEach(rows, textOf)
+        return { acts, next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null }
       })
 
       const paidBy = Effect.fn("Acts.paidBy")(function* (
         by: { readonly wallet: string } | { readonly transaction: string },
         limit: number,
       ) {
-        const which =
-          "wallet" in by
-            ? sql`lower(p.payer) = ${by.wallet.toLowerCase()}::text`
-            : sql`(p.transaction = ${by.transaction.toLowerCase()}::text
-                OR p.current_transaction = ${by.transaction.toLowerCase()}::text)`
-        const rows = yield* sql<ActRow>`${paidActs}
-          WHERE p.state = 'settled' AND ${which} ORDER BY p.ended_at DESC, p.id DESC LIMIT ${limit}::int`
-        return rows.map(textOf)
+        const which = "wallet" in by ? ledger.paidBy(by.wallet) : ledger.settledIn(by.transaction)
+        const rows = yield* read(sql`WHERE ${which} ORDER BY ${ledger.newestPayment} LIMIT ${limit}::int`)
+        return yield* Effect.forEach(rows, textOf)
       })
 
       return Acts.of({ get, list, paidBy })

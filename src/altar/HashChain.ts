@@ -32,63 +32,67 @@ export interface HashChain<L extends Link> {
   /** Fails at the first link that does not follow `anchor` or does not hash. */
   readonly check: (links: ReadonlyArray<L>, anchor: Head) => Effect.Effect<void, ChainBroken>
   /** Links `from` … `from + limit - 1` out of stored ones that may include the one before; all must be there. */
-  readonly segment: (
-    stored: ReadonlyArray<L>,
+  readonly segment: <Shown extends L>(
+    stored: ReadonlyArray<Shown>,
     head: Head,
     from: number,
     limit: number,
-  ) => Effect.Effect<Segment<L>, ChainBroken>
+  ) => Effect.Effect<Segment<Shown>, ChainBroken>
   /** The position where a break was last seen, until `mended`. */
   readonly brokenAt: Effect.Effect<Option.Option<number>>
   readonly mended: Effect.Effect<void>
 }
 
 /** `name` is what the log calls the links of this chain. */
-export const make = <L extends Link>(name: string, hashOf: (link: L) => string): Effect.Effect<HashChain<L>> =>
-  Effect.gen(function* () {
-    const last = yield* Ref.make(Option.none<number>())
+export const make = Effect.fnUntraced(function* <L extends Link>(name: string, hashOf: (link: L) => string) {
+  const last = yield* Ref.make(Option.none<number>())
 
-    const broken = (sequence: number, what: string) => {
-      const error = new ChainBroken({ sequence, message: `${name} ${sequence} ${what}` })
-      // Anyone may read the broken link again: the alarm rings when it is found, not for each reader.
-      return Ref.getAndSet(last, Option.some(sequence)).pipe(
-        Effect.tap((known) =>
-          Option.contains(known, sequence) ? Effect.void : Effect.logFatal("A hash chain is broken", error.message),
-        ),
-        Effect.andThen(Effect.fail(error)),
-      )
+  const broken = (sequence: number, what: string) => {
+    const error = new ChainBroken({ sequence, message: `${name} ${sequence} ${what}` })
+    // Anyone may read the broken link again: the alarm rings when it is found, not for each reader.
+    return Ref.getAndSet(last, Option.some(sequence)).pipe(
+      Effect.tap((known) =>
+        Option.contains(known, sequence) ? Effect.void : Effect.logFatal("A hash chain is broken", error.message),
+      ),
+      Effect.andThen(Effect.fail(error)),
+    )
+  }
+
+  const check: HashChain<L>["check"] = (links, anchor) => {
+    let previous = anchor
+    for (const link of links) {
+      if (link.sequence !== previous.sequence + 1 || link.previousHash !== previous.chainHash) {
+        return broken(link.sequence, "does not follow its predecessor")
+      }
+      if (hashOf(link) !== link.chainHash) return broken(link.sequence, "does not hash to its chainHash")
+      previous = link
     }
+    return Effect.void
+  }
 
-    const check: HashChain<L>["check"] = (links, anchor) => {
-      let previous = anchor
-      for (const link of links) {
-        if (link.sequence !== previous.sequence + 1 || link.previousHash !== previous.chainHash) {
-          return broken(link.sequence, "does not follow its predecessor")
-        }
-        if (hashOf(link) !== link.chainHash) return broken(link.sequence, "does not hash to its chainHash")
-        previous = link
-      }
-      return Effect.void
+  const segment = Effect.fnUntraced(function* <Shown extends L>(
+    stored: ReadonlyArray<Shown>,
+    head: Head,
+    from: number,
+    limit: number,
+  ) {
+    const before = stored[0]?.sequence === from - 1 ? stored[0] : undefined
+    const links = before === undefined ? stored : stored.slice(1)
+    if (before !== undefined && hashOf(before) !== before.chainHash) {
+      return yield* broken(before.sequence, "does not hash to its chainHash")
     }
-
-    const segment: HashChain<L>["segment"] = Effect.fnUntraced(function* (stored, head, from, limit) {
-      const before = stored[0]?.sequence === from - 1 ? stored[0] : undefined
-      const links = before === undefined ? stored : stored.slice(1)
-      if (before !== undefined && hashOf(before) !== before.chainHash) {
-        return yield* broken(before.sequence, "does not hash to its chainHash")
-      }
-      // Past the head there is nothing to anchor to but the head itself.
-      const { chainHash, sequence } = from === 1 ? genesis : (before ?? head)
-      yield* check(links, { sequence, chainHash })
-      const expected = Math.max(0, Math.min(limit, head.sequence - from + 1))
-      if (links.length !== expected) return yield* broken(from + links.length, "is missing")
-      const newest = links.at(-1)
-      if (newest !== undefined && newest.sequence === head.sequence && newest.chainHash !== head.chainHash) {
-        return yield* broken(newest.sequence, "is not the head of the chain")
-      }
-      const next = newest !== undefined && newest.sequence < head.sequence ? newest.sequence + 1 : null
-      return { anchor: { sequence, chainHash }, links, head, next }
-    })
-
-    return { check, segment, brokenAt: Ref.get(last), mended: Ref.set(last, Option.none()) }
+    // Past the head there is nothing to anchor to but the head itself.
+    const { chainHash, sequence } = from === 1 ? genesis : (before ?? head)
+    yield* check(links, { sequence, chainHash })
+    const expected = Math.max(0, Math.min(limit, head.sequence - from + 1))
+    if (links.length !== expected) return yield* broken(from + links.length, "is missing")
+    const newest = links.at(-1)
+    if (newest !== undefined && newest.sequence === head.sequence && newest.chainHash !== head.chainHash) {
+      return yield* broken(newest.sequence, "is not the head of the chain")
+    }
+    const next = newest !== undefined && newest.sequence < head.sequence ? newest.sequence + 1 : null
+    return { anchor: { sequence, chainHash }, links, head, next }
   })
+
+  return { check, segment, brokenAt: Ref.get(last), mended: Ref.set(last, Option.none()) } satisfies HashChain<L>
+})

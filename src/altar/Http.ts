@@ -33,9 +33,6 @@ const bodyAs = <A>(schema: Schema.Codec<A, Schema.Json>) => {
 const revealBody = bodyAs(RevealBody)
 const unsealBody = bodyAs(UnsealBody)
 
-/** Faults of ours: the database, and a chain that does not hold. */
-const faults = ["SqlError", "ChainBroken"] as const
-
 const first = (isFirst: boolean, body: object) =>
   HttpServerResponse.jsonUnsafe({ ok: true, ...body, replayed: !isFirst }, { status: isFirst ? 201 : 200 })
 
@@ -52,7 +49,7 @@ const witness = HttpApiBuilder.group(Api, "witness", (handlers) =>
       .handleRaw("listWitness", ({ query, request }) =>
         stones.list(query.limit ?? 20, query.before).pipe(
           Effect.map((list) => freshJson(request, { ok: true, ...list })),
-          Effect.catchTag(faults, Effect.die),
+          Effect.catchTag("ChainBroken", Effect.die),
         ),
       )
       .handleRaw("readChain", ({ query, request }) =>
@@ -60,7 +57,7 @@ const witness = HttpApiBuilder.group(Api, "witness", (handlers) =>
           Effect.map(({ anchor, head, links, next }) =>
             freshJson(request, { ok: true, anchor, entries: links, head, next }),
           ),
-          Effect.catchTag(faults, Effect.die),
+          Effect.catchTag("ChainBroken", Effect.die),
         ),
       )
       .handleRaw("readWitness", ({ params, request }) =>
@@ -68,7 +65,7 @@ const witness = HttpApiBuilder.group(Api, "witness", (handlers) =>
           Effect.map(({ receipt, stone }) =>
             fresh(request, `{"ok":true,"stone":${JSON.stringify(stone)},"receipt":${receipt}}`),
           ),
-          Effect.catchTag(faults, Effect.die),
+          Effect.catchTag("ChainBroken", Effect.die),
         ),
       )
       .handleRaw("revealWitness", ({ params, request }) =>
@@ -77,7 +74,6 @@ const witness = HttpApiBuilder.group(Api, "witness", (handlers) =>
           Effect.flatMap(revealBody),
           Effect.flatMap((body) => stones.reveal(params.witnessId, body)),
           Effect.map((revealed) => first(revealed.first, { stone: revealed.stone })),
-          Effect.catchTag(faults, Effect.die),
         ),
       )
   }),
@@ -181,7 +177,6 @@ const reads = HttpApiBuilder.group(Api, "reads", (handlers) =>
       .handleRaw("readAct", ({ params, request }) =>
         acts.get(params.actId).pipe(
           Effect.map((act) => fresh(request, `{"ok":true,"act":${act}}`)),
-          Effect.catchTag("SqlError", Effect.die),
         ),
       )
       .handleRaw("elements", ({ request }) =>
@@ -198,7 +193,6 @@ const reads = HttpApiBuilder.group(Api, "reads", (handlers) =>
           Effect.map(({ anchor, head, links, next }) =>
             freshJson(request, { ok: true, anchor, entries: links, head, next }),
           ),
-          Effect.catchTag(faults, Effect.die),
         ),
       )
   }),

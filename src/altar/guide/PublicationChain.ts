@@ -1,26 +1,41 @@
 /** The publication chain: every manifest published and every edition acquired, linked and re-hashed like the stones. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import type { Publication } from "../../../schema/altar/Catalog.ts"
+import { Publication } from "../../../schema/altar/Catalog.ts"
+import { rowsOf, Whole } from "../../platform/Rows.ts"
 import { transaction } from "../../platform/Sql.ts"
-import { sha256 } from "../Hashes.ts"
-import * as HashChain from "../HashChain.ts"
-import { Items } from "../collectibles/Items.ts"
 import { now } from "../../platform/Time.ts"
+import { Items } from "../collectibles/Items.ts"
+import { sha256 } from "../Hashes.ts"
+import type * as HashChain from "../HashChain.ts"
+import * as StoredChain from "../StoredChain.ts"
 
 export type Entry = typeof Publication.Type
 
-export type NewEntry = Omit<Entry, "sequence" | "previousHash" | "chainHash">
+export type NewEntry = Omit<Entry, keyof HashChain.Link>
 
 /** Nine parts joined by NUL, absent ones empty (schema/altar/Catalog.ts, Publication). */
-export const publicationHash = (entry: Entry): string =>
+export const publicationHash = (entry: NewEntry, { previousHash, sequence }: StoredChain.Place): string =>
   sha256(
-    [entry.previousHash, entry.sequence, entry.type, entry.itemId, entry.manifestHash]
+    [previousHash, sequence, entry.type, entry.itemId, entry.manifestHash]
       .concat([entry.edition ?? "", entry.keeper ?? "", entry.transaction ?? "", entry.publishedAt])
       .join("\0"),
   )
 
-type Row = Omit<Entry, "sequence"> & { readonly sequence: bigint }
+const PublicationRow = Schema.Struct({
+  sequence: Whole,
+  type: Publication.fields.type,
+  itemId: Schema.String,
+  manifestHash: Schema.String,
+  edition: Schema.NullOr(Schema.Int),
+  keeper: Schema.NullOr(Schema.String),
+  transaction: Schema.NullOr(Schema.String),
+  publishedAt: Schema.String,
+  previousHash: Schema.String,
+  chainHash: Schema.String,
+})
+
+const manifestsOf = rowsOf("publications", Schema.Struct({ itemId: Schema.String, manifestHash: Schema.String }))
 
 export class PublicationChain extends Context.Service<
   PublicationChain,
@@ -28,10 +43,7 @@ export class PublicationChain extends Context.Service<
     /** Appends entries behind the head, in order; to be called inside a transaction. */
     append(entries: ReadonlyArray<NewEntry>): Effect.Effect<ReadonlyArray<Entry>, SqlError.SqlError>
     /** At most `limit` entries from `from` on. */
-    segment(
-      from: number,
-      limit: number,
-    ): Effect.Effect<HashChain.Segment<Entry>, SqlError.SqlError | HashChain.ChainBroken>
+    segment(from: number, limit: number): Effect.Effect<HashChain.Segment<Entry>>
   }
 >()("spirit-altar/altar/guide/PublicationChain") {
   static readonly layer = Layer.effect(
@@ -39,80 +51,49 @@ export class PublicationChain extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const items = yield* Items
-      const chain = yield* HashChain.make("publication", publicationHash)
+      const chain = yield* StoredChain.make({
+        name: "publication",
+        links: "publications",
+        head: "publication_head",
+        types: {
+          type: "text",
+          itemId: "text",
+          manifestHash: "text",
+          edition: "int",
+          keeper: "text",
+          transaction: "text",
+          publishedAt: "text",
+        },
+        row: PublicationRow,
+        hashOf: publicationHash,
+      })
 
-      const lockedHead = sql<{ sequence: bigint; chainHash: string }>`
-        SELECT sequence, chain_hash FROM publication_head WHERE id = 1 FOR UPDATE`.pipe(
-        Effect.flatMap(([head]) =>
-          head === undefined ? Effect.die("the publication chain has no head") : Effect.succeed(head),
-        ),
+      /** Manifests that are new or have changed; the head is locked, so that several servers may start at once. */
+      const unpublished = Effect.gen(function* () {
+        const known = yield* manifestsOf(sql`SELECT item_id, manifest_hash FROM publications WHERE type = 'manifest'`)
+        const published = new Set(known.map(({ itemId, manifestHash }) => `${itemId} ${manifestHash}`))
+        const publishedAt = yield* now
+        return [...items.values()]
+          .filter(({ id, manifestHash }) => !published.has(`${id} ${manifestHash}`))
+          .map(({ id, manifestHash }) => ({
+            type: "manifest" as const,
+            itemId: id,
+            manifestHash,
+            edition: null,
+            keeper: null,
+            transaction: null,
+            publishedAt,
+          }))
+      })
+      yield* transaction(
+        sql,
+        chain.append(() => unpublished),
       )
 
-      const append = Effect.fn("PublicationChain.append")(function* (entries: ReadonlyArray<NewEntry>) {
-        const head = yield* lockedHead
-        let sequence = Number(head.sequence)
-        let previousHash = head.chainHash
-        const appended = entries.map((entry): Entry => {
-          sequence += 1
-          const link = { ...entry, sequence, previousHash, chainHash: "" }
-          previousHash = publicationHash(link)
-          return { ...link, chainHash: previousHash }
-        })
-        yield* sql`
-          WITH entries AS (
-            INSERT INTO publications (sequence, type, item_id, manifest_hash, edition, keeper, transaction, published_at,
-              previous_hash, chain_hash)
-            SELECT sequence, type, "itemId", "manifestHash", edition, keeper, transaction, "publishedAt",
-              "previousHash", "chainHash"
-            FROM json_to_recordset(${JSON.stringify(appended)}::json) AS r(sequence bigint, type text, "itemId" text,
-              "manifestHash" text, edition int, keeper text, transaction text, "publishedAt" text,
-              "previousHash" text, "chainHash" text)
-          )
-          UPDATE publication_head SET sequence = ${sequence}::bigint, chain_hash = ${previousHash} WHERE id = 1`
-        return appended
+      return PublicationChain.of({
+        append: Effect.fn("PublicationChain.append")((entries) => chain.append(() => Effect.succeed(entries))),
+        segment: Effect.fn("PublicationChain.segment")(chain.segment, Effect.orDie),
       })
-
-      const segment = Effect.fn("PublicationChain.segment")(function* (from: number, limit: number) {
-        const rows = yield* sql<Row & { headSequence: bigint; headHash: string }>`
-          SELECT h.sequence AS head_sequence, h.chain_hash AS head_hash, p.sequence, p.type, p.item_id, p.manifest_hash,
-            p.edition, p.keeper, p.transaction, p.published_at, p.previous_hash, p.chain_hash
-          FROM publication_head h
-          LEFT JOIN publications p ON p.sequence BETWEEN ${from - 1}::bigint AND ${from + limit - 1}::bigint
-          WHERE h.id = 1 ORDER BY p.sequence`
-        const first = rows[0]
-        const head =
-          first === undefined ? HashChain.genesis : { sequence: Number(first.headSequence), chainHash: first.headHash }
-        const stored = rows.flatMap(({ headHash: _, headSequence: __, ...row }) =>
-          row.itemId === null ? [] : [{ ...row, sequence: Number(row.sequence) }],
-        )
-        return yield* chain.segment(stored, head, from, limit)
-      })
-
-      /** Publishes manifests that are new or have changed; several servers may start at once. */
-      const publish = Effect.gen(function* () {
-        yield* lockedHead
-        const known = yield* sql<{ key: string }>`
-          SELECT item_id || ' ' || manifest_hash AS key FROM publications WHERE type = 'manifest'`
-        const published = new Set(known.map(({ key }) => key))
-        const publishedAt = yield* now
-        const fresh = [...items.values()].filter((item) => !published.has(`${item.id} ${item.manifestHash}`))
-        if (fresh.length > 0) {
-          yield* append(
-            fresh.map(({ id, manifestHash }) => ({
-              type: "manifest",
-              itemId: id,
-              manifestHash,
-              edition: null,
-              keeper: null,
-              transaction: null,
-              publishedAt,
-            })),
-          )
-        }
-      })
-      yield* transaction(sql, publish)
-
-      return PublicationChain.of({ append, segment })
     }),
   )
 }

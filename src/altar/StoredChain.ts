@@ -1,0 +1,123 @@
+/** A hash chain in the database, whatever it links: appended under its locked head, re-hashed when it is read. */
+import { Effect, Option, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { Moment, rowsOf, Whole } from "../platform/Rows.ts"
+import * as HashChain from "./HashChain.ts"
+
+/** The place of a link, which its hash covers together with its parts. */
+export type Place = Pick<HashChain.Link, "sequence" | "previousHash">
+
+/** How one chain is stored. `Parts` is what is hashed, `New` what is appended, `Shown` what a segment reads. */
+interface Storage<Parts, New extends Parts, Shown extends Parts & HashChain.Link> {
+  /** What the log calls a link. */
+  readonly name: string
+  readonly links: string
+  readonly head: string
+  /** The column of the head that holds the time of its newest link, where links have a time that never runs back. */
+  readonly newest?: string
+  /** SQL types of what is appended, by member. */
+  readonly types: { readonly [Name in keyof New]: string }
+  readonly row: Schema.Codec<Shown, unknown> & { readonly fields: Schema.Struct.Fields }
+  readonly hashOf: (parts: Parts, place: Place) => string
+}
+
+export interface StoredChain<Parts, New, Shown> {
+  /**
+   * Appends what `write` makes while the head is locked, in order; to be run inside a transaction. `time` is the
+   * database's clock, the one that all servers share, and never before the newest link's.
+   */
+  readonly append: <E>(
+    write: (time: string) => Effect.Effect<ReadonlyArray<New>, E>,
+  ) => Effect.Effect<ReadonlyArray<New & HashChain.Link>, E | SqlError.SqlError>
+  /** At most `limit` links from `from` on, the one before them, and the head: one round trip. */
+  readonly segment: (from: number, limit: number) => Effect.Effect<HashChain.Segment<Shown>, HashChain.ChainBroken>
+  /** Fails at the first of these links that does not follow `anchor` or does not hash. */
+  readonly check: (
+    links: ReadonlyArray<Parts & HashChain.Link>,
+    anchor: HashChain.Head,
+  ) => Effect.Effect<void, HashChain.ChainBroken>
+  /** The newest link, re-hashed together with the last one that was found broken. */
+  readonly current: Effect.Effect<HashChain.Head, HashChain.ChainBroken>
+}
+
+const snake = (name: string) => name.replace(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`)
+
+const placeColumns = { sequence: "bigint", previousHash: "text", chainHash: "text" }
+
+export const make = Effect.fnUntraced(function* <
+  Parts,
+  New extends Parts & object,
+  Shown extends Parts & HashChain.Link,
+>(storage: Storage<Parts, New, Shown>) {
+  const { hashOf, name, newest, row, types } = storage
+  // Segments are long and read most: their columns are named in SQL rather than respelled in each row.
+  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+  const chain = yield* HashChain.make<Parts & HashChain.Link>(name, (link) => hashOf(link, link))
+
+  const [head, links] = [sql.literal(storage.head), sql.literal(storage.links)]
+  const headColumns = sql.literal('h.sequence AS "headSequence", h.chain_hash AS "headHash"')
+  const shown = sql.literal(
+    Object.keys(row.fields)
+      .map((member) => `l.${snake(member)} AS "${member}"`)
+      .join(", "),
+  )
+  const columns = Object.entries<string>({ ...types, ...placeColumns })
+  const written = sql.literal(columns.map(([member]) => snake(member)).join(", "))
+  const members = sql.literal(columns.map(([member]) => `"${member}"`).join(", "))
+  const typed = sql.literal(columns.map(([member, type]) => `"${member}" ${type}`).join(", "))
+  const time = sql.literal(newest === undefined ? "clock_timestamp()" : `greatest(clock_timestamp(), ${newest})`)
+
+  const headOf = rowsOf(storage.head, Schema.Struct({ headSequence: Whole, headHash: Schema.String }))
+  const lockedOf = rowsOf(storage.head, Schema.Struct({ headSequence: Whole, headHash: Schema.String, time: Moment }))
+  const linksOf = rowsOf(storage.links, row)
+  const headless = Effect.die(`the chain of each ${name} has no head`)
+
+  const append: StoredChain<Parts, New, Shown>["append"] = (write) =>
+    Effect.gen(function* () {
+      const [locked] = yield* lockedOf(
+        sql`SELECT ${headColumns}, ${time} AS time FROM ${head} h WHERE id = 1 FOR UPDATE`,
+      )
+      if (locked === undefined) return yield* headless
+      let sequence = locked.headSequence
+      let previousHash = locked.headHash
+      const appended = (yield* write(locked.time)).map((entry): New & HashChain.Link => {
+        const place = { sequence: (sequence += 1), previousHash }
+        previousHash = hashOf(entry, place)
+        return { ...entry, ...place, chainHash: previousHash }
+      })
+      if (appended.length === 0) return appended
+      const moved = newest === undefined ? sql`` : sql`, ${sql.literal(newest)} = ${locked.time}::timestamptz`
+      yield* sql`
+        WITH appended AS (
+          INSERT INTO ${links} (${written})
+          SELECT ${members} FROM json_to_recordset(${JSON.stringify(appended)}::json) AS r(${typed})
+        )
+        UPDATE ${head} SET sequence = ${sequence}::bigint, chain_hash = ${previousHash}${moved} WHERE id = 1`
+      return appended
+    })
+
+  const segment: StoredChain<Parts, New, Shown>["segment"] = Effect.fnUntraced(function* (from, limit) {
+    const rows = yield* Effect.orDie(sql<{ readonly sequence: unknown }>`
+      SELECT ${headColumns}, ${shown}
+      FROM ${head} h LEFT JOIN ${links} l ON l.sequence BETWEEN ${from - 1}::bigint AND ${from + limit - 1}::bigint
+      WHERE h.id = 1 ORDER BY l.sequence`)
+    const [now] = yield* headOf(Effect.succeed(rows.slice(0, 1)))
+    if (now === undefined) return yield* headless
+    // An empty range is one row, which has nothing but the head.
+    const stored = yield* linksOf(Effect.succeed(rows.filter(({ sequence }) => sequence !== null)))
+    return yield* chain.segment(stored, { sequence: now.headSequence, chainHash: now.headHash }, from, limit)
+  })
+
+  const current = Effect.gen(function* () {
+    const known = yield* chain.brokenAt
+    if (Option.isSome(known)) {
+      yield* segment(known.value, 1)
+      yield* chain.mended
+    }
+    const [now] = yield* headOf(Effect.orDie(sql`SELECT ${headColumns} FROM ${head} h WHERE id = 1`))
+    if (now === undefined) return yield* headless
+    return (yield* segment(Math.max(1, now.headSequence), 1)).head
+  })
+
+  return { append, segment, check: chain.check, current } satisfies StoredChain<Parts, New, Shown>
+})

@@ -1,0 +1,87 @@
+/** How stones are read: each is re-hashed before it is shown. */
+import { Effect, Schema, Tuple } from "effect"
+import type { SqlClient } from "effect/sql"
+import { WitnessNotFound } from "../../../schema/altar/Witness.ts"
+import * as Ledger from "../../payments/ledger/Queries.ts"
+import { currentReceipt } from "../../payments/Receipts.ts"
+import { rowsOf, Whole } from "../../platform/Rows.ts"
+import { listedOf, stoneColumns, StoneRow } from "./StoneRow.ts"
+import type { Stone, WitnessChain } from "./WitnessChain.ts"
+
+const headColumns = { headSequence: Whole, headHash: Schema.String }
+
+/** An empty page is one row, which has nothing but the head. */
+const ListRow = Schema.Union([Schema.Struct({ id: Schema.Null }), StoneRow]).mapMembers(
+  Tuple.map(Schema.fieldsAssign(headColumns)),
+)
+
+const listOf = rowsOf("witness_stones", ListRow)
+const stonesOf = rowsOf("witness_stones", StoneRow)
+const paidStonesOf = rowsOf(
+  "witness_stones",
+  Schema.Struct({ ...StoneRow.fields, receipt: Schema.String, ...Ledger.standingColumns }),
+)
+
+export const make = (sql: SqlClient.SqlClient, chain: WitnessChain["Service"], publicUrl: string) => {
+  const ledger = Ledger.make(sql)
+  const columns = sql.literal(stoneColumns)
+  const stones = sql.literal("witness_stones s LEFT JOIN witness_reveals r ON r.stone_id = s.id")
+
+  const list = Effect.fn("WitnessStones.list")(function* (limit: number, before: number | undefined) {
+    const rows = yield* Effect.orDie(
+      listOf(sql`
+        SELECT h.sequence AS head_sequence, h.chain_hash AS head_hash, s.*
+        FROM witness_head h LEFT JOIN LATERAL (
+          SELECT ${columns} FROM ${stones}
+          WHERE s.sequence < ${before ?? Number.MAX_SAFE_INTEGER}::bigint
+          ORDER BY s.sequence DESC LIMIT ${limit}::int
+        ) s ON true
+        WHERE h.id = 1 ORDER BY s.sequence DESC`),
+    )
+    const [first] = rows
+    if (first === undefined) return yield* Effect.die("the witness chain has no head")
+    const found = rows.filter((row) => row.id !== null)
+    const oldest = found.at(-1)
+    if (oldest !== undefined) {
+      yield* chain.check(found.toReversed(), { sequence: oldest.sequence - 1, chainHash: oldest.previousHash })
+    }
+    return {
+      stones: found.map((row) => listedOf(publicUrl, row)),
+      head: { sequence: first.headSequence, chainHash: first.headHash },
+      next: oldest !== undefined && oldest.sequence > 1 ? oldest.sequence : null,
+    }
+  })
+
+  /** A stone alone proves its own link; the stones before it prove theirs. */
+  const checkAlone = (stone: Stone) =>
+    chain.check([stone], { sequence: stone.sequence - 1, chainHash: stone.previousHash })
+
+  const find = Effect.fn("WitnessStones.find")(function* (
+    by: { readonly spirit: string } | { readonly hash: string },
+    limit: number,
+  ) {
+    const which =
+      "spirit" in by
+        ? sql`s.spirit = ${by.spirit}::text`
+        : sql`(s.commitment = ${by.hash}::text OR s.chain_hash = ${by.hash}::text)`
+    const rows = yield* Effect.orDie(
+      stonesOf(sql`
+        SELECT ${columns} FROM ${stones} WHERE ${which} ORDER BY s.sequence DESC LIMIT ${limit}::int`),
+    )
+    yield* Effect.forEach(rows, checkAlone, { discard: true })
+    return rows.map((row) => listedOf(publicUrl, row))
+  })
+
+  const get = Effect.fn("WitnessStones.get")(function* (id: string) {
+    const [row] = yield* Effect.orDie(
+      paidStonesOf(sql`
+        SELECT ${columns}, a.receipt, ${ledger.standing}
+        FROM ${stones} JOIN ${ledger.settledActs} ON a.id = s.id WHERE s.id = ${id}::uuid`),
+    )
+    if (row === undefined) return yield* new WitnessNotFound({})
+    yield* checkAlone(row)
+    return { stone: listedOf(publicUrl, row), receipt: currentReceipt(row.receipt, row) }
+  })
+
+  return { find, get, list }
+}

@@ -1,0 +1,58 @@
+/** A stone as it lies in the database, and as it is shown. */
+import { Schema } from "effect"
+import { recipe } from "../../../schema/altar/Commitment.ts"
+import { SpiritId } from "../../../schema/altar/Spirit.ts"
+import { type ListedStone, StoneKind, type WitnessStone } from "../../../schema/altar/Witness.ts"
+import { Moment } from "../../platform/Rows.ts"
+import { linkColumns, type Stone } from "./WitnessChain.ts"
+
+/** A stone with its reveal, as `stoneColumns` select them. */
+export const StoneRow = Schema.Struct({
+  ...linkColumns,
+  kind: StoneKind,
+  spirit: SpiritId,
+  agentName: Schema.NullOr(Schema.String),
+  revealText: Schema.NullOr(Schema.String),
+  revealHidden: Schema.NullOr(Schema.Boolean),
+  revealAgentName: Schema.NullOr(Schema.String),
+  revealedAt: Schema.NullOr(Moment),
+})
+export type StoneRow = typeof StoneRow.Type
+
+/** Stones as `s`, their reveals as `r`. */
+export const stoneColumns =
+  "s.*, r.text AS reveal_text, r.hidden AS reveal_hidden, r.agent_name AS reveal_agent_name, r.revealed_at"
+
+const chainRecipe =
+  "chainHash = lowercase hex SHA-256( previousHash 0x00 sequence 0x00 commitment 0x00 witnessedAt 0x00 transaction ) in UTF-8; previousHash of the first stone is 64 zeros"
+
+/** The public record of a stone. */
+export const recordOf = (publicUrl: string, stone: Stone): WitnessStone => ({
+  id: stone.id,
+  permalink: `${publicUrl}/witness/${stone.id}`,
+  commitment: stone.commitment,
+  kind: stone.kind,
+  spirit: stone.spirit,
+  witnessedAt: stone.witnessedAt,
+  sequence: stone.sequence,
+  chainHash: stone.chainHash,
+  previousHash: stone.previousHash,
+  payer: stone.payer,
+  transaction: stone.transaction,
+  verify: { recipe: `${recipe}; ${chainRecipe}`, revealUrl: `${publicUrl}/api/witness/${stone.id}/reveal` },
+})
+
+/** The record with what is public of its reveal. */
+export const listedOf = (publicUrl: string, row: StoneRow): typeof ListedStone.Type => ({
+  ...recordOf(publicUrl, row),
+  agentName: row.agentName,
+  reveal:
+    row.revealedAt === null || row.revealHidden === null
+      ? null
+      : {
+          text: row.revealHidden ? null : row.revealText,
+          hidden: row.revealHidden,
+          agentName: row.revealAgentName,
+          revealedAt: row.revealedAt,
+        },
+})

@@ -1,0 +1,47 @@
+/** What the ledger lets others read inside a statement of their own, so that a read stays one round trip. */
+import { Effect, Schema } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { Finality } from "../../../schema/payments/Payment.ts"
+import { rowsOf } from "../../platform/Rows.ts"
+
+/** How the payment of a settled act stands now: `columnsOf(...).standing`. */
+export const standingColumns = {
+  rail: Schema.Literals(["x402", "card"]),
+  finality: Finality,
+  currentTransaction: Schema.NullOr(Schema.String),
+}
+
+const stateOf = rowsOf(
+  "payment_attempts",
+  Schema.Struct({ state: Schema.Literals(["pending", "settled", "failed"]) }),
+)
+
+export const make = (sql: SqlClient.SqlClient) => ({
+  /** Settled acts as `a`, with their payments as `p`; `actColumns` are of both. */
+  settledActs: sql.literal("acts a JOIN payment_attempts p ON p.id = a.id"),
+  standing: sql.literal("p.rail, p.finality, p.current_transaction"),
+  /** Where the payer of a settled act is this wallet, however it is spelled. */
+  paidBy: (wallet: string) => sql`p.state = 'settled' AND lower(p.payer) = ${wallet.toLowerCase()}::text`,
+  /** Where this transaction settled an act, or holds its transfer now. */
+  settledIn: (transaction: string) => {
+    const hash = transaction.toLowerCase()
+    return sql`p.state = 'settled' AND (p.transaction = ${hash}::text OR p.current_transaction = ${hash}::text)`
+  },
+  newestPayment: sql.literal("p.ended_at DESC, p.id DESC"),
+  /** The act that settled last, as a relation. */
+  newestAct: sql.literal("(SELECT * FROM acts ORDER BY settled_at DESC, id DESC LIMIT 1)"),
+  /** `settled_at` and `id` of an act, as a row. */
+  placeOfAct: (id: string) => sql`(SELECT settled_at, id FROM acts WHERE id = ${id}::uuid)`,
+  /** All that ever settled, as a relation of one row: `settled` and `cents`. */
+  totals: sql.literal("(SELECT settled, (settled_atomic / 10000)::bigint AS cents FROM payment_totals WHERE id = 1)"),
+  /** Whether an attempt holds the claim of this name, for now or for ever. */
+  isClaimed: (name: Statement.Fragment) => sql`EXISTS (SELECT 1 FROM payment_claims WHERE name = ${name})`,
+  /** How many numbers of a pool are out; null while none was drawn. */
+  drawn: (pool: Statement.Fragment) =>
+    sql`(SELECT highest - cardinality(released) FROM payment_pools WHERE name = ${pool})`,
+  /** Whether an attempt of one of these acts is still open. */
+  isPending: (id: string, acts: ReadonlyArray<string>) =>
+    stateOf(sql`SELECT state FROM payment_attempts WHERE id = ${id}::uuid AND act = ANY(${acts}::text[])`).pipe(
+      Effect.map(([attempt]) => attempt?.state === "pending"),
+    ),
+})
