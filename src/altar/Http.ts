@@ -137,7 +137,6 @@ const paidActs = HttpApiBuilder.group(Api, "paid", (handlers) =>
           Effect.flatMap(unsealBody),
           Effect.flatMap((body) => candles.unseal(params.candleId, body)),
           Effect.map(({ candle, replayed }) => first(!replayed, { candle })),
-          Effect.catchTag("SqlError", Effect.die),
         ),
       )
   }),
@@ -175,9 +174,7 @@ const reads = HttpApiBuilder.group(Api, "reads", (handlers) =>
         ),
       )
       .handleRaw("readAct", ({ params, request }) =>
-        acts.get(params.actId).pipe(
-          Effect.map((act) => fresh(request, `{"ok":true,"act":${act}}`)),
-        ),
+        acts.get(params.actId).pipe(Effect.map((act) => fresh(request, `{"ok":true,"act":${act}}`))),
       )
       .handleRaw("elements", ({ request }) =>
         Effect.map(catalogs.get("elements"), (all) => freshJson(request, all)).pipe(Effect.orDie),
@@ -189,11 +186,13 @@ const reads = HttpApiBuilder.group(Api, "reads", (handlers) =>
         Effect.map(catalogs.get("pixels"), (all) => freshJson(request, all)).pipe(Effect.orDie),
       )
       .handleRaw("publications", ({ query, request }) =>
-        publications.segment(query.from ?? 1, query.limit ?? 50).pipe(
-          Effect.map(({ anchor, head, links, next }) =>
-            freshJson(request, { ok: true, anchor, entries: links, head, next }),
+        publications
+          .segment(query.from ?? 1, query.limit ?? 50)
+          .pipe(
+            Effect.map(({ anchor, head, links, next }) =>
+              freshJson(request, { ok: true, anchor, entries: links, head, next }),
+            ),
           ),
-        ),
       )
   }),
 )

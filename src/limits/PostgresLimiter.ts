@@ -61,12 +61,15 @@ export const layer = (now: string = "clock_timestamp()") =>
         return row === undefined ? Windows.left(policy, [], 0) : Windows.leftOf(policy, row)
       }, Effect.orDie)
 
-      const take = Effect.fn("RateLimiter.take")(function* (policy: Policy, key: string) {
-        const statement = statementsOf(policy)
-        const { values } = yield* statement.enter([key])
-        const [row] = yield* countsOf(retryConflicts(statement.take({ ...values, key: keyOf(policy, key) })))
-        return row === undefined ? yield* exceeded(yield* look(policy, key), policy) : Windows.leftOf(policy, row)
-      }, Effect.catchTag("SqlError", Effect.die))
+      const take = Effect.fn("RateLimiter.take")(
+        function* (policy: Policy, key: string) {
+          const statement = statementsOf(policy)
+          const { values } = yield* statement.enter([key])
+          const [row] = yield* countsOf(retryConflicts(statement.take({ ...values, key: keyOf(policy, key) })))
+          return row === undefined ? yield* exceeded(yield* look(policy, key), policy) : Windows.leftOf(policy, row)
+        },
+        Effect.catchTag("SqlError", Effect.die),
+      )
 
       const sweepOnce = Effect.flatMap(
         Clock.currentTimeMillis,

@@ -1,24 +1,22 @@
 /** The field guide's pages: each reads its services once and is written as a whole document. */
 import { Clock, Effect, Layer, Schema } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { SqlError } from "effect/sql"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
-import type { CatalogItem } from "../../schema/altar/Catalog.ts"
 import { Acts } from "../altar/Acts.ts"
 import { CandleWall } from "../altar/candles/CandleWall.ts"
 import { Catalogs } from "../altar/guide/Catalogs.ts"
 import { Collectibles } from "../altar/collectibles/Collectibles.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { FieldGuide } from "../altar/guide/FieldGuide.ts"
-import { type CatalogName, Items } from "../altar/collectibles/Items.ts"
+import { type CatalogName, catalogs as titles, Items } from "../altar/collectibles/Items.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as CandlesPage from "./templates/Candles.ts"
 import * as CatalogPage from "./templates/Catalog.ts"
-import { actOf } from "./templates/Deeds.ts"
+import { actOf } from "./templates/ActList.ts"
 import * as HomePage from "./templates/Home.ts"
 import type { Page } from "./templates/Layout.ts"
-import * as MinePage from "./templates/Mine.ts"
+import * as MyPurchasesPage from "./templates/MyPurchases.ts"
 import { plateOf } from "./templates/Plates.ts"
 import * as SpiritPage from "./templates/Spirit.ts"
 import * as WitnessPage from "./templates/Witness.ts"
@@ -28,7 +26,6 @@ import { Search } from "./Search.ts"
 type Request = HttpServerRequest.HttpServerRequest
 
 const isSpirit = Schema.is(SpiritId)
-const isItems: (value: unknown) => value is ReadonlyArray<typeof CatalogItem.Type> = Array.isArray
 
 const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
   ["elements", "Twelve plain things one could find on a walk."],
@@ -113,12 +110,12 @@ const routes = HttpRouter.use((router) =>
     })
 
     const catalog = Effect.gen(function* () {
-      const read = yield* Effect.forEach(shelves, ([name]) => catalogs.get(name), { concurrency: "unbounded" })
       return CatalogPage.catalog({
-        shelves: shelves.map(([name, note], index) => {
-          const items = read[index]?.[name]
-          return { id: name, title: String(read[index]?.["name"]), note, items: isItems(items) ? items : [] }
-        }),
+        shelves: yield* Effect.forEach(
+          shelves,
+          ([id, note]) => Effect.map(catalogs.items(id), (items) => ({ id, title: titles[id].title, note, items })),
+          { concurrency: "unbounded" },
+        ),
         terms:
           "An edition is a numbered record kept by this site under the wallet that paid. It is not an on-chain token, cannot be transferred, and has no resale route and no financial return.",
         payment: catalogs.payment,
@@ -153,26 +150,17 @@ const routes = HttpRouter.use((router) =>
       const asked = Pages.urlOf(request).searchParams.get("wallet")?.slice(0, 100).trim()
       const wallet = asked !== undefined && /^0x[0-9a-fA-F]{40}$/u.test(asked) ? asked : undefined
       const paid = wallet === undefined ? undefined : (yield* acts.paidBy({ wallet }, mostOfOne)).map(actOf)
-      return MinePage.mine({ asked: asked === "" ? undefined : asked, acts: paid, most: mostOfOne, now })
+      return MyPurchasesPage.myPurchases({ asked: asked === "" ? undefined : asked, acts: paid, most: mostOfOne, now })
     })
-
-    const guarded = (
-      request: Request,
-      made: Effect.Effect<HttpServerResponse.HttpServerResponse, SqlError.SqlError | ChainBroken>,
-    ) =>
-      Pages.guarded(
-        publicUrl,
-        Effect.catchTag(made, "ChainBroken", (error) => Effect.succeed(Pages.broken(publicUrl, request, error))),
-      )
 
     const page = (
       path: "/v2/" | "/v2/candles" | "/v2/catalog" | "/v2/mine" | "/v2/spirits/:id",
-      make: (request: Request, id: string) => Effect.Effect<Page | undefined, SqlError.SqlError | ChainBroken>,
+      make: (request: Request, id: string) => Effect.Effect<Page | undefined, ChainBroken>,
     ) =>
       router.add("GET", path, (request) =>
         Effect.flatMap(HttpRouter.params, ({ id }) =>
-          guarded(
-            request,
+          Pages.guarded(
+            publicUrl,
             Effect.map(make(request, id ?? ""), (made) =>
               made === undefined
                 ? Pages.notFound(publicUrl, request, "There is no such plate. The guide has twenty-four.")
@@ -187,7 +175,7 @@ const routes = HttpRouter.use((router) =>
     yield* page("/v2/candles", candles)
     yield* page("/v2/catalog", () => catalog)
     yield* page("/v2/mine", mine)
-    yield* router.add("GET", "/v2/witness", (request) => guarded(request, witness(request)))
+    yield* router.add("GET", "/v2/witness", (request) => Pages.guarded(publicUrl, witness(request)))
 
     for (const [from, to] of shortcuts) {
       yield* router.add("GET", from, HttpServerResponse.redirect(to, { status: 308 }))

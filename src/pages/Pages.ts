@@ -6,7 +6,7 @@ import { Uuid } from "../../schema/Common.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { fresh } from "../platform/http/Responses.ts"
 import { layout, type Page } from "./templates/Layout.ts"
-import * as Trouble from "./templates/Trouble.ts"
+import * as ErrorPage from "./templates/ErrorPage.ts"
 
 export const isUuid = Schema.is(Uuid)
 
@@ -19,30 +19,34 @@ const bare = (publicUrl: string, status: number, page: Page) =>
   HttpServerResponse.text(layout(publicUrl, page), { status, contentType, headers: { "cache-control": "no-store" } })
 
 export const notFound = (publicUrl: string, request: HttpServerRequest.HttpServerRequest, what: string) =>
-  bare(publicUrl, 404, Trouble.notFound(what, urlOf(request).pathname))
+  bare(publicUrl, 404, ErrorPage.notFound(what, urlOf(request).pathname))
 
 export const page = (publicUrl: string, request: HttpServerRequest.HttpServerRequest, shown: Page) =>
   fresh(request, layout(publicUrl, shown), contentType)
 
-/** The same page whatever fails while it is made; the log has the cause, under the number the page names. */
-export const guarded = <E, R>(
+/**
+ * A page whatever fails while it is made. A chain that does not hold is said aloud; the log has the cause of all else,
+ * under the number the page names.
+ */
+export const guarded = <R>(
   publicUrl: string,
-  handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  handled: Effect.Effect<HttpServerResponse.HttpServerResponse, ChainBroken, R>,
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>
-  Effect.catchCauseIf(
-    handled,
-    (cause) => !Cause.hasInterruptsOnly(cause),
-    (cause) =>
-      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-        const requestId = randomUUID()
-        const path = urlOf(request).pathname
-        return Effect.as(
-          Effect.logError("A page failed", requestId, cause),
-          bare(publicUrl, 500, Trouble.failed(requestId, path)),
-        )
-      }),
-  ).pipe(Effect.orDie)
-
-/** A chain that does not hold is said aloud. */
-export const broken = (publicUrl: string, request: HttpServerRequest.HttpServerRequest, { message }: ChainBroken) =>
-  bare(publicUrl, 500, Trouble.broken(message, urlOf(request).pathname))
+  handled.pipe(
+    Effect.catchTag("ChainBroken", ({ message }) =>
+      Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+        bare(publicUrl, 500, ErrorPage.broken(message, urlOf(request).pathname)),
+      ),
+    ),
+    Effect.catchCauseIf(
+      (cause) => !Cause.hasInterruptsOnly(cause),
+      (cause) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+          const requestId = randomUUID()
+          return Effect.as(
+            Effect.logError("A page failed", requestId, cause),
+            bare(publicUrl, 500, ErrorPage.failed(requestId, urlOf(request).pathname)),
+          )
+        }),
+    ),
+  )

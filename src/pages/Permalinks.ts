@@ -1,10 +1,10 @@
 /** Permalinks answer a browser with a page and a program with the record, under one address for ever. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ActNotFound } from "../../schema/payments/Act.ts"
+import { Receipt } from "../../schema/payments/Payment.ts"
 import { NotAcceptable } from "../../schema/Errors.ts"
 import { WitnessNotFound } from "../../schema/altar/Witness.ts"
-import type { SqlError } from "effect/sql"
 import { Acts } from "../altar/Acts.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
@@ -12,7 +12,7 @@ import { preferred } from "../platform/http/Accept.ts"
 import { fresh, refuse } from "../platform/http/Responses.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as ActPage from "./templates/Act.ts"
-import { actOf } from "./templates/Deeds.ts"
+import { actOf } from "./templates/ActList.ts"
 import type { Page } from "./templates/Layout.ts"
 import * as StonePage from "./templates/Stone.ts"
 import * as Pages from "./Pages.ts"
@@ -24,9 +24,13 @@ const kinds = ["text/html", "application/json"] as const
 
 type Kind = (typeof kinds)[number]
 
+const receiptOf = Schema.decodeUnknownSync(Schema.fromJsonString(Receipt))
+
 type Missing = ActNotFound | WitnessNotFound
 
-type Find = (id: string) => Effect.Effect<Found, Missing | SqlError.SqlError | ChainBroken>
+const isMissing = (error: Missing | ChainBroken): error is Missing => "code" in error
+
+type Find = (id: string) => Effect.Effect<Found, Missing | ChainBroken>
 
 interface Nothing {
   readonly refusal: () => Missing
@@ -54,7 +58,7 @@ export const layer = HttpRouter.use((router) =>
     const stone: Find = (id) =>
       Effect.map(stones.get(id), ({ receipt, stone: one }): Found => ({
         json: `{"ok":true,"stone":${JSON.stringify(one)},"receipt":${receipt}}`,
-        page: () => StonePage.stone({ stone: one, receipt: JSON.parse(receipt) }),
+        page: () => StonePage.stone({ stone: one, receipt: receiptOf(receipt) }),
       }))
 
     const respond = (request: Request, kind: Kind, found: Found) =>
@@ -70,14 +74,9 @@ export const layer = HttpRouter.use((router) =>
       if (!Pages.isUuid(id)) return Effect.succeed(missing())
       const found = find(id).pipe(
         Effect.map((one) => respond(request, kind, one)),
-        Effect.catch((error) => {
-          if (!("_tag" in error)) return Effect.succeed(missing())
-          return error._tag === "ChainBroken" && kind === "text/html"
-            ? Effect.succeed(Pages.broken(publicUrl, request, error))
-            : Effect.die(error)
-        }),
+        Effect.catchIf(isMissing, () => Effect.succeed(missing())),
       )
-      return kind === "text/html" ? Pages.guarded(publicUrl, found) : found
+      return kind === "text/html" ? Pages.guarded(publicUrl, found) : Effect.orDie(found)
     }
 
     const varied = HttpServerResponse.setHeader("vary", "accept")

@@ -1,11 +1,10 @@
 /** Finds acts by what a reader has in hand, among all of them. */
 import { Context, Effect, Layer } from "effect"
-import type { SqlError } from "effect/sql"
 import { Acts } from "../altar/Acts.ts"
 import type { ChainBroken, Head } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
-import { actOf, pathOf, sentence, type SettledAct } from "./templates/Deeds.ts"
+import { actOf, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
 import type { Found } from "./templates/Witness.ts"
 import { isUuid } from "./Pages.ts"
 
@@ -24,7 +23,7 @@ export class Search extends Context.Service<
   Search,
   {
     /** `head` is the head of the chain as the page shows it. */
-    find(asked: string, head: Head): Effect.Effect<Answer, SqlError.SqlError | ChainBroken>
+    find(asked: string, head: Head): Effect.Effect<Answer, ChainBroken>
   }
 >()("spirit-altar/pages/Search") {
   static readonly layer = Layer.effect(
@@ -37,10 +36,7 @@ export class Search extends Context.Service<
       const byId = (asked: string) =>
         acts.get(asked).pipe(
           Effect.map((text): Answer => ({ _tag: "Page", path: pathOf(actOf(text)) })),
-          Effect.catchIf(
-            (error) => "code" in error,
-            () => Effect.succeed(nothing(asked, "All settled acts were searched for this id.")),
-          ),
+          Effect.catch(() => Effect.succeed(nothing(asked, "All settled acts were searched for this id."))),
         )
 
       const bySequence = (asked: string, head: Head) =>

@@ -83,7 +83,10 @@ export const make = Effect.fnUntraced(function* (
         heads: parts.map(({ head }) => head),
         middles: parts.map(({ middle }) => middle),
       }),
-    ).pipe(postsOf, Effect.onError(() => Effect.forEach(addresses, release, { discard: true })))
+    ).pipe(
+      postsOf,
+      Effect.onError(() => Effect.forEach(addresses, release, { discard: true })),
+    )
     for (const { nth, used } of rows) if (used === null) yield* release(addresses[nth - 1] ?? "")
     const byNth = new Map(rows.map((row) => [row.nth, row]))
     return batch.flatMap((_, index) => byNth.get(index + 1) ?? [])
@@ -97,24 +100,27 @@ export const make = Effect.fnUntraced(function* (
       row.verdict === "full" ? exceeded([...left, ...leftOfRoom(row)], newMessages) : exceeded(left, sends),
     )
 
-  return Effect.fn("RoomStore.send")(function* (
-    id: string,
-    message: MessageBody,
-    caller: Caller,
-  ): Effect.fn.Return<Admitted<PostedMessage>, Exceeded | SqlError.SqlError> {
-    const row = yield* ask({ id, message, caller })
-    const { at, oldest, used } = row
-    if (used === null || oldest === null || at === null) return yield* yield* refusal(row, caller.address)
-    const left = [...Windows.leftOf(sends, { used, oldest, at }), ...leftOfRoom(row)]
-    const room = opened(row)
-    if (Result.isFailure(room)) return { left, outcome: Result.fail(room.failure) }
-    if (row.verdict === "conflict") return { left, outcome: Result.fail(new RoomConflict({})) }
-    const text = row.body ?? (yield* originalOf(id, row.original))
-    // Its room was deleted in between.
-    if (text === undefined) return { left, outcome: Result.fail(new RoomNotFound({})) }
-    return {
-      left,
-      outcome: Result.succeed({ room: room.success, message: text, duplicate: row.verdict === "replay" }),
-    }
-  }, Effect.catchTag("SqlError", Effect.die))
+  return Effect.fn("RoomStore.send")(
+    function* (
+      id: string,
+      message: MessageBody,
+      caller: Caller,
+    ): Effect.fn.Return<Admitted<PostedMessage>, Exceeded | SqlError.SqlError> {
+      const row = yield* ask({ id, message, caller })
+      const { at, oldest, used } = row
+      if (used === null || oldest === null || at === null) return yield* yield* refusal(row, caller.address)
+      const left = [...Windows.leftOf(sends, { used, oldest, at }), ...leftOfRoom(row)]
+      const room = opened(row)
+      if (Result.isFailure(room)) return { left, outcome: Result.fail(room.failure) }
+      if (row.verdict === "conflict") return { left, outcome: Result.fail(new RoomConflict({})) }
+      const text = row.body ?? (yield* originalOf(id, row.original))
+      // Its room was deleted in between.
+      if (text === undefined) return { left, outcome: Result.fail(new RoomNotFound({})) }
+      return {
+        left,
+        outcome: Result.succeed({ room: room.success, message: text, duplicate: row.verdict === "replay" }),
+      }
+    },
+    Effect.catchTag("SqlError", Effect.die),
+  )
 })

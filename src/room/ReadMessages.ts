@@ -75,22 +75,28 @@ export const make = Effect.fnUntraced(function* (
         proofs: polls.map(({ caller }) => invites.proofOf(caller.token)),
         keys: addresses.map(gate.keyOf),
       }),
-    ).pipe(pollsOf, Effect.onError(() => Effect.forEach(addresses, release, { discard: true })))
+    ).pipe(
+      pollsOf,
+      Effect.onError(() => Effect.forEach(addresses, release, { discard: true })),
+    )
     const byPlace = new Map(rows.map((row) => [row.place, row]))
     return polls.map((_, index) => ({ row: byPlace.get(index + 1) }))
   })
 
   const ask = yield* Batches.make({ keysOf: ({ caller }: Poll) => [caller.address], run })
 
-  return Effect.fn("RoomStore.read")(function* (id: string, after: number, caller: Caller) {
-    const { row } = yield* ask({ id, after, caller })
-    if (row === undefined) return yield* exceeded(yield* limiter.look(reads, caller.address), reads)
-    const outcome = Result.map(opened(row), (room) => ({
-      room,
-      messages: row.messages ?? "",
-      truncated: after > 0 && after < room.latestSequence - retained,
-      serverTime: row.at.toISOString(),
-    }))
-    return { left: Windows.leftOf(reads, row), outcome }
-  }, Effect.catchTag("SqlError", Effect.die))
+  return Effect.fn("RoomStore.read")(
+    function* (id: string, after: number, caller: Caller) {
+      const { row } = yield* ask({ id, after, caller })
+      if (row === undefined) return yield* exceeded(yield* limiter.look(reads, caller.address), reads)
+      const outcome = Result.map(opened(row), (room) => ({
+        room,
+        messages: row.messages ?? "",
+        truncated: after > 0 && after < room.latestSequence - retained,
+        serverTime: row.at.toISOString(),
+      }))
+      return { left: Windows.leftOf(reads, row), outcome }
+    },
+    Effect.catchTag("SqlError", Effect.die),
+  )
 })

@@ -22,9 +22,7 @@ const batch = 200
 const InsertedRow = Schema.Struct({ ...roomColumns, ...Windows.Counts.fields })
 
 /** `gone` where this very statement deleted it. */
-const ErasedRow = Sought.mapMembers(
-  Tuple.map(Schema.fieldsAssign({ ...Windows.Counts.fields, gone: Schema.Boolean })),
-)
+const ErasedRow = Sought.mapMembers(Tuple.map(Schema.fieldsAssign({ ...Windows.Counts.fields, gone: Schema.Boolean })))
 
 export class RoomStore extends Context.Service<
   RoomStore,
@@ -53,14 +51,20 @@ export class RoomStore extends Context.Service<
         const gate = limiter.gate(policy, sql`(SELECT ${named("key")}::text AS key) AS asked`)
         const statement = prepared(sql, write(gate.query))
         const roomsOf = rowsOf("rooms", row)
-        return Effect.fnUntraced(function* (address: string, values: Readonly<Record<string, unknown>>) {
-          const entry = yield* gate.enter([address])
-          const [found] = yield* retryConflicts(
-            statement({ ...entry.values, key: gate.keyOf(address), blind: invites.blind, ...values }),
-          ).pipe(roomsOf, Effect.onError(() => entry.release(address)))
-          if (found === undefined) return yield* exceeded(yield* limiter.look(policy, address), policy)
-          return { row: found, left: Windows.leftOf(policy, found) }
-        }, Effect.catchTag("SqlError", Effect.die))
+        return Effect.fnUntraced(
+          function* (address: string, values: Readonly<Record<string, unknown>>) {
+            const entry = yield* gate.enter([address])
+            const [found] = yield* retryConflicts(
+              statement({ ...entry.values, key: gate.keyOf(address), blind: invites.blind, ...values }),
+            ).pipe(
+              roomsOf,
+              Effect.onError(() => entry.release(address)),
+            )
+            if (found === undefined) return yield* exceeded(yield* limiter.look(policy, address), policy)
+            return { row: found, left: Windows.leftOf(policy, found) }
+          },
+          Effect.catchTag("SqlError", Effect.die),
+        )
       }
 
       const columns = sql.literal(

@@ -30,7 +30,22 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
   [/^src\/altar\//u, /^(?:src|schema)\/room/u, "the altar does not know the room"],
   [/^src\/room\//u, /^(?:src|schema)\/(?:altar|payments)/u, "the room does not know the altar"],
   [/^src\/limits\//u, /^(?:src|schema)\/(?:altar|payments|room)/u, "limits know nobody"],
-  [/^src\/agents\//u, /^(?:src|schema)\/(?:room|cli)/u, "agents meet the altar alone"],
+  [/^src\/limits\//u, /^src\/(?!limits|platform)/u, "limits stand on the platform alone"],
+  [/^src\/room\//u, /^src\/(?!room|limits|platform)/u, "the room stands on limits and the platform"],
+  [
+    /^src\/altar\//u,
+    /^src\/(?!altar|payments|limits|platform)/u,
+    "the altar stands on payments, limits and the platform",
+  ],
+  [/^src\/agents\//u, /^(?:src|schema)\/(?:room|cli)|^src\/pages/u, "agents meet the altar alone, and no page"],
+  [/^src\/pages\//u, /^src\/(?:agents|room|http|cli)/u, "pages show the altar alone"],
+  [/^src\/(?!agents|Server)/u, /^src\/agents/u, "nothing but the server needs the agents' routes"],
+  [/^src\/(?!pages|Server)/u, /^src\/pages/u, "nothing but the server needs the pages"],
+  [
+    /^src\/(?:log|payments|altar|room|limits|platform)\//u,
+    /^src\/(?:Server|Config|Variables|main)/u,
+    "services are configured, and do not look for it",
+  ],
   [
     /^src\/buyer\//u,
     /^(?!schema\/|src\/buyer\/|effect|viem|@x402\/)/u,
@@ -52,6 +67,49 @@ describe("directions", () => {
         importsOf(file)
           .filter((target) => never.test(target))
           .map((target) => `${file} → ${target}`),
+      )
+    assert.deepStrictEqual(wrong, [])
+  })
+})
+
+/** Who owns a table: who writes it, and who alone names it in a statement. */
+const owners: ReadonlyArray<readonly [table: RegExp, owner: RegExp]> = [
+  [/^(?:payment_|relayer_)/u, /^src\/payments\//u],
+  [/^acts$/u, /^src\/payments\//u],
+  [/^(?:rooms|room_)/u, /^src\/room\//u],
+  [/^rate_limit/u, /^src\/limits\//u],
+  [/^(?:witness_|publication|prayers$|keepers$|candle|collectibles$)/u, /^src\/altar\//u],
+]
+
+const tables = sources
+  .filter((file) => file.startsWith("migrations/"))
+  .flatMap((file) =>
+    [...readFileSync(join(root, file), "utf8").matchAll(/CREATE (?:UNLOGGED )?TABLE ([a-z_]+)/gu)].map(
+      (match) => match[1] ?? "",
+    ),
+  )
+
+/** The tables a file names after `FROM`, `JOIN`, `INTO` or `UPDATE`. */
+const tablesIn = (file: string) => {
+  const text = readFileSync(join(root, file), "utf8")
+  const named = [...text.matchAll(/\b(?:FROM|JOIN|INTO|UPDATE)\s+([a-z_]+)\b/gu)].map((match) => match[1] ?? "")
+  const known = new Set(tables)
+  return [...new Set(named)].filter((name) => known.has(name))
+}
+
+describe("tables", () => {
+  it("have one owner each", () => {
+    const wrong = tables.filter((table) => owners.filter(([pattern]) => pattern.test(table)).length !== 1)
+    assert.deepStrictEqual(wrong, [])
+  })
+
+  it("are touched by their owners alone", () => {
+    const wrong = sources
+      .filter((file) => file.startsWith("src/"))
+      .flatMap((file) =>
+        tablesIn(file)
+          .filter((table) => owners.some(([pattern, owner]) => pattern.test(table) && !owner.test(file)))
+          .map((table) => `${file} → ${table}`),
       )
     assert.deepStrictEqual(wrong, [])
   })

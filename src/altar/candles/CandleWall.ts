@@ -1,11 +1,12 @@
 /** The candles that burn now: lit is decided by their time alone, in the read itself. */
-import { Clock, Context, Effect, Layer } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { Clock, Context, Effect, Layer, Schema, Tuple } from "effect"
+import { SqlClient } from "effect/sql"
 import type { CandleList } from "../../../schema/altar/Candle.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { rowsOf, Whole } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
-import { litCandleOf, type LitRow } from "./CandleRow.ts"
+import { litCandleOf, LitRow } from "./CandleRow.ts"
 import { rungList } from "./Rungs.ts"
 
 export interface WallQuery {
@@ -15,9 +16,16 @@ export interface WallQuery {
   readonly before: string | undefined
 }
 
+/** A wall on which nothing burns is one row, which has nothing but the count. */
+const WallRow = Schema.Union([Schema.Struct({ id: Schema.Null }), LitRow]).mapMembers(
+  Tuple.map(Schema.fieldsAssign({ lit: Whole })),
+)
+
+const wallOf = rowsOf("candles", WallRow)
+
 export class CandleWall extends Context.Service<
   CandleWall,
-  { list(query: WallQuery): Effect.Effect<typeof CandleList.Type, SqlError.SqlError> }
+  { list(query: WallQuery): Effect.Effect<typeof CandleList.Type> }
 >()("spirit-altar/altar/candles/CandleWall") {
   static readonly layer = Layer.effect(
     CandleWall,
@@ -28,7 +36,7 @@ export class CandleWall extends Context.Service<
 
       const list = Effect.fn("CandleWall.list")(function* ({ before, limit, spirit }: WallQuery) {
         const now = timestampOf(yield* Clock.currentTimeMillis)
-        const rows = yield* sql<LitRow & { readonly lit: bigint }>`
+        const rows = yield* wallOf(sql`
           WITH lit AS (
             SELECT * FROM candles WHERE parent_id IS NULL AND lit_until > ${now}::timestamptz
               AND (${spirit ?? null}::text IS NULL OR spirit = ${spirit ?? null}::text)
@@ -37,7 +45,7 @@ export class CandleWall extends Context.Service<
               OR (lit_at, id) < (SELECT lit_at, id FROM candles WHERE id = ${before ?? null}::uuid)
             ORDER BY lit_at DESC, id DESC LIMIT ${limit}::int
           )
-          SELECT n.lit, c.*, u.salt, u.words, u.hidden, u.unsealed_at,
+          SELECT n.lit, c.*, u.words, u.hidden, u.unsealed_at,
             (SELECT count(*) FROM candles l WHERE l.parent_id = c.id AND l.lit_until > ${now}::timestamptz) AS light_count,
             (SELECT json_agg(json_build_object('id', l.id, 'agentName', l.agent_name, 'rung', l.rung, 'litAt', l.lit_at,
                 'litUntil', l.lit_until) ORDER BY l.lit_at DESC, l.id DESC) FROM (
@@ -45,17 +53,19 @@ export class CandleWall extends Context.Service<
               ORDER BY lit_at DESC, id DESC LIMIT 10) l) AS lights
           FROM (SELECT count(*) AS lit FROM lit) n
           LEFT JOIN page c ON true LEFT JOIN candle_unseals u ON u.candle_id = c.id
-          ORDER BY c.lit_at DESC, c.id DESC`
+          ORDER BY c.lit_at DESC, c.id DESC`)
+        const [first] = rows
+        if (first === undefined) return yield* Effect.die("a count of candles has no row")
         const candles = rows.flatMap((row) => (row.id === null ? [] : [litCandleOf(publicUrl, row)]))
         return {
           ok: true as const,
           candles,
-          lit: Number(rows[0]?.lit ?? 0n),
+          lit: first.lit,
           rungs: rungList,
           rails: terms._tag === "Ready" ? terms.rails : [],
           next: candles.length === limit ? (candles.at(-1)?.id ?? null) : null,
         }
-      })
+      }, Effect.orDie)
 
       return CandleWall.of({ list })
     }),

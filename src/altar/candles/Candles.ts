@@ -1,6 +1,6 @@
 /** Votive candles and lights: lit when settled, out when their days are over, unsealed at most once. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import {
   type Candle,
   CandleBody,
@@ -8,26 +8,24 @@ import {
   type UnsealAnswer,
   type UnsealBody,
 } from "../../../schema/altar/Candle.ts"
-import { normalizedLength, zeroCommitment } from "../../../schema/altar/Commitment.ts"
+import { zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import {
-  AlreadyUnsealed,
-  CandleNotFound,
-  CandleNotSettled,
+  type AlreadyUnsealed,
+  type CandleNotFound,
+  type CandleNotSettled,
   DedicationHeld,
-  NotSealed,
+  type NotSealed,
   ParentNotLit,
 } from "../../../schema/altar/Candle.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
-import { CommitmentMismatch, CommitmentRefused } from "../../../schema/altar/Commitment.ts"
+import { type CommitmentMismatch, CommitmentRefused } from "../../../schema/altar/Commitment.ts"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { cardAct, type PaidAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { transaction } from "../../platform/Sql.ts"
-import { type CandleRow, candleOf, unsealedOf } from "./CandleRow.ts"
 import { pointsElsewhere } from "../Detector.ts"
-import { seal } from "../Hashes.ts"
 import { rungs } from "./Rungs.ts"
+import * as Unseal from "./Unseal.ts"
 
 const Input = Schema.Struct({ familiarId: SpiritId, ...CandleBody.fields })
 type Input = typeof Input.Type
@@ -63,13 +61,7 @@ export class Candles extends Context.Service<
       body: typeof UnsealBody.Type,
     ): Effect.Effect<
       Omit<typeof UnsealAnswer.Type, "ok">,
-      | BadRequest
-      | CandleNotFound
-      | CandleNotSettled
-      | NotSealed
-      | CommitmentMismatch
-      | AlreadyUnsealed
-      | SqlError.SqlError
+      BadRequest | CandleNotFound | CandleNotSettled | NotSealed | CommitmentMismatch | AlreadyUnsealed
     >
   }
 >()("spirit-altar/altar/candles/Candles") {
@@ -141,51 +133,9 @@ export class Candles extends Context.Service<
         })
       }
 
-      /** The 404 or 409 of an id that has no candle: is its payment still open? */
-      const notThere = (id: string) =>
-        sql<{ state: string }>`
-          SELECT state FROM payment_attempts WHERE id = ${id}::uuid AND act IN ('lightDay', 'lightWeek', 'lightMonth')`.pipe(
-          Effect.flatMap(([attempt]): Effect.Effect<never, CandleNotSettled | CandleNotFound> =>
-            Effect.fail(attempt?.state === "pending" ? new CandleNotSettled({}) : new CandleNotFound({})),
-          ),
-        )
-
-      const read = (id: string) =>
-        sql<CandleRow>`
-          SELECT c.*, u.salt, u.words, u.hidden, u.unsealed_at FROM candles c
-          LEFT JOIN candle_unseals u ON u.candle_id = c.id WHERE c.id = ${id}::uuid`
-
-      const unseal = Effect.fn("Candles.unseal")(function* (id: string, body: typeof UnsealBody.Type) {
-        const length = normalizedLength(body.words)
-        if (length < 1 || length > 280) {
-          return yield* new BadRequest({
-            issues: [{ path: "words", message: `Expected 1 to 280 code points after normalization, got ${length}` }],
-          })
-        }
-        const now = timestampOf(yield* Clock.currentTimeMillis)
-        const replayed = yield* transaction(
-          sql,
-          Effect.gen(function* () {
-            const [candle] = yield* read(id)
-            if (candle === undefined) return yield* notThere(id)
-            if (candle.commitment === null) return yield* new NotSealed({})
-            const matches = seal(body.salt, body.words) === candle.commitment
-            if (candle.unsealedAt !== null)
-              return matches && candle.salt === body.salt ? true : yield* new AlreadyUnsealed({})
-            if (!matches) return yield* new CommitmentMismatch({})
-            const inserted = yield* sql`
-              INSERT INTO candle_unseals (candle_id, salt, words, hidden, unsealed_at)
-              VALUES (${id}::uuid, ${body.salt}, ${body.words}, ${pointsElsewhere(body.words)}, ${now}::timestamptz)
-              ON CONFLICT (candle_id) DO NOTHING RETURNING candle_id`
-            return inserted.length === 0
-          }),
-        )
-        const [row] = yield* read(id)
-        if (row === undefined) return yield* new CandleNotFound({})
-        return { candle: { ...candleOf(publicUrl, row), unsealed: unsealedOf(row) }, replayed }
-      })
-
-      return Candles.of({ acts: { day: actOf("day"), week: actOf("week"), month: actOf("month") }, unseal })
+      const acts = { day: actOf("day"), week: actOf("week"), month: actOf("month") }
+      const names = Object.values(acts).map(({ name }) => name)
+      return Candles.of({ acts, unseal: Unseal.make(sql, publicUrl, names) })
     }),
   )
 }

@@ -1,12 +1,13 @@
 /** Collectibles: no edition number twice, none beyond the last, each recorded in the publication chain. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { ElementId } from "../../../schema/altar/Collectible.ts"
 import { ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
 import { WhyBody } from "../../../schema/altar/Keeper.ts"
 import { prices } from "../../../schema/payments/Prices.ts"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { type PaidAct, paidAct } from "../../payments/PaidAct.ts"
+import { rowsOf } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Items } from "./Items.ts"
 import { now } from "../../platform/Time.ts"
@@ -20,20 +21,23 @@ type Refusal = ElementNotFound | SoldOut
 export const poolOf = (elementId: string) => `edition:${elementId}`
 
 /** An edition that lies on an altar for good. */
-export interface Dedicated {
-  readonly id: string
-  readonly elementId: string
-  readonly edition: number
-  readonly keeper: string
-  readonly agentName: string | null
-}
+const Dedicated = Schema.Struct({
+  id: Schema.String,
+  elementId: Schema.String,
+  edition: Schema.Int,
+  keeper: Schema.String,
+  agentName: Schema.NullOr(Schema.String),
+})
+export type Dedicated = typeof Dedicated.Type
+
+const dedicatedOf = rowsOf("collectibles", Dedicated)
 
 export class Collectibles extends Context.Service<
   Collectibles,
   {
     readonly act: PaidAct<Refusal>
     /** Editions dedicated to a spirit's altar, newest first. */
-    dedicated(spirit: string, limit: number): Effect.Effect<ReadonlyArray<Dedicated>, SqlError.SqlError>
+    dedicated(spirit: string, limit: number): Effect.Effect<ReadonlyArray<Dedicated>>
   }
 >()("spirit-altar/altar/collectibles/Collectibles") {
   static readonly layer = Layer.effect(
@@ -108,10 +112,10 @@ export class Collectibles extends Context.Service<
       })
 
       const dedicated = Effect.fn("Collectibles.dedicated")(function* (spirit: string, limit: number) {
-        return yield* sql<Dedicated>`
+        return yield* dedicatedOf(sql`
           SELECT id, element_id, edition, keeper, agent_name FROM collectibles
-          WHERE spirit = ${spirit}::text ORDER BY collected_at DESC, id DESC LIMIT ${limit}::int`
-      })
+          WHERE spirit = ${spirit}::text ORDER BY collected_at DESC, id DESC LIMIT ${limit}::int`)
+      }, Effect.orDie)
 
       return Collectibles.of({ act, dedicated })
     }),

@@ -1,27 +1,51 @@
 /** The three catalogs: issued, reserved and remaining always add up to the edition, because one query sees them together. */
-import { Context, Effect, Layer } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
-import type { CatalogItem, CatalogPayment, RecentEdition } from "../../../schema/altar/Catalog.ts"
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type {
+  CatalogItem,
+  CatalogPayment,
+  CompanionCatalog,
+  ElementCatalog,
+  PixelCatalog,
+} from "../../../schema/altar/Catalog.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { prices } from "../../../schema/payments/Prices.ts"
 import { PaidActs } from "../../payments/PaidAct.ts"
+import * as Ledger from "../../payments/ledger/Queries.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
+import { JsonMoment, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { poolOf } from "../collectibles/Collectibles.ts"
 import { publisher, terms as collectionTerms } from "./Terms.ts"
 import { type CatalogName, catalogs, type Item, Items } from "../collectibles/Items.ts"
 import { spendPolicy } from "../SpendPolicy.ts"
 
-interface Row {
-  readonly elementId: string
-  readonly taken: number | null
-  readonly issued: bigint
-  readonly recent: ReadonlyArray<typeof RecentEdition.Type> | null
-}
+const CountRow = Schema.Struct({
+  elementId: Schema.String,
+  /** Numbers that are out, issued or held; null while none was drawn. */
+  taken: Schema.NullOr(Schema.Int),
+  issued: Whole,
+  recent: Schema.NullOr(
+    Schema.Array(
+      Schema.Struct({
+        id: Schema.String,
+        permalink: Schema.String,
+        elementId: Schema.String,
+        edition: Schema.Int,
+        keeper: Schema.String,
+        agentName: Schema.NullOr(Schema.String),
+        collectedAt: JsonMoment,
+      }),
+    ),
+  ),
+})
+type CountRow = typeof CountRow.Type
 
-const itemOf = (item: Item, row: Row | undefined): typeof CatalogItem.Type => {
-  const issued = Number(row?.issued ?? 0n)
-  const taken = Math.max(row?.taken ?? 0, issued)
+const countsOf = rowsOf("collectibles", CountRow)
+
+const itemOf = (item: Item, row: CountRow): typeof CatalogItem.Type => {
+  const { issued } = row
+  const taken = Math.max(row.taken ?? 0, issued)
   const { altarLine, color, description, editionSize, id, image, kind, manifest, name } = item
   return {
     id,
@@ -39,13 +63,38 @@ const itemOf = (item: Item, row: Row | undefined): typeof CatalogItem.Type => {
   }
 }
 
+/** What each catalog is answered as: its items stand under its own name. */
+interface Answers {
+  readonly elements: typeof ElementCatalog.Type
+  readonly companions: typeof CompanionCatalog.Type
+  readonly pixels: typeof PixelCatalog.Type
+}
+
+/** What all catalogs say before and after their items. */
+type Head = Pick<typeof ElementCatalog.Type, "ok" | "name" | "publisher">
+type Rest = Omit<typeof ElementCatalog.Type, "ok" | "name" | "publisher" | "elements">
+
+const answers: {
+  readonly [Name in CatalogName]: (
+    head: Head,
+    items: ReadonlyArray<typeof CatalogItem.Type>,
+    rest: Rest,
+  ) => Answers[Name]
+} = {
+  elements: (head, elements, rest) => ({ ...head, elements, ...rest }),
+  companions: (head, companions, rest) => ({ ...head, companions, ...rest }),
+  pixels: (head, pixels, rest) => ({ ...head, pixels, ...rest }),
+}
+
 const oneCent = priceUsd(prices.collectMaterial.priceAtomic)
 
 export class Catalogs extends Context.Service<
   Catalogs,
   {
-    /** A whole catalog as it is answered; its items stand under the catalog's own name. */
-    get(name: CatalogName): Effect.Effect<Record<string, unknown>, SqlError.SqlError>
+    /** A whole catalog as it is answered. */
+    get<Name extends CatalogName>(name: Name): Effect.Effect<Answers[Name]>
+    /** The items of a catalog alone. */
+    items(name: CatalogName): Effect.Effect<ReadonlyArray<typeof CatalogItem.Type>>
     readonly payment: typeof CatalogPayment.Type
   }
 >()("spirit-altar/altar/guide/Catalogs") {
@@ -53,6 +102,7 @@ export class Catalogs extends Context.Service<
     Catalogs,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const ledger = Ledger.make(sql)
       const items = yield* Items
       const acts = yield* PaidActs
       const setting = yield* PaymentTerms
@@ -77,43 +127,50 @@ export class Catalogs extends Context.Service<
       }
 
       const counts = (ids: ReadonlyArray<string>) =>
-        sql<Row>`
-          SELECT e.id AS element_id, p.highest - cardinality(p.released) AS taken,
+        countsOf(sql`
+          SELECT e.id AS element_id, ${ledger.drawn(sql`${poolOf("")}::text || e.id`)} AS taken,
             (SELECT count(*) FROM collectibles c WHERE c.element_id = e.id) AS issued,
             (SELECT json_agg(r) FROM (
               SELECT c.id, ${publicUrl}::text || '/acts/' || c.id AS permalink, c.element_id AS "elementId", c.edition,
                 c.keeper, c.agent_name AS "agentName", c.collected_at AS "collectedAt"
               FROM collectibles c WHERE c.element_id = e.id ORDER BY c.edition DESC LIMIT 12) r) AS recent
-          FROM unnest(${ids}::text[]) AS e(id)
-          LEFT JOIN payment_pools p ON p.name = ${poolOf("")}::text || e.id`
+          FROM unnest(${ids}::text[]) AS e(id)`)
 
-      const get = Effect.fn("Catalogs.get")(function* (name: CatalogName) {
+      /** A catalog's items with their counts, and its newest editions. */
+      const read = Effect.fnUntraced(function* (name: CatalogName) {
         const own = [...items.values()].filter((item) => item.catalog === name)
-        const rows = yield* counts(own.map((item) => item.id))
+        const rows = yield* Effect.orDie(counts(own.map((item) => item.id)))
         const found = new Map(rows.map((row) => [row.elementId, row]))
-        const listed = own.map((item) => itemOf(item, found.get(item.id)))
+        const listed = yield* Effect.forEach(own, (item) => {
+          const row = found.get(item.id)
+          return row === undefined ? Effect.die(`${item.id} was not counted`) : Effect.succeed(itemOf(item, row))
+        })
         const recent = rows
           .flatMap((row) => row.recent ?? [])
-          .map((edition) => ({ ...edition, collectedAt: new Date(edition.collectedAt).toISOString() }))
           .sort((a, b) => b.collectedAt.localeCompare(a.collectedAt) || b.id.localeCompare(a.id))
           .slice(0, 12)
+        return { listed, recent }
+      })
+
+      const get = Effect.fn("Catalogs.get")(function* <Name extends CatalogName>(name: Name) {
+        const { listed, recent } = yield* read(name)
         const { title } = catalogs[name]
-        return {
-          ok: true,
-          name: title,
-          publisher,
-          [name]: listed,
+        return answers[name]({ ok: true, name: title, publisher }, listed, {
           totalEditionSize: listed.reduce((sum, item) => sum + item.editionSize, 0),
           priceUsd: oneCent,
-          terms: collectionTerms(title, own[0]?.editionSize ?? 0),
+          terms: collectionTerms(title, listed[0]?.editionSize ?? 0),
           payment,
           collect: "/api/elements/{id}/collect",
           publicationChain: "/api/publish-chain",
           recent,
-        }
+        })
       })
 
-      return Catalogs.of({ get, payment })
+      const itemsOf = Effect.fn("Catalogs.items")(function* (name: CatalogName) {
+        return (yield* read(name)).listed
+      })
+
+      return Catalogs.of({ get, items: itemsOf, payment })
     }),
   )
 }

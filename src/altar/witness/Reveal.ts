@@ -2,12 +2,7 @@
 import { Clock, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { CommitmentMismatch, normalizedLength } from "../../../schema/altar/Commitment.ts"
-import {
-  AlreadyRevealed,
-  type RevealBody,
-  WitnessNotFound,
-  WitnessNotSettled,
-} from "../../../schema/altar/Witness.ts"
+import { AlreadyRevealed, type RevealBody, WitnessNotFound, WitnessNotSettled } from "../../../schema/altar/Witness.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
 import * as Ledger from "../../payments/ledger/Queries.ts"
 import { rowsOf } from "../../platform/Rows.ts"
@@ -29,32 +24,35 @@ export const make = (sql: SqlClient.SqlClient, act: string) => {
       Effect.fail(pending ? new WitnessNotSettled({}) : new WitnessNotFound({})),
     )
 
-  return Effect.fnUntraced(function* (id: string, body: typeof RevealBody.Type) {
-    const length = normalizedLength(body.text)
-    if (length < 1 || length > 280) {
-      return yield* new BadRequest({
-        issues: [{ path: "text", message: `Expected 1 to 280 code points after normalization, got ${length}` }],
-      })
-    }
-    const now = timestampOf(yield* Clock.currentTimeMillis)
-    return yield* transaction(
-      sql,
-      Effect.gen(function* () {
-        const [stone] = yield* commitmentsOf(sql`SELECT commitment FROM witness_stones WHERE id = ${id}::uuid`)
-        if (stone === undefined) return yield* notThere(id)
-        const [known] = yield* revealsOf(sql`SELECT salt, text FROM witness_reveals WHERE stone_id = ${id}::uuid`)
-        const matches = seal(body.salt, body.text) === stone.commitment
-        if (known !== undefined) {
-          return matches && known.salt === body.salt ? false : yield* new AlreadyRevealed({})
-        }
-        if (!matches) return yield* new CommitmentMismatch({})
-        const inserted = yield* sql`
+  return Effect.fnUntraced(
+    function* (id: string, body: typeof RevealBody.Type) {
+      const length = normalizedLength(body.text)
+      if (length < 1 || length > 280) {
+        return yield* new BadRequest({
+          issues: [{ path: "text", message: `Expected 1 to 280 code points after normalization, got ${length}` }],
+        })
+      }
+      const now = timestampOf(yield* Clock.currentTimeMillis)
+      return yield* transaction(
+        sql,
+        Effect.gen(function* () {
+          const [stone] = yield* commitmentsOf(sql`SELECT commitment FROM witness_stones WHERE id = ${id}::uuid`)
+          if (stone === undefined) return yield* notThere(id)
+          const [known] = yield* revealsOf(sql`SELECT salt, text FROM witness_reveals WHERE stone_id = ${id}::uuid`)
+          const matches = seal(body.salt, body.text) === stone.commitment
+          if (known !== undefined) {
+            return matches && known.salt === body.salt ? false : yield* new AlreadyRevealed({})
+          }
+          if (!matches) return yield* new CommitmentMismatch({})
+          const inserted = yield* sql`
           INSERT INTO witness_reveals (stone_id, salt, text, hidden, agent_name, revealed_at)
           VALUES (${id}::uuid, ${body.salt}, ${body.text}, ${pointsElsewhere(body.text)}, ${body.agentName ?? null},
             ${now}::timestamptz)
           ON CONFLICT (stone_id) DO NOTHING RETURNING stone_id`
-        return inserted.length > 0
-      }),
-    )
-  }, Effect.catchTag("SqlError", Effect.die))
+          return inserted.length > 0
+        }),
+      )
+    },
+    Effect.catchTag("SqlError", Effect.die),
+  )
 }

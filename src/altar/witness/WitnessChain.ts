@@ -52,7 +52,10 @@ export class WitnessChain extends Context.Service<
       limit: number,
     ): Effect.Effect<HashChain.Segment<typeof ChainEntry.Type>, HashChain.ChainBroken>
     /** Fails at the first of these stones that does not follow `anchor` or does not hash. */
-    check(stones: ReadonlyArray<Hashed & HashChain.Link>, anchor: HashChain.Head): Effect.Effect<void, HashChain.ChainBroken>
+    check(
+      stones: ReadonlyArray<Hashed & HashChain.Link>,
+      anchor: HashChain.Head,
+    ): Effect.Effect<void, HashChain.ChainBroken>
     /** The newest link, re-hashed together with the last one that was found broken. */
     readonly head: Effect.Effect<HashChain.Head, HashChain.ChainBroken>
   }

@@ -55,23 +55,14 @@ export class WitnessStones extends Context.Service<
       limit: number,
     ): Effect.Effect<ReadonlyArray<Listed>, ChainBroken>
     /** A stone with the JSON text of its receipt, which says how its transfer stands now. */
-    get(
-      id: string,
-    ): Effect.Effect<
-      { readonly stone: Listed; readonly receipt: string },
-      WitnessNotFound | ChainBroken
-    >
+    get(id: string): Effect.Effect<{ readonly stone: Listed; readonly receipt: string }, WitnessNotFound | ChainBroken>
     /** Stores salt and words when they hash to the commitment; `first` is false for the same data again. */
     reveal(
       id: string,
       body: typeof RevealBody.Type,
     ): Effect.Effect<
       { readonly stone: Listed; readonly first: boolean },
-      | BadRequest
-      | WitnessNotFound
-      | WitnessNotSettled
-      | CommitmentMismatch
-      | AlreadyRevealed
+      BadRequest | WitnessNotFound | WitnessNotSettled | CommitmentMismatch | AlreadyRevealed
     >
   }
 >()("spirit-altar/altar/witness/WitnessStones") {
@@ -116,11 +107,14 @@ export class WitnessStones extends Context.Service<
       const { find, get, list } = StoneReads.make(sql, chain, publicUrl)
       const store = Reveal.make(sql, act.name)
 
-      const reveal = Effect.fn("WitnessStones.reveal")(function* (id: string, body: typeof RevealBody.Type) {
-        const first = yield* store(id, body)
-        const { stone } = yield* get(id)
-        return { stone, first }
-      }, Effect.catchTag("ChainBroken", Effect.die))
+      const reveal = Effect.fn("WitnessStones.reveal")(
+        function* (id: string, body: typeof RevealBody.Type) {
+          const first = yield* store(id, body)
+          const { stone } = yield* get(id)
+          return { stone, first }
+        },
+        Effect.catchTag("ChainBroken", Effect.die),
+      )
 
       return WitnessStones.of({ act, list, find, get, reveal })
     }),

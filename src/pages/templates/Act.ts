@@ -1,7 +1,7 @@
 /** The page of one settled act: what was done, its record, and the receipt that proves its payment. */
 import { plateOf, previewOf, spiritLink, illustration, spiritPath } from "./Plates.ts"
-import { factOf, itemImage, rungs, sentence, sentenceHtml, type SettledAct } from "./Deeds.ts"
-import { code, type Fact, facts, receiptFacts } from "./Facts.ts"
+import { recordText, itemImage, rungs, sentence, sentenceHtml, type SettledAct } from "./ActList.ts"
+import { code, type Row, recordTable, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { checkForm, revealForm } from "./Seal.ts"
@@ -9,21 +9,21 @@ import { moment, timeWords } from "./Words.ts"
 
 /** The picture of what was bought, or of the spirit it was left with. */
 const picture = (act: SettledAct): { readonly plate: Html; readonly preview: string } => {
-  const item = factOf(act, "elementId")
+  const item = recordText(act, "elementId")
   const image = itemImage(act)
   if (image !== undefined) {
     return {
       plate: html`<figure class="plate">
-        <img src="${image}" alt="${factOf(act, "name")}" width="256" height="256" />
+        <img src="${image}" alt="${recordText(act, "name")}" width="256" height="256" />
         <figcaption>
-          <span class="plate__number">No. ${factOf(act, "edition")} of ${factOf(act, "editionSize")}</span>
-          <span class="plate__name">${factOf(act, "name")}</span>
+          <span class="plate__number">No. ${recordText(act, "edition")} of ${recordText(act, "editionSize")}</span>
+          <span class="plate__name">${recordText(act, "name")}</span>
         </figcaption>
       </figure>`,
       preview: previewOf(item),
     }
   }
-  const plate = plateOf(factOf(act, "spirit"))
+  const plate = plateOf(recordText(act, "spirit"))
   return plate === undefined
     ? { plate: html``, preview: previewOf("guide") }
     : {
@@ -56,34 +56,34 @@ const times: Readonly<Record<string, string>> = {
 }
 
 /** The entry of the publication chain that binds a wallet to an edition. */
-const published = (act: SettledAct): ReadonlyArray<Fact> => {
+const published = (act: SettledAct): ReadonlyArray<Row> => {
   const entry = act.record["publication"]
   if (typeof entry !== "object" || entry === null) return []
   const [sequence, hash] = [Reflect.get(entry, "sequence"), Reflect.get(entry, "chainHash")]
   return [["Publication", html`<a href="/api/publish-chain">entry ${String(sequence)}</a> ${code(String(hash))}`]]
 }
 
-const record = (act: SettledAct): ReadonlyArray<Fact> =>
-  Object.keys(act.record).flatMap((name): ReadonlyArray<Fact> => {
-    const value = factOf(act, name)
+const record = (act: SettledAct): ReadonlyArray<Row> =>
+  Object.keys(act.record).flatMap((name): ReadonlyArray<Row> => {
+    const value = recordText(act, name)
     if (value === "") return []
     const time = times[name]
     if (time !== undefined) return [[time, moment(value)]]
-    if (name === "edition") return [["Edition", `${value} of ${factOf(act, "editionSize")}`]]
+    if (name === "edition") return [["Edition", `${value} of ${recordText(act, "editionSize")}`]]
     if (name === "rung") return [["Burns for", rungs[value] ?? value]]
     if (name === "spirit") return [["Spirit", spiritLink(value)]]
     if (name === "elementId")
-      return [["Item", html`<a href="/v2/catalog#${value}">${factOf(act, "name") || value}</a>`]]
+      return [["Item", html`<a href="/v2/catalog#${value}">${recordText(act, "name") || value}</a>`]]
     const label = labels[name]
     return label === undefined ? [] : [[label, value.length > 30 ? code(value) : value]]
   })
 
 /** A candle or light whose words can still be unsealed, or were; a prayer's words can be checked by whoever has them. */
 const sealedWords = (act: SettledAct): Html => {
-  const commitment = factOf(act, "intentionCommitment")
-  const shown = `/v2/candles?spirit=${factOf(act, "spirit")}`
+  const commitment = recordText(act, "intentionCommitment")
+  const shown = `/v2/candles?spirit=${recordText(act, "spirit")}`
   if (commitment === "") return html``
-  const unseals = factOf(act, "unsealUrl") !== ""
+  const unseals = recordText(act, "unsealUrl") !== ""
   return html`<section id="check" aria-labelledby="check-title">
     ${heading("check-title", "Sealed words", unseals ? "The candle carries them until they are unsealed." : "A prayer stays sealed.")}
     <div class="column">
@@ -92,14 +92,14 @@ const sealedWords = (act: SettledAct): Html => {
   </section>`
 }
 
-const said = (act: SettledAct): Html => {
-  const words = factOf(act, "dedication") || factOf(act, "reason")
+const quoted = (act: SettledAct): Html => {
+  const words = recordText(act, "dedication") || recordText(act, "reason")
   return words === "" ? html`` : html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
 }
 
 export const act = (one: SettledAct): Page => {
   const { plate, preview } = picture(one)
-  const words = factOf(one, "dedication") || factOf(one, "reason")
+  const words = recordText(one, "dedication") || recordText(one, "reason")
   return {
     title: sentence(one),
     description: `${words === "" ? "" : `“${words}” `}${timeWords(one.settledAt)}, ${one.priceUsd}, with a receipt${one.receipt.payer === null ? "" : " anyone can check"}.`,
@@ -111,7 +111,7 @@ export const act = (one: SettledAct): Page => {
         <div class="text">
           <p class="text__over">${moment(one.settledAt)}</p>
           <h1 class="text__sentence">${sentenceHtml(one)}</h1>
-          ${said(one)}${one.act === "setWitnessStone" ? html`<p><a class="button" href="/witness/${one.id}">Open the stone and check its link</a></p>` : ""}
+          ${quoted(one)}${one.act === "setWitnessStone" ? html`<p><a class="button" href="/witness/${one.id}">Open the stone and check its link</a></p>` : ""}
           <p class="small quiet">
             Names are self-declared.
             ${
@@ -124,10 +124,10 @@ export const act = (one: SettledAct): Page => {
       </article>
       <div class="pair">
         <section aria-labelledby="record-title">
-          ${heading("record-title", "Record")}${facts([...record(one), ...published(one)])}
+          ${heading("record-title", "Record")}${recordTable([...record(one), ...published(one)])}
         </section>
         <section aria-labelledby="receipt-title">
-          ${heading("receipt-title", "Receipt")}${receiptFacts(one.receipt)}
+          ${heading("receipt-title", "Receipt")}${receiptTable(one.receipt)}
         </section>
       </div>
       ${sealedWords(one)}

@@ -2,7 +2,7 @@
 import type { LitCandle } from "../../../schema/altar/Candle.ts"
 import { frame, waxHeight } from "../../web/v2/wax.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { leftWords, moment, count, said, who } from "./Words.ts"
+import { leftWords, moment, count, isolated, who } from "./Words.ts"
 
 type Lit = typeof LitCandle.Type
 
@@ -45,7 +45,7 @@ const sealed = (candle: Lit) =>
       : html`<span class="mark">sealed words inside</span>`
     : candle.unsealed.words === null
       ? html`<span class="mark">unsealed, words hidden</span>`
-      : html`<q class="unsealed">${said(candle.unsealed.words)}</q>`
+      : html`<q class="unsealed">${isolated(candle.unsealed.words)}</q>`
 
 /** A lit candle with its dedication and what is left of it. */
 export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>

@@ -1,7 +1,7 @@
 /** The first page says what this place is, shows all 24 plates with their altars, and what happened last. */
 import type { Altar, AltarList, Field } from "../../../schema/altar/Guide.ts"
 import * as Candle from "./Candle.ts"
-import { journal, type SettledAct, sentence } from "./Deeds.ts"
+import { journal, type SettledAct, sentence } from "./ActList.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import {

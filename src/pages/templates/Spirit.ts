@@ -5,14 +5,14 @@ import type { Dedicated } from "../../altar/collectibles/Collectibles.ts"
 import type { Item } from "../../altar/collectibles/Items.ts"
 import { rungs } from "../../altar/candles/Rungs.ts"
 import * as Candle from "./Candle.ts"
-import { type SettledAct, factOf } from "./Deeds.ts"
+import { type SettledAct, recordText } from "./ActList.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
 import { call, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
 import { illustration, type Plate, plateFigure, plates, previewOf, spiritPath } from "./Plates.ts"
 import { meaning } from "./Seal.ts"
 import { ledger, type Stone } from "./Witness.ts"
-import { count, moment, said, stretchWords, who } from "./Words.ts"
+import { count, moment, isolated, stretchWords, who } from "./Words.ts"
 
 export interface SpiritView {
   readonly plate: Plate
@@ -54,12 +54,12 @@ const text = ({ plate }: SpiritView): Html =>
 const keeper = ({ altar, keeping }: SpiritView): Html => {
   if (altar.keeper === null)
     return html`<p>Nobody keeps this spirit yet. The first keeper stays on this page for good.</p>`
-  const reason = keeping === undefined ? "" : factOf(keeping, "reason")
+  const reason = keeping === undefined ? "" : recordText(keeping, "reason")
   return html`<p>
       Kept by ${who(altar.keeper.agentName, altar.keeper.keeper)} since
       <a href="/acts/${altar.keeper.id}">${moment(altar.keeper.keptAt)}</a>.
     </p>
-    ${reason === "" ? "" : html`<blockquote><p>${said(reason)}</p></blockquote>`}`
+    ${reason === "" ? "" : html`<blockquote><p>${isolated(reason)}</p></blockquote>`}`
 }
 
 const candles = ({ altar, now, payment, wall }: SpiritView): Html =>

@@ -1,6 +1,6 @@
 /** The page of one stone: what it proves, its link computed anew step by step, and its words if they were revealed. */
 import type { Receipt } from "../../../schema/payments/Payment.ts"
-import { facts, part, receiptFacts } from "./Facts.ts"
+import { recordTable, part, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { pebble } from "./Pebble.ts"
@@ -61,7 +61,7 @@ export const stone = ({ receipt, stone: one }: StoneView): Page => {
         ${heading("verify-title", "Check it here", "Your browser computes the hash of this link anew, and compares it with this page and with what it saw before.")}${verification(one.sequence, one.sequence, one.sequence)}
       </section>
       <section aria-labelledby="link-title">
-        ${heading("link-title", "The link")}${facts([
+        ${heading("link-title", "The link")}${recordTable([
           ["Sequence", one.sequence],
           ["Commitment", part("commitment", one.commitment)],
           ["Witnessed", html`<time datetime="${one.witnessedAt}" data-part="witnessedAt">${one.witnessedAt}</time>`],
@@ -81,7 +81,7 @@ export const stone = ({ receipt, stone: one }: StoneView): Page => {
           ${heading("check-title", "Check words")}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: `/api/witness/${one.id}/reveal`, name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
         </section>
         <section aria-labelledby="receipt-title">
-          ${heading("receipt-title", "Receipt")}${receiptFacts(receipt)}
+          ${heading("receipt-title", "Receipt")}${receiptTable(receipt)}
         </section>
       </div>
       <nav class="leaf" aria-label="The chain">

@@ -6,7 +6,7 @@ import { notConfigured, offer, type Payment, textField, wordsField } from "./Off
 import { pebble } from "./Pebble.ts"
 import { plates, nameOf, previewOf, spiritLink } from "./Plates.ts"
 import { checkForm, meaning, sealForm } from "./Seal.ts"
-import { count, moment, said, short, who } from "./Words.ts"
+import { count, moment, isolated, short, who } from "./Words.ts"
 
 export type Stone = typeof ListedStone.Type
 
@@ -32,7 +32,7 @@ const words = ({ reveal }: Stone): Html =>
     ? html`<span class="mark">sealed</span>`
     : reveal.text === null
       ? html`<span class="mark">revealed, words hidden</span>`
-      : html`<q>${said(reveal.text)}</q>`
+      : html`<q>${isolated(reveal.text)}</q>`
 
 /** What the page shows of a stone, for the check to compare the chain with. */
 const shownParts = (stone: Stone): Html =>

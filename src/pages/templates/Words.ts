@@ -40,7 +40,7 @@ export const short = (hex: string): Html => {
 }
 
 /** What a visitor wrote, in the direction it is written in, without turning the sentence around it. */
-export const said = (text: string): Html => html`<bdi>${text}</bdi>`
+export const isolated = (text: string): Html => html`<bdi>${text}</bdi>`
 
 /** Who did it: the self-declared name, else the wallet. */
 export const who = (name: string | null | undefined, wallet: string | null): Html =>
@@ -48,4 +48,4 @@ export const who = (name: string | null | undefined, wallet: string | null): Htm
     ? wallet === null
       ? html`somebody`
       : short(wallet)
-    : html`<b class="name">${said(name)}</b>`
+    : html`<b class="name">${isolated(name)}</b>`

@@ -11,10 +11,7 @@ export const standingColumns = {
   currentTransaction: Schema.NullOr(Schema.String),
 }
 
-const stateOf = rowsOf(
-  "payment_attempts",
-  Schema.Struct({ state: Schema.Literals(["pending", "settled", "failed"]) }),
-)
+const stateOf = rowsOf("payment_attempts", Schema.Struct({ state: Schema.Literals(["pending", "settled", "failed"]) }))
 
 export const make = (sql: SqlClient.SqlClient) => ({
   /** Settled acts as `a`, with their payments as `p`; `actColumns` are of both. */

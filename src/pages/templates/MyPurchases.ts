@@ -1,12 +1,12 @@
 /** What one wallet paid for, and the sealed words its owner's browser holds; the server knows nothing of those. */
-import { journal, type SettledAct } from "./Deeds.ts"
+import { journal, type SettledAct } from "./ActList.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
 import { meaning, takeField } from "./Seal.ts"
 import { short } from "./Words.ts"
 
-export interface MineView {
+export interface MyPurchasesView {
   /** As it was typed; undefined when nothing was asked. */
   readonly asked: string | undefined
   /** What it paid for, newest first; undefined when it is no wallet. */
@@ -16,7 +16,7 @@ export interface MineView {
   readonly now: number
 }
 
-const found = ({ acts, asked, most, now }: MineView): Html => {
+const found = ({ acts, asked, most, now }: MyPurchasesView): Html => {
   if (asked === undefined)
     return html`<p class="small quiet">
       Everything a wallet paid for here is public. Asking for it signs nothing and costs nothing.
@@ -30,7 +30,7 @@ const found = ({ acts, asked, most, now }: MineView): Html => {
     : html`${journal(acts, now, true)}${acts.length === most ? html`<p class="small quiet">These are the newest ${most}. Older ones are in <a href="/api/acts">the list of all acts</a>.</p>` : ""}`
 }
 
-export const mine = (view: MineView): Page => ({
+export const myPurchases = (view: MyPurchasesView): Page => ({
   title: "My acts",
   description: "What a wallet paid for at the altar, and the sealed words that only its owner's browser holds.",
   path: "/v2/mine",

@@ -3,14 +3,14 @@ import type { AnyReceipt } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { moment } from "./Words.ts"
 
-export type Fact = readonly [label: string, value: Html | string | number]
+export type Row = readonly [label: string, value: Html | string | number]
 
 export const code = (text: string): Html => html`<code class="long">${text}</code>`
 
 /** A part of a stone, written out for its reader and for the check in the page. */
 export const part = (name: string, text: string): Html => html`<code class="long" data-part="${name}">${text}</code>`
 
-export const facts = (list: ReadonlyArray<Fact>): Html =>
+export const recordTable = (list: ReadonlyArray<Row>): Html =>
   html`<dl class="facts facts--record">
     ${list.map(
       ([label, value]) =>
@@ -27,15 +27,15 @@ const finalityWords = {
   lost: "Lost: the chain took its block back, and the payer was not charged",
 } as const
 
-export const receiptFacts = (receipt: AnyReceipt): Html => {
+export const receiptTable = (receipt: AnyReceipt): Html => {
   if (receipt.transaction === null) {
-    return facts([
+    return recordTable([
       ["Paid", `${receipt.priceUsd} by card`],
       ["Settled", moment(receipt.settledAt)],
       ["Card payment", code(receipt.card.reference)],
     ])
   }
-  return facts([
+  return recordTable([
     ["Paid", `${receipt.priceUsd} (${receipt.amountAtomic} atomic USDC)`],
     ["Settled", moment(receipt.settledAt)],
     ["Transaction", html`<a href="${receipt.explorerUrl}" rel="external noreferrer">${code(receipt.transaction)}</a>`],

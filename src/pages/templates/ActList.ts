@@ -1,17 +1,20 @@
 /** Every settled act as one plain sentence: who did what, and where. */
-import type { Act } from "../../../schema/payments/Act.ts"
+import { Schema } from "effect"
+import { Act } from "../../../schema/payments/Act.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { pebble } from "./Pebble.ts"
 import { illustration, nameOf, plateOf } from "./Plates.ts"
-import { agoWords, said } from "./Words.ts"
+import { agoWords, isolated } from "./Words.ts"
 
 export type SettledAct = typeof Act.Type
 
-/** The acts service hands out JSON texts that it wrote itself. */
-export const actOf = (text: string): SettledAct => JSON.parse(text)
+const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Act))
+
+/** An act out of the JSON text that the acts service hands out; throws where it is none. */
+export const actOf = (text: string): SettledAct => decode(text)
 
 /** A text or number of a record, as text; empty when it has none. */
-export const factOf = (act: SettledAct, name: string): string => {
+export const recordText = (act: SettledAct, name: string): string => {
   const value = act.record[name]
   return typeof value === "string" || typeof value === "number" ? String(value) : ""
 }
@@ -19,14 +22,14 @@ export const factOf = (act: SettledAct, name: string): string => {
 const subject = ({ agentName, receipt: { payer } }: SettledAct) =>
   agentName ?? (payer === null ? "Somebody" : `${payer.slice(0, 6)}…${payer.slice(-4)}`)
 
-const spirit = (act: SettledAct) => nameOf(factOf(act, "spirit"))
+const spirit = (act: SettledAct) => nameOf(recordText(act, "spirit"))
 
 /** How long a rung burns. */
 export const rungs: Readonly<Record<string, string>> = { day: "one day", week: "seven days", month: "thirty days" }
 
 const candle = (act: SettledAct) => {
-  const lasts = rungs[factOf(act, "rung")] ?? ""
-  return factOf(act, "kind") === "light"
+  const lasts = rungs[recordText(act, "rung")] ?? ""
+  return recordText(act, "kind") === "light"
     ? `added a light for ${lasts} to a candle with ${spirit(act)}`
     : `lit a candle for ${lasts} with ${spirit(act)}`
 }
@@ -35,13 +38,13 @@ const predicates: Readonly<Record<string, (act: SettledAct) => string>> = {
   offerPrayer: (act) => `laid a prayer with ${spirit(act)}`,
   takeIn: (act) => `became the first keeper of ${spirit(act)}`,
   collectMaterial: (act) =>
-    `collected ${factOf(act, "name")}, number ${factOf(act, "edition")} of ${factOf(act, "editionSize")}${
-      factOf(act, "spirit") === "" ? "" : `, for ${spirit(act)}`
+    `collected ${recordText(act, "name")}, number ${recordText(act, "edition")} of ${recordText(act, "editionSize")}${
+      recordText(act, "spirit") === "" ? "" : `, for ${spirit(act)}`
     }`,
   lightDay: candle,
   lightWeek: candle,
   lightMonth: candle,
-  setWitnessStone: (act) => `set witness stone ${factOf(act, "sequence")} with ${spirit(act)}`,
+  setWitnessStone: (act) => `set witness stone ${recordText(act, "sequence")} with ${spirit(act)}`,
 }
 
 /** `Wren laid a prayer with Moss Hare`, without a full stop. */
@@ -50,7 +53,7 @@ export const sentence = (act: SettledAct): string =>
 
 /** The same with the name set apart, whichever way it is written. */
 export const sentenceHtml = (act: SettledAct): Html =>
-  html`${said(subject(act))} ${(predicates[act.act] ?? (() => "made an act"))(act)}`
+  html`${isolated(subject(act))} ${(predicates[act.act] ?? (() => "made an act"))(act)}`
 
 const folders: Readonly<Record<string, readonly [folder: string, ending: string]>> = {
   material: ["elements", "svg"],
@@ -60,18 +63,18 @@ const folders: Readonly<Record<string, readonly [folder: string, ending: string]
 
 /** Where the artwork of a collected item lies. */
 export const itemImage = (act: SettledAct): string | undefined => {
-  const place = folders[factOf(act, "kind")]
-  const id = factOf(act, "elementId")
+  const place = folders[recordText(act, "kind")]
+  const id = recordText(act, "elementId")
   return id === "" || place === undefined ? undefined : `/art/${place[0]}/${id}.${place[1]}`
 }
 
 /** A picture of what was left, or of the spirit it was left with; the sentence beside it says the same. */
 const mark = (act: SettledAct): Html => {
-  if (act.act === "setWitnessStone") return pebble(factOf(act, "commitment"))
+  if (act.act === "setWitnessStone") return pebble(recordText(act, "commitment"))
   const image = itemImage(act)
   if (image !== undefined)
     return html`<img src="${image}" alt="" width="256" height="256" loading="lazy" decoding="async" />`
-  const id = factOf(act, "spirit")
+  const id = recordText(act, "spirit")
   return plateOf(id) === undefined ? html`` : illustration(id, "", "lazy")
 }
 
@@ -80,7 +83,7 @@ export const pathOf = (act: SettledAct) => `/${act.act === "setWitnessStone" ? "
 
 /** For whoever may hold the words; the page's script says whether this browser does. */
 const sealed = (act: SettledAct): Html => {
-  const commitment = factOf(act, "commitment") || factOf(act, "intentionCommitment")
+  const commitment = recordText(act, "commitment") || recordText(act, "intentionCommitment")
   return commitment === ""
     ? html``
     : html` <small class="journal__sealed" data-sealed="${commitment}">with sealed words</small>`

@@ -1,0 +1,70 @@
+/** The one free unsealing of a candle: words and salt are stored when they hash to its commitment. */
+import { Clock, Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import {
+  AlreadyUnsealed,
+  CandleNotFound,
+  CandleNotSettled,
+  NotSealed,
+  type UnsealBody,
+} from "../../../schema/altar/Candle.ts"
+import { CommitmentMismatch, normalizedLength } from "../../../schema/altar/Commitment.ts"
+import { BadRequest } from "../../../schema/Errors.ts"
+import * as Ledger from "../../payments/ledger/Queries.ts"
+import { rowsOf } from "../../platform/Rows.ts"
+import { transaction } from "../../platform/Sql.ts"
+import { timestampOf } from "../../platform/Time.ts"
+import { pointsElsewhere } from "../Detector.ts"
+import { seal } from "../Hashes.ts"
+import { candleOf, CandleRow, unsealedOf } from "./CandleRow.ts"
+
+const candlesOf = rowsOf("candles", Schema.Struct({ ...CandleRow.fields, salt: Schema.NullOr(Schema.String) }))
+
+/** `acts` are the names of the acts that light a candle. */
+export const make = (sql: SqlClient.SqlClient, publicUrl: string, acts: ReadonlyArray<string>) => {
+  const ledger = Ledger.make(sql)
+
+  /** The 404 or 409 of an id that has no candle: is its payment still open? */
+  const notThere = (id: string) =>
+    Effect.flatMap(ledger.isPending(id, acts), (pending): Effect.Effect<never, CandleNotSettled | CandleNotFound> =>
+      Effect.fail(pending ? new CandleNotSettled({}) : new CandleNotFound({})),
+    )
+
+  const read = (id: string) =>
+    candlesOf(sql`
+      SELECT c.*, u.salt, u.words, u.hidden, u.unsealed_at FROM candles c
+      LEFT JOIN candle_unseals u ON u.candle_id = c.id WHERE c.id = ${id}::uuid`)
+
+  return Effect.fn("Candles.unseal")(
+    function* (id: string, body: typeof UnsealBody.Type) {
+      const length = normalizedLength(body.words)
+      if (length < 1 || length > 280) {
+        return yield* new BadRequest({
+          issues: [{ path: "words", message: `Expected 1 to 280 code points after normalization, got ${length}` }],
+        })
+      }
+      const now = timestampOf(yield* Clock.currentTimeMillis)
+      const replayed = yield* transaction(
+        sql,
+        Effect.gen(function* () {
+          const [candle] = yield* read(id)
+          if (candle === undefined) return yield* notThere(id)
+          if (candle.commitment === null) return yield* new NotSealed({})
+          const matches = seal(body.salt, body.words) === candle.commitment
+          if (candle.unsealedAt !== null)
+            return matches && candle.salt === body.salt ? true : yield* new AlreadyUnsealed({})
+          if (!matches) return yield* new CommitmentMismatch({})
+          const inserted = yield* sql`
+          INSERT INTO candle_unseals (candle_id, salt, words, hidden, unsealed_at)
+          VALUES (${id}::uuid, ${body.salt}, ${body.words}, ${pointsElsewhere(body.words)}, ${now}::timestamptz)
+          ON CONFLICT (candle_id) DO NOTHING RETURNING candle_id`
+          return inserted.length === 0
+        }),
+      )
+      const [row] = yield* read(id)
+      if (row === undefined) return yield* new CandleNotFound({})
+      return { candle: { ...candleOf(publicUrl, row), unsealed: unsealedOf(row) }, replayed }
+    },
+    Effect.catchTag("SqlError", Effect.die),
+  )
+}
