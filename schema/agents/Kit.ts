@@ -5,16 +5,14 @@ import { ElementId } from "../altar/Collectible.ts"
 import { AtomicAmount, Hex64, PriceUsd, Url } from "../Common.ts"
 import { WhyBody } from "../altar/Keeper.ts"
 import { Challenge } from "../payments/Payment.ts"
-import { type Price, prices } from "../payments/Prices.ts"
+import { sales } from "../altar/Sales.ts"
 import { Day, PrayerBody } from "../altar/Prayer.ts"
 import { SpiritId } from "../altar/Spirit.ts"
 import { WitnessBody } from "../altar/Witness.ts"
 
-const acts: ReadonlyArray<Price> = Object.values(prices)
-
 /** Every name an act goes by: its own, and the one of the spend policy. */
 export const actionNames: ReadonlyArray<string> = [
-  ...new Set(acts.flatMap(({ action, name }) => [action ?? name, name])),
+  ...new Set(sales.flatMap(({ sale: { action, name } }) => [action, name])),
 ]
 
 /** The arguments of `buy_kit`: whatever goes into path, query and body of the chosen act. */

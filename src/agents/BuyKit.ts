@@ -18,7 +18,7 @@ const refuse = (code: string, message: string, issues: ToolRefusal["issues"] = [
 
 /** The one offer that is meant, or what to add. */
 const choose = (offers: ReadonlyArray<Offer>, { action, days }: KitQuery) => {
-  const named = offers.filter((offer) => offer.act.name === action || offer.action === action)
+  const named = offers.filter((offer) => offer.act.name === action || offer.act.action === action)
   const [offer, ...others] = days === undefined ? named : named.filter(({ act }) => act.days === days)
   if (offer !== undefined && others.length === 0) return Effect.succeed(offer)
   const known = named.flatMap(({ act }) => (act.days === undefined ? [] : [act.days])).join(", ")
@@ -87,11 +87,11 @@ export const buyKit = Effect.gen(function* () {
 
   /** The refusals that sending it now would meet before any payment, slots held by others included. */
   const rehearse = Effect.fnUntraced(function* ({ act }: Offer, input: Values) {
-    yield* act.locate(input)
+    yield* act.checkPath(input)
     const millis = yield* Clock.currentTimeMillis
     const request = yield* act.read(input, { millis, day: timestampOf(millis).slice(0, 10) })
     const { losses } = yield* ledger.standing("", request.claims)
-    if (losses[0] !== undefined) return yield* Effect.fail(act.lost(losses[0]))
+    if (losses[0] !== undefined) return yield* Effect.fail(act.conflict(losses[0]))
     yield* request.check
   })
 
@@ -110,7 +110,7 @@ export const buyKit = Effect.gen(function* () {
     const given = pick(offer.body, values)
     const lacking = offer.body.filter(({ name, required }) => required && given[name] === undefined)
     const missing = yield* (
-      lacking.length === 0 ? Effect.as(rehearse(offer, values), lacking) : Effect.as(act.locate(values), lacking)
+      lacking.length === 0 ? Effect.as(rehearse(offer, values), lacking) : Effect.as(act.checkPath(values), lacking)
     ).pipe(
       Effect.catch((refusal) => {
         const asks = refusal instanceof BadRequest ? askedFor(offer, given, refusal) : []

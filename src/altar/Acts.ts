@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ActNotFound } from "../../schema/payments/Act.ts"
-import { type PaidAct, PaidActs } from "../payments/PaidAct.ts"
+import { actsByName, PaidActs } from "../payments/PaidAct.ts"
 import { currentReceipt, type Standing } from "../payments/Receipts.ts"
 import { Candles } from "./candles/Candles.ts"
 import { Collectibles } from "./collectibles/Collectibles.ts"
@@ -10,11 +10,12 @@ import { Keepers } from "./keepers/Keepers.ts"
 import { Prayers } from "./prayers/Prayers.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
 
+/** The altar's acts, in the order of the price list. */
 export const paidActs = Layer.effect(
   PaidActs,
   Effect.gen(function* () {
     const candles = (yield* Candles).acts
-    const acts: ReadonlyArray<PaidAct<unknown>> = [
+    return actsByName([
       (yield* Prayers).act,
       (yield* Keepers).act,
       (yield* Collectibles).act,
@@ -22,8 +23,7 @@ export const paidActs = Layer.effect(
       candles.week,
       candles.month,
       (yield* WitnessStones).act,
-    ]
-    return new Map(acts.map((act) => [act.name, act]))
+    ])
   }),
 )
 

@@ -3,7 +3,6 @@ import { Clock, Effect, Layer, Schema } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { SqlError } from "effect/sql"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
-import type { CatalogItem } from "../../schema/altar/Catalog.ts"
 import { Acts } from "../altar/Acts.ts"
 import { CandleWall } from "../altar/candles/CandleWall.ts"
 import { Catalogs } from "../altar/guide/Catalogs.ts"
@@ -28,7 +27,6 @@ import { Search } from "./Search.ts"
 type Request = HttpServerRequest.HttpServerRequest
 
 const isSpirit = Schema.is(SpiritId)
-const isItems: (value: unknown) => value is ReadonlyArray<typeof CatalogItem.Type> = Array.isArray
 
 const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
   ["elements", "Twelve plain things one could find on a walk."],
@@ -116,8 +114,8 @@ const routes = HttpRouter.use((router) =>
       const read = yield* Effect.forEach(shelves, ([name]) => catalogs.get(name), { concurrency: "unbounded" })
       return CatalogPage.catalog({
         shelves: shelves.map(([name, note], index) => {
-          const items = read[index]?.[name]
-          return { id: name, title: String(read[index]?.["name"]), note, items: isItems(items) ? items : [] }
+          const shelf = read[index]
+          return { id: name, title: shelf?.name ?? name, note, items: shelf?.items ?? [] }
         }),
         terms:
           "An edition is a numbered record kept by this site under the wallet that paid. It is not an on-chain token, cannot be transferred, and has no resale route and no financial return.",

@@ -64,7 +64,7 @@ export const candleOf = (publicUrl: string, row: CandleRow): Candle => {
     parentId: row.parentId,
     spirit: spiritOf(row.spirit),
     rung,
-    days: rungs[rung].act.days,
+    days: rungs[rung].days,
     dedication: row.dedication,
     agentName: row.agentName,
     intentionCommitment: row.commitment,

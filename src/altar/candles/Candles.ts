@@ -1,14 +1,15 @@
 /** Votive candles and lights: lit when settled, out when their days are over, unsealed at most once. */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import {
   type Candle,
-  CandleBody,
+  candleActs,
+  type CandleBody,
   type RungName,
   type UnsealAnswer,
   type UnsealBody,
 } from "../../../schema/altar/Candle.ts"
-import { normalizedLength, zeroCommitment } from "../../../schema/altar/Commitment.ts"
+import { isSealable, unsealable, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import {
   AlreadyUnsealed,
   CandleNotFound,
@@ -19,9 +20,8 @@ import {
 } from "../../../schema/altar/Candle.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
 import { CommitmentMismatch, CommitmentRefused } from "../../../schema/altar/Commitment.ts"
-import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { timestampOf } from "../../platform/Time.ts"
-import { cardAct, type PaidAct } from "../../payments/PaidAct.ts"
+import { type ActOf, cardAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { transaction } from "../../platform/Sql.ts"
 import { type CandleRow, candleOf, unsealedOf } from "./CandleRow.ts"
@@ -29,17 +29,16 @@ import { pointsElsewhere } from "../Detector.ts"
 import { seal } from "../Hashes.ts"
 import { rungs } from "./Rungs.ts"
 
-const Input = Schema.Struct({ familiarId: SpiritId, ...CandleBody.fields })
-type Input = typeof Input.Type
-
-type Refusal = BadRequest | CommitmentRefused | DedicationHeld | ParentNotLit
 type Rung = typeof RungName.Type
+type CandleAct = ActOf<(typeof candleActs)[Rung]>
 
 const dayMillis = 86_400_000
 
 const misplaced = (message: string) => new BadRequest({ issues: [{ path: "dedication", message }] })
 
-const refuse = (input: Input): Effect.Effect<void, Refusal> => {
+const refuse = (
+  input: typeof CandleBody.Type,
+): Effect.Effect<void, BadRequest | CommitmentRefused | DedicationHeld> => {
   if (input.parentId === undefined && input.dedication === undefined) {
     return Effect.fail(misplaced("Required, unless parentId is given"))
   }
@@ -56,7 +55,7 @@ export class Candles extends Context.Service<
   Candles,
   {
     /** One act for each rung. */
-    readonly acts: Readonly<Record<Rung, PaidAct<Refusal>>>
+    readonly acts: Readonly<Record<Rung, CandleAct>>
     /** Stores words when they hash to the commitment; `replayed` for the same data again. */
     unseal(
       id: string,
@@ -84,12 +83,9 @@ export class Candles extends Context.Service<
           AND lit_until > ${timestampOf(millis)}::timestamptz`.pipe(Effect.map((rows) => rows.length > 0))
 
       const actOf = (rung: Rung) => {
-        const { act } = rungs[rung]
-        const { days } = act
-        return cardAct<Input, Refusal>({
-          ...act,
-          input: Input,
-          bodyOptional: false,
+        const endpoint = candleActs[rung]
+        const days = rungs[rung].days
+        return cardAct(endpoint, {
           refuse,
           check: ({ familiarId, parentId }, { millis }) =>
             parentId === undefined
@@ -97,8 +93,6 @@ export class Candles extends Context.Service<
               : Effect.flatMap(isLit(parentId, familiarId, millis), (lit) =>
                   lit ? Effect.void : Effect.fail(new ParentNotLit({})),
                 ),
-          claims: () => ({ slots: [] }),
-          lost: () => new ParentNotLit({}),
           record: Effect.fn("Candles.record")(function* (paid) {
             const millis = yield* Clock.currentTimeMillis
             const litAt = timestampOf(millis)
@@ -156,12 +150,7 @@ export class Candles extends Context.Service<
           LEFT JOIN candle_unseals u ON u.candle_id = c.id WHERE c.id = ${id}::uuid`
 
       const unseal = Effect.fn("Candles.unseal")(function* (id: string, body: typeof UnsealBody.Type) {
-        const length = normalizedLength(body.words)
-        if (length < 1 || length > 280) {
-          return yield* new BadRequest({
-            issues: [{ path: "words", message: `Expected 1 to 280 code points after normalization, got ${length}` }],
-          })
-        }
+        if (!isSealable(body.words)) return yield* new BadRequest({ issues: [unsealable("words", body.words)] })
         const now = timestampOf(yield* Clock.currentTimeMillis)
         const replayed = yield* transaction(
           sql,

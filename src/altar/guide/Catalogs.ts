@@ -1,9 +1,9 @@
 /** The three catalogs: issued, reserved and remaining always add up to the edition, because one query sees them together. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import type { CatalogItem, CatalogPayment, RecentEdition } from "../../../schema/altar/Catalog.ts"
+import type { CatalogItem, CatalogPayment, ElementCatalog, RecentEdition } from "../../../schema/altar/Catalog.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
-import { prices } from "../../../schema/payments/Prices.ts"
+import { collectMaterial } from "../../../schema/altar/Collectible.ts"
 import { PaidActs } from "../../payments/PaidAct.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
@@ -11,6 +11,9 @@ import { poolOf } from "../collectibles/Collectibles.ts"
 import { publisher, terms as collectionTerms } from "./Terms.ts"
 import { type CatalogName, catalogs, type Item, Items } from "../collectibles/Items.ts"
 import { spendPolicy } from "../SpendPolicy.ts"
+
+/** What all catalogs have in common, and the items. */
+type Catalog = Omit<typeof ElementCatalog.Type, "elements"> & { readonly items: ReadonlyArray<typeof CatalogItem.Type> }
 
 interface Row {
   readonly elementId: string
@@ -39,13 +42,13 @@ const itemOf = (item: Item, row: Row | undefined): typeof CatalogItem.Type => {
   }
 }
 
-const oneCent = priceUsd(prices.collectMaterial.priceAtomic)
+const oneCent = priceUsd(collectMaterial.sale.priceAtomic)
 
 export class Catalogs extends Context.Service<
   Catalogs,
   {
-    /** A whole catalog as it is answered; its items stand under the catalog's own name. */
-    get(name: CatalogName): Effect.Effect<Record<string, unknown>, SqlError.SqlError>
+    /** A whole catalog; where it is answered, its items stand under the catalog's own name. */
+    get(name: CatalogName): Effect.Effect<Catalog, SqlError.SqlError>
     readonly payment: typeof CatalogPayment.Type
   }
 >()("spirit-altar/altar/guide/Catalogs") {
@@ -98,11 +101,11 @@ export class Catalogs extends Context.Service<
           .sort((a, b) => b.collectedAt.localeCompare(a.collectedAt) || b.id.localeCompare(a.id))
           .slice(0, 12)
         const { title } = catalogs[name]
-        return {
+        const catalog: Catalog = {
           ok: true,
           name: title,
           publisher,
-          [name]: listed,
+          items: listed,
           totalEditionSize: listed.reduce((sum, item) => sum + item.editionSize, 0),
           priceUsd: oneCent,
           terms: collectionTerms(title, own[0]?.editionSize ?? 0),
@@ -111,6 +114,7 @@ export class Catalogs extends Context.Service<
           publicationChain: "/api/publish-chain",
           recent,
         }
+        return catalog
       })
 
       return Catalogs.of({ get, payment })

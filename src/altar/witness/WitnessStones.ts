@@ -2,7 +2,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { SqlClient } from "effect/sql"
-import { recipe, zeroCommitment } from "../../../schema/altar/Commitment.ts"
+import { isSealable, recipe, unsealable, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import {
   AlreadyRevealed,
   WitnessCeilingToday,
@@ -11,18 +11,17 @@ import {
 } from "../../../schema/altar/Witness.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
 import { CommitmentMismatch, CommitmentRefused } from "../../../schema/altar/Commitment.ts"
-import { normalizedLength } from "../../../schema/altar/Commitment.ts"
-import { prices } from "../../../schema/payments/Prices.ts"
 import { spiritOf } from "../../../schema/altar/Spirit.ts"
 import {
   type ChainHead,
+  dailyCeiling,
   type ListedStone,
   type RevealBody,
-  WitnessBody,
+  setWitnessStone,
   WitnessStone,
 } from "../../../schema/altar/Witness.ts"
 import { timestampOf } from "../../platform/Time.ts"
-import { type PaidAct, paidAct } from "../../payments/PaidAct.ts"
+import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { currentReceipt, type Standing } from "../../payments/Receipts.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { transaction } from "../../platform/Sql.ts"
@@ -30,9 +29,6 @@ import { pointsElsewhere } from "../Detector.ts"
 import { seal } from "../Hashes.ts"
 import { type ChainBroken, genesis } from "../HashChain.ts"
 import { type Stone, stoneOf, type StoneRow, WitnessChain } from "./WitnessChain.ts"
-
-/** Stones that may be set or held in one UTC day (altar.md, Limits). */
-export const dailyCeiling = 5000
 
 interface ListedRow extends StoneRow {
   readonly revealText: string | null
@@ -44,14 +40,12 @@ interface ListedRow extends StoneRow {
 type Listed = typeof ListedStone.Type
 type Head = typeof ChainHead.Type
 
-type WitnessAct = PaidAct<CommitmentRefused | WitnessCeilingToday>
-
 const encodeStone = Schema.encodeEffect(WitnessStone)
 
 export class WitnessStones extends Context.Service<
   WitnessStones,
   {
-    readonly act: WitnessAct
+    readonly act: ActOf<typeof setWitnessStone>
     /** Settled stones newest first, below `before` when given. */
     list(
       limit: number,
@@ -110,14 +104,11 @@ export class WitnessStones extends Context.Service<
         verify: { recipe: `${recipe}; ${chainRecipe}`, revealUrl: `${publicUrl}/api/witness/${stone.id}/reveal` },
       })
 
-      const act: WitnessAct = paidAct<typeof WitnessBody.Type, CommitmentRefused | WitnessCeilingToday>({
-        ...prices.setWitnessStone,
-        input: WitnessBody,
-        bodyOptional: false,
+      const act = paidAct(setWitnessStone, {
         refuse: ({ commitment }) =>
           commitment === zeroCommitment ? Effect.fail(new CommitmentRefused({})) : Effect.void,
         claims: (_, { day }) => ({ slots: [], pool: { name: `witness:${day}`, capacity: dailyCeiling } }),
-        lost: () => new WitnessCeilingToday({}),
+        conflict: () => new WitnessCeilingToday({}),
         record: Effect.fn("WitnessStones.record")(function* (paid) {
           const stones = yield* chain.append(
             paid.map(({ id, input, payer, transaction: hash }) => ({
@@ -221,12 +212,7 @@ export class WitnessStones extends Context.Service<
         )
 
       const reveal = Effect.fn("WitnessStones.reveal")(function* (id: string, body: typeof RevealBody.Type) {
-        const length = normalizedLength(body.text)
-        if (length < 1 || length > 280) {
-          return yield* new BadRequest({
-            issues: [{ path: "text", message: `Expected 1 to 280 code points after normalization, got ${length}` }],
-          })
-        }
+        if (!isSealable(body.text)) return yield* new BadRequest({ issues: [unsealable("text", body.text)] })
         const now = timestampOf(yield* Clock.currentTimeMillis)
         const outcome = yield* transaction(
           sql,
