@@ -1,5 +1,5 @@
 /** The one HttpApi: it decodes what the server accepts and writes the OpenAPI document. */
-import { HttpApi, OpenApi } from "effect/http-api"
+import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { ActsGroup } from "./altar/ActApi.ts"
 import { CandlesGroup } from "./altar/CandleApi.ts"
 import { CatalogsGroup } from "./altar/CatalogApi.ts"
@@ -41,6 +41,8 @@ export class Api extends rules
     }),
   ) {}
 
-/** The contract as the server at a public URL publishes it: its own address in place of the written document's. */
-export const apiAt = (publicUrl: string) =>
-  Api.annotateMerge(OpenApi.annotations({ transform: (document) => at(finish(document), publicUrl) }))
+/** A contract as the server at a public URL publishes it: its own address in place of the written document's. */
+export const apiAt = <Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<"spirit-altar", Groups>,
+  publicUrl: string,
+) => api.annotateMerge(OpenApi.annotations({ transform: (document) => at(finish(document), publicUrl) }))

@@ -2,7 +2,7 @@
 import { Clock, Effect, Schema } from "effect"
 import { recipe } from "../../schema/altar/Commitment.ts"
 import { BadRequest, Issue } from "../../schema/Errors.ts"
-import { type Kit, KitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
+import { type Kit, type KitQuery, kitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
 import { timestampOf } from "../platform/Time.ts"
 import { PaymentLedger } from "../payments/ledger/PaymentLedger.ts"
 import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"
@@ -156,7 +156,12 @@ export const buyKit = Effect.gen(function* () {
     title: "Everything needed to buy one act",
     description:
       "Prepares one paid act: URL, method, headers, body template, exact price, the x402 challenge to sign, the commitment recipe and the retry rule. It signs, pays and reserves nothing; your own x402 client does. Given all arguments it also tells you whether the act would be refused now.",
-    input: KitQuery,
+    input: kitQuery(
+      [...new Set(offers.flatMap(({ act }) => [act.action, act.name]))],
+      offers.flatMap(({ body, parameter, query }) =>
+        [...(parameter === undefined ? [] : [parameter]), ...query, ...body].filter(({ name }) => asked(name) === name),
+      ),
+    ),
     output: KitSchema,
     run,
   })
