@@ -1,7 +1,10 @@
 /** The one HttpApi: it decodes what the server accepts and writes the OpenAPI document. */
-import { HttpApi, OpenApi } from "effect/http-api"
-import { PaidGroup, PaymentsGroup } from "./altar/PaidApi.ts"
-import { ReadsGroup } from "./altar/ReadsApi.ts"
+import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
+import { ActsGroup } from "./altar/ActApi.ts"
+import { CandlesGroup } from "./altar/CandleApi.ts"
+import { CatalogsGroup } from "./altar/CatalogApi.ts"
+import { GuideGroup } from "./altar/Guide.ts"
+import { PaidGroup, PaymentsGroup } from "./altar/Sales.ts"
 import { WitnessGroup } from "./altar/WitnessApi.ts"
 import { at, finish } from "./openapi/Document.ts"
 import { ServiceGroup } from "./Health.ts"
@@ -10,10 +13,23 @@ import { interfaceVersion } from "./Version.ts"
 
 export { interfaceVersion }
 
-export class Api extends HttpApi.make("spirit-altar")
-  .add(WitnessGroup, PaidGroup, ReadsGroup, PaymentsGroup, RoomsGroup, ServiceGroup)
+/** What holds for every endpoint: nothing but what is documented is taken, and all that is wrong is said at once. */
+export const rules = HttpApi.make("spirit-altar")
   .annotate(HttpApi.ParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.HeadersParseOptions, {})
+
+export class Api extends rules
+  .add(
+    WitnessGroup,
+    PaidGroup,
+    GuideGroup,
+    CandlesGroup,
+    ActsGroup,
+    CatalogsGroup,
+    PaymentsGroup,
+    RoomsGroup,
+    ServiceGroup,
+  )
   .annotateMerge(
     OpenApi.annotations({
       title: "Spirit Altar",
@@ -25,6 +41,8 @@ export class Api extends HttpApi.make("spirit-altar")
     }),
   ) {}
 
-/** The contract as the server at a public URL publishes it: its own address in place of the written document's. */
-export const apiAt = (publicUrl: string) =>
-  Api.annotateMerge(OpenApi.annotations({ transform: (document) => at(finish(document), publicUrl) }))
+/** A contract as the server at a public URL publishes it: its own address in place of the written document's. */
+export const apiAt = <Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<"spirit-altar", Groups>,
+  publicUrl: string,
+) => api.annotateMerge(OpenApi.annotations({ transform: (document) => at(finish(document), publicUrl) }))

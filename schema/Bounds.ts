@@ -45,11 +45,28 @@ export const Position = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum:
 /** A whole number of a few, 1 to `maximum`. */
 export const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
-/** A whole number in a query: decimal digits and nothing else, no sign, point, exponent or space. */
-export const digits = <Whole extends Schema.Codec<number, number>>(whole: Whole) =>
-  Schema.String.check(Schema.isPattern(/^[0-9]+$/u, { message: "Expected decimal digits only" })).pipe(
-    Schema.decodeTo(whole, SchemaTransformation.numberFromString),
-  )
+/**
+ * A whole number in a query: decimal digits and nothing else, no sign, point, exponent or space. The document reads
+ * range and description here; `default` is what the handler takes when the query is absent.
+ */
+export const whole = (of: {
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly default?: number
+  readonly description: string
+}) => {
+  const { description, maximum = Number.MAX_SAFE_INTEGER, minimum = 1 } = of
+  const range = { minimum, maximum, ...(of.default === undefined ? {} : { default: of.default }) }
+  const digits = Schema.isPattern(/^[0-9]+$/u, {
+    message: "Expected decimal digits only",
+    toJsonSchema: () => ({ pattern: "^[0-9]+$", ...range }),
+  })
+  return Schema.String.check(digits)
+    .annotate({ description, examples: [String(of.default ?? 417)] })
+    .pipe(
+      Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum, maximum })), SchemaTransformation.numberFromString),
+    )
+}
 
 /** A list of at most `maximum`; documented as text is. */
 export const listOf = <Item extends Schema.Top>(item: Item, maximum: number) =>

@@ -1,6 +1,6 @@
 /** The small values every altar body is made of, so that each is described, limited and exemplified once. */
 import { Schema } from "effect"
-import { digits, shaped, upTo } from "./Bounds.ts"
+import { shaped, whole } from "./Bounds.ts"
 
 const described = (identifier: string, description: string, ...examples: ReadonlyArray<string>) => ({
   identifier,
@@ -73,24 +73,29 @@ export const AgentName = lineOf(1, 64).annotate(
   described("AgentName", "Self-declared public name, 1 to 64 code points. Not an authenticated identity.", "Wren"),
 )
 
-/** The private random value of a commitment, 16 to 256 code points, any text but NUL and lone surrogates. */
-export const Salt = Schema.String.check(
-  Schema.isMinCodePoints(16),
-  Schema.isMaxCodePoints(256),
-  Schema.isPattern(/^[^\u0000\p{Cs}]*$/u),
-).annotate(described("Salt", "The salt of the commitment, 16 to 256 code points.", "5c1fd1e6a0bb4e7f9c2d"))
+/** How many a newest-first list returns at most, and when nobody says. */
+export const listMaximum = 50
+export const listDefault = 20
 
-/** Words as sent; the 1 to 280 bound is checked after normalization. */
-export const Words = Schema.String.check(
-  Schema.isMinCodePoints(1),
-  Schema.isMaxCodePoints(4096),
-  Schema.isPattern(/^[^\u0000\p{Cs}]*$/u),
-).annotate(
-  described("Words", "The sealed words, 1 to 280 code points after normalization.", "The heron will return by May."),
-)
+/** How many links a segment of a chain returns at most, and when nobody says; it starts at the first. */
+export const segmentMaximum = 100
+export const segmentDefault = 50
+export const segmentFrom = 1
 
-/** The `limit` query of newest-first lists: 1 to 50. */
-export const ListLimit = digits(upTo(50)).annotate({
-  description: "How many to return, 1 to 50; 20 when absent.",
-  examples: [20],
+/** The `limit` query of newest-first lists. */
+export const listLimit = (what: string) =>
+  Schema.optionalKey(
+    whole({ maximum: listMaximum, default: listDefault, description: `How many ${what}, 1 to ${listMaximum}.` }),
+  )
+
+/** The `from` and `limit` queries of a chain's segment. */
+export const segmentQuery = (what: string) => ({
+  from: Schema.optionalKey(whole({ default: segmentFrom, description: "First sequence to return." })),
+  limit: Schema.optionalKey(
+    whole({
+      maximum: segmentMaximum,
+      default: segmentDefault,
+      description: `How many ${what}, 1 to ${segmentMaximum}.`,
+    }),
+  ),
 })

@@ -1,10 +1,11 @@
 /** The one place where all layers meet: the services, the routes, and the socket they are served on. */
 import { fileURLToPath } from "node:url"
 import { NodeHttpClient } from "@effect/platform-node"
+import type { SqlClient } from "effect/sql"
 import { ByteSize, Duration, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpStaticServer } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
-import { apiAt } from "../schema/Api.ts"
+import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
+import { Api, apiAt } from "../schema/Api.ts"
 import * as AgentsHttp from "./agents/Http.ts"
 import { Acts, paidActs } from "./altar/Acts.ts"
 import * as Artwork from "./altar/guide/Artwork.ts"
@@ -13,7 +14,7 @@ import { CandleWall } from "./altar/candles/CandleWall.ts"
 import { Catalogs } from "./altar/guide/Catalogs.ts"
 import { Collectibles } from "./altar/collectibles/Collectibles.ts"
 import { FieldGuide } from "./altar/guide/FieldGuide.ts"
-import { handlers } from "./altar/Http.ts"
+import { handlers as altarHandlers } from "./altar/Http.ts"
 import { Items } from "./altar/collectibles/Items.ts"
 import { Keepers } from "./altar/keepers/Keepers.ts"
 import { Prayers } from "./altar/prayers/Prayers.ts"
@@ -21,6 +22,7 @@ import { PublicationChain } from "./altar/guide/PublicationChain.ts"
 import { WitnessChain } from "./altar/witness/WitnessChain.ts"
 import { WitnessStones } from "./altar/witness/WitnessStones.ts"
 import * as HealthHttp from "./HealthHttp.ts"
+import type { PaidActs } from "./payments/PaidAct.ts"
 import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
 import * as Fallbacks from "./http/Fallbacks.ts"
 import * as Listener from "./platform/http/Listener.ts"
@@ -95,7 +97,7 @@ const moneyLayer = (payments: PaymentsConfig) => {
 }
 
 /** All services of the altar over a migrated database. */
-export const services = (config: ServerConfig) => {
+export const services = (config: ServerConfig, house: House = altar) => {
   const { payments } = config
   const lease = isMissing(payments) ? Duration.minutes(1) : Duration.times(payments.patience, 3)
   const money = PaidHttp.layer.pipe(
@@ -112,7 +114,7 @@ export const services = (config: ServerConfig) => {
   const limits = Layer.merge(PostgresLimiter.layer(), ClientAddress.layer(config))
   const rooms = RoomStore.layer.pipe(Layer.provideMerge(limits))
   return Layer.mergeAll(money, Catalogs.layer, reads, rooms).pipe(
-    Layer.provideMerge(paidActs),
+    Layer.provideMerge(house.acts),
     Layer.provideMerge(acts),
     Layer.provideMerge(chains),
     Layer.provideMerge(Layer.merge(Items.layer, terms)),
@@ -123,12 +125,33 @@ export const services = (config: ServerConfig) => {
   )
 }
 
-const api = Layer.unwrap(
-  Effect.map(PublicUrl, (publicUrl) => HttpApiBuilder.layer(apiAt(publicUrl), { openapiPath: "/openapi.json" })),
-).pipe(
-  Layer.provide([...handlers, RoomHttp.handlers, HealthHttp.handlers]),
-  Layer.provide([Requests.layer, RoomRequests.layer]),
-)
+/** What is served and sold: another contract brings its own routes and acts, over the same services. */
+export interface House {
+  readonly routes: typeof altar.routes
+  readonly fallbacks: typeof altar.fallbacks
+  /** Made of the altar's services, or of the database alone. */
+  readonly acts: Layer.Layer<PaidActs, never, Layer.Services<typeof paidActs> | PublicUrl | SqlClient.SqlClient>
+}
+
+/** The routes of a contract, whose handlers are still to be given, its document, and the page to browse that. */
+export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
+  Layer.merge(
+    Layer.unwrap(
+      Effect.map(PublicUrl, (publicUrl) =>
+        HttpApiBuilder.layer(apiAt(contract, publicUrl), { openapiPath: "/openapi.json" }),
+      ),
+    ),
+    Site.docs(contract),
+  )
+
+/** The handlers of the altar's contract. */
+export const handlers = Layer.mergeAll(...altarHandlers, RoomHttp.handlers, HealthHttp.handlers)
+
+const altar = {
+  routes: routesOf(Api).pipe(Layer.provide(handlers)),
+  fallbacks: Fallbacks.layer(Api),
+  acts: paidActs,
+}
 
 const artwork = HttpStaticServer.layer({
   root: fileURLToPath(Artwork.folder),
@@ -136,9 +159,13 @@ const artwork = HttpStaticServer.layer({
   cacheControl: "public, max-age=86400",
 })
 
-const routes = Layer.mergeAll(api, artwork.pipe(Layer.provide(Site.compressed)), Site.layer, AgentsHttp.layer).pipe(
-  Layer.provide(Fallbacks.layer),
-)
+const all = ({ fallbacks, routes }: House) =>
+  Layer.mergeAll(
+    routes.pipe(Layer.provide([Requests.layer, RoomRequests.layer])),
+    artwork.pipe(Layer.provide(Site.compressed)),
+    Site.layer,
+    AgentsHttp.layer,
+  ).pipe(Layer.provide(fallbacks))
 
 /** Only whole, known paths; a parameter may be as long as a header allows. */
 const routerConfig = {
@@ -149,18 +176,18 @@ const routerConfig = {
 } as const
 
 /** The server, listening, with the address it is bound to; further routes may be given, such as the sandbox's. */
-export const layer = <E, R>(extra: Layer.Layer<never, E, R>) =>
+export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: House = altar) =>
   Layer.unwrap(
     Effect.map(AppConfig, (config) =>
       Listener.drained.pipe(
         Layer.provide(
-          HttpRouter.serve(Layer.mergeAll(routes, extra), {
+          HttpRouter.serve(Layer.mergeAll(all(house), extra), {
             routerConfig,
             disableLogger: true,
             disableListenLog: true,
           }),
         ),
-        Layer.provide(services(config)),
+        Layer.provide(services(config, house)),
         Layer.provideMerge(Listener.layer(config)),
         Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, bodyLimit)),
       ),

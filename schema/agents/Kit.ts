@@ -5,24 +5,12 @@ import { ElementId } from "../altar/Collectible.ts"
 import { AtomicAmount, Hex64, PriceUsd, Url } from "../Common.ts"
 import { WhyBody } from "../altar/Keeper.ts"
 import { Challenge } from "../payments/Payment.ts"
-import { type Price, prices } from "../payments/Prices.ts"
 import { Day, PrayerBody } from "../altar/Prayer.ts"
 import { SpiritId } from "../altar/Spirit.ts"
 import { WitnessBody } from "../altar/Witness.ts"
 
-const acts: ReadonlyArray<Price> = Object.values(prices)
-
-/** Every name an act goes by: its own, and the one of the spend policy. */
-export const actionNames: ReadonlyArray<string> = [
-  ...new Set(acts.flatMap(({ action, name }) => [action ?? name, name])),
-]
-
-/** The arguments of `buy_kit`: whatever goes into path, query and body of the chosen act. */
-export const KitQuery = Schema.Struct({
-  action: Schema.Literals(actionNames).annotate({
-    description:
-      "What to buy. A candle is `lightDay`, `lightWeek` or `lightMonth`, or `lightVotiveCandle` with `days` 1, 7 or 30.",
-  }),
+/** What an argument of `buy_kit` means, whichever act it is for. */
+const known = {
   days: Schema.optionalKey(Schema.Literals([1, 7, 30])).annotateKey({ description: "Of a candle only." }),
   spirit: Schema.optionalKey(SpiritId).annotateKey({
     description: "Whose altar. Required for a prayer, a keeper and a candle; optional for a collectible and a stone.",
@@ -40,8 +28,40 @@ export const KitQuery = Schema.Struct({
   parentId: CandleBody.fields.parentId,
   agentName: WhyBody.fields.agentName,
   reason: WhyBody.fields.reason,
-})
-export type KitQuery = typeof KitQuery.Type
+}
+
+/** A member of a request that only one server's act has. */
+export interface Argument {
+  readonly name: string
+  readonly meaning: string
+}
+
+/** The arguments of `buy_kit`: whatever goes into path, query and body of the chosen act. */
+export interface KitQuery {
+  readonly action: string
+  readonly days?: 1 | 7 | 30
+}
+
+/** The arguments over the given acts: every name one goes by, and whatever the members of these are not. */
+export const kitQuery = (
+  actions: ReadonlyArray<string>,
+  others: ReadonlyArray<Argument>,
+): Schema.Codec<KitQuery, Schema.Json> => {
+  const unknown = others.filter(({ name }) => !(name in known))
+  return Schema.Struct({
+    action: Schema.Literals(actions).annotate({
+      description:
+        "What to buy. A candle is `lightDay`, `lightWeek` or `lightMonth`, or `lightVotiveCandle` with `days` 1, 7 or 30.",
+    }),
+    ...known,
+    ...Object.fromEntries(
+      unknown.map(({ meaning, name }) => [
+        name,
+        Schema.optionalKey(Schema.String).annotateKey({ description: meaning }),
+      ]),
+    ),
+  })
+}
 
 export const Vector = Schema.Struct({ salt: Schema.String, words: Schema.String, commitment: Hex64 })
 

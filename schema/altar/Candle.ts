@@ -1,22 +1,25 @@
 /** Votive candles and lights: a public dedication for days, and sealed words that may be unsealed once. */
 import { Schema } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
 import { Count, listOf, said, upTo } from "../Bounds.ts"
-import { settledAnyhow } from "../payments/Act.ts"
+import * as Act from "../payments/Act.ts"
 import {
   Address,
   AgentName,
   AtomicAmount,
   lineOf,
+  listMaximum,
   PriceUsd,
-  Salt,
   Timestamp,
   TransactionHash,
   Url,
   Uuid,
-  Words,
 } from "../Common.ts"
-import { Commitment } from "./Commitment.ts"
-import { SpiritId } from "./Spirit.ts"
+import { Commitment, CommitmentRefused, Salt, Words } from "./Commitment.ts"
+import { anyhowErrors, paidHeaders, settledAnyhow } from "../payments/Endpoint.ts"
+import { paid } from "../payments/Sale.ts"
+import { Unknown } from "./Requests.ts"
+import { SpiritId, SpiritNotFound } from "./Spirit.ts"
 import { at, envelope, nothing, nothingNow } from "../Refusal.ts"
 
 export const Dedication = lineOf(1, 40).annotate({
@@ -77,7 +80,7 @@ export const Candle = Schema.Struct({
 })
 export type Candle = typeof Candle.Type
 
-export const CandleSettled = settledAnyhow(Candle).annotate({
+export const CandleSettled = Act.settledAnyhow(Candle).annotate({
   identifier: "CandleSettled",
   description: "A settled candle or light with its receipt.",
 })
@@ -108,7 +111,7 @@ export const Rung = Schema.Struct({
 
 export const CandleList = Schema.Struct({
   ok: Schema.Literal(true),
-  candles: listOf(LitCandle, 50),
+  candles: listOf(LitCandle, listMaximum),
   lit: Count.annotate({ description: "How many candles burn now, on the altars asked for." }),
   rungs: listOf(Rung, 3),
   rails: listOf(Schema.Literals(["x402", "card"]), 2).annotate({ description: "The ways to pay that work now." }),
@@ -165,3 +168,39 @@ export class DedicationHeld extends Schema.Error<DedicationHeld>("DedicationHeld
   ),
   at(422, "The dedication points elsewhere."),
 ) {}
+
+/** The durations of a candle, shortest first. */
+export const rungTerms = {
+  day: { days: 1, lasts: "one day", priceAtomic: 1_000_000n, cards: false },
+  week: { days: 7, lasts: "seven days", priceAtomic: 3_000_000n, cards: true },
+  month: { days: 30, lasts: "thirty days", priceAtomic: 9_000_000n, cards: true },
+} as const
+
+/** The act of one duration; all three take the same body and differ in days and price. */
+const light = <const Name extends string, const Rung extends typeof RungName.Type>(name: Name, rung: Rung) => {
+  const { lasts, ...terms } = rungTerms[rung]
+  return paid(
+    HttpApiEndpoint.post(name, `/api/candles/${rung}/:familiarId`, {
+      params: { familiarId: SpiritId },
+      headers: paidHeaders,
+      payload: CandleBody,
+      success: settledAnyhow(CandleSettled),
+      error: [...anyhowErrors, SpiritNotFound, ParentNotLit, DedicationHeld, CommitmentRefused],
+    }).annotate(Unknown, () => new SpiritNotFound({})),
+    {
+      ...terms,
+      action: "lightVotiveCandle",
+      description: `A votive candle, or a light on one, that burns for ${lasts}`,
+      parameter: "spirit-id",
+      title: `Light a candle for ${lasts}`,
+      summary: "A votive candle with a public dedication, or with parentId a light on a lit candle.",
+    },
+  )
+}
+
+export const lightDay = light("lightDay", "day")
+export const lightWeek = light("lightWeek", "week")
+export const lightMonth = light("lightMonth", "month")
+
+/** The endpoint that sells each duration. */
+export const candleActs = { day: lightDay, week: lightWeek, month: lightMonth } as const

@@ -8,6 +8,7 @@ import {
   Hex64,
   Network,
   PriceUsd,
+  segmentMaximum,
   Timestamp,
   TransactionHash,
   Url,
@@ -118,34 +119,33 @@ export const RecentEdition = Schema.Struct({
   collectedAt: Timestamp,
 }).annotate({ identifier: "RecentEdition", description: "An edition acquired lately." })
 
-/** A catalog whose items stand under its own name: `elements`, `companions` or `pixels`. */
-export const catalogOf = <const Name extends string>(name: Name) => {
-  const common = {
-    ok: Schema.Literal(true),
-    name: said("Materials"),
-    publisher: said("Spirit Altar"),
-    totalEditionSize: Position,
-    priceUsd: PriceUsd,
-    terms: CatalogTerms,
-    payment: CatalogPayment,
-    collect: path("/api/elements/{id}/collect").annotate({
-      description: "Path template for collecting an item.",
-    }),
-    publicationChain: path("/api/publish-chain"),
-    recent: listOf(RecentEdition, 12),
-  }
-  return Schema.Struct({ ...common, ...Schema.Struct({ [name]: listOf(CatalogItem, 50) }).fields })
+const items = listOf(CatalogItem, 50)
+
+/** What every catalog says beside its items. */
+const catalog = {
+  ok: Schema.Literal(true),
+  name: said("Materials"),
+  publisher: said("Spirit Altar"),
+  totalEditionSize: Position,
+  priceUsd: PriceUsd,
+  terms: CatalogTerms,
+  payment: CatalogPayment,
+  collect: path("/api/elements/{id}/collect").annotate({
+    description: "Path template for collecting an item.",
+  }),
+  publicationChain: path("/api/publish-chain"),
+  recent: listOf(RecentEdition, 12),
 }
 
-export const ElementCatalog = catalogOf("elements").annotate({
+export const ElementCatalog = Schema.Struct({ ...catalog, elements: items }).annotate({
   identifier: "ElementCatalog",
   description: "The materials.",
 })
-export const CompanionCatalog = catalogOf("companions").annotate({
+export const CompanionCatalog = Schema.Struct({ ...catalog, companions: items }).annotate({
   identifier: "CompanionCatalog",
   description: "The crabs.",
 })
-export const PixelCatalog = catalogOf("pixels").annotate({
+export const PixelCatalog = Schema.Struct({ ...catalog, pixels: items }).annotate({
   identifier: "PixelCatalog",
   description: "The six pixels of 128 editions each.",
 })
@@ -170,7 +170,7 @@ export const Publication = Schema.Struct({
 export const PublicationSegment = Schema.Struct({
   ok: Schema.Literal(true),
   anchor: ChainHead,
-  entries: listOf(Publication, 100),
+  entries: listOf(Publication, segmentMaximum),
   head: ChainHead,
   next: Schema.NullOr(Position),
 }).annotate({

@@ -1,9 +1,13 @@
 /** Collectibles: numbered editions, each with its own keeper record and its own entry in the publication chain. */
 import { Schema } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
 import { Position, said, shaped } from "../Bounds.ts"
 import { settledAct } from "../payments/Act.ts"
+import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
+import { paid } from "../payments/Sale.ts"
 import { Address, AgentName, Hex64, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
-import { Reason } from "./Keeper.ts"
+import { Reason, WhyBody } from "./Keeper.ts"
+import { Unknown } from "./Requests.ts"
 import { SpiritId } from "./Spirit.ts"
 import { at, envelope, nothing, nothingNow } from "../Refusal.ts"
 
@@ -61,3 +65,27 @@ export class SoldOut extends Schema.Error<SoldOut>("SoldOut")(
   ),
   at(409, "No edition is left."),
 ) {}
+
+/** Collects the next numbered edition of an item. */
+export const collectMaterial = paid(
+  HttpApiEndpoint.post("collectMaterial", "/api/elements/:elementId/collect", {
+    params: { elementId: ElementId },
+    headers: paidHeaders,
+    query: {
+      spirit: Schema.optionalKey(SpiritId).annotateKey({
+        description: "Dedicates the item to this altar for ever; then part of the signed URL.",
+      }),
+    },
+    payload: WhyBody,
+    success: settled(CollectibleSettled),
+    error: [...paidErrors, ElementNotFound, SoldOut],
+  }).annotate(Unknown, () => new ElementNotFound({})),
+  {
+    priceAtomic: 10_000n,
+    description: "One numbered edition of a material, crab or pixel",
+    parameter: "id",
+    bodyOptional: true,
+    title: "Collect a material, crab or pixel",
+    summary: "The next numbered edition of the item. The body is optional.",
+  },
+)

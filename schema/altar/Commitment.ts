@@ -2,8 +2,17 @@
 import { Schema } from "effect"
 import { Hex64 } from "../Common.ts"
 import { at, envelope, nothing } from "../Refusal.ts"
+import { saltMaximum, saltMinimum, wordsMaximum } from "./Recipe.ts"
 
-export { commitmentText, normalize, normalizedLength, recipe, zeroCommitment } from "./Recipe.ts"
+export {
+  commitmentText,
+  isSealable,
+  normalize,
+  normalizedLength,
+  recipe,
+  unsealable,
+  zeroCommitment,
+} from "./Recipe.ts"
 
 /** 64 lowercase hex digits of SHA-256 over salt, one NUL byte and the normalized words. */
 export const Commitment = Hex64.annotate({
@@ -11,6 +20,28 @@ export const Commitment = Hex64.annotate({
   description:
     "Lowercase hex SHA-256 over the UTF-8 bytes of: salt, one NUL byte, normalized words. Words and salt stay with you until you reveal.",
   examples: ["9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"],
+})
+
+/** The private random value of a commitment: any text but NUL and lone surrogates. */
+export const Salt = Schema.String.check(
+  Schema.isMinCodePoints(saltMinimum),
+  Schema.isMaxCodePoints(saltMaximum),
+  Schema.isPattern(/^[^\u0000\p{Cs}]*$/u),
+).annotate({
+  identifier: "Salt",
+  description: `The salt of the commitment, ${saltMinimum} to ${saltMaximum} code points.`,
+  examples: ["5c1fd1e6a0bb4e7f9c2d"],
+})
+
+/** Words as sent; their own bound is checked after normalization. */
+export const Words = Schema.String.check(
+  Schema.isMinCodePoints(1),
+  Schema.isMaxCodePoints(4096),
+  Schema.isPattern(/^[^\u0000\p{Cs}]*$/u),
+).annotate({
+  identifier: "Words",
+  description: `The sealed words, 1 to ${wordsMaximum} code points after normalization.`,
+  examples: ["The heron will return by May."],
 })
 
 export class CommitmentMismatch extends Schema.Error<CommitmentMismatch>("CommitmentMismatch")(

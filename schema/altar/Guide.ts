@@ -1,10 +1,12 @@
-/** What can be read of the field guide: spirits, altars, the state of the field, and the newest acts. */
+/** What can be read of the field guide: spirits, altars, and the state of the field. */
 import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Count, listOf, path, said } from "../Bounds.ts"
-import { Act, ActName } from "../payments/Act.ts"
+import { ActName } from "../payments/Act.ts"
 import { LitCandle } from "./Candle.ts"
 import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
 import { Day } from "./Prayer.ts"
+import { AltarRequests, described, readsChapter } from "./Requests.ts"
 import { SpiritId } from "./Spirit.ts"
 
 export const KeeperBrief = Schema.Struct({
@@ -78,8 +80,19 @@ export const Field = Schema.Struct({
   ),
 }).annotate({ identifier: "Field", description: "The state of the whole field." })
 
-export const ActList = Schema.Struct({
-  ok: Schema.Literal(true),
-  acts: listOf(Act, 50),
-  next: Schema.NullOr(Uuid).annotate({ description: "`before` of the following page, or null." }),
-}).annotate({ identifier: "ActList", description: "The newest acts, with their permalinks and receipts." })
+export const listSpirits = HttpApiEndpoint.get("listSpirits", "/api/spirits", { success: SpiritList }).annotateMerge(
+  described("The 24 spirits", "The field guide, with each spirit's keeper."),
+)
+
+export const listAltars = HttpApiEndpoint.get("listAltars", "/api/altars", { success: AltarList }).annotateMerge(
+  described("Every altar", "Today's prayer slot, the keeper and the lit candles of every altar."),
+)
+
+export const readField = HttpApiEndpoint.get("readField", "/api/field", { success: Field }).annotateMerge(
+  described("The state of the field", "Keepers, prayers today, cents settled, the last settlement."),
+)
+
+export class GuideGroup extends HttpApiGroup.make("guide")
+  .add(listSpirits, listAltars, readField)
+  .middleware(AltarRequests)
+  .annotateMerge(readsChapter) {}

@@ -1,13 +1,20 @@
 /** First keepers: one permanent record for each spirit. */
 import { Schema } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
 import { settledAct } from "../payments/Act.ts"
+import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
+import { paid } from "../payments/Sale.ts"
 import { Address, AgentName, lineOf, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
-import { SpiritId } from "./Spirit.ts"
+import { Unknown } from "./Requests.ts"
+import { SpiritId, SpiritNotFound } from "./Spirit.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
 
-export const Reason = lineOf(1, 280).annotate({
+/** Code points of a reason at most. */
+export const reasonMaximum = 280
+
+export const Reason = lineOf(1, reasonMaximum).annotate({
   identifier: "Reason",
-  description: "Why, in public, 1 to 280 code points.",
+  description: `Why, in public, 1 to ${reasonMaximum} code points.`,
   examples: ["It sat still when I did not."],
 })
 
@@ -52,3 +59,22 @@ export class KeeperSlotTaken extends Schema.Error<KeeperSlotTaken>("KeeperSlotTa
   ),
   at(409, "The keeper record is held by a payment in flight."),
 ) {}
+
+/** Takes a spirit in: its first keeper, for ever. */
+export const takeIn = paid(
+  HttpApiEndpoint.post("takeIn", "/api/acquire/:familiarId", {
+    params: { familiarId: SpiritId },
+    headers: paidHeaders,
+    payload: WhyBody,
+    success: settled(KeeperSettled),
+    error: [...paidErrors, SpiritNotFound, AlreadyKept, KeeperSlotTaken],
+  }).annotate(Unknown, () => new SpiritNotFound({})),
+  {
+    priceAtomic: 10_000n,
+    description: "The permanent first-keeper record of a spirit",
+    parameter: "spirit-id",
+    bodyOptional: true,
+    title: "Become a spirit's first keeper",
+    summary: "One permanent record for each spirit. The body is optional.",
+  },
+)

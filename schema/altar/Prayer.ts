@@ -1,10 +1,14 @@
 /** Prayers: one sealed intention for each spirit and UTC day, answered with a short line. */
 import { Schema } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
 import { said, shaped } from "../Bounds.ts"
 import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
-import { Commitment } from "./Commitment.ts"
+import { Commitment, CommitmentRefused } from "./Commitment.ts"
+import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
 import { Receipt } from "../payments/Payment.ts"
-import { SpiritId } from "./Spirit.ts"
+import { paid } from "../payments/Sale.ts"
+import { Unknown } from "./Requests.ts"
+import { SpiritId, SpiritNotFound } from "./Spirit.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
 
 /** A UTC calendar day. */
@@ -74,3 +78,30 @@ export class PrayerSlotTaken extends Schema.Error<PrayerSlotTaken>("PrayerSlotTa
   ),
   at(409, "The slot is held by a payment in flight."),
 ) {}
+
+/** Lays the prayer of today. */
+export const offerPrayer = paid(
+  HttpApiEndpoint.post("offerPrayer", "/api/prayers/:familiarId", {
+    params: { familiarId: SpiritId },
+    headers: paidHeaders,
+    query: { day: Schema.optionalKey(Day) },
+    payload: PrayerBody,
+    success: settled(PrayerSettled),
+    error: [
+      ...paidErrors,
+      SpiritNotFound,
+      PrayerDayNotToday,
+      PrayerAlreadyRecorded,
+      PrayerSlotTaken,
+      CommitmentRefused,
+    ],
+  }).annotate(Unknown, () => new SpiritNotFound({})),
+  {
+    priceAtomic: 10_000n,
+    description: "One prayer on a spirit's altar: a sealed intention for today",
+    parameter: "spirit-id",
+    title: "Lay a prayer",
+    summary:
+      "One sealed prayer for each spirit and UTC day; the spirit answers with a line. With a day query, it is part of the signed URL.",
+  },
+)

@@ -6,6 +6,13 @@ export const zeroCommitment = "0".repeat(64)
 export const recipe =
   "commitment = lowercase hex SHA-256( UTF-8(salt) + 0x00 + UTF-8(normalize(words)) ); normalize = Unicode NFC, CRLF and CR become LF, leading and trailing white space removed"
 
+/** Code points of sealed words after normalization, from 1. */
+export const wordsMaximum = 280
+
+/** Code points of the salt of a commitment. */
+export const saltMinimum = 16
+export const saltMaximum = 256
+
 /** Unicode NFC; CRLF and CR become LF; leading and trailing Unicode white space removed. Nothing else changes. */
 export const normalize = (words: string): string =>
   words
@@ -13,8 +20,20 @@ export const normalize = (words: string): string =>
     .replace(/\r\n?/gu, "\n")
     .replace(/^\p{White_Space}+|\p{White_Space}+$/gu, "")
 
-/** Code points of the normalized words; a sealed text has 1 to 280 of them. */
+/** Code points of the normalized words; a sealed text has 1 to `wordsMaximum` of them. */
 export const normalizedLength = (words: string): number => [...normalize(words)].length
+
+/** Whether words can be sealed at all: none but white space is nothing to seal. */
+export const isSealable = (words: string): boolean => {
+  const length = normalizedLength(words)
+  return length >= 1 && length <= wordsMaximum
+}
+
+/** Where words are that cannot be sealed, and why. */
+export const unsealable = (path: string, words: string) => ({
+  path,
+  message: `Expected 1 to ${wordsMaximum} code points after normalization, got ${normalizedLength(words)}`,
+})
 
 /** What is hashed as UTF-8: salt, one NUL, normalized words. */
 export const commitmentText = (salt: string, words: string): string => `${salt}\0${normalize(words)}`

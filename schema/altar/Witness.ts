@@ -1,10 +1,23 @@
 /** Witness stones: timestamped sealed commitments in a hash chain, and their reveal. */
 import { Schema } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
 import { Count, listOf, Position, said } from "../Bounds.ts"
 import { settledAct } from "../payments/Act.ts"
-import { Address, AgentName, Hex64, Salt, Timestamp, TransactionHash, Url, Uuid, Words } from "../Common.ts"
-import { Commitment } from "./Commitment.ts"
+import {
+  Address,
+  AgentName,
+  Hex64,
+  listMaximum,
+  segmentMaximum,
+  Timestamp,
+  TransactionHash,
+  Url,
+  Uuid,
+} from "../Common.ts"
+import { Commitment, CommitmentRefused, Salt, Words } from "./Commitment.ts"
+import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
 import { Receipt } from "../payments/Payment.ts"
+import { paid } from "../payments/Sale.ts"
 import { SpiritId } from "./Spirit.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
 
@@ -112,7 +125,7 @@ export const ChainHead = Schema.Struct({
 
 export const WitnessList = Schema.Struct({
   ok: Schema.Literal(true),
-  stones: listOf(ListedStone, 50),
+  stones: listOf(ListedStone, listMaximum),
   head: ChainHead,
   next: Schema.NullOr(Position).annotate({ description: "`before` of the following page, or null." }),
 }).annotate({ identifier: "WitnessList", description: "Settled stones, newest first, with the chain head." })
@@ -137,7 +150,7 @@ export const ChainEntry = Schema.Struct({
 export const ChainSegment = Schema.Struct({
   ok: Schema.Literal(true),
   anchor: ChainHead,
-  entries: listOf(ChainEntry, 100),
+  entries: listOf(ChainEntry, segmentMaximum),
   head: ChainHead,
   next: Schema.NullOr(Position).annotate({ description: "`from` of the following segment, or null at the head." }),
 }).annotate({
@@ -167,12 +180,15 @@ export class WitnessNotFound extends Schema.Error<WitnessNotFound>("WitnessNotFo
   at(404, "No such stone."),
 ) {}
 
+/** Stones that may be set or held in one UTC day. */
+export const dailyCeiling = 5000
+
 export class WitnessCeilingToday extends Schema.Error<WitnessCeilingToday>("WitnessCeilingToday")(
   envelope(
     "witness_ceiling_today",
-    `All 5000 witness stones of this UTC day are set or held; come back after midnight UTC. ${nothingNow}`,
+    `All ${dailyCeiling} witness stones of this UTC day are set or held; come back after midnight UTC. ${nothingNow}`,
   ),
-  at(409, "The daily ceiling of 5000 stones is reached."),
+  at(409, `The daily ceiling of ${dailyCeiling} stones is reached.`),
 ) {}
 
 export class AlreadyRevealed extends Schema.Error<AlreadyRevealed>("AlreadyRevealed")(
@@ -187,3 +203,20 @@ export class WitnessNotSettled extends Schema.Error<WitnessNotSettled>("WitnessN
   ),
   at(409, "The stone is not settled."),
 ) {}
+
+/** Sets a witness stone. */
+export const setWitnessStone = paid(
+  HttpApiEndpoint.post("setWitnessStone", "/api/witness", {
+    headers: paidHeaders,
+    payload: WitnessBody,
+    success: settled(WitnessSettled),
+    error: [...paidErrors, WitnessCeilingToday, CommitmentRefused],
+  }),
+  {
+    priceAtomic: 10_000n,
+    description: "One witness stone: a timestamped sealed commitment in a public hash chain",
+    title: "Set a witness stone",
+    summary: "Records a sealed commitment in the chain.",
+    tag: "Witness",
+  },
+)

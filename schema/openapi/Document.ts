@@ -11,6 +11,7 @@ interface Parameter {
 }
 
 interface Operation {
+  operationId: string
   readonly parameters?: Array<Parameter>
   readonly responses: Record<string, ResponseObject>
   security?: ReadonlyArray<object>
@@ -25,6 +26,7 @@ interface ResponseObject {
 interface Document {
   readonly info: Readonly<Record<string, unknown>>
   readonly paths: Record<string, Record<string, Operation>>
+  tags: ReadonlyArray<{ readonly name: string }>
   readonly components: {
     readonly schemas: Record<string, JsonSchema>
     readonly securitySchemes: Record<string, object>
@@ -47,50 +49,25 @@ const spelled: Readonly<Record<string, string>> = {
   location: "Location",
 }
 
-/** Bounds of whole-number queries, which the generator writes as strings. */
-const wholeNumbers: Readonly<
-  Record<string, { minimum?: number; maximum: number; default?: number; description: string }>
-> = {
-  "readRoom.after": {
-    minimum: 0,
-    maximum: Number.MAX_SAFE_INTEGER,
-    default: 0,
-    description: "Only messages with a greater sequence; 0 for the latest 50.",
-  },
-  "streamRoom.after": {
-    minimum: 0,
-    maximum: Number.MAX_SAFE_INTEGER,
-    default: 0,
-    description: "Only messages with a greater sequence; 0 for the latest 50.",
-  },
-  "listWitnessStones.limit": { maximum: 50, default: 20, description: "How many stones, 1 to 50." },
-  "listWitnessStones.before": {
-    maximum: Number.MAX_SAFE_INTEGER,
-    description: "Only stones with a smaller sequence: the `next` of the page before.",
-  },
-  "listActs.limit": { maximum: 50, default: 20, description: "How many acts, 1 to 50." },
-  "listCandles.limit": { maximum: 50, default: 20, description: "How many candles, 1 to 50." },
-  "readPublicationChain.from": {
-    maximum: Number.MAX_SAFE_INTEGER,
-    default: 1,
-    description: "First sequence to return.",
-  },
-  "readPublicationChain.limit": { maximum: 100, default: 50, description: "How many entries, 1 to 100." },
-  "readWitnessChain.from": { maximum: Number.MAX_SAFE_INTEGER, default: 1, description: "First sequence to return." },
-  "readWitnessChain.limit": { maximum: 100, default: 50, description: "How many links, 1 to 100." },
-}
+/** A whole number travels in a query as text; its range says that it is one. */
+const asInteger = ({ default: absent, maximum, minimum }: JsonSchema) => ({
+  type: "integer",
+  ...(minimum === undefined ? {} : { minimum }),
+  ...(maximum === undefined ? {} : { maximum }),
+  ...(absent === undefined ? {} : { default: absent }),
+  examples: [absent ?? 417],
+})
 
-const fixParameter = (operationId: string, parameter: Parameter) => {
+const fixParameter = (parameter: Parameter) => {
   const { description: meaning, ...named } = withRemark(parameter.schema)
   if (meaning !== undefined) {
     parameter.description = meaning
     parameter.schema = named
   }
-  const bounds = wholeNumbers[`${operationId}.${parameter.name}`]
-  if (bounds !== undefined) {
-    const { description, ...limits } = bounds
-    parameter.schema = { type: "integer", minimum: 1, ...limits, examples: [bounds.default ?? 417] }
-    parameter.description = description
+  const { description, maximum, type } = parameter.schema
+  if (type === "string" && maximum !== undefined) {
+    if (description !== undefined) parameter.description = description
+    parameter.schema = asInteger(parameter.schema)
   }
   // A bare probe may omit it; every request that means to pay must not.
   if (parameter.name === "idempotency-key") parameter.required = true
@@ -185,13 +162,16 @@ export const finish = (generated: Record<string, unknown>): Record<string, unkno
   for (const operations of Object.values(document.paths)) {
     for (const operation of Object.values(operations)) {
       if ("x-payment-info" in operation) operation.security = [{ x402: [] }]
-      const id = "operationId" in operation ? String(operation.operationId) : ""
-      for (const parameter of operation.parameters ?? []) fixParameter(id, parameter)
+      // An operation is called what its endpoint is called; the group before the point is ours alone.
+      operation.operationId = operation.operationId.split(".").at(-1) ?? operation.operationId
+      for (const parameter of operation.parameters ?? []) fixParameter(parameter)
       for (const response of Object.values(operation.responses)) {
         if (response.headers !== undefined) response.headers = fixHeaders(response.headers)
       }
     }
   }
+  // Several groups may write one chapter.
+  document.tags = document.tags.filter(({ name }, index, tags) => tags.findIndex((tag) => tag.name === name) === index)
   makeConditional(document.paths)
   allowAnyOrigin(document.paths)
   nameRecords(document.components.schemas)

@@ -4,6 +4,7 @@ export interface JsonSchema {
   $ref?: string
   examples?: ReadonlyArray<unknown>
   readonly const?: unknown
+  readonly default?: unknown
   readonly enum?: ReadonlyArray<unknown>
   readonly anyOf?: ReadonlyArray<JsonSchema>
   allOf?: ReadonlyArray<JsonSchema>

@@ -1,11 +1,9 @@
-/** What every endpoint of the altar shares: how undecodable requests, payments and outcomes look. */
-import { Context, Schema } from "effect"
+/** What every paid endpoint shares: the headers of a payment, its outcomes and its refusals. */
+import { Schema } from "effect"
 import { Base64 } from "effect/encoding"
-import { HttpApiMiddleware, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiSchema } from "effect/http-api"
 import { base64, header } from "../Bounds.ts"
 import { SettlementPending } from "./Act.ts"
-import type { ActNotFound } from "./Act.ts"
-import type { AttemptNotFound } from "./Errors.ts"
 import {
   AuthorizationAlreadyBound,
   FacilitatorUnavailable,
@@ -17,35 +15,7 @@ import {
   PaymentRequired,
   PaymentsUnavailable,
 } from "./Errors.ts"
-import {
-  BadRequest,
-  Internal,
-  NotAcceptable,
-  NotFound,
-  RateLimited,
-  TooLarge,
-  UnsupportedMediaType,
-} from "../Errors.ts"
-import type { CandleNotFound } from "../altar/Candle.ts"
-import type { ElementNotFound } from "../altar/Collectible.ts"
-import type { SpiritNotFound } from "../altar/Spirit.ts"
-import type { WitnessNotFound } from "../altar/Witness.ts"
 import { IdempotencyKey, PaymentSignature } from "./Payment.ts"
-import { dollars, paymentInfo, type Price } from "./Prices.ts"
-
-/** 429 with the true wait, in the body and as a header. */
-export const Limited = RateLimited.pipe(
-  HttpApiSchema.encodeToWithHeaders(
-    {
-      body: RateLimited,
-      headers: { "retry-after": header("Seconds to wait.", "7") },
-    },
-    {
-      decode: ({ body }) => body,
-      encode: (error) => ({ body: error, headers: { "retry-after": String(error.retryAfter) } }),
-    },
-  ),
-)
 
 const NotNow = Schema.Union([PaymentsUnavailable, FacilitatorUnavailable])
 
@@ -68,27 +38,6 @@ const Unavailable = NotNow.pipe(
     },
   ),
 )
-
-/** Turns every undecodable request into a declared refusal; its layer is in the server. */
-export class AltarRequests extends HttpApiMiddleware.Service<AltarRequests>()(
-  "spirit-altar/schema/payments/AltarRequests",
-  {
-    error: [BadRequest, TooLarge, UnsupportedMediaType, NotAcceptable, Limited, Internal],
-  },
-) {}
-
-/** The refusal of a path parameter that names nothing: which 404 an endpoint answers. */
-export const Unknown = Context.Reference<() => UnknownError>("spirit-altar/schema/payments/Unknown", {
-  defaultValue: () => () => new NotFound({}),
-})
-export type UnknownError =
-  | NotFound
-  | SpiritNotFound
-  | ElementNotFound
-  | WitnessNotFound
-  | CandleNotFound
-  | ActNotFound
-  | AttemptNotFound
 
 /** Said of every answer to a paid request. */
 const unkept = {
@@ -207,22 +156,3 @@ export const paidErrors = [...beforePayment, PaymentRefusal] as const
 
 /** The same for an act that may be paid by card. */
 export const anyhowErrors = [...beforePayment, CardPaymentRefusal] as const
-
-export const described = (identifier: string, summary: string, description: string) =>
-  OpenApi.annotations({ identifier, summary, description })
-
-/** The same for a paid act, with its price. */
-export const priced = (price: Price, summary: string, description: string) =>
-  OpenApi.annotations({
-    identifier: price.name,
-    summary: `${summary} (${dollars(price.priceAtomic)} USD)`,
-    description: `${description} ${paidRule}`,
-    override: { "x-payment-info": paymentInfo(price) },
-  })
-
-/** Said of the routes that are sold for cards, too. */
-export const cardRule =
-  "Where the server takes cards (`rails` of /api/candles), WWW-Authenticate on the 402 carries a Machine Payments Protocol challenge as well (`stripe`, `charge`), for this very request; answer it with `Authorization: Payment …` and the same Idempotency-Key."
-
-export const paidRule =
-  "Paid by x402 v2 (`exact`, USDC). Send an Idempotency-Key; without PAYMENT-SIGNATURE the answer is 402 with the offer. The signed resource URL must equal this request's URL. A retry with the same key, URL and body never pays twice; 202 means the outcome is not known yet: reconcile, do not pay again."

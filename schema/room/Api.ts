@@ -8,7 +8,7 @@ import {
   HttpApiSecurity,
   OpenApi,
 } from "effect/http-api"
-import { Count, digits, header } from "../Bounds.ts"
+import { header, whole } from "../Bounds.ts"
 import { optionalBody } from "../openapi/OptionalBody.ts"
 import * as Errors from "./Errors.ts"
 import { MessageBody } from "./Message.ts"
@@ -96,9 +96,7 @@ const createRoom = HttpApiEndpoint.post("createRoom", "/api/rooms", {
 
 const cursor = {
   after: Schema.optionalKey(
-    digits(Count).annotate({
-      description: "The newest sequence number already seen; 0 or absent for the latest 50.",
-    }),
+    whole({ minimum: 0, default: 0, description: "Only messages with a greater sequence; 0 for the latest 50." }),
   ),
 }
 

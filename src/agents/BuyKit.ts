@@ -2,7 +2,7 @@
 import { Clock, Effect, Schema } from "effect"
 import { recipe } from "../../schema/altar/Commitment.ts"
 import { BadRequest, Issue } from "../../schema/Errors.ts"
-import { type Kit, KitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
+import { type Kit, type KitQuery, kitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
 import { timestampOf } from "../platform/Time.ts"
 import { PaymentLedger } from "../payments/ledger/PaymentLedger.ts"
 import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"
@@ -18,7 +18,7 @@ const refuse = (code: string, message: string, issues: ToolRefusal["issues"] = [
 
 /** The one offer that is meant, or what to add. */
 const choose = (offers: ReadonlyArray<Offer>, { action, days }: KitQuery) => {
-  const named = offers.filter((offer) => offer.act.name === action || offer.action === action)
+  const named = offers.filter((offer) => offer.act.name === action || offer.act.action === action)
   const [offer, ...others] = days === undefined ? named : named.filter(({ act }) => act.days === days)
   if (offer !== undefined && others.length === 0) return Effect.succeed(offer)
   const known = named.flatMap(({ act }) => (act.days === undefined ? [] : [act.days])).join(", ")
@@ -87,11 +87,11 @@ export const buyKit = Effect.gen(function* () {
 
   /** The refusals that sending it now would meet before any payment, slots held by others included. */
   const rehearse = Effect.fnUntraced(function* ({ act }: Offer, input: Values) {
-    yield* act.locate(input)
+    yield* act.checkPath(input)
     const millis = yield* Clock.currentTimeMillis
     const request = yield* act.read(input, { millis, day: timestampOf(millis).slice(0, 10) })
     const { losses } = yield* ledger.standing("", request.claims)
-    if (losses[0] !== undefined) return yield* Effect.fail(act.lost(losses[0]))
+    if (losses[0] !== undefined) return yield* Effect.fail(act.conflict(losses[0]))
     yield* request.check
   })
 
@@ -110,7 +110,7 @@ export const buyKit = Effect.gen(function* () {
     const given = pick(offer.body, values)
     const lacking = offer.body.filter(({ name, required }) => required && given[name] === undefined)
     const missing = yield* (
-      lacking.length === 0 ? Effect.as(rehearse(offer, values), lacking) : Effect.as(act.locate(values), lacking)
+      lacking.length === 0 ? Effect.as(rehearse(offer, values), lacking) : Effect.as(act.checkPath(values), lacking)
     ).pipe(
       Effect.catch((refusal) => {
         const asks = refusal instanceof BadRequest ? askedFor(offer, given, refusal) : []
@@ -156,7 +156,12 @@ export const buyKit = Effect.gen(function* () {
     title: "Everything needed to buy one act",
     description:
       "Prepares one paid act: URL, method, headers, body template, exact price, the x402 challenge to sign, the commitment recipe and the retry rule. It signs, pays and reserves nothing; your own x402 client does. Given all arguments it also tells you whether the act would be refused now.",
-    input: KitQuery,
+    input: kitQuery(
+      [...new Set(offers.flatMap(({ act }) => [act.action, act.name]))],
+      offers.flatMap(({ body, parameter, query }) =>
+        [...(parameter === undefined ? [] : [parameter]), ...query, ...body].filter(({ name }) => asked(name) === name),
+      ),
+    ),
     output: KitSchema,
     run,
   })

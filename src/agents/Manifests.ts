@@ -48,9 +48,9 @@ export const agentManifest = (publicUrl: string, offers: ReadonlyArray<Offer>, s
   openapi: `${publicUrl}/openapi.json`,
   llms: `${publicUrl}/llms.txt`,
   payment: paymentOf(setting),
-  actions: offers.map(({ act, action, amountAtomic, priceUsd, urls }) => ({
+  actions: offers.map(({ act, amountAtomic, priceUsd, urls }) => ({
     name: act.name,
-    action,
+    action: act.action,
     description: act.description,
     route: act.route,
     example: urls[0],

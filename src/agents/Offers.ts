@@ -2,10 +2,8 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import type { PaymentRequirements } from "../../schema/payments/Payment.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
-import { spiritIds } from "../../schema/altar/Spirit.ts"
-import { Items } from "../altar/collectibles/Items.ts"
 import { isForCards } from "../payments/card/CardRail.ts"
-import { endpointOf } from "../payments/x402/Endpoints.ts"
+import { bodyOf } from "../payments/ActInput.ts"
 import { type PaidAct, PaidActs } from "../payments/PaidAct.ts"
 import { PaymentTerms, requirementsOf } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
@@ -19,8 +17,6 @@ export interface Member {
 
 export interface Offer {
   readonly act: PaidAct<unknown>
-  /** What the spend policy calls it. */
-  readonly action: string
   /** Path with `:name` for its parameter, as in the contract. */
   readonly path: string
   /** The path's parameter; every act has one at most. */
@@ -65,35 +61,44 @@ const membersOf = (schema: Schema.Top | undefined): ReadonlyArray<Member> => {
   }))
 }
 
+const Listed = Schema.Struct({
+  schema: Schema.Struct({
+    properties: Schema.Record(Schema.String, Schema.Struct({ enum: Schema.optionalKey(Schema.Array(Schema.String)) })),
+  }),
+})
+const listedBy = Schema.decodeUnknownSync(Listed)
+
+/** The values that the contract lists for a parameter; its template where it lists none. */
+const valuesOf = (schema: Schema.Top | undefined, name: string): ReadonlyArray<string> =>
+  (schema === undefined
+    ? undefined
+    : listedBy(Schema.toJsonSchemaDocument(schema, { referencePolicy: () => undefined })).schema.properties[name]
+        ?.enum) ?? [`{${name}}`]
+
 export class Offers extends Context.Service<Offers, ReadonlyArray<Offer>>()("spirit-altar/agents/Offers") {
   static readonly layer = Layer.effect(
     Offers,
     Effect.gen(function* () {
       const acts = yield* PaidActs
       const terms = yield* PaymentTerms
-      const items = yield* Items
       const publicUrl = yield* PublicUrl
 
-      return yield* Effect.forEach(acts.values(), (act) => {
-        const endpoint = endpointOf(act.route)
-        if (endpoint === undefined) return Effect.die(`no endpoint sells ${act.name}`)
-        const { path } = endpoint
-        const parameter = membersOf(endpoint.params)[0]
-        const values = parameter === undefined ? [""] : parameter.name === "elementId" ? [...items.keys()] : spiritIds
-        const offer: Offer = {
+      return [...acts.values()].map((act): Offer => {
+        const { path, params, query } = act.endpoint
+        const parameter = membersOf(params)[0]
+        const values = parameter === undefined ? [""] : (act.targets ?? valuesOf(params, parameter.name))
+        return {
           act,
-          action: act.action ?? act.name,
           path,
           parameter,
-          query: membersOf(endpoint.query),
-          body: membersOf([...endpoint.payload.values()][0]?.schemas[0]),
+          query: membersOf(query),
+          body: membersOf(bodyOf(act.endpoint)),
           urls: values.map((value) => `${publicUrl}${path.replace(/:[A-Za-z]+/u, value)}`),
           priceUsd: priceUsd(act.priceAtomic),
           amountAtomic: act.priceAtomic.toString(),
           cards: terms._tag === "Ready" && terms.rails.includes("card") && isForCards(act),
           accepts: terms._tag === "Ready" ? [requirementsOf(terms.terms, act.priceAtomic)] : [],
         }
-        return Effect.succeed(offer)
       })
     }),
   )

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { type Act, ActNotFound } from "../../schema/payments/Act.ts"
-import { type PaidAct, PaidActs } from "../payments/PaidAct.ts"
+import { actsByName, PaidActs } from "../payments/PaidAct.ts"
 import * as Ledger from "../payments/ledger/Queries.ts"
 import { currentReceipt } from "../payments/Receipts.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
@@ -13,11 +13,12 @@ import { Keepers } from "./keepers/Keepers.ts"
 import { Prayers } from "./prayers/Prayers.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
 
+/** The altar's acts, in the order of the price list. */
 export const paidActs = Layer.effect(
   PaidActs,
   Effect.gen(function* () {
     const candles = (yield* Candles).acts
-    const acts: ReadonlyArray<PaidAct<unknown>> = [
+    return actsByName([
       (yield* Prayers).act,
       (yield* Keepers).act,
       (yield* Collectibles).act,
@@ -25,8 +26,7 @@ export const paidActs = Layer.effect(
       candles.week,
       candles.month,
       (yield* WitnessStones).act,
-    ]
-    return new Map(acts.map((act) => [act.name, act]))
+    ])
   }),
 )
 

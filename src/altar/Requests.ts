@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
-import { AltarRequests, Unknown } from "../../schema/payments/Endpoint.ts"
+import { AltarRequests, Unknown } from "../../schema/altar/Requests.ts"
 import { BadRequest } from "../../schema/Errors.ts"
 import { IdempotencyKeyInvalid } from "../../schema/payments/Errors.ts"
 import { issuesOf } from "../platform/Issues.ts"

@@ -5,7 +5,12 @@ import { CandleBody } from "../../schema/altar/Candle.ts"
 import { ElementId } from "../../schema/altar/Collectible.ts"
 import { WhyBody } from "../../schema/altar/Keeper.ts"
 import { Day, PrayerBody } from "../../schema/altar/Prayer.ts"
-import { type Price, prices } from "../../schema/payments/Prices.ts"
+import { lightDay, lightMonth, lightWeek } from "../../schema/altar/Candle.ts"
+import { collectMaterial } from "../../schema/altar/Collectible.ts"
+import { takeIn } from "../../schema/altar/Keeper.ts"
+import { offerPrayer } from "../../schema/altar/Prayer.ts"
+import { setWitnessStone } from "../../schema/altar/Witness.ts"
+import type { Sale } from "../../schema/payments/Sale.ts"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { WitnessBody } from "../../schema/altar/Witness.ts"
 import type { Client, Urls } from "./Client.ts"
@@ -26,7 +31,7 @@ interface Reply {
 
 /** One act of one buyer, ready to be sent any number of times under one key. */
 export interface Errand<Answer> {
-  readonly price: Price
+  readonly price: Sale
   readonly url: string
   /** The request as the journal keeps it. */
   readonly request: Schema.Json
@@ -48,7 +53,7 @@ const sent = <Body extends object>(body: Body, headers: object): Sent<Exclude<Bo
   isSettled(body) ? { _tag: "Settled", answer: body } : { _tag: "Pending", seconds: secondsOf(headers) }
 
 const define = <Request, Answer extends Reply>(
-  price: Price,
+  price: Sale,
   schema: Schema.Codec<Request, Schema.Json>,
   url: (urls: Urls, request: Request) => string,
   send: (client: Client, request: Request, headers: Headers) => Effect.Effect<Answer, unknown>,
@@ -77,47 +82,47 @@ const candle = Schema.Struct({ params: spirit, payload: CandleBody })
 
 export const acts = {
   setWitnessStone: define(
-    prices.setWitnessStone,
+    setWitnessStone.sale,
     Schema.Struct({ payload: WitnessBody }),
-    (urls) => urls.witness.setWitnessStone(),
-    (client, request, headers) => client.witness.setWitnessStone({ ...request, headers }),
+    (urls) => urls.paid.setWitnessStone(),
+    (client, request, headers) => client.paid.setWitnessStone({ ...request, headers }),
   ),
   offerPrayer: define(
-    prices.offerPrayer,
+    offerPrayer.sale,
     Schema.Struct({ params: spirit, query: Schema.Struct({ day: Schema.optionalKey(Day) }), payload: PrayerBody }),
     (urls, request) => urls.paid.offerPrayer(request),
     (client, request, headers) => client.paid.offerPrayer({ ...request, headers }),
   ),
   takeIn: define(
-    prices.takeIn,
+    takeIn.sale,
     Schema.Struct({ params: spirit, payload: WhyBody }),
     (urls, request) => urls.paid.takeIn(request),
     (client, request, headers) => client.paid.takeIn({ ...request, headers }),
   ),
   collectMaterial: define(
-    prices.collectMaterial,
+    collectMaterial.sale,
     Schema.Struct({
       params: Schema.Struct({ elementId: ElementId }),
       query: Schema.Struct({ spirit: Schema.optionalKey(SpiritId) }),
       payload: WhyBody,
     }),
-    (urls, request) => urls.paid.collect(request),
-    (client, request, headers) => client.paid.collect({ ...request, headers }),
+    (urls, request) => urls.paid.collectMaterial(request),
+    (client, request, headers) => client.paid.collectMaterial({ ...request, headers }),
   ),
   lightDay: define(
-    prices.lightDay,
+    lightDay.sale,
     candle,
     (urls, request) => urls.paid.lightDay(request),
     (client, request, headers) => client.paid.lightDay({ ...request, headers }),
   ),
   lightWeek: define(
-    prices.lightWeek,
+    lightWeek.sale,
     candle,
     (urls, request) => urls.paid.lightWeek(request),
     (client, request, headers) => client.paid.lightWeek({ ...request, headers }),
   ),
   lightMonth: define(
-    prices.lightMonth,
+    lightMonth.sale,
     candle,
     (urls, request) => urls.paid.lightMonth(request),
     (client, request, headers) => client.paid.lightMonth({ ...request, headers }),

@@ -172,13 +172,13 @@ export const make = (buyer: Buyer) => {
     reveal: Effect.fn("Orders.reveal")(function* (id: string, given: Opening = {}) {
       const { at, sealed } = yield* opening(id, given)
       const payload = { salt: sealed.salt, text: sealed.words, ...present({ agentName: given.agentName }) }
-      return yield* free(at.witness.revealWitness({ params: { witnessId: id }, payload }))
+      return yield* free(at.witness.revealWitnessStone({ params: { witnessId: id }, payload }))
     }),
 
     /** Unseals the words of a candle or light, free and once. */
     unseal: Effect.fn("Orders.unseal")(function* (id: string, given: Opening = {}) {
       const { at, sealed } = yield* opening(id, given)
-      return yield* free(at.paid.unseal({ params: { candleId: id }, payload: sealed }))
+      return yield* free(at.candles.unsealCandle({ params: { candleId: id }, payload: sealed }))
     }),
 
     /** How a purchase ended: followed to its end when this journal signed for it, else asked once. */
@@ -192,8 +192,8 @@ export const make = (buyer: Buyer) => {
     /** Everything the journal knows of. */
     purchases: purchases.all,
 
-    spirits: Effect.map(free(client.reads.spirits()), ({ spirits }) => spirits),
-    altars: Effect.map(free(client.reads.altars()), ({ altars }) => altars),
+    spirits: Effect.map(free(client.guide.listSpirits()), ({ spirits }) => spirits),
+    altars: Effect.map(free(client.guide.listAltars()), ({ altars }) => altars),
   }
 }
 

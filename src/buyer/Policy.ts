@@ -1,6 +1,6 @@
 /** What may be signed is decided before anything is: any other price, payee, asset, network or resource is refused. */
 import { type Challenge, priceUsd } from "../../schema/payments/Payment.ts"
-import type { Price } from "../../schema/payments/Prices.ts"
+import type { Sale } from "../../schema/payments/Sale.ts"
 import { refuse, type Refused } from "./Ends.ts"
 
 /** All amounts are atomic USDC (6 decimals): `10_000n` is one cent. */
@@ -34,7 +34,7 @@ export interface Asked {
   readonly key: string
   /** The URL the request was sent to. */
   readonly url: string
-  readonly price: Price
+  readonly price: Sale
   readonly terms: Terms
   readonly policy: Policy
   /** Signed for today under other keys. */

@@ -2,8 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { Cause, Effect, type Types } from "effect"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApi } from "effect/http-api"
-import { Api } from "../../schema/Api.ts"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { RoomForbidden } from "../../schema/room/Errors.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { refuseRoom } from "../room/Refusals.ts"
@@ -15,9 +14,11 @@ interface Route {
 }
 
 /** Paths and their methods, read from the contract; `GET` includes `HEAD`, and the altar answers every `OPTIONS`. */
-const routes: ReadonlyArray<Route> = (() => {
+const routesOf = <Groups extends HttpApiGroup.Constraint>(
+  contract: HttpApi.HttpApi<"spirit-altar", Groups>,
+): ReadonlyArray<Route> => {
   const table = new Map<string, Set<string>>()
-  HttpApi.reflect(Api, {
+  HttpApi.reflect(contract, {
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
       const methods = table.get(endpoint.path) ?? new Set(Shapes.isRoom(endpoint.path) ? [] : ["OPTIONS"])
@@ -30,12 +31,12 @@ const routes: ReadonlyArray<Route> = (() => {
     pattern: new RegExp(`^${path.replace(/:[A-Za-z]+/gu, "[^/]+")}$`, "u"),
     methods,
   }))
-})()
+}
 
 const pathOf = (request: HttpServerRequest.HttpServerRequest) => request.url.split("?", 1)[0] ?? "/"
 
 /** Methods of a path beside the one that was tried; empty when the path is unknown. */
-const allowed = (path: string) => {
+const allowed = (routes: ReadonlyArray<Route>, path: string) => {
   const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap((route) => [...route.methods]))
   return [...methods].sort()
 }
@@ -43,8 +44,8 @@ const allowed = (path: string) => {
 const shapeOf = (request: HttpServerRequest.HttpServerRequest) =>
   Shapes.isRoom(pathOf(request)) ? Shapes.room : Shapes.altar
 
-const notFound = (request: HttpServerRequest.HttpServerRequest) => {
-  const methods = allowed(pathOf(request))
+const notFound = (routes: ReadonlyArray<Route>, request: HttpServerRequest.HttpServerRequest) => {
+  const methods = allowed(routes, pathOf(request))
   return methods.length === 0 || methods.includes(request.method)
     ? shapeOf(request).notFound()
     : shapeOf(request).methodNotAllowed(methods.join(", "))
@@ -57,11 +58,15 @@ const fault = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<
   })
 
 /** Bare responses of the framework get a body that says what to do. */
-const explain = (request: HttpServerRequest.HttpServerRequest, response: HttpServerResponse.HttpServerResponse) => {
+const explain = (
+  routes: ReadonlyArray<Route>,
+  request: HttpServerRequest.HttpServerRequest,
+  response: HttpServerResponse.HttpServerResponse,
+) => {
   if (response.body._tag !== "Empty" && response.headers["content-type"] !== "text/plain") return response
   switch (response.status) {
     case 404:
-      return notFound(request)
+      return notFound(routes, request)
     case 413:
       return shapeOf(request).tooLarge()
     case 415:
@@ -136,25 +141,28 @@ const originsOf = (publicUrl: string): ReadonlySet<string> => {
   )
 }
 
-export const layer = HttpRouter.middleware(
-  Effect.gen(function* () {
-    const own = originsOf(yield* PublicUrl)
-    return (httpEffect) =>
-      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
-        const isRoom = Shapes.isRoom(pathOf(request))
-        if (isRoom && isForeign(request, own)) return Effect.succeed(hardened(refuseRoom(new RoomForbidden({}))))
-        const handled = httpEffect.pipe(
-          Effect.map((response) => hardened(explain(request, response))),
-          Effect.catchIf(isUnknownRoute, () => Effect.succeed(hardened(notFound(request)))),
-          Effect.catchCauseIf(
-            (cause) => !Cause.hasInterruptsOnly(cause),
-            (cause) => Effect.map(fault(request, cause), hardened),
-          ),
-        )
-        return isRoom
-          ? Effect.map(handled, uncached)
-          : cors(Effect.map(handled, (response) => unkept(request, response)))
-      })
-  }),
-  { global: true },
-)
+/** Over the routes of a contract, and of everything else that is served beside it. */
+export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
+  HttpRouter.middleware(
+    Effect.gen(function* () {
+      const own = originsOf(yield* PublicUrl)
+      const routes = routesOf(contract)
+      return (httpEffect) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
+          const isRoom = Shapes.isRoom(pathOf(request))
+          if (isRoom && isForeign(request, own)) return Effect.succeed(hardened(refuseRoom(new RoomForbidden({}))))
+          const handled = httpEffect.pipe(
+            Effect.map((response) => hardened(explain(routes, request, response))),
+            Effect.catchIf(isUnknownRoute, () => Effect.succeed(hardened(notFound(routes, request)))),
+            Effect.catchCauseIf(
+              (cause) => !Cause.hasInterruptsOnly(cause),
+              (cause) => Effect.map(fault(request, cause), hardened),
+            ),
+          )
+          return isRoom
+            ? Effect.map(handled, uncached)
+            : cors(Effect.map(handled, (response) => unkept(request, response)))
+        })
+    }),
+    { global: true },
+  )

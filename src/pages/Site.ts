@@ -9,7 +9,7 @@ import {
   HttpServerResponse,
   HttpStaticServer,
 } from "effect/http"
-import { HttpApiScalar } from "effect/http-api"
+import { type HttpApi, type HttpApiGroup, HttpApiScalar } from "effect/http-api"
 import { apiAt } from "../../schema/Api.ts"
 import { preferred } from "../platform/http/Accept.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
@@ -88,14 +88,15 @@ const home = HttpRouter.add("GET", "/", ({ url }) => {
 })
 
 /** Scalar brings its code and styles inline; it still reaches no other host. */
-const docs = Layer.unwrap(
-  Effect.map(PublicUrl, (publicUrl) =>
-    HttpApiScalar.layer(apiAt(publicUrl), { path: "/docs", scalar: { withDefaultFonts: false } }),
-  ),
-).pipe(
-  Layer.provide(
-    guarded(policyOf({ "script-src": "'unsafe-inline'", "style-src": "'unsafe-inline'", "font-src": "data:" })),
-  ),
-)
+export const docs = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
+  Layer.unwrap(
+    Effect.map(PublicUrl, (publicUrl) =>
+      HttpApiScalar.layer(apiAt(contract, publicUrl), { path: "/docs", scalar: { withDefaultFonts: false } }),
+    ),
+  ).pipe(
+    Layer.provide(
+      guarded(policyOf({ "script-src": "'unsafe-inline'", "style-src": "'unsafe-inline'", "font-src": "data:" })),
+    ),
+  )
 
-export const layer = Layer.mergeAll(pages, written, home, docs)
+export const layer = Layer.mergeAll(pages, written, home)

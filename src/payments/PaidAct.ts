@@ -1,8 +1,11 @@
 /** An act as a value: all that the payment pipeline needs to know of it, and no more. */
-import { Context, Effect, Schema } from "effect"
+import { Context, Effect, type Schema } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
 import type { SqlError } from "effect/sql"
 import { BadRequest } from "../../schema/Errors.ts"
+import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
 import { issuesOf } from "../platform/Issues.ts"
+import { inputOf, type InputOf } from "./ActInput.ts"
 
 /** When a request was accepted. */
 export interface Acceptance {
@@ -19,7 +22,7 @@ export interface Claims {
 }
 
 /** A claim another attempt holds; `settled` when it holds it for ever, otherwise it may still be released. */
-export type Loss =
+export type ClaimConflict =
   | { readonly _tag: "Slot"; readonly name: string; readonly settled: boolean }
   | { readonly _tag: "Pool"; readonly name: string }
 
@@ -56,40 +59,27 @@ export interface Recorded {
 
 type RecordError = SqlError.SqlError | Schema.SchemaError
 
-/** What everyone may know of an act: prices, routes and policies everywhere are read from here. */
-export interface ActFace {
-  /** Unique, `lightDay`. */
-  readonly name: string
-  /** Method and path template, as in the price list. */
-  readonly route: string
-  /** What the spend policy calls it, when several acts share a name there. */
-  readonly action?: string
-  /** How long what is bought lasts, if it ends. */
-  readonly days?: number
-  /** Atomic USDC. */
-  readonly priceAtomic: bigint
-  /** One line for the wallet's owner, in the challenge. */
-  readonly description: string
-  /** Whether a request without a body is complete. */
-  readonly bodyOptional: boolean
-  /** Whether it is sold for cards, too, where the server takes them. */
-  readonly cards?: boolean
+/** What everyone may know of an act: the terms of its sale, and the endpoint that sells it. */
+export interface SoldAct extends Sale {
+  readonly endpoint: PaidEndpoint
 }
 
-/**
- * How an act is written down; `input` holds path and query parameters together with the body, `Refusal` is
- * what its own rules answer before payment: 404, 409 and 422, nothing charged.
- */
-export interface ActDefinition<Input, Refusal, By extends Payer = OnChain> extends ActFace {
-  readonly input: Schema.Codec<Input, Schema.Json>
+/** What an act may answer before payment: the refusals its endpoint declares, and a request of the wrong form. */
+export type RefusalOf<Endpoint extends PaidEndpoint> = HttpApiEndpoint.Error<Endpoint>["Type"] | BadRequest
+
+/** What an act does beyond its contract. `Refusal` charges nothing: 404, 409 and 422 of its own rules. */
+export interface Behaviour<Input, Refusal, By extends Payer = OnChain> {
+  /** The values its path's parameter may have, where the contract does not list them. */
+  readonly targets?: ReadonlyArray<string>
   /** The 404 of a path whose parameters have the right form but name nothing. */
-  readonly locate?: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>
+  readonly checkPath?: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>
   /** Refusals that need no database. */
-  readonly refuse: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal>
+  readonly refuse?: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal>
   /** Refusals that need a look at the database beyond the claims. */
   readonly check?: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal | SqlError.SqlError>
-  readonly claims: (input: Input, at: Acceptance) => Claims
-  readonly lost: (loss: Loss) => Refusal
+  readonly claims?: (input: Input, at: Acceptance) => Claims
+  /** The refusal of a request whose claim another attempt holds. */
+  readonly conflict?: (conflict: ClaimConflict) => Refusal
   /** Writes the records, in order, inside the transaction that settles them. */
   readonly record: (paid: ReadonlyArray<Paid<Input, By>>) => Effect.Effect<ReadonlyArray<Recorded>, RecordError>
 }
@@ -102,34 +92,43 @@ export interface ActRequest<Refusal> {
 }
 
 /** An act as the pipeline sees it: the type of its input is its own affair. */
-export interface PaidAct<Refusal> extends ActFace {
-  readonly locate: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>
+export interface PaidAct<Refusal> extends SoldAct {
+  readonly targets: ReadonlyArray<string> | undefined
+  readonly checkPath: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>
   readonly read: (request: Schema.Json, at: Acceptance) => Effect.Effect<ActRequest<Refusal>, BadRequest | Refusal>
-  readonly lost: (loss: Loss) => Refusal
+  readonly conflict: (conflict: ClaimConflict) => Refusal
   readonly record: (
     paid: ReadonlyArray<Paid<Schema.Json, Payer>>,
   ) => Effect.Effect<ReadonlyArray<Recorded>, RecordError>
 }
 
-const make = <Input, Refusal, By extends Payer>(
-  act: ActDefinition<Input, Refusal, By>,
+/** The act that an endpoint sells. */
+export type ActOf<Endpoint extends PaidEndpoint> = PaidAct<RefusalOf<Endpoint>>
+
+const make = <Endpoint extends PaidEndpoint, By extends Payer>(
+  endpoint: Endpoint,
+  behaviour: Behaviour<InputOf<Endpoint>, RefusalOf<Endpoint>, By>,
   paidBy: (payer: Payer) => Effect.Effect<By>,
-): PaidAct<Refusal> => {
-  const decode = Schema.decodeUnknownEffect(act.input, { onExcessProperty: "error", errors: "all" })
-  const { check, claims, input: _, locate, refuse, record, ...face } = act
+): ActOf<Endpoint> => {
+  const decode = inputOf(endpoint)
+  const { check, checkPath, claims, conflict, record, refuse, targets } = behaviour
   return {
-    ...face,
-    locate: locate ?? (() => Effect.void),
+    ...endpoint.sale,
+    endpoint,
+    targets,
+    checkPath: checkPath ?? (() => Effect.void),
     read: (request, at) =>
       decode(request).pipe(
         Effect.mapError((error) => new BadRequest({ issues: issuesOf(error) })),
-        Effect.tap((input) => refuse(input, at)),
+        Effect.tap((input) => refuse?.(input, at) ?? Effect.void),
         Effect.map((input) => ({
           input: request,
-          claims: claims(input, at),
+          claims: claims?.(input, at) ?? { slots: [] },
           check: check?.(input, at) ?? Effect.void,
         })),
       ),
+    // An act that claims nothing meets no conflict.
+    conflict: conflict ?? ((found) => new BadRequest({ issues: [{ path: "", message: `${found.name} is held` }] })),
     record: (paid) =>
       Effect.forEach(paid, ({ acceptedAt, id, input, number, ...payer }) =>
         Effect.zipWith(decode(input), paidBy(payer), (read, by) => ({ ...by, acceptedAt, id, number, input: read })),
@@ -140,14 +139,23 @@ const make = <Input, Refusal, By extends Payer>(
 const onChain = (payer: Payer): Effect.Effect<OnChain> =>
   payer.payer === null ? Effect.die("this act is not sold for cards") : Effect.succeed(payer)
 
-/** An act that is paid on chain alone. */
-export const paidAct = <Input, Refusal>(act: ActDefinition<Input, Refusal>): PaidAct<Refusal> => make(act, onChain)
+/** The act of an endpoint that is paid on chain alone. */
+export const paidAct = <const Endpoint extends PaidEndpoint>(
+  endpoint: Endpoint,
+  behaviour: Behaviour<InputOf<Endpoint>, RefusalOf<Endpoint>>,
+): ActOf<Endpoint> => make(endpoint, behaviour, onChain)
 
-/** An act whose record is the same whoever paid for it, and however. */
-export const cardAct = <Input, Refusal>(act: ActDefinition<Input, Refusal, Payer>): PaidAct<Refusal> =>
-  make(act, Effect.succeed)
+/** The act of an endpoint whose record is the same whoever paid for it, and however. */
+export const cardAct = <const Endpoint extends PaidEndpoint>(
+  endpoint: Endpoint,
+  behaviour: Behaviour<InputOf<Endpoint>, RefusalOf<Endpoint>, Payer>,
+): ActOf<Endpoint> => make(endpoint, behaviour, Effect.succeed)
 
-/** All acts of this altar by name; the one list is in `src/altar/Acts.ts`. */
+/** All acts of this server by name; the altar's list is in `src/altar/Acts.ts`. */
 export class PaidActs extends Context.Service<PaidActs, ReadonlyMap<string, PaidAct<unknown>>>()(
   "spirit-altar/payments/PaidActs",
 ) {}
+
+/** Acts as the server looks them up. */
+export const actsByName = (acts: ReadonlyArray<PaidAct<unknown>>): ReadonlyMap<string, PaidAct<unknown>> =>
+  new Map(acts.map((act) => [act.name, act]))

@@ -1,5 +1,5 @@
 /** A paid request as HTTP: what the pipeline is handed, and each of its outcomes as status, headers and bytes. */
-import { Context, Effect, Layer, Option, type Schema } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { Base64 } from "effect/encoding"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { SettlementPending } from "../../schema/payments/Act.ts"
@@ -16,17 +16,16 @@ import { PublicUrl } from "../platform/PublicUrl.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { timestampOf } from "../platform/Time.ts"
 import { CardRail, cardCredentialIn } from "./card/CardRail.ts"
+import { addressOf } from "./ActAddress.ts"
 import type { PaidAct } from "./PaidAct.ts"
 import { type Outcome, type PaidRequest, PaymentPipeline, type PipelineRefusal } from "./PaymentPipeline.ts"
 import { nextLook } from "./Reconciler.ts"
 
-/** What an endpoint of a paid act has decoded. */
+/** What the endpoint of a paid act has decoded. */
 export interface PaidCall {
   readonly request: HttpServerRequest.HttpServerRequest
-  readonly headers: { readonly "idempotency-key"?: string; readonly "payment-signature"?: string }
-  /** Path below the public URL, with its query: what has to be signed. */
-  readonly path: string
-  readonly parameters: Schema.JsonObject
+  readonly params?: unknown
+  readonly query?: unknown
 }
 
 const replay = (answer: string) => `${answer.slice(0, -"false}".length)}true}`
@@ -119,13 +118,15 @@ export class PaidHttp extends Context.Service<
         )
 
       const pay = Effect.fn("PaidHttp.pay")(function* <Refusal>(act: PaidAct<Refusal>, call: PaidCall) {
+        const { headers, method } = call.request
+        const { parameters, path } = yield* Effect.orDie(addressOf(act.endpoint, call))
         const request: PaidRequest = {
-          method: call.request.method,
-          url: `${publicUrl}${call.path}`,
-          key: call.headers["idempotency-key"],
-          payment: call.headers["payment-signature"],
-          card: cardCredentialIn(call.request.headers["authorization"]),
-          parameters: call.parameters,
+          method,
+          url: `${publicUrl}${path}`,
+          key: headers["idempotency-key"],
+          payment: headers["payment-signature"],
+          card: cardCredentialIn(headers["authorization"]),
+          parameters,
           body: yield* readBody(call.request),
         }
         return yield* pipeline.run(act, request).pipe(

@@ -18,7 +18,7 @@ import type { Attempt } from "./ledger/Attempt.ts"
 import { timestampOf } from "../platform/Time.ts"
 import { canonicalJson } from "../platform/CanonicalJson.ts"
 import { CardRail } from "./card/CardRail.ts"
-import type { ActFace, PaidAct } from "./PaidAct.ts"
+import type { SoldAct, PaidAct } from "./PaidAct.ts"
 import { keyOf } from "./x402/PaymentIdentifier.ts"
 import { type NewAttempt, PaymentLedger, type Standing } from "./ledger/PaymentLedger.ts"
 import { challengeOf, PaymentTerms, requirementsOf, saleOf, type Terms } from "./PaymentTerms.ts"
@@ -145,7 +145,7 @@ export class PaymentPipeline extends Context.Service<
         const offers = new Map<string, PaymentRequired>()
 
         const payable = (
-          act: ActFace,
+          act: SoldAct,
           request: PaidRequest,
         ): Effect.Effect<never, PaymentRequired | PaymentsUnavailable> =>
           Effect.flatMap(terms, (ready) => {
@@ -183,10 +183,10 @@ export class PaymentPipeline extends Context.Service<
 
         const refuseStanding = <Refusal>(act: PaidAct<Refusal>, standing: Standing) => {
           const loss = standing.losses[0]
-          return loss === undefined ? Effect.void : Effect.fail(act.lost(loss))
+          return loss === undefined ? Effect.void : Effect.fail(act.conflict(loss))
         }
 
-        const invalid = (ready: Terms, act: ActFace, request: PaidRequest, { message, reason }: PaymentRejected) => {
+        const invalid = (ready: Terms, act: SoldAct, request: PaidRequest, { message, reason }: PaymentRejected) => {
           const sale = saleOf(act, request.url, request.parameters)
           return Effect.fail(new PaymentInvalid({ reason, message, challenge: challengeOf(ready, sale, reason) }))
         }
@@ -241,7 +241,7 @@ export class PaymentPipeline extends Context.Service<
           return yield* resume(concluded, false)
         })
 
-        const readBody = Effect.fnUntraced(function* (act: ActFace, request: PaidRequest) {
+        const readBody = Effect.fnUntraced(function* (act: SoldAct, request: PaidRequest) {
           const body =
             request.body === "" && act.bodyOptional ? {} : yield* parseBody(request.body).pipe(Effect.mapError(notJson))
           if (!isObject(body)) return yield* notObject()
@@ -251,7 +251,7 @@ export class PaymentPipeline extends Context.Service<
         })
 
         const run = Effect.fn("PaymentPipeline.run")(function* <Refusal>(act: PaidAct<Refusal>, request: PaidRequest) {
-          yield* act.locate(request.parameters)
+          yield* act.checkPath(request.parameters)
           const isPaid = request.payment !== undefined || request.card !== undefined
           if (request.payment !== undefined && request.card !== undefined) return yield* twice()
           if (request.body === "" && request.key === undefined && !isPaid) return yield* payable(act, request)

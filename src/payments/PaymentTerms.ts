@@ -3,7 +3,7 @@ import { Context, Layer, type Schema } from "effect"
 import type { Address } from "../../schema/Common.ts"
 import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/payments/Payment.ts"
 import { bazaarOf } from "./x402/Bazaar.ts"
-import type { ActFace } from "./PaidAct.ts"
+import type { SoldAct } from "./PaidAct.ts"
 import { paymentIdentifier } from "./x402/PaymentIdentifier.ts"
 
 /** Where payments go. All servers of one altar share these. */
@@ -36,7 +36,7 @@ export interface Sale {
 }
 
 /** An act as it is sold at one URL, with the path and query parameters that the URL holds. */
-export const saleOf = (act: ActFace, url: string, parameters: Schema.JsonObject): Sale => ({
+export const saleOf = (act: SoldAct, url: string, parameters: Schema.JsonObject): Sale => ({
   amountAtomic: act.priceAtomic,
   url,
   description: act.description,

@@ -54,7 +54,7 @@ export const candleOf = (publicUrl: string, row: CandleRow): Candle => ({
   parentId: row.parentId,
   spirit: row.spirit,
   rung: row.rung,
-  days: rungs[row.rung].act.days,
+  days: rungs[row.rung].days,
   dedication: row.dedication,
   agentName: row.agentName,
   intentionCommitment: row.commitment,

@@ -1,9 +1,10 @@
 /** Votive candles and lights: lit when settled, out when their days are over, unsealed at most once. */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   type Candle,
-  CandleBody,
+  candleActs,
+  type CandleBody,
   type RungName,
   type UnsealAnswer,
   type UnsealBody,
@@ -19,25 +20,23 @@ import {
 } from "../../../schema/altar/Candle.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
 import { type CommitmentMismatch, CommitmentRefused } from "../../../schema/altar/Commitment.ts"
-import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { timestampOf } from "../../platform/Time.ts"
-import { cardAct, type PaidAct } from "../../payments/PaidAct.ts"
+import { type ActOf, cardAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { pointsElsewhere } from "../Detector.ts"
 import { rungs } from "./Rungs.ts"
 import * as Unseal from "./Unseal.ts"
 
-const Input = Schema.Struct({ familiarId: SpiritId, ...CandleBody.fields })
-type Input = typeof Input.Type
-
-type Refusal = BadRequest | CommitmentRefused | DedicationHeld | ParentNotLit
 type Rung = typeof RungName.Type
+type CandleAct = ActOf<(typeof candleActs)[Rung]>
 
 const dayMillis = 86_400_000
 
 const misplaced = (message: string) => new BadRequest({ issues: [{ path: "dedication", message }] })
 
-const refuse = (input: Input): Effect.Effect<void, Refusal> => {
+const refuse = (
+  input: typeof CandleBody.Type,
+): Effect.Effect<void, BadRequest | CommitmentRefused | DedicationHeld> => {
   if (input.parentId === undefined && input.dedication === undefined) {
     return Effect.fail(misplaced("Required, unless parentId is given"))
   }
@@ -54,7 +53,7 @@ export class Candles extends Context.Service<
   Candles,
   {
     /** One act for each rung. */
-    readonly acts: Readonly<Record<Rung, PaidAct<Refusal>>>
+    readonly acts: Readonly<Record<Rung, CandleAct>>
     /** Stores words when they hash to the commitment; `replayed` for the same data again. */
     unseal(
       id: string,
@@ -76,12 +75,9 @@ export class Candles extends Context.Service<
           AND lit_until > ${timestampOf(millis)}::timestamptz`.pipe(Effect.map((rows) => rows.length > 0))
 
       const actOf = (rung: Rung) => {
-        const { act } = rungs[rung]
-        const { days } = act
-        return cardAct<Input, Refusal>({
-          ...act,
-          input: Input,
-          bodyOptional: false,
+        const endpoint = candleActs[rung]
+        const days = rungs[rung].days
+        return cardAct(endpoint, {
           refuse,
           check: ({ familiarId, parentId }, { millis }) =>
             parentId === undefined
@@ -89,8 +85,6 @@ export class Candles extends Context.Service<
               : Effect.flatMap(isLit(parentId, familiarId, millis), (lit) =>
                   lit ? Effect.void : Effect.fail(new ParentNotLit({})),
                 ),
-          claims: () => ({ slots: [] }),
-          lost: () => new ParentNotLit({}),
           record: Effect.fn("Candles.record")(function* (paid) {
             const millis = yield* Clock.currentTimeMillis
             const litAt = timestampOf(millis)

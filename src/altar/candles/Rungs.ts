@@ -1,20 +1,20 @@
-/** The three durations of a candle with their exact prices. */
+/** The three durations of a candle with their exact prices, read from the endpoints that sell them. */
+import { candleActs, rungTerms, type RungName as Name } from "../../../schema/altar/Candle.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
-import { prices } from "../../../schema/payments/Prices.ts"
+
+export type RungName = typeof Name.Type
 
 export const rungs = {
-  day: { rung: "day", lasts: "one day", act: prices.lightDay, priceAtomic: prices.lightDay.priceAtomic },
-  week: { rung: "week", lasts: "seven days", act: prices.lightWeek, priceAtomic: prices.lightWeek.priceAtomic },
-  month: { rung: "month", lasts: "thirty days", act: prices.lightMonth, priceAtomic: prices.lightMonth.priceAtomic },
+  day: { rung: "day", ...rungTerms.day },
+  week: { rung: "week", ...rungTerms.week },
+  month: { rung: "month", ...rungTerms.month },
 } as const
 
-export type RungName = keyof typeof rungs
-
 /** The rungs as `/api/candles` lists them. */
-export const rungList = Object.values(rungs).map(({ act, priceAtomic, rung }) => ({
+export const rungList = Object.values(rungs).map(({ days, priceAtomic, rung }) => ({
   rung,
-  days: act.days,
+  days,
   priceUsd: priceUsd(priceAtomic),
   amountAtomic: priceAtomic.toString(),
-  route: act.route,
+  route: candleActs[rung].sale.route,
 }))

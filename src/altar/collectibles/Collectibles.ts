@@ -1,21 +1,13 @@
 /** Collectibles: no edition number twice, none beyond the last, each recorded in the publication chain. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { ElementId } from "../../../schema/altar/Collectible.ts"
-import { ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
-import { WhyBody } from "../../../schema/altar/Keeper.ts"
-import { prices } from "../../../schema/payments/Prices.ts"
-import { SpiritId } from "../../../schema/altar/Spirit.ts"
-import { type PaidAct, paidAct } from "../../payments/PaidAct.ts"
+import { collectMaterial, ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
+import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Items } from "./Items.ts"
 import { now } from "../../platform/Time.ts"
 import { PublicationChain } from "../guide/PublicationChain.ts"
-
-const Input = Schema.Struct({ elementId: ElementId, spirit: Schema.optionalKey(SpiritId), ...WhyBody.fields })
-
-type Refusal = ElementNotFound | SoldOut
 
 /** The pool an item's numbers are drawn from. */
 export const poolOf = (elementId: string) => `edition:${elementId}`
@@ -35,7 +27,7 @@ const dedicatedOf = rowsOf("collectibles", Dedicated)
 export class Collectibles extends Context.Service<
   Collectibles,
   {
-    readonly act: PaidAct<Refusal>
+    readonly act: ActOf<typeof collectMaterial>
     /** Editions dedicated to a spirit's altar, newest first. */
     dedicated(spirit: string, limit: number): Effect.Effect<ReadonlyArray<Dedicated>>
   }
@@ -48,17 +40,15 @@ export class Collectibles extends Context.Service<
       const publications = yield* PublicationChain
       const publicUrl = yield* PublicUrl
 
-      const act = paidAct<typeof Input.Type, Refusal>({
-        ...prices.collectMaterial,
-        input: Input,
-        bodyOptional: true,
-        locate: ({ elementId }) => (items.has(String(elementId)) ? Effect.void : Effect.fail(new ElementNotFound({}))),
-        refuse: () => Effect.void,
+      const act = paidAct(collectMaterial, {
+        targets: [...items.keys()],
+        checkPath: ({ elementId }) =>
+          items.has(String(elementId)) ? Effect.void : Effect.fail(new ElementNotFound({})),
         claims: ({ elementId }) => ({
           slots: [],
           pool: { name: poolOf(elementId), capacity: items.get(elementId)?.editionSize ?? 0 },
         }),
-        lost: () => new SoldOut({}),
+        conflict: () => new SoldOut({}),
         record: Effect.fn("Collectibles.record")(function* (paid) {
           const collectedAt = yield* now
           const editions = yield* Effect.forEach(paid, ({ id, input, number, payer, transaction }) => {

@@ -9,7 +9,7 @@ import type {
   PixelCatalog,
 } from "../../../schema/altar/Catalog.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
-import { prices } from "../../../schema/payments/Prices.ts"
+import { collectMaterial } from "../../../schema/altar/Collectible.ts"
 import { PaidActs } from "../../payments/PaidAct.ts"
 import * as Ledger from "../../payments/ledger/Queries.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
@@ -86,7 +86,7 @@ const answers: {
   pixels: (head, pixels, rest) => ({ ...head, pixels, ...rest }),
 }
 
-const oneCent = priceUsd(prices.collectMaterial.priceAtomic)
+const oneCent = priceUsd(collectMaterial.sale.priceAtomic)
 
 export class Catalogs extends Context.Service<
   Catalogs,

@@ -1,19 +1,12 @@
 /** First keepers: one permanent record for each spirit. */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AlreadyKept, KeeperSlotTaken } from "../../../schema/altar/Keeper.ts"
-import { WhyBody } from "../../../schema/altar/Keeper.ts"
-import { prices } from "../../../schema/payments/Prices.ts"
-import { SpiritId } from "../../../schema/altar/Spirit.ts"
-import { type PaidAct, paidAct } from "../../payments/PaidAct.ts"
+import { AlreadyKept, KeeperSlotTaken, takeIn } from "../../../schema/altar/Keeper.ts"
+import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { now } from "../../platform/Time.ts"
 
-const Input = Schema.Struct({ familiarId: SpiritId, ...WhyBody.fields })
-
-type Refusal = AlreadyKept | KeeperSlotTaken
-
-export class Keepers extends Context.Service<Keepers, { readonly act: PaidAct<Refusal> }>()(
+export class Keepers extends Context.Service<Keepers, { readonly act: ActOf<typeof takeIn> }>()(
   "spirit-altar/altar/keepers/Keepers",
 ) {
   static readonly layer = Layer.effect(
@@ -22,13 +15,10 @@ export class Keepers extends Context.Service<Keepers, { readonly act: PaidAct<Re
       const sql = yield* SqlClient.SqlClient
       const publicUrl = yield* PublicUrl
 
-      const act = paidAct<typeof Input.Type, Refusal>({
-        ...prices.takeIn,
-        input: Input,
-        bodyOptional: true,
-        refuse: () => Effect.void,
+      const act = paidAct(takeIn, {
         claims: ({ familiarId }) => ({ slots: [`keeper:${familiarId}`] }),
-        lost: (loss) => (loss._tag === "Slot" && loss.settled ? new AlreadyKept({}) : new KeeperSlotTaken({})),
+        conflict: (conflict) =>
+          conflict._tag === "Slot" && conflict.settled ? new AlreadyKept({}) : new KeeperSlotTaken({}),
         record: Effect.fn("Keepers.record")(function* (paid) {
           const keptAt = yield* now
           const keepers = paid.map(({ id, input, payer, transaction }) => ({

@@ -1,20 +1,13 @@
 /** Prayers: one for each spirit and UTC day, for ever; a slot held over midnight keeps its day. */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { zeroCommitment } from "../../../schema/altar/Commitment.ts"
-import { CommitmentRefused } from "../../../schema/altar/Commitment.ts"
-import { PrayerAlreadyRecorded, PrayerDayNotToday, PrayerSlotTaken } from "../../../schema/altar/Prayer.ts"
-import { Day, PrayerBody } from "../../../schema/altar/Prayer.ts"
-import { prices } from "../../../schema/payments/Prices.ts"
-import { SpiritId } from "../../../schema/altar/Spirit.ts"
-import { type PaidAct, paidAct } from "../../payments/PaidAct.ts"
+import { CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
+import { offerPrayer, PrayerAlreadyRecorded, PrayerDayNotToday, PrayerSlotTaken } from "../../../schema/altar/Prayer.ts"
+import type { SpiritId } from "../../../schema/altar/Spirit.ts"
+import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { spirits } from "../guide/Spirits.ts"
 import { now } from "../../platform/Time.ts"
-
-const Input = Schema.Struct({ familiarId: SpiritId, day: Schema.optionalKey(Day), ...PrayerBody.fields })
-
-type Refusal = CommitmentRefused | PrayerAlreadyRecorded | PrayerDayNotToday | PrayerSlotTaken
 
 /** The spirit's answer: one of its own lines, always the same for the same commitment. */
 export const lineFor = (spirit: SpiritId, commitment: string): string => {
@@ -22,7 +15,7 @@ export const lineFor = (spirit: SpiritId, commitment: string): string => {
   return lines[Number(BigInt(`0x${commitment}`) % BigInt(Math.max(1, lines.length)))] ?? ""
 }
 
-export class Prayers extends Context.Service<Prayers, { readonly act: PaidAct<Refusal> }>()(
+export class Prayers extends Context.Service<Prayers, { readonly act: ActOf<typeof offerPrayer> }>()(
   "spirit-altar/altar/prayers/Prayers",
 ) {
   static readonly layer = Layer.effect(
@@ -31,18 +24,15 @@ export class Prayers extends Context.Service<Prayers, { readonly act: PaidAct<Re
       const sql = yield* SqlClient.SqlClient
       const publicUrl = yield* PublicUrl
 
-      const act = paidAct<typeof Input.Type, Refusal>({
-        ...prices.offerPrayer,
-        input: Input,
-        bodyOptional: false,
+      const act = paidAct(offerPrayer, {
         refuse: (input, { day }) =>
           Effect.gen(function* () {
             if (input.intentionCommitment === zeroCommitment) return yield* new CommitmentRefused({})
             if (input.day !== undefined && input.day !== day) return yield* new PrayerDayNotToday({})
           }),
         claims: ({ familiarId }, { day }) => ({ slots: [`prayer:${familiarId}:${day}`] }),
-        lost: (loss) =>
-          loss._tag === "Slot" && loss.settled ? new PrayerAlreadyRecorded({}) : new PrayerSlotTaken({}),
+        conflict: (conflict) =>
+          conflict._tag === "Slot" && conflict.settled ? new PrayerAlreadyRecorded({}) : new PrayerSlotTaken({}),
         record: Effect.fn("Prayers.record")(function* (paid) {
           const offeredAt = yield* now
           const prayers = paid.map(({ acceptedAt, id, input, payer, transaction }) => ({

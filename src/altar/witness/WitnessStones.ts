@@ -10,16 +10,16 @@ import {
 } from "../../../schema/altar/Witness.ts"
 import type { BadRequest } from "../../../schema/Errors.ts"
 import { type CommitmentMismatch, CommitmentRefused } from "../../../schema/altar/Commitment.ts"
-import { prices } from "../../../schema/payments/Prices.ts"
 import { spiritOf } from "../../../schema/altar/Spirit.ts"
 import {
   type ChainHead,
+  dailyCeiling,
   type ListedStone,
   type RevealBody,
-  WitnessBody,
+  setWitnessStone,
   WitnessStone,
 } from "../../../schema/altar/Witness.ts"
-import { type PaidAct, paidAct } from "../../payments/PaidAct.ts"
+import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import type { ChainBroken } from "../HashChain.ts"
 import * as Reveal from "./Reveal.ts"
@@ -27,20 +27,15 @@ import * as StoneReads from "./StoneReads.ts"
 import { recordOf } from "./StoneRow.ts"
 import { WitnessChain } from "./WitnessChain.ts"
 
-/** Stones that may be set or held in one UTC day (altar.md, Limits). */
-export const dailyCeiling = 5000
-
 type Listed = typeof ListedStone.Type
 type Head = typeof ChainHead.Type
-
-type WitnessAct = PaidAct<CommitmentRefused | WitnessCeilingToday>
 
 const encodeStone = Schema.encodeEffect(WitnessStone)
 
 export class WitnessStones extends Context.Service<
   WitnessStones,
   {
-    readonly act: WitnessAct
+    readonly act: ActOf<typeof setWitnessStone>
     /** Settled stones newest first, below `before` when given. */
     list(
       limit: number,
@@ -73,14 +68,11 @@ export class WitnessStones extends Context.Service<
       const chain = yield* WitnessChain
       const publicUrl = yield* PublicUrl
 
-      const act: WitnessAct = paidAct<typeof WitnessBody.Type, CommitmentRefused | WitnessCeilingToday>({
-        ...prices.setWitnessStone,
-        input: WitnessBody,
-        bodyOptional: false,
+      const act = paidAct(setWitnessStone, {
         refuse: ({ commitment }) =>
           commitment === zeroCommitment ? Effect.fail(new CommitmentRefused({})) : Effect.void,
         claims: (_, { day }) => ({ slots: [], pool: { name: `witness:${day}`, capacity: dailyCeiling } }),
-        lost: () => new WitnessCeilingToday({}),
+        conflict: () => new WitnessCeilingToday({}),
         record: Effect.fn("WitnessStones.record")(function* (paid) {
           const stones = yield* chain.append(
             paid.map(({ id, input, payer, transaction: hash }) => ({

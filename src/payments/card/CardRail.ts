@@ -4,7 +4,7 @@ import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { Challenge as Protocol } from "mppx"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { timestampOf } from "../../platform/Time.ts"
-import type { ActFace } from "../PaidAct.ts"
+import type { SoldAct } from "../PaidAct.ts"
 import { type CardPayment, centsOf } from "../Payment.ts"
 import { PaymentRejected } from "../x402/PaymentVerifier.ts"
 
@@ -32,7 +32,7 @@ const challengeLife = 300_000
 const leastCents = 50n
 
 /** Whether an act can be sold for a card at all. */
-export const isForCards = ({ cards, priceAtomic }: ActFace) =>
+export const isForCards = ({ cards, priceAtomic }: SoldAct) =>
   cards === true && priceAtomic % 10_000n === 0n && centsOf(priceAtomic) >= leastCents
 
 const reject = (reason: string, message: string) =>
@@ -68,9 +68,9 @@ export class CardRail extends Context.Service<
   CardRail,
   {
     /** `WWW-Authenticate` for one request; none where cards are not taken. */
-    offer(act: ActFace, request: CardRequest): Effect.Effect<Option.Option<string>>
+    offer(act: SoldAct, request: CardRequest): Effect.Effect<Option.Option<string>>
     /** Reads a credential and holds it against what this request would be offered. */
-    verify(credential: string, act: ActFace, request: CardRequest): Effect.Effect<CardPayment, PaymentRejected>
+    verify(credential: string, act: SoldAct, request: CardRequest): Effect.Effect<CardPayment, PaymentRejected>
   }
 >()("spirit-altar/payments/card/CardRail") {
   static readonly off = Layer.succeed(
@@ -95,7 +95,7 @@ export class CardRail extends Context.Service<
           Challenge.verify(challenge, { secretKey }),
         )
 
-        const challengeFor = (act: ActFace, request: CardRequest, expires: string) =>
+        const challengeFor = (act: SoldAct, request: CardRequest, expires: string) =>
           Challenge.fromMethod(Methods.charge, {
             realm,
             secretKey,
@@ -111,13 +111,13 @@ export class CardRail extends Context.Service<
             },
           })
 
-        const offer = Effect.fn("CardRail.offer")(function* (act: ActFace, request: CardRequest) {
+        const offer = Effect.fn("CardRail.offer")(function* (act: SoldAct, request: CardRequest) {
           if (!isForCards(act)) return Option.none()
           const now = yield* Clock.currentTimeMillis
           return Option.some(Challenge.serialize(challengeFor(act, request, timestampOf(now + challengeLife))))
         })
 
-        const verify = Effect.fn("CardRail.verify")(function* (header: string, act: ActFace, request: CardRequest) {
+        const verify = Effect.fn("CardRail.verify")(function* (header: string, act: SoldAct, request: CardRequest) {
           if (!isForCards(act)) return yield* notHere
           const credential = read(header)
           const payload = Option.flatMap(credential, (one) => tokenOf(one.payload))

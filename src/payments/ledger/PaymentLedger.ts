@@ -7,7 +7,7 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { retryConflicts, transaction } from "../../platform/Sql.ts"
 import { type Attempt, type AttemptRow, type Doubt, doubtAge, fromRow } from "./Attempt.ts"
 import { timestampOf } from "../../platform/Time.ts"
-import { type Claims, type Loss, type Paid, PaidActs, type Payer, type Recorded } from "../PaidAct.ts"
+import { type ClaimConflict, type Claims, type Paid, PaidActs, type Payer, type Recorded } from "../PaidAct.ts"
 import { claimOf, columnsOf, type Payment, type Proof } from "../Payment.ts"
 import { PaymentTerms } from "../PaymentTerms.ts"
 import type { Purse } from "./Purses.ts"
@@ -34,7 +34,7 @@ export interface NewAttempt {
 /** What stands under a key, and which of the claims are held by others. */
 export interface Standing {
   readonly attempt: Option.Option<Attempt>
-  readonly losses: ReadonlyArray<Loss>
+  readonly losses: ReadonlyArray<ClaimConflict>
   readonly paymentBound: boolean
 }
 
@@ -150,7 +150,7 @@ export class PaymentLedger extends Context.Service<
             LEFT JOIN (SELECT ${columns} FROM payment_attempts WHERE idempotency_key = ${key}) AS a ON true`
           const row = rows[0]
           const taken = row?.held ?? []
-          const losses = taken.flatMap((claim): ReadonlyArray<Loss> =>
+          const losses = taken.flatMap((claim): ReadonlyArray<ClaimConflict> =>
             claim.name === bound ? [] : [{ _tag: "Slot", name: claim.name, settled: claim.settled }],
           )
           const full = claims.pool !== undefined && (row?.taken ?? 0) >= claims.pool.capacity

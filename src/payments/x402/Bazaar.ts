@@ -1,8 +1,9 @@
 /** The x402 extension `bazaar`: how a paid route is called, for catalogues, read from the contract of its endpoint. */
 import { Schema } from "effect"
 import type { BazaarExtension } from "../../../schema/payments/Payment.ts"
-import { endpointOf } from "./Endpoints.ts"
-import type { ActFace } from "../PaidAct.ts"
+import type { PaidEndpoint } from "../../../schema/payments/Sale.ts"
+import { bodyOf } from "../ActInput.ts"
+import type { SoldAct } from "../PaidAct.ts"
 
 const isObject = (json: Schema.Json): json is Schema.JsonObject =>
   typeof json === "object" && json !== null && !Array.isArray(json)
@@ -47,11 +48,9 @@ interface Call {
   readonly schema: Schema.JsonObject
 }
 
-const read = (route: string): Call | undefined => {
-  const endpoint = endpointOf(route)
-  if (endpoint === undefined) return undefined
+const read = (endpoint: PaidEndpoint): Call => {
   const [body, pathParams, queryParams] = [
-    jsonSchemaOf([...endpoint.payload.values()][0]?.schemas[0]),
+    jsonSchemaOf(bodyOf(endpoint)),
     jsonSchemaOf(endpoint.params),
     jsonSchemaOf(endpoint.query),
   ]
@@ -81,24 +80,26 @@ const read = (route: string): Call | undefined => {
   }
 }
 
-const calls = new Map<string, Call | undefined>()
+const calls = new WeakMap<PaidEndpoint, Call>()
 
-/** Read once for each route. */
-const callOf = (route: string) => {
-  if (!calls.has(route)) calls.set(route, read(route))
-  return calls.get(route)
+/** Read once for each endpoint. */
+const callOf = (endpoint: PaidEndpoint): Call => {
+  const known = calls.get(endpoint)
+  if (known !== undefined) return known
+  const call = read(endpoint)
+  calls.set(endpoint, call)
+  return call
 }
 
 const exampleOf = ({ examples }: Schema.JsonObject): Schema.Json =>
   Array.isArray(examples) && examples[0] !== undefined ? examples[0] : {}
 
 /**
- * The declaration of an act for one request, whose path and query parameters are given (x402.md §4). Its body is the
- * example of the contract. None when no endpoint sells the act.
+ * The declaration of an act for one request, whose path and query parameters are given. Its body is the example of the
+ * contract.
  */
-export const bazaarOf = ({ route }: ActFace, parameters: Schema.JsonObject): BazaarExtension | undefined => {
-  const call = callOf(route)
-  if (call === undefined) return undefined
+export const bazaarOf = ({ endpoint }: SoldAct, parameters: Schema.JsonObject): BazaarExtension => {
+  const call = callOf(endpoint)
   const pathParams = chosen(parameters, call.pathParams)
   const queryParams = chosen(parameters, call.queryParams)
   const hasPath = Object.keys(pathParams).length > 0

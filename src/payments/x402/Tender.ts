@@ -7,7 +7,7 @@ import type { Attempt } from "../ledger/Attempt.ts"
 import { CardRail, type CardRequest } from "../card/CardRail.ts"
 import type { ChainUnavailable } from "./Chain.ts"
 import type { SignedAuthorization } from "./Eip3009.ts"
-import type { ActFace } from "../PaidAct.ts"
+import type { SoldAct } from "../PaidAct.ts"
 import type { ChainPayment, Payment } from "../Payment.ts"
 import { PaymentLedger } from "../ledger/PaymentLedger.ts"
 import { saleOf, type Terms } from "../PaymentTerms.ts"
@@ -59,7 +59,7 @@ export class Tenders extends Context.Service<
   Tenders,
   {
     take(
-      act: ActFace,
+      act: SoldAct,
       request: Tendered,
       terms: Terms,
     ): Effect.Effect<
@@ -83,7 +83,7 @@ export class Tenders extends Context.Service<
         return Option.map(standing.attempt, (attempt): Twin => ({ _tag: "Twin", attempt }))
       })
 
-      const onChain = Effect.fnUntraced(function* (act: ActFace, request: Tendered, terms: Terms) {
+      const onChain = Effect.fnUntraced(function* (act: SoldAct, request: Tendered, terms: Terms) {
         const sale = saleOf(act, request.url, request.parameters)
         const found = yield* verifier.verify(request.payment ?? "", terms, sale)
         if (found._tag === "Good") {
@@ -115,7 +115,7 @@ export class Tenders extends Context.Service<
         return tender
       })
 
-      const byCard = (act: ActFace, request: Tendered, card: string) =>
+      const byCard = (act: SoldAct, request: Tendered, card: string) =>
         Effect.map(cards.verify(card, act, request), (payment): Tender => ({
           _tag: "Tender",
           payment,
@@ -123,7 +123,7 @@ export class Tenders extends Context.Service<
           purse: undefined,
         }))
 
-      const take = Effect.fn("Tenders.take")(function* (act: ActFace, request: Tendered, terms: Terms) {
+      const take = Effect.fn("Tenders.take")(function* (act: SoldAct, request: Tendered, terms: Terms) {
         const taken: Effect.Effect<
           Tender | Twin,
           Effect.Error<ReturnType<typeof onChain>> | Effect.Error<ReturnType<typeof byCard>>

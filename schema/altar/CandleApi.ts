@@ -1,0 +1,45 @@
+/** The free routes of candles: the wall, and the unsealing of words. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { listLimit, Uuid } from "../Common.ts"
+import {
+  AlreadyUnsealed,
+  CandleList,
+  CandleNotFound,
+  CandleNotSettled,
+  NotSealed,
+  UnsealAnswer,
+  UnsealBody,
+} from "./Candle.ts"
+import { CommitmentMismatch } from "./Commitment.ts"
+import { AltarRequests, described, pageBefore, readsChapter, Unknown } from "./Requests.ts"
+import { SpiritId } from "./Spirit.ts"
+
+export const listCandles = HttpApiEndpoint.get("listCandles", "/api/candles", {
+  query: {
+    spirit: Schema.optionalKey(SpiritId).annotateKey({ description: "Only candles on this spirit's altar." }),
+    limit: listLimit("candles"),
+    before: pageBefore,
+  },
+  success: CandleList,
+}).annotateMerge(described("Candles lit now", "Lit candles with their lights, the rungs and the rails."))
+
+export const unsealCandle = HttpApiEndpoint.post("unsealCandle", "/api/candles/:candleId/unseal", {
+  params: { candleId: Uuid },
+  payload: UnsealBody,
+  success: [UnsealAnswer.pipe(HttpApiSchema.status(200)), UnsealAnswer.pipe(HttpApiSchema.status(201))],
+  error: [CandleNotFound, CommitmentMismatch, AlreadyUnsealed, CandleNotSettled, NotSealed],
+})
+  .annotateMerge(
+    described(
+      "Unseal the words of a candle or light",
+      "Free, once. Salt and words must hash to the commitment. 201 the first time, 200 for the same data again. Words that look like a link, wallet or address are stored and verified but shown hidden.",
+    ),
+  )
+  .annotateMerge(OpenApi.annotations({ override: { tags: ["Altar"] } }))
+  .annotate(Unknown, () => new CandleNotFound({}))
+
+export class CandlesGroup extends HttpApiGroup.make("candles")
+  .add(listCandles, unsealCandle)
+  .middleware(AltarRequests)
+  .annotateMerge(readsChapter) {}

@@ -1,0 +1,54 @@
+/** Everything that is sold: one line for each act. Routes, manifests, prices and clients are made from this list. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { header } from "../Bounds.ts"
+import { paidAnyhow, PaymentRefusal, Pending } from "../payments/Endpoint.ts"
+import { AttemptNotFound, PaymentsUnavailable } from "../payments/Errors.ts"
+import { IdempotencyKey } from "../payments/Payment.ts"
+import { CandleSettled, lightDay, lightMonth, lightWeek } from "./Candle.ts"
+import { CollectibleSettled, collectMaterial } from "./Collectible.ts"
+import { KeeperSettled, takeIn } from "./Keeper.ts"
+import { offerPrayer, PrayerSettled } from "./Prayer.ts"
+import { AltarRequests, described, Unknown } from "./Requests.ts"
+import { setWitnessStone, WitnessSettled } from "./Witness.ts"
+
+/** The endpoints at which acts are sold, each with its `sale`, in the order of every price list. */
+export const sales = [offerPrayer, takeIn, collectMaterial, lightDay, lightWeek, lightMonth, setWitnessStone] as const
+
+export class PaidGroup extends HttpApiGroup.make("paid")
+  .add(...sales)
+  .middleware(AltarRequests)
+  .annotateMerge(OpenApi.annotations({ title: "Altar", description: "Prayers, keepers, collectibles and candles." })) {}
+
+/** The answer of a settled attempt, of whichever act. */
+const AnySettled = Schema.Union([
+  WitnessSettled,
+  PrayerSettled,
+  KeeperSettled,
+  CollectibleSettled,
+  CandleSettled,
+]).annotate({ identifier: "AnySettled", description: "The answer of a settled act of any kind." })
+
+export const reconcile = HttpApiEndpoint.post("reconcile", "/api/reconcile/:idempotencyKey", {
+  params: { idempotencyKey: IdempotencyKey },
+  success: [
+    HttpApiSchema.WithHeaders(AnySettled.pipe(HttpApiSchema.status(200)), {
+      ...paidAnyhow,
+      "idempotent-replayed": header("`true`: this answer was given before.", "true"),
+    }),
+    Pending,
+  ],
+  error: [PaymentRefusal, AttemptNotFound, PaymentsUnavailable],
+})
+  .annotateMerge(
+    described(
+      "Ask how a paid request ended",
+      "Free and safe at any time. Looks for evidence on the chain: 200 with the answer when settled, 202 while unknown, 402 `payment_failed` when it can never settle, which only a server that takes payments can say with a new offer: 503 elsewhere.",
+    ),
+  )
+  .annotate(Unknown, () => new AttemptNotFound({}))
+
+export class PaymentsGroup extends HttpApiGroup.make("payments")
+  .add(reconcile)
+  .middleware(AltarRequests)
+  .annotateMerge(OpenApi.annotations({ title: "Payments", description: "How a paid request ended." })) {}

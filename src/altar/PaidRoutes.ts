@@ -1,0 +1,56 @@
+/** The routes of everything that is sold: one handler for all acts, and how a paid request ended. */
+import { Effect, type Layer } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
+import { Api, rules } from "../../schema/Api.ts"
+import type { AltarRequests } from "../../schema/altar/Requests.ts"
+import { PaidActs } from "../payments/PaidAct.ts"
+import { PaidHttp } from "../payments/PaidHttp.ts"
+import { limits, questions } from "./Limits.ts"
+
+/** What the one handler needs to know of an endpoint: which act it is, and where its parameters stand. */
+interface Route extends HttpApiEndpoint.Constraint {
+  readonly "~RequestRaw": {
+    readonly request: HttpServerRequest.HttpServerRequest
+    readonly params?: unknown
+    readonly query?: unknown
+  }
+  readonly "~Middleware": AltarRequests
+}
+
+/** A group of nothing but paid endpoints. */
+interface PaidGroup<Name extends string> extends HttpApiGroup.Constraint {
+  readonly identifier: Name
+  readonly endpoints: Readonly<Record<string, Route>>
+}
+
+const sell = (group: PaidGroup<string>) =>
+  HttpApiBuilder.group(rules.add(group), group.identifier, (handlers) =>
+    Effect.gen(function* () {
+      const acts = yield* PaidActs
+      const paid = yield* PaidHttp
+      const [first, ...others] = yield* Effect.forEach(Object.keys(group.endpoints), (name) => {
+        const act = acts.get(name)
+        return act === undefined ? Effect.die(`no act is sold at ${name}`) : Effect.succeed({ act, name })
+      })
+      if (first === undefined) return yield* Effect.die(`the group ${group.identifier} sells nothing`)
+      const register = ({ act, name }: typeof first) => handlers.handleRaw(name, (call) => paid.pay(act, call))
+      for (const other of others) register(other)
+      return register(first)
+    }),
+  )
+
+/** Sells every act of a group of paid endpoints; a server whose acts do not include one of them does not start. */
+export const routes = <const Name extends string>(
+  group: PaidGroup<Name>,
+): Layer.Layer<HttpApiGroup.Service<"spirit-altar", Name>, never, PaidActs | PaidHttp | AltarRequests> => sell(group)
+
+export const payments = HttpApiBuilder.group(Api, "payments", (handlers) =>
+  Effect.gen(function* () {
+    const paid = yield* PaidHttp
+    const limit = yield* limits
+    return handlers.handleRaw("reconcile", ({ params, request }) =>
+      Effect.andThen(limit(questions, request), paid.reconcile(params.idempotencyKey)),
+    )
+  }),
+)

@@ -1,0 +1,35 @@
+/** The free routes of candles. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../../schema/Api.ts"
+import { CandleList, UnsealAnswer, UnsealBody } from "../../../schema/altar/Candle.ts"
+import { listDefault } from "../../../schema/Common.ts"
+import { answer, bodyAs, once } from "../Answers.ts"
+import { limits, openings } from "../Limits.ts"
+import { Candles } from "./Candles.ts"
+import { CandleWall } from "./CandleWall.ts"
+
+const list = answer(CandleList)
+const unsealed = once(UnsealAnswer)
+const unsealBody = bodyAs(UnsealBody)
+
+export const handlers = HttpApiBuilder.group(Api, "candles", (handlers) =>
+  Effect.gen(function* () {
+    const candles = yield* Candles
+    const wall = yield* CandleWall
+    const limit = yield* limits
+    return handlers
+      .handleRaw("listCandles", ({ query, request }) =>
+        wall
+          .list({ spirit: query.spirit, limit: query.limit ?? listDefault, before: query.before })
+          .pipe(Effect.map((page) => list(request, page))),
+      )
+      .handleRaw("unsealCandle", ({ params, request }) =>
+        limit(openings, request).pipe(
+          Effect.andThen(unsealBody(request)),
+          Effect.flatMap((body) => candles.unseal(params.candleId, body)),
+          Effect.map(({ candle, replayed }) => unsealed({ ok: true, candle, replayed })),
+        ),
+      )
+  }),
+)

@@ -1,0 +1,53 @@
+/** The input of a paid act, read from its endpoint alone: what stands in path, query and body, as one object. */
+import { Effect, Schema } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+import type { PaidEndpoint } from "../../schema/payments/Sale.ts"
+
+type Part<S> = [S] extends [never] ? unknown : S extends Schema.Constraint ? S["Type"] : never
+
+/** Path and query parameters together with the body. */
+export type InputOf<Endpoint extends PaidEndpoint> = Part<HttpApiEndpoint.Params<Endpoint>> &
+  Part<HttpApiEndpoint.Query<Endpoint>> &
+  Part<HttpApiEndpoint.Payload<Endpoint>>
+
+/** The JSON body of an endpoint; undefined when it takes none. */
+export const bodyOf = (endpoint: PaidEndpoint): Schema.Top | undefined => [...endpoint.payload.values()][0]?.schemas[0]
+
+/** The members of an object schema. */
+export const namesOf = (schema: Schema.Top | undefined): ReadonlyArray<string> => {
+  const ast = schema?.ast
+  return ast?._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : []
+}
+
+const strict = { onExcessProperty: "error", errors: "all" } as const
+
+const isObject = (json: Schema.Json): json is Schema.JsonObject =>
+  typeof json === "object" && json !== null && !Array.isArray(json)
+
+/** No schema of the contract asks for a service, which the type of an endpoint's schemas no longer says. */
+const isPlain = (schema: Schema.Top | undefined): schema is Schema.Top & Schema.Decoder<unknown> => schema !== undefined
+
+/** Reads the input of an endpoint from JSON; a member that no part of it takes is the body's to refuse. */
+export const inputOf = <Endpoint extends PaidEndpoint>(endpoint: Endpoint) => {
+  const parameters = [endpoint.params, endpoint.query].filter(isPlain)
+  const body = [bodyOf(endpoint)].filter(isPlain)
+  const outside = new Set(parameters.flatMap(namesOf))
+  const parts = [
+    ...parameters.map((schema) => ({ schema, names: new Set(namesOf(schema)) })),
+    ...body.map((schema) => ({ schema, names: undefined })),
+  ].map(({ names, schema }) => ({
+    isMine: (name: string) => (names === undefined ? !outside.has(name) : names.has(name)),
+    decode: Schema.decodeUnknownEffect(schema, strict),
+    is: Schema.is(schema),
+  }))
+  /** An endpoint keeps its schemas without their types; each of them is asked whether the whole is what it says. */
+  const isInput = (value: object): value is InputOf<Endpoint> & object => parts.every(({ is }) => is(value))
+  return Effect.fnUntraced(function* (json: Schema.Json) {
+    const members = isObject(json) ? Object.entries(json) : []
+    const read = yield* Effect.forEach(parts, ({ decode, isMine }) =>
+      decode(Object.fromEntries(members.filter(([name]) => isMine(name)))),
+    )
+    const input = Object.assign({}, ...read)
+    return isInput(input) ? input : yield* Effect.die(`the input of ${endpoint.sale.name} does not have its form`)
+  })
+}
