@@ -31,7 +31,7 @@ import { seal } from "../Hashes.ts"
 import { type ChainBroken, genesis } from "../HashChain.ts"
 import { type Stone, stoneOf, type StoneRow, WitnessChain } from "./WitnessChain.ts"
 
-/** Stones that may be set or held in one UTC day (altar.md, Limits). */
+/** Stones that may be set or held in one UTC day: a ceiling for everybody together, as there is none for each buyer. */
 export const dailyCeiling = 5000
 
 interface ListedRow extends StoneRow {
