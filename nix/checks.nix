@@ -22,6 +22,7 @@ let
   src = lib.fileset.toSource {
     root = ../.;
     fileset = lib.fileset.unions [
+      ../.ci
       ../.editorconfig
       ../.env.example
       ../.oxfmtrc.json
