@@ -50,6 +50,18 @@ describe("documents", () => {
     )
   })
 
+  it("name every script of the package", () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+    const text = readFileSync(join(root, "CONTRIBUTING.md"), "utf8")
+    assert.deepStrictEqual(
+      // npm runs `prepack` by itself.
+      Object.keys(scripts).filter(
+        (name) => name !== "prepack" && !new RegExp("`(?:npm (?:run )?)?" + name + "\\b", "u").test(text),
+      ),
+      [],
+    )
+  })
+
   it("await nothing that has come", () => {
     assert.deepStrictEqual(
       awaited.filter((path) => existsSync(join(root, path))),

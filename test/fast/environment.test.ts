@@ -41,6 +41,15 @@ describe(".env.example", () => {
     }),
   )
 
+  it("is told in groups by the operator's guide", () => {
+    const guide = text("docs/operations.md")
+    const helped = variables.flatMap(([names]) => names.split(", "))
+    assert.deepStrictEqual(
+      helped.filter((name) => !guide.includes(`\`${name}\``)),
+      [],
+    )
+  })
+
   it("says in a sentence what each is", () => {
     const bare = example.filter(({ above, name }) => name !== "CDP_API_KEY_SECRET" && !/^# [A-Z].*\.$/u.test(above))
     assert.deepStrictEqual(
