@@ -22,10 +22,16 @@ let
   src = lib.fileset.toSource {
     root = ../.;
     fileset = lib.fileset.unions [
+      ../.ci
+      ../.editorconfig
+      ../.env.example
       ../.oxfmtrc.json
       ../.oxlintrc.json
       ../ARCHITECTURE.md
+      ../CONTRIBUTING.md
       ../README.md
+      ../SECURITY.md
+      ../docs
       ../flake.lock
       ../flake.nix
       ../migrations

@@ -17,7 +17,7 @@ import {
 import { ElementId, ItemKind } from "./Collectible.ts"
 import { ChainHead } from "./Witness.ts"
 
-/** Schema id of a publication manifest (altar.md, Versioning). */
+/** Schema id of a publication manifest; a change of its fields gets a new one, since manifests are hashed. */
 export const manifestSchema = "service.pixel-publication.v1"
 
 export const PublicationManifest = Schema.Struct({

@@ -15,6 +15,6 @@ export interface ChainLink {
   readonly transaction: string
 }
 
-/** `previousHash NUL sequence NUL commitment NUL witnessedAt NUL transaction`: hashed as UTF-8 (altar.md, witness stone). */
+/** `previousHash NUL sequence NUL commitment NUL witnessedAt NUL transaction`: hashed as UTF-8. NUL is in none of the parts. */
 export const chainLinkText = (link: ChainLink): string =>
   `${link.previousHash}\0${link.sequence}\0${link.commitment}\0${link.witnessedAt}\0${link.transaction}`

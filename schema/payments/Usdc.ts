@@ -1,4 +1,7 @@
-/** Circle's USDC on the networks an altar is paid on: the one place where its addresses stand (x402.md §2.1). */
+/**
+ * Circle's USDC on the networks an altar is paid on: the one place where its addresses stand. Name and version are what
+ * its EIP-712 domain is made of, and differ between the two.
+ */
 
 export const usdc = {
   "eip155:8453": {

@@ -21,7 +21,7 @@ const usualUrl = "http://127.0.0.1:3000"
 /** How a terminal calls the commands, here and in a moment: through npm in a checkout, by name where installed. */
 const commands = Config.option(Config.String("npm_lifecycle_event")).pipe(
   Effect.map((event) =>
-    Option.contains(event, "start")
+    Option.exists(event, (name) => ["start", "dev"].includes(name))
       ? { sandbox: "npm start --", buy: "npm run buy --", verify: "npm run verify --" }
       : { sandbox: "spirit-altar sandbox", buy: "spirit-altar", verify: "spirit-altar verify" },
   ),

@@ -29,11 +29,11 @@ beforeAll(async () => {
 })
 afterAll(() => Workbench.close(bench))
 
-it("the README shows the program that is run here", () => {
-  const [readme, program] = ["../../README.md", "programs/stone.ts"].map((path) =>
+it("the guide shows the program that is run here", () => {
+  const [guide, program] = ["../../docs/integrating.md", "programs/stone.ts"].map((path) =>
     readFileSync(new URL(path, import.meta.url), "utf8"),
   )
-  assert.include(readme, `\`\`\`ts\n${program}\`\`\`\n`)
+  assert.include(guide, `\`\`\`ts\n${program}\`\`\`\n`)
 })
 
 describe("linters", () => {
@@ -121,7 +121,7 @@ layer(sandbox(), { excludeTestServices: true })("clients generated from the serv
     }),
   )
 
-  it.effect("the program of the README", () =>
+  it.effect("the program of the guide", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       yield* generate("openapi-fetch.ts", bench, `${url}/openapi.json`)

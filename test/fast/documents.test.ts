@@ -1,0 +1,71 @@
+/** Documents name what is there: every link inside the repository, and every file or folder in code marks. */
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+
+const root = new URL("../..", import.meta.url).pathname
+
+const documents = [
+  ...readdirSync(root).filter((file) => file.endsWith(".md") && file !== "CHANGELOG.md"),
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).map((file) => join("docs", file)),
+].filter((file) => file.endsWith(".md"))
+
+/** Comments name documents, too. */
+const sources = ["schema", "src", "migrations", "test"]
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)),
+  )
+  .filter((file) => file.endsWith(".ts") && !file.includes("node_modules"))
+
+/** Linked before it is written; whoever adds it takes it off this list. */
+const awaited = ["docs/adding-an-act.md"]
+
+const linksOf = (text: string) => [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/gu)].map(([, target = ""]) => target)
+
+/** Of `src/payments/ledger/Attempt.ts` and the like; what has a blank or a hole in it is no path. */
+const pathsOf = (text: string) =>
+  [...text.matchAll(/`((?:src|schema|test|migrations|docs|nix|\.ci)\/[\w./-]*)`/gu)].map(([, path = ""]) => path)
+
+describe("documents", () => {
+  it.each(documents)("%s names nothing that is missing", (file) => {
+    const text = readFileSync(join(root, file), "utf8")
+    const named = [
+      ...linksOf(text).map((target) => relative(root, join(root, dirname(file), target))),
+      ...pathsOf(text),
+    ].filter((path) => !awaited.includes(path))
+    assert.deepStrictEqual(
+      named.filter((path) => !existsSync(join(root, path))),
+      [],
+    )
+  })
+
+  it("are there where a comment names them", () => {
+    const named = sources.flatMap((file) => {
+      const text = readFileSync(join(root, file), "utf8")
+      return [...text.matchAll(/\bdocs\/[\w./-]+\.md\b/gu)].map(([path]) => ({ file, path }))
+    })
+    assert.deepStrictEqual(
+      named.filter(({ path }) => !awaited.includes(path) && !existsSync(join(root, path))),
+      [],
+    )
+  })
+
+  it("name every script of the package", () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+    const text = readFileSync(join(root, "CONTRIBUTING.md"), "utf8")
+    assert.deepStrictEqual(
+      // npm runs `prepack` by itself.
+      Object.keys(scripts).filter(
+        (name) => name !== "prepack" && !new RegExp("`(?:npm (?:run )?)?" + name + "\\b", "u").test(text),
+      ),
+      [],
+    )
+  })
+
+  it("await nothing that has come", () => {
+    assert.deepStrictEqual(
+      awaited.filter((path) => existsSync(join(root, path))),
+      [],
+    )
+  })
+})

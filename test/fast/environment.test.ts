@@ -1,0 +1,82 @@
+/** `.env.example` names every variable that is read, and its defaults are the ones a server has. */
+import { readdirSync, readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Result } from "effect"
+import { production } from "../../src/Config.ts"
+import { variables } from "../../src/Variables.ts"
+
+const root = new URL("../../", import.meta.url)
+const text = (file: string) => readFileSync(new URL(file, root), "utf8")
+
+/** `NAME=value`, commented out or not, with what stands in the line above it. */
+const example = [...text(".env.example").matchAll(/(?<=^(.*)\n)(# )?([A-Z][A-Z0-9_]*)=(.*)$/gmu)].map(
+  ([, above = "", comment, name = "", value = ""]) => ({ above, isDefault: comment !== undefined, name, value }),
+)
+
+/** What the server asks its environment for. */
+const asked = Effect.gen(function* () {
+  const names = new Set<string>()
+  const env = ConfigProvider.fromEnv({ env: { DATABASE_URL: "postgres://db/altar" } })
+  const listening = ConfigProvider.make((path) => {
+    names.add(path.join("_"))
+    return env.load(path)
+  })
+  yield* production.parse(listening)
+  return names
+})
+
+const sorted = (names: Iterable<string>) => [...new Set(names)].sort()
+
+describe(".env.example", () => {
+  it.effect("names every variable that help and configuration know, and no other", () =>
+    Effect.gen(function* () {
+      const helped = variables.flatMap(([names]) => names.split(", "))
+      assert.deepStrictEqual(sorted([...(yield* asked), "DATA_DIR", "LOG_LEVEL"]), sorted(helped))
+      const buyers = readdirSync(new URL("src/cli/", root)).flatMap(
+        (file) => text(`src/cli/${file}`).match(/SPIRIT_ALTAR_[A-Z_]+/gu) ?? [],
+      )
+      const named = example.map(({ name }) => name)
+      assert.deepStrictEqual(sorted(named), sorted([...helped, ...buyers]))
+      assert.strictEqual(new Set(named).size, named.length, "a name stands there once")
+    }),
+  )
+
+  it("is told in groups by the operator's guide", () => {
+    const guide = text("docs/operations.md")
+    const helped = variables.flatMap(([names]) => names.split(", "))
+    assert.deepStrictEqual(
+      helped.filter((name) => !guide.includes(`\`${name}\``)),
+      [],
+    )
+  })
+
+  it("says in a sentence what each is", () => {
+    const bare = example.filter(({ above, name }) => name !== "CDP_API_KEY_SECRET" && !/^# [A-Z].*\.$/u.test(above))
+    assert.deepStrictEqual(
+      bare.map(({ name }) => name),
+      [],
+    )
+  })
+
+  it.effect("shows the defaults", () =>
+    Effect.gen(function* () {
+      const read = (env: Record<string, string>) => Effect.result(production.parse(ConfigProvider.fromEnv({ env })))
+      // Everything that has no default, so that nothing is left out for want of it.
+      const needed = {
+        DATABASE_URL: example.find(({ name }) => name === "DATABASE_URL")?.value ?? "",
+        PAY_TO: `0x${"1".repeat(40)}`,
+        RPC_URL: "https://rpc.example",
+        RELAYER_KEY: `0x${"2".repeat(64)}`,
+        CARD_PROFILE_ID: "profile",
+        CARD_SECRET_KEY: "secret",
+        CARD_CHALLENGE_SECRET: "3".repeat(32),
+      }
+      const shown = Object.fromEntries(
+        example.filter(({ isDefault, value }) => isDefault && value !== "").map(({ name, value }) => [name, value]),
+      )
+      const bare = yield* read(needed)
+      assert.isTrue(Result.isSuccess(bare))
+      assert.deepStrictEqual(yield* read({ ...needed, ...shown }), bare)
+    }),
+  )
+})
