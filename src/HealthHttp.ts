@@ -6,22 +6,22 @@ import { Api, interfaceVersion } from "../schema/Api.ts"
 import { modes } from "../schema/room/Message.ts"
 import { genesis } from "./altar/HashChain.ts"
 import { WitnessChain } from "./altar/witness/WitnessChain.ts"
-import { PaymentLedger } from "./payments/ledger/PaymentLedger.ts"
+import { Lookup } from "./payments/ledger/Lookup.ts"
 import { PaymentTerms } from "./payments/PaymentTerms.ts"
 import { Settlement } from "./payments/Settlement.ts"
 
 export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
   Effect.gen(function* () {
     const chain = yield* WitnessChain
-    const ledger = yield* PaymentLedger
+    const attempts = yield* Lookup
     const terms = yield* PaymentTerms
     const settlement = yield* Settlement
     return handlers.handleRaw("health", () =>
       Effect.gen(function* () {
         const head = yield* Effect.result(chain.head)
-        const pending = yield* Effect.result(ledger.pending)
+        const pending = yield* Effect.result(attempts.pending)
         const chainIsWhole = head._tag === "Success" || head.failure._tag !== "ChainBroken"
-        const lost = yield* Effect.result(ledger.lost)
+        const lost = yield* Effect.result(attempts.lost)
         const databaseAnswers = pending._tag === "Success"
         const isAnyLost = lost._tag === "Success" && lost.success > 0
         const isSolvent = yield* settlement.solvent

@@ -102,10 +102,10 @@ export class PaidHttp extends Context.Service<
         if (outcome._tag === "Pending") return pending(outcome.attempt)
         const { answer, payment, paymentResponse } = outcome.attempt
         const name = payment.rail === "card" ? "payment-receipt" : "payment-response"
-        const headers = { [name]: paymentResponse ?? "", "cache-control": "no-store" }
+        const headers = { [name]: paymentResponse, "cache-control": "no-store" }
         return outcome.replayed
-          ? jsonText(replay(answer ?? ""), 200, { ...headers, "idempotent-replayed": "true" })
-          : jsonText(answer ?? "", 201, headers)
+          ? jsonText(replay(answer), 200, { ...headers, "idempotent-replayed": "true" })
+          : jsonText(answer, 201, headers)
       }
 
       /** A 402 says every way to pay: where cards are taken, with a challenge of its own. A key that failed is no offer. */
@@ -130,13 +130,12 @@ export class PaidHttp extends Context.Service<
         }
         return yield* pipeline.run(act, request).pipe(
           Effect.map(respond),
-          Effect.catchTag(["SqlError", "SchemaError"], Effect.die),
           Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, act, request)),
         )
       })
 
       const reconcile = Effect.fn("PaidHttp.reconcile")(function* (key: string) {
-        const outcome = yield* pipeline.reconcile(key).pipe(Effect.catchTag(["SqlError", "SchemaError"], Effect.die))
+        const outcome = yield* pipeline.reconcile(key)
         if (Option.isNone(outcome)) return yield* new AttemptNotFound({})
         return respond(outcome.value)
       })

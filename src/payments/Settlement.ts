@@ -34,7 +34,7 @@ export class Settlement extends Context.Service<
      * Hands an attempt in again that is certainly not on its way, or hurries one that is stuck; none where it may be on
      * its way, or nobody can know. Never fails.
      */
-    again(attempt: Attempt, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
+    resubmit(attempt: Attempt, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
     /** Frees the place in the queue of a transaction that can no longer pay, and that no block takes. Never fails. */
     abandon(attempt: Attempt): Effect.Effect<void>
     /** Whether one more settlement could be paid for, as far as is known. */

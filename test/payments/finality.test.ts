@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { Chain } from "../../src/payments/x402/Chain.ts"
 import { Finality } from "../../src/payments/Finality.ts"
+import { SettledTransfers } from "../../src/payments/ledger/SettledTransfers.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
@@ -189,6 +190,7 @@ describe("a settled transfer", { concurrent: true }, () => {
         Layer.provide(
           Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
         ),
+        Layer.provide(SettledTransfers.layer),
         Layer.provide(Logger.layer([ears])),
       )
       // The server of this test sweeps at its start only; these are its neighbours.

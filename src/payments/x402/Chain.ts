@@ -13,15 +13,8 @@ import {
 } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { answerLimit } from "../../platform/Answers.ts"
-import {
-  addressTopic,
-  authorizationCanceled,
-  authorizationStateData,
-  authorizationUsed,
-  reasonOf,
-  settlementCall,
-  type SignedAuthorization,
-} from "./Eip3009.ts"
+import { AddressText, HexText, Quantity, Word } from "../Hex.ts"
+import { authorizationStateData, endTopics, reasonOf, settlementCall, type SignedAuthorization } from "./Eip3009.ts"
 import * as Evidence from "./Evidence.ts"
 import type { Block, BlockId, FoundLog, Receipt } from "./Evidence.ts"
 import * as LogSearch from "./LogSearch.ts"
@@ -61,11 +54,7 @@ export const unavailable = (method: string, cause: unknown): ChainUnavailable =>
     : new ChainUnavailable({ method, reason })
 }
 
-const HexText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]*$/u))
-const Quantity = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]+$/u))
-const Word = HexText.check(Schema.isMinLength(66), Schema.isMaxLength(66))
 const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
-const AddressText = HexText.check(Schema.isMinLength(42), Schema.isMaxLength(42))
 const LogAnswer = Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })
 const ReceiptAnswer = Schema.NullOr(
   Schema.Struct({
@@ -219,8 +208,8 @@ export class Chain extends Context.Service<
       const search = LogSearch.make<ChainUnavailable>(isTooWide)
 
       const logsOf = (authorization: SignedAuthorization, within: LogSearch.BlockRange, newestFirst: boolean) => {
-        const { asset, from, nonce } = authorization
-        const topics = [[authorizationUsed, authorizationCanceled], addressTopic(from), nonce]
+        const { asset } = authorization
+        const topics = endTopics(authorization)
         const ask = (range: LogSearch.BlockRange) =>
           call("eth_getLogs", () =>
             client.request({

@@ -24,7 +24,7 @@ const Answer = Schema.Struct({
 const decodeAnswer = Schema.decodeUnknownOption(Schema.fromJsonString(Answer))
 
 /**
- * Reasons a facilitator finds before it broadcasts (x402.md §3.1, terminality table). Everything else,
+ * Reasons a facilitator finds before it broadcasts, so that none of its transactions can pay later. Everything else,
  * `nonce_already_used` above all, may be our own payment succeeding.
  */
 const beforeBroadcast = new Set([
@@ -85,7 +85,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
       const http = yield* HttpClient.HttpClient
       const settleUrl = new URL(`${config.url.replace(/\/$/u, "")}/settle`)
 
-      const submit = Effect.fn("FacilitatorSettlement.submit")(function* (request: SettlementRequest) {
+      const submit = Effect.fn("Facilitator.submit")(function* (request: SettlementRequest) {
         const body = `{"x402Version":2,"paymentPayload":${request.payload},"paymentRequirements":${JSON.stringify(request.requirements)}}`
         const authorized = Option.isNone(config.key)
           ? HttpClientRequest.post(settleUrl)
@@ -110,7 +110,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
       // Whether a facilitator has broadcast what it was handed, it alone knows; its gas is its own affair.
       return Settlement.of({
         submit,
-        again: () => Effect.succeedNone,
+        resubmit: () => Effect.succeedNone,
         abandon: () => Effect.void,
         solvent: Effect.succeed(true),
       })

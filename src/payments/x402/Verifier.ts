@@ -6,14 +6,10 @@ import { PaymentPayload } from "../../../schema/payments/Payment.ts"
 import { Chain, type ChainUnavailable } from "./Chain.ts"
 import { alreadyUsed, deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
 import type { Sale, Terms } from "../PaymentTerms.ts"
-import { type Purse, Purses } from "../ledger/Purses.ts"
+import type { PayerBalance } from "../ledger/Claim.ts"
+import { PaymentRejected } from "../PaymentRejected.ts"
+import { PayerBalances } from "./PayerBalances.ts"
 import { Signatures } from "./Signatures.ts"
-
-/** The payment does not fit; `reason` is the x402 code, `message` tells the payer what to change. */
-export class PaymentRejected extends Schema.TaggedError<PaymentRejected>()("PaymentRejected", {
-  reason: Schema.String,
-  message: Schema.String,
-}) {}
 
 /** A payment that would settle now. */
 export interface VerifiedPayment {
@@ -22,8 +18,7 @@ export interface VerifiedPayment {
   /** The payload as the client sent it, JSON. */
   readonly payload: string
   readonly fromBlock: bigint
-  /** What the wallet holds. */
-  readonly purse: Purse
+  readonly balance: PayerBalance
 }
 
 /** A payment that is refused unless its authorization says otherwise: another attempt may hold it, or it may have paid. */
@@ -43,14 +38,14 @@ export interface UnseenPayment {
   readonly cause: ChainUnavailable
 }
 
-export interface PaymentVerifierConfig {
+export interface VerifierConfig {
   /** Factories whose wallets may be deployed by their first payment (EIP-6492). */
   readonly walletFactories: ReadonlyArray<`0x${string}`>
 }
 
-/** Seconds an authorization must still live: what a settlement needs (x402.md §2.2). */
+/** Seconds an authorization must still live: a settlement takes as long, and one that expires meanwhile pays our gas for nothing. */
 const leastLife = 6n
-/** Seconds by which clocks may be wrong: so much longer than asked for may an authorization live (decisions.md §4, step 8). */
+/** Seconds by which clocks may be wrong: so much longer than asked for may an authorization live. */
 const clockGrace = 300n
 
 const decodePayload = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentPayload))
@@ -153,8 +148,8 @@ const untimely = (authorization: SignedAuthorization, terms: Terms, now: bigint)
   return undefined
 }
 
-export class PaymentVerifier extends Context.Service<
-  PaymentVerifier,
+export class Verifier extends Context.Service<
+  Verifier,
   {
     /** Decodes `PAYMENT-SIGNATURE`, matches it with the offer and tries it on the chain. */
     verify(
@@ -163,13 +158,13 @@ export class PaymentVerifier extends Context.Service<
       sale: Sale,
     ): Effect.Effect<VerifiedPayment | DoubtfulPayment | UnseenPayment, PaymentRejected>
   }
->()("spirit-altar/payments/x402/PaymentVerifier") {
-  static readonly layer = (config: PaymentVerifierConfig) =>
+>()("spirit-altar/payments/x402/Verifier") {
+  static readonly layer = (config: VerifierConfig) =>
     Layer.effect(
-      PaymentVerifier,
+      Verifier,
       Effect.gen(function* () {
         const chain = yield* Chain
-        const purses = yield* Purses
+        const balances = yield* PayerBalances
         const signatures = yield* Signatures
 
         /** What the wallet and the chain say of a payment that fits the offer. */
@@ -187,18 +182,21 @@ export class PaymentVerifier extends Context.Service<
           const late = untimely(authorization, terms, now)
           if (late !== undefined) return doubtful(late)
 
-          const [simulation, purse] = yield* Effect.all([chain.simulate(authorization), purses.look(authorization)], {
-            concurrency: "unbounded",
-          })
+          const [simulation, balance] = yield* Effect.all(
+            [chain.simulate(authorization), balances.current(authorization)],
+            {
+              concurrency: "unbounded",
+            },
+          )
           if (simulation._tag === "Reverted") {
             const refusal = refusedBy(simulation.reason)
             return maybeUsed.has(simulation.reason) ? doubtful(refusal) : yield* refusal
           }
-          const good: VerifiedPayment = { _tag: "Good", authorization, payload, fromBlock: simulation.block, purse }
+          const good: VerifiedPayment = { _tag: "Good", authorization, payload, fromBlock: simulation.block, balance }
           return good
         })
 
-        const verify = Effect.fn("PaymentVerifier.verify")(function* (header: string, terms: Terms, sale: Sale) {
+        const verify = Effect.fn("Verifier.verify")(function* (header: string, terms: Terms, sale: Sale) {
           const { payload, text } = yield* Effect.fromResult(read(header))
           const { authorization: signed, signature } = payload.payload
           const authorization: SignedAuthorization = {
@@ -240,7 +238,7 @@ export class PaymentVerifier extends Context.Service<
           )
         })
 
-        return PaymentVerifier.of({ verify })
+        return Verifier.of({ verify })
       }),
     )
 }
