@@ -6,22 +6,23 @@ import {
   IdempotencyConflict,
   type IdempotencyKeyInvalid,
   type IdempotencyKeyRequired,
-  PaymentFailed,
-  PaymentInvalid,
-  PaymentRequired,
-  PaymentsUnavailable,
+  type PaymentFailed,
+  type PaymentInvalid,
+  type PaymentRequired,
+  type PaymentsUnavailable,
 } from "../../schema/payments/Errors.ts"
 import { type BadRequest, RateLimited } from "../../schema/Errors.ts"
 import { timestampOf } from "../platform/Time.ts"
+import * as Challenges from "./Challenges.ts"
 import { CardRail } from "./card/CardRail.ts"
-import type { Attempt, FailedAttempt, PendingAttempt, SettledAttempt } from "./ledger/Attempt.ts"
+import type { Attempt, PendingAttempt, SettledAttempt } from "./ledger/Attempt.ts"
 import { Claim, type NewAttempt } from "./ledger/Claim.ts"
 import { type AttemptState, Lookup } from "./ledger/Lookup.ts"
-import type { ActFace, PaidAct } from "./PaidAct.ts"
+import type { PaidAct } from "./PaidAct.ts"
 import { bodyOf, fingerprintOf, type PaidRequest, paidTwice } from "./PaidRequest.ts"
 import { PaymentCredentials } from "./PaymentCredentials.ts"
 import { PaymentRejected } from "./PaymentRejected.ts"
-import { challengeOf, PaymentTerms, requirementsOf, saleOf, type Terms } from "./PaymentTerms.ts"
+import { requirementsOf, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
 import { PayerBalances } from "./x402/PayerBalances.ts"
@@ -53,9 +54,6 @@ export interface PipelineConfig {
   readonly grace: Duration.Duration
 }
 
-/** URLs can carry parameters: what is kept must end. */
-const offersKept = 1_000
-
 const withoutGas = (charged: string) =>
   new FacilitatorUnavailable({
     message: `This server cannot pay the network's fee of a settlement at the moment, so it sells nothing; send the same request again later. ${charged}`,
@@ -85,7 +83,7 @@ export class PaymentPipeline extends Context.Service<
     Layer.effect(
       PaymentPipeline,
       Effect.gen(function* () {
-        const setting = yield* PaymentTerms
+        const challenges = yield* Challenges.make
         const lookup = yield* Lookup
         const { claim } = yield* Claim
         const credentials = yield* PaymentCredentials
@@ -97,30 +95,6 @@ export class PaymentPipeline extends Context.Service<
         const settling = yield* FiberSet.make<unknown, unknown>()
         yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(settling), config.grace))
 
-        const configured =
-          setting._tag === "Ready"
-            ? Effect.succeed(setting.terms)
-            : Effect.fail(new PaymentsUnavailable({ missing: setting.missing }))
-
-        /** Offers made so far: the same act at the same URL is offered in the same words. */
-        const offers = new Map<string, PaymentRequired>()
-
-        const offer = Effect.fnUntraced(function* (act: ActFace, request: PaidRequest) {
-          const terms = yield* configured
-          const name = `${act.name} ${request.url}`
-          const known = offers.get(name)
-          if (known !== undefined) return yield* known
-          const challenge = challengeOf(terms, saleOf(act, request.url, request.parameters), "payment_required")
-          const made = new PaymentRequired({ challenge })
-          if (offers.size < offersKept) offers.set(name, made)
-          return yield* made
-        })
-
-        const failed = Effect.fnUntraced(function* ({ act, amountAtomic, reason, url }: FailedAttempt) {
-          const challenge = challengeOf(yield* configured, { amountAtomic, url, description: act }, reason)
-          return yield* new PaymentFailed({ reason, challenge })
-        })
-
         /** What an attempt that is on disk answers. */
         const answerOf = (
           attempt: Attempt,
@@ -130,7 +104,7 @@ export class PaymentPipeline extends Context.Service<
             case "settled":
               return Effect.succeed({ _tag: "Settled", attempt, replayed })
             case "failed":
-              return failed(attempt)
+              return challenges.failed(attempt)
             case "pending":
               return Effect.succeed({ _tag: "Pending", attempt })
           }
@@ -143,11 +117,6 @@ export class PaymentPipeline extends Context.Service<
         const refuseConflicts = <Refusal>(act: PaidAct<Refusal>, { conflicts }: AttemptState) => {
           const conflict = conflicts[0]
           return conflict === undefined ? Effect.void : Effect.fail(act.lost(conflict))
-        }
-
-        const invalid = (terms: Terms, act: ActFace, request: PaidRequest, { message, reason }: PaymentRejected) => {
-          const sale = saleOf(act, request.url, request.parameters)
-          return Effect.fail(new PaymentInvalid({ reason, message, challenge: challengeOf(terms, sale, reason) }))
         }
 
         /** Hands a claimed payment in; one that is paid already is only looked for. */
@@ -187,7 +156,7 @@ export class PaymentPipeline extends Context.Service<
           if (claimed._tag === "Overdrawn") {
             if (claimed.tooMany) return yield* tooManyPending()
             if (intent.payment.rail === "card" || intent.balance?.isExact !== false) {
-              return yield* invalid(terms, act, request, overdrawn)
+              return yield* challenges.invalid(act, request, overdrawn)
             }
             // The balance may already be without what is in flight: asked for once more, at one block.
             const balance = yield* balances
@@ -204,7 +173,8 @@ export class PaymentPipeline extends Context.Service<
           yield* act.locate(request.parameters)
           const isPaid = request.payment !== undefined || request.card !== undefined
           if (request.payment !== undefined && request.card !== undefined) return yield* paidTwice()
-          if (request.body === "" && request.key === undefined && !isPaid) return yield* offer(act, request)
+          if (request.body === "" && request.key === undefined && !isPaid)
+            return yield* challenges.required(act, request)
           const key = yield* keyOf(request)
 
           const body = yield* bodyOf(act, request)
@@ -221,13 +191,15 @@ export class PaymentPipeline extends Context.Service<
           if (!isPaid) {
             // Who is offered what cannot be settled signs for nothing.
             const isSettled = (yield* settlement.solvent) || Option.isSome(yield* cards.offer(act, request))
-            return yield* isSettled ? offer(act, request) : Effect.fail(withoutGas("Nothing was charged."))
+            return yield* isSettled
+              ? challenges.required(act, request)
+              : Effect.fail(withoutGas("Nothing was charged."))
           }
 
-          const terms = yield* configured
+          const terms = yield* challenges.terms
           const presented = yield* credentials
             .read(act, { ...request, key }, terms)
-            .pipe(Effect.catchTag("PaymentRejected", (rejected) => invalid(terms, act, request, rejected)))
+            .pipe(Effect.catchTag("PaymentRejected", (rejected) => challenges.invalid(act, request, rejected)))
           if (presented._tag === "Duplicate") return yield* replay(presented.attempt, fingerprint)
           const { balance, payload, payment } = presented
           // What is paid already costs us no gas.

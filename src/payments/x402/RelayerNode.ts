@@ -1,5 +1,5 @@
 /** The node as the relayer asks it: what it answered with, what it refused, and what nobody can know. */
-import { Duration, Effect, Schema } from "effect"
+import { type Duration, Effect, Schema } from "effect"
 import { BaseError, type Hex, hexToBigInt, type PublicClient } from "viem"
 import { reasonOf } from "./Eip3009.ts"
 
