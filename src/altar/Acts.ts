@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { type PaidAct, PaidActs } from "../payments/PaidAct.ts"
-import { currentReceipt, type Standing } from "../payments/Receipts.ts"
+import { currentReceipt, type ReceiptState } from "../payments/Receipts.ts"
 import { Candles } from "./candles/Candles.ts"
 import { Collectibles } from "./collectibles/Collectibles.ts"
 import { Keepers } from "./keepers/Keepers.ts"
@@ -27,7 +27,7 @@ export const paidActs = Layer.effect(
   }),
 )
 
-interface ActRow extends Standing {
+interface ActRow extends ReceiptState {
   readonly id: string
   readonly act: string
   readonly permalink: string

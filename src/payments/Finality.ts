@@ -1,4 +1,4 @@
-/** Looks at every settled transfer again once its block is final: still there, found elsewhere, or lost. */
+/** Inquires about every settled transfer again once its block is final: still there, found elsewhere, or lost. */
 import { type Cause, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { FailureVerdict } from "./ledger/Attempt.ts"
 import { type SettledTransfer, SettledTransfers } from "./ledger/SettledTransfers.ts"
@@ -9,19 +9,19 @@ export interface FinalityConfig {
   readonly sweepEvery: Duration.Duration
 }
 
-/** Settled transfers one sweep looks at. */
+/** Settled transfers one sweep takes. */
 const sweepSize = 200
 
 /** Milliseconds a sweep keeps what it took; any number of servers may sweep at once. */
 const leaseMillis = 60_000
 
-/** Milliseconds until what could not be told is looked at again: from 2 s to an hour. */
-const nextLook = (checks: number) => Math.min(3_600, 2 ** Math.min(checks + 1, 12)) * 1000
+/** Milliseconds until an inquiry that proved nothing is repeated: from 2 s to an hour. */
+const retryAfterMillis = (checks: number) => Math.min(3_600, 2 ** Math.min(checks + 1, 12)) * 1000
 
 export class Finality extends Context.Service<
   Finality,
   {
-    /** Looks at settled transfers whose block should be final by now; returns how many. */
+    /** Inquires about settled transfers whose block should be final by now; returns how many were taken. */
     readonly sweep: Effect.Effect<number>
   }
 >()("spirit-altar/payments/Finality") {
@@ -62,7 +62,7 @@ export class Finality extends Context.Service<
                 ? yield* lose(transfer, pendingLoss)
                 : yield* transfers.defer(id, evidence.reason, apart)
             case "Open":
-              return yield* transfers.defer(id, null, nextLook(checks))
+              return yield* transfers.defer(id, null, retryAfterMillis(checks))
           }
         })
 

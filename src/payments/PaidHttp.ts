@@ -18,7 +18,7 @@ import { timestampOf } from "../platform/Time.ts"
 import { CardRail, cardCredentialIn } from "./card/CardRail.ts"
 import type { PaidAct } from "./PaidAct.ts"
 import { type Outcome, type PaidRequest, PaymentPipeline, type PipelineRefusal } from "./PaymentPipeline.ts"
-import { nextLook } from "./Reconciler.ts"
+import { retryAfterSeconds } from "./Reconciler.ts"
 
 /** What an endpoint of a paid act has decoded. */
 export interface PaidCall {
@@ -92,7 +92,7 @@ export class PaidHttp extends Context.Service<
           status: 202,
           headers: {
             location: reconcile,
-            "retry-after": String(nextLook(attempt.checks)),
+            "retry-after": String(retryAfterSeconds(attempt.checks)),
             "cache-control": "no-store",
           },
         })

@@ -92,17 +92,17 @@ export class PaymentCredentials extends Context.Service<
       const onChain = Effect.fnUntraced(function* (act: ActFace, request: CredentialRequest, terms: Terms) {
         const sale = saleOf(act, request.url, request.parameters)
         const found = yield* verifier.verify(request.payment ?? "", terms, sale)
-        if (found._tag === "Good") {
+        if (found._tag === "Verified") {
           const { authorization, balance, fromBlock, payload } = found
           return presented(chainPayment(terms, authorization, fromBlock), payload, balance)
         }
         // Whose it is stands in the database, whatever the chain says.
         const duplicate = yield* duplicateOf(request.key, chainPayment(terms, found.authorization, 0n))
         if (Option.isSome(duplicate)) return duplicate.value
-        if (found._tag === "Unseen") {
+        if (found._tag === "Unverified") {
           return yield* unavailable("A payment could not be verified", new FacilitatorUnavailable({}))(found.cause)
         }
-        if (!found.fits) return yield* found.refusal
+        if (!found.isTraceable) return yield* found.refusal
         const { authorization, fromBlock, payload, transaction } = yield* used
           .trace(found, terms)
           .pipe(

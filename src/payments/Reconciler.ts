@@ -18,8 +18,8 @@ export interface ReconcilerConfig {
   readonly sweepEvery: Duration.Duration
 }
 
-/** Seconds until an open attempt is looked at again, by how often it was looked at: 2, 4, 8 … 60. */
-export const nextLook = (checks: number) => Math.min(60, 2 ** Math.min(checks + 1, 6))
+/** Seconds until a pending attempt is inquired about again, by how often it was: 2, 4, 8 … 60. */
+export const retryAfterSeconds = (checks: number) => Math.min(60, 2 ** Math.min(checks + 1, 6))
 
 /** Attempts one sweep takes at once, and the first one after a start. */
 const sweepSize = 50
@@ -34,7 +34,7 @@ export class Reconciler extends Context.Service<
   {
     /**
      * Looks for evidence and ends the attempt when there is any; otherwise it stays pending.
-     * `submission` is what settlement just said, absent when nobody was asked.
+     * `submission` is what settlement has just reported, absent when nobody was asked.
      */
     conclude(attempt: Attempt, submission?: Submission): Effect.Effect<Attempt>
     /** Concludes every attempt that is due; returns how many were taken. */
@@ -49,7 +49,7 @@ export class Reconciler extends Context.Service<
         const cards = yield* CardProcessor
         const { settle } = yield* Settle
         const { fail, failUnsent } = yield* Fail
-        const due = yield* Sweep
+        const pending = yield* Sweep
         const settlement = yield* Settlement
 
         const apart = Duration.toMillis(config.sweepEvery)
@@ -57,8 +57,8 @@ export class Reconciler extends Context.Service<
         const defer = Effect.fnUntraced(function* (attempt: Attempt, inquiry: OpenInquiry) {
           const now = yield* Clock.currentTimeMillis
           // An inquiry that would fail it is repeated as soon as it counts.
-          const pause = typeof inquiry.verdict === "string" ? apart : nextLook(attempt.checks) * 1000
-          yield* due.defer(attempt.id, inquiry, now + pause)
+          const pause = typeof inquiry.verdict === "string" ? apart : retryAfterSeconds(attempt.checks) * 1000
+          yield* pending.defer(attempt.id, inquiry, now + pause)
           return attempt
         })
 
@@ -151,7 +151,7 @@ export class Reconciler extends Context.Service<
 
         const concludeDue = Effect.fn("Reconciler.concludeDue")(function* (limit: number, aheadMillis: number) {
           const now = yield* Clock.currentTimeMillis
-          const { attempts, taken } = yield* due.lease(limit, now + aheadMillis, leaseMillis)
+          const { attempts, taken } = yield* pending.lease(limit, now + aheadMillis, leaseMillis)
           yield* Effect.forEach(
             attempts,
             (attempt) =>
@@ -166,7 +166,7 @@ export class Reconciler extends Context.Service<
         const sweep = concludeDue(sweepSize, 0)
         const carryOn = Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logError("The sweep failed", cause))
 
-        // At the start every pending attempt is looked at, leased or not: its server may have been killed.
+        // At the start every pending attempt is inquired about, leased or not: its server may have been killed.
         yield* concludeDue(startSize, startAheadMillis).pipe(
           carryOn,
           // Where more is due than one sweep takes, the next one follows at once.

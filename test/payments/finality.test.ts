@@ -147,7 +147,7 @@ describe("a settled transfer", { concurrent: true }, () => {
     }).pipe(Effect.provide(sweeper)),
   )
 
-  it.live("that is gone for good is marked lost, its row stays, and the health says so until somebody has looked", () =>
+  it.live("that is gone for good is marked lost, its row stays, and the health fails until an operator acknowledges it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const bought = yield* buy
@@ -176,7 +176,7 @@ describe("a settled transfer", { concurrent: true }, () => {
     }).pipe(Effect.provide(sweeper)),
   )
 
-  it.live("that is gone for good rings one alarm, however many servers sweep", () =>
+  it.live("that is gone for good is logged as one error, however many servers sweep", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* LocalChain
       const bought = yield* buy

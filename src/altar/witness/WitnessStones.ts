@@ -23,7 +23,7 @@ import {
 } from "../../../schema/altar/Witness.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { type PaidAct, paidAct } from "../../payments/PaidAct.ts"
-import { currentReceipt, type Standing } from "../../payments/Receipts.ts"
+import { currentReceipt, type ReceiptState } from "../../payments/Receipts.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { transaction } from "../../platform/Sql.ts"
 import { pointsElsewhere } from "../Detector.ts"
@@ -202,7 +202,7 @@ export class WitnessStones extends Context.Service<
       })
 
       const get = Effect.fn("WitnessStones.get")(function* (id: string) {
-        const rows = yield* sql<ListedRow & Standing & { receipt: string }>`
+        const rows = yield* sql<ListedRow & ReceiptState & { receipt: string }>`
           SELECT ${stoneColumns}, a.receipt, p.rail, p.finality, p.current_transaction
           FROM witness_stones s JOIN acts a ON a.id = s.id JOIN payment_attempts p ON p.id = s.id
           LEFT JOIN witness_reveals r ON r.stone_id = s.id WHERE s.id = ${id}::uuid`

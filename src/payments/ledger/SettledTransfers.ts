@@ -1,4 +1,4 @@
-/** Attempts settled on chain whose block may still be replaced: which are to be looked at, and what was found of them. */
+/** Attempts settled on chain whose block may still be replaced: which are due, and what was found of them. */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"

@@ -1,4 +1,4 @@
-/** What follows from the answers of nodes that may be behind, forgetful or of two minds (ARCHITECTURE.md, "Evidence"). */
+/** What follows from the answers of nodes that may be behind, forgetful or contradict each other (ARCHITECTURE.md, "Evidence"). */
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import { alreadyUsed, endIn, type Log, pays, type SignedAuthorization } from "./Eip3009.ts"
@@ -44,7 +44,7 @@ export interface Search {
   readonly authorization: SignedAuthorization
   /** First block whose logs can hold the transfer. */
   readonly fromBlock: bigint
-  /** A transaction that is said to hold it. */
+  /** A transaction that may hold it, as a relayer, a facilitator or a row names it. */
   readonly transaction: Option.Option<Hex>
   /** How long to wait for that transaction to be in a block; zero to look once. */
   readonly patience: Duration.Duration
@@ -76,7 +76,7 @@ const open = (unused: boolean, reverts: boolean): Evidence => ({ _tag: "Open", u
 /** Answers that contradict each other, or are missing, say nothing at all. */
 const nothing = open(false, false)
 
-/** Base makes a block every 2 s; the first looks are quick for chains that are quicker. */
+/** Base makes a block every 2 s; the first questions are quick for chains that are quicker. */
 const receiptSchedule = Schedule.min([Schedule.exponential("20 millis", 1.5), Schedule.spaced("1 second")])
 
 export const inSmallLetters = (hex: Hex): Hex => `0x${hex.slice(2).toLowerCase()}`

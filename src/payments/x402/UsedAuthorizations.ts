@@ -8,7 +8,7 @@ import type { Evidence } from "./Evidence.ts"
 import { type ChainPayment, claimOf } from "../Payment.ts"
 import { PaymentRejected } from "../PaymentRejected.ts"
 import type { Terms } from "../PaymentTerms.ts"
-import { type DoubtfulPayment, longestLife } from "./Verifier.ts"
+import { type RefusedPayment, longestLife } from "./Verifier.ts"
 
 /** A payment that is on the chain already and belongs to nobody. */
 export interface FoundPayment {
@@ -76,10 +76,10 @@ export class UsedAuthorizations extends Context.Service<
   UsedAuthorizations,
   {
     /**
-     * The payment that a doubtful one has already made and may be claimed; otherwise its refusal, in true words, or
+     * The payment that a refused one has already made and may be claimed; otherwise its refusal, in true words, or
      * `ChainUnavailable` while nothing is proven.
      */
-    trace(doubtful: DoubtfulPayment, terms: Terms): Effect.Effect<FoundPayment, PaymentRejected | ChainUnavailable>
+    trace(refused: RefusedPayment, terms: Terms): Effect.Effect<FoundPayment, PaymentRejected | ChainUnavailable>
   }
 >()("spirit-altar/payments/x402/UsedAuthorizations") {
   static readonly layer = Layer.effect(
@@ -106,7 +106,7 @@ export class UsedAuthorizations extends Context.Service<
 
       /** The transfer that paid us; whatever is not proven fails. */
       const follow = Effect.fnUntraced(function* (
-        { authorization, refusal }: DoubtfulPayment,
+        { authorization, refusal }: RefusedPayment,
         name: string,
         now: bigint,
       ) {
@@ -122,8 +122,8 @@ export class UsedAuthorizations extends Context.Service<
         return yield* keep(name, verdict.value)
       }, turn.withPermits(1))
 
-      const trace = Effect.fn("UsedAuthorizations.trace")(function* (doubtful: DoubtfulPayment, terms: Terms) {
-        const { authorization, payload } = doubtful
+      const trace = Effect.fn("UsedAuthorizations.trace")(function* (refused: RefusedPayment, terms: Terms) {
+        const { authorization, payload } = refused
         const { network } = terms
         const payment: ChainPayment = {
           rail: "x402",
@@ -139,7 +139,7 @@ export class UsedAuthorizations extends Context.Service<
         if (verdict !== undefined) return yield* verdict
 
         const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
-        const { block, transaction } = yield* follow(doubtful, name, now)
+        const { block, transaction } = yield* follow(refused, name, now)
         const final = yield* chain.final
         if (isFresh(authorization, terms, now) && final.timestamp < authorization.validBefore) {
           const fromBlock = block.number < final.number ? block.number : final.number

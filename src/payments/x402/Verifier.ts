@@ -13,7 +13,7 @@ import { Signatures } from "./Signatures.ts"
 
 /** A payment that would settle now. */
 export interface VerifiedPayment {
-  readonly _tag: "Good"
+  readonly _tag: "Verified"
   readonly authorization: SignedAuthorization
   /** The payload as the client sent it, JSON. */
   readonly payload: string
@@ -22,18 +22,18 @@ export interface VerifiedPayment {
 }
 
 /** A payment that is refused unless its authorization says otherwise: another attempt may hold it, or it may have paid. */
-export interface DoubtfulPayment {
-  readonly _tag: "Doubtful"
+export interface RefusedPayment {
+  readonly _tag: "Refused"
   readonly authorization: SignedAuthorization
   readonly payload: string
   readonly refusal: PaymentRejected
   /** Whether it fits the offer and its wallet may have signed it, so that the chain is worth asking. */
-  readonly fits: boolean
+  readonly isTraceable: boolean
 }
 
 /** A payment about which the chain could not be asked: nothing is known of it but whose it is. */
-export interface UnseenPayment {
-  readonly _tag: "Unseen"
+export interface UnverifiedPayment {
+  readonly _tag: "Unverified"
   readonly authorization: SignedAuthorization
   readonly cause: ChainUnavailable
 }
@@ -156,7 +156,7 @@ export class Verifier extends Context.Service<
       header: string,
       terms: Terms,
       sale: Sale,
-    ): Effect.Effect<VerifiedPayment | DoubtfulPayment | UnseenPayment, PaymentRejected>
+    ): Effect.Effect<VerifiedPayment | RefusedPayment | UnverifiedPayment, PaymentRejected>
   }
 >()("spirit-altar/payments/x402/Verifier") {
   static readonly layer = (config: VerifierConfig) =>
@@ -169,18 +169,18 @@ export class Verifier extends Context.Service<
 
         /** What the wallet and the chain say of a payment that fits the offer. */
         const judge = Effect.fnUntraced(function* (authorization: SignedAuthorization, payload: string, terms: Terms) {
-          const doubtful = (refusal: PaymentRejected): DoubtfulPayment => ({
-            _tag: "Doubtful",
+          const refused = (refusal: PaymentRejected): RefusedPayment => ({
+            _tag: "Refused",
             authorization,
             payload,
             refusal,
-            fits: true,
+            isTraceable: true,
           })
           if (!(yield* signatures.plausible(authorization, terms))) return yield* refusedBy(badSignature)
 
           const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
           const late = untimely(authorization, terms, now)
-          if (late !== undefined) return doubtful(late)
+          if (late !== undefined) return refused(late)
 
           const [simulation, balance] = yield* Effect.all(
             [chain.simulate(authorization), balances.current(authorization)],
@@ -190,10 +190,10 @@ export class Verifier extends Context.Service<
           )
           if (simulation._tag === "Reverted") {
             const refusal = refusedBy(simulation.reason)
-            return maybeUsed.has(simulation.reason) ? doubtful(refusal) : yield* refusal
+            return maybeUsed.has(simulation.reason) ? refused(refusal) : yield* refusal
           }
-          const good: VerifiedPayment = { _tag: "Good", authorization, payload, fromBlock: simulation.block, balance }
-          return good
+          const verified: VerifiedPayment = { _tag: "Verified", authorization, payload, fromBlock: simulation.block, balance }
+          return verified
         })
 
         const verify = Effect.fn("Verifier.verify")(function* (header: string, terms: Terms, sale: Sale) {
@@ -211,14 +211,14 @@ export class Verifier extends Context.Service<
           }
           const misfit = mismatch(payload, terms, sale)
           if (misfit !== undefined) {
-            const doubtful: DoubtfulPayment = {
-              _tag: "Doubtful",
+            const refused: RefusedPayment = {
+              _tag: "Refused",
               authorization,
               payload: text,
               refusal: misfit,
-              fits: false,
+              isTraceable: false,
             }
-            return doubtful
+            return refused
           }
 
           const deployment = deploymentOf(authorization.signature)
@@ -233,7 +233,7 @@ export class Verifier extends Context.Service<
           }
           return yield* judge(authorization, text, terms).pipe(
             Effect.catchTag("ChainUnavailable", (cause) =>
-              Effect.succeed<UnseenPayment>({ _tag: "Unseen", authorization, cause }),
+              Effect.succeed<UnverifiedPayment>({ _tag: "Unverified", authorization, cause }),
             ),
           )
         })
