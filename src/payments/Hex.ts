@@ -14,3 +14,6 @@ export const Word = isHex(/^0x[0-9a-fA-F]{64}$/u)
 
 /** 20 bytes, spelled in any case. */
 export const AddressText = isHex(/^0x[0-9a-fA-F]{40}$/u)
+
+/** The same digits in small letters: hashes, nonces and addresses are kept and compared so. */
+export const inLowerCase = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`

@@ -17,9 +17,6 @@ export interface Transfer {
   readonly authorization: SignedAuthorization
 }
 
-/** The network as offered and signed: a node of another chain will not take the transaction. */
-export const chainIdOf = (network: string) => Number(network.slice("eip155:".length))
-
 /** Certainly not sent by us, and why. */
 export const unsent = (reason: string): Submission => ({ _tag: "Refused", reason, unsent: true })
 

@@ -3,6 +3,7 @@ import { Option } from "effect"
 import { encodeEventTopics, encodeFunctionData, type Hex, isAddressEqual, parseAbi } from "viem"
 import { parseErc6492Signature } from "viem/utils"
 import type { Address } from "../../../schema/Common.ts"
+import { inLowerCase } from "../Hex.ts"
 
 /** A payer's signed authorization; `value` in atomic USDC, times in Unix seconds. */
 export interface SignedAuthorization {
@@ -15,6 +16,9 @@ export interface SignedAuthorization {
   readonly nonce: Hex
   readonly signature: Hex
 }
+
+/** The number of a CAIP-2 network, as it is signed: a node of another chain will not take the transaction. */
+export const chainIdOf = (network: string) => Number(network.slice("eip155:".length))
 
 const tokenAbi = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
@@ -92,7 +96,7 @@ const endTopicsBy = (eventName: "AuthorizationUsed" | "AuthorizationCanceled", {
   encodeEventTopics({
     abi: tokenAbi,
     eventName,
-    args: { authorizer: from, nonce: `0x${nonce.slice(2).toLowerCase()}` },
+    args: { authorizer: from, nonce: inLowerCase(nonce) },
   })
 
 /** What a search for the logs that end an authorization asks for. */

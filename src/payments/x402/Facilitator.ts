@@ -3,7 +3,7 @@ import type { Duration } from "effect"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { textOf } from "../../platform/Answers.ts"
-import { inSmallLetters } from "./Evidence.ts"
+import { inLowerCase } from "../Hex.ts"
 import type { FacilitatorKey } from "./FacilitatorKey.ts"
 import { bearerToken } from "./FacilitatorKey.ts"
 import { Settlement, type SettlementRequest, type Submission } from "../Settlement.ts"
@@ -67,14 +67,14 @@ const read = (text: string): Submission => {
   const answer = decodeAnswer(text)
   if (Option.isNone(answer)) return { _tag: "Unclear", reason: "facilitator_nonsense", transaction: Option.none() }
   const { errorReason, success, transaction } = answer.value
-  if (success && isHash(transaction)) return { _tag: "Submitted", transaction: inSmallLetters(transaction) }
+  if (success && isHash(transaction)) return { _tag: "Submitted", transaction: inLowerCase(transaction) }
   const reason = errorReason ?? "facilitator_gave_no_reason"
   return !success && !transaction && beforeBroadcast.has(reason)
     ? { _tag: "Refused", reason }
     : {
         _tag: "Unclear",
         reason,
-        transaction: isHash(transaction) ? Option.some(inSmallLetters(transaction)) : Option.none(),
+        transaction: isHash(transaction) ? Option.some(inLowerCase(transaction)) : Option.none(),
       }
 }
 

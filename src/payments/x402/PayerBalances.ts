@@ -2,7 +2,8 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { hexToBigInt, numberToHex } from "viem"
 import type { InFlight, PayerBalance } from "../ledger/Claim.ts"
-import { Chain, type ChainUnavailable } from "./Chain.ts"
+import { Chain } from "./Chain.ts"
+import type { ChainUnavailable } from "./ChainUnavailable.ts"
 import { authorizationStateData, type SignedAuthorization } from "./Eip3009.ts"
 import { ask, balanceOf } from "./Rpc.ts"
 

@@ -2,8 +2,9 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { verifyTypedData } from "viem/utils"
 import type { Address } from "../../../schema/Common.ts"
-import { Chain, type ChainUnavailable } from "./Chain.ts"
-import { deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
+import { Chain } from "./Chain.ts"
+import type { ChainUnavailable } from "./ChainUnavailable.ts"
+import { chainIdOf, deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
 import type { Terms } from "../PaymentTerms.ts"
 import { ask } from "./Rpc.ts"
 
@@ -30,7 +31,7 @@ const isSignedByKey = ({ asset, signature, ...message }: SignedAuthorization, te
       domain: {
         name: terms.assetName,
         version: terms.assetVersion,
-        chainId: Number(terms.network.slice("eip155:".length)),
+        chainId: chainIdOf(terms.network),
         verifyingContract: asset,
       },
       types,

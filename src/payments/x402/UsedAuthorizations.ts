@@ -2,13 +2,15 @@
 import { Clock, Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import type { Hex } from "viem"
 import { UnclaimedPayments } from "../ledger/UnclaimedPayments.ts"
-import { Chain, ChainUnavailable } from "./Chain.ts"
+import { Chain } from "./Chain.ts"
+import { ChainUnavailable } from "./ChainUnavailable.ts"
 import { alreadyUsed, type SignedAuthorization } from "./Eip3009.ts"
 import type { Evidence } from "./Evidence.ts"
 import { type ChainPayment, claimOf } from "../Payment.ts"
 import { PaymentRejected } from "../PaymentRejected.ts"
 import type { Terms } from "../PaymentTerms.ts"
-import { type RefusedPayment, longestLife } from "./Verifier.ts"
+import { longestLife } from "./OfferMatch.ts"
+import type { RefusedPayment } from "./Verifier.ts"
 
 /** A payment that is on the chain already and belongs to nobody. */
 export interface FoundPayment {

@@ -3,11 +3,14 @@ import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { isAddressEqual } from "viem"
 import { PaymentPayload } from "../../../schema/payments/Payment.ts"
-import { Chain, type ChainUnavailable } from "./Chain.ts"
+import { Chain } from "./Chain.ts"
+import type { ChainUnavailable } from "./ChainUnavailable.ts"
 import { alreadyUsed, deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
 import type { Sale, Terms } from "../PaymentTerms.ts"
 import type { PayerBalance } from "../ledger/Claim.ts"
-import { PaymentRejected } from "../PaymentRejected.ts"
+import { inLowerCase } from "../Hex.ts"
+import type { PaymentRejected } from "../PaymentRejected.ts"
+import { mismatch, refuse, reject, untimely } from "./OfferMatch.ts"
 import { PayerBalances } from "./PayerBalances.ts"
 import { Signatures } from "./Signatures.ts"
 
@@ -43,25 +46,8 @@ export interface VerifierConfig {
   readonly walletFactories: ReadonlyArray<`0x${string}`>
 }
 
-/** Seconds an authorization must still live: a settlement takes as long, and one that expires meanwhile pays our gas for nothing. */
-const leastLife = 6n
-/** Seconds by which clocks may be wrong: so much longer than asked for may an authorization live. */
-const clockGrace = 300n
-
 const decodePayload = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentPayload))
 const decodeVersion = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ x402Version: Schema.Unknown })))
-
-/** Of what cannot have paid, by its signature or by the token's word. */
-const reject = (reason: string, message: string) =>
-  new PaymentRejected({ reason, message: `${message} Nothing was charged.` })
-
-/** Of what may have paid before: the chain was not asked, or did not say. */
-const refuse = (reason: string, message: string) =>
-  new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
-
-const hex = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`
-
-const sameAddress = (a: string, b: string) => /^0x[0-9a-fA-F]{40}$/u.test(a) && isAddressEqual(hex(a), hex(b))
 
 const strictBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u
 
@@ -99,53 +85,6 @@ const read = (header: string): Result.Result<{ payload: PaymentPayload; text: st
     onFailure: () =>
       refuse("invalid_payload", "PAYMENT-SIGNATURE does not hold an x402 v2 payload with an EIP-3009 authorization."),
   })
-}
-
-/** The first thing of a payload that does not fit the offer, if any. */
-const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): PaymentRejected | undefined => {
-  const { accepted, payload: signed, resource } = payload
-  const price = sale.amountAtomic.toString()
-  if (accepted.scheme !== "exact") return refuse("unsupported_scheme", "Only the scheme `exact` is accepted.")
-  if (accepted.network !== terms.network) return refuse("invalid_network", `Pay on ${terms.network}.`)
-  if (!sameAddress(accepted.asset, terms.asset))
-    return refuse("invalid_payment_requirements", `Pay with ${terms.asset}.`)
-  if (!sameAddress(accepted.payTo, terms.payTo)) return refuse("invalid_payment_requirements", `Pay to ${terms.payTo}.`)
-  if (accepted.amount !== price) return refuse("invalid_payment_requirements", `The price is ${price} atomic USDC.`)
-  if (resource.url !== sale.url)
-    return refuse("resource_url_mismatch", `The payment was made for another URL; this one is ${sale.url}.`)
-  if (!sameAddress(signed.authorization.to, terms.payTo)) {
-    return refuse("invalid_exact_evm_recipient_mismatch", `The authorization must pay ${terms.payTo}.`)
-  }
-  if (BigInt(signed.authorization.value) !== sale.amountAtomic) {
-    return refuse(
-      "invalid_exact_evm_payload_authorization_value_mismatch",
-      `The authorization must be for exactly ${price} atomic USDC.`,
-    )
-  }
-  return undefined
-}
-
-/** Seconds an authorization may live at most: what it claims must not be held longer than the offer says. */
-export const longestLife = ({ maxTimeoutSeconds }: Terms) => BigInt(maxTimeoutSeconds) + clockGrace
-
-/** Whether the time window is open, long enough to settle and as short as the offer asks. */
-const untimely = (authorization: SignedAuthorization, terms: Terms, now: bigint): PaymentRejected | undefined => {
-  if (authorization.validAfter > now) {
-    return refuse("invalid_exact_evm_payload_authorization_valid_after", "The authorization is not valid yet.")
-  }
-  if (authorization.validBefore < now + leastLife) {
-    return refuse(
-      "invalid_exact_evm_payload_authorization_valid_before",
-      "The authorization expires too soon; sign a new one.",
-    )
-  }
-  if (authorization.validBefore > now + longestLife(terms)) {
-    return refuse(
-      "invalid_exact_evm_payload_authorization_valid_before",
-      `The authorization lives longer than the ${terms.maxTimeoutSeconds} seconds of the offer; sign a shorter one.`,
-    )
-  }
-  return undefined
 }
 
 export class Verifier extends Context.Service<
@@ -192,7 +131,13 @@ export class Verifier extends Context.Service<
             const refusal = refusedBy(simulation.reason)
             return maybeUsed.has(simulation.reason) ? refused(refusal) : yield* refusal
           }
-          const verified: VerifiedPayment = { _tag: "Verified", authorization, payload, fromBlock: simulation.block, balance }
+          const verified: VerifiedPayment = {
+            _tag: "Verified",
+            authorization,
+            payload,
+            fromBlock: simulation.block,
+            balance,
+          }
           return verified
         })
 
@@ -201,13 +146,13 @@ export class Verifier extends Context.Service<
           const { authorization: signed, signature } = payload.payload
           const authorization: SignedAuthorization = {
             asset: terms.asset,
-            from: hex(signed.from),
-            to: hex(signed.to),
+            from: inLowerCase(signed.from),
+            to: inLowerCase(signed.to),
             value: BigInt(signed.value),
             validAfter: BigInt(signed.validAfter),
             validBefore: BigInt(signed.validBefore),
-            nonce: hex(signed.nonce),
-            signature: hex(signature),
+            nonce: inLowerCase(signed.nonce),
+            signature: inLowerCase(signature),
           }
           const misfit = mismatch(payload, terms, sale)
           if (misfit !== undefined) {
