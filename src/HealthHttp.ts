@@ -8,7 +8,7 @@ import { Health } from "../schema/Health.ts"
 import { modes } from "../schema/room/Message.ts"
 import { genesis } from "./altar/HashChain.ts"
 import { WitnessChain } from "./altar/witness/WitnessChain.ts"
-import { PaymentLedger } from "./payments/ledger/PaymentLedger.ts"
+import { Lookup } from "./payments/ledger/Lookup.ts"
 import { PaymentTerms } from "./payments/PaymentTerms.ts"
 import { Settlement } from "./payments/Settlement.ts"
 
@@ -20,14 +20,14 @@ const found = <A, E>(part: Effect.Effect<A, E>) => Effect.result(Effect.catchDef
 export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
   Effect.gen(function* () {
     const chain = yield* WitnessChain
-    const ledger = yield* PaymentLedger
+    const attempts = yield* Lookup
     const terms = yield* PaymentTerms
     const settlement = yield* Settlement
 
     const health = Effect.gen(function* () {
       const head = yield* found(chain.head)
-      const pending = yield* found(ledger.pending)
-      const lost = yield* found(ledger.lost)
+      const pending = yield* found(attempts.pending)
+      const lost = yield* found(attempts.lost)
       const chainIsWhole = Result.isSuccess(head) || SqlError.isSqlError(head.failure)
       const isAnyLost = Result.isSuccess(lost) && lost.success > 0
       const isSolvent = yield* settlement.solvent

@@ -27,24 +27,24 @@ import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
 import * as Fallbacks from "./http/Fallbacks.ts"
 import * as Listener from "./platform/http/Listener.ts"
 import * as Requests from "./altar/Requests.ts"
-import { Broadcasts } from "./payments/x402/Broadcasts.ts"
+import { Broadcasts } from "./payments/ledger/Broadcasts.ts"
 import { CardProcessor } from "./payments/card/CardProcessor.ts"
 import { CardRail } from "./payments/card/CardRail.ts"
 import { Chain } from "./payments/x402/Chain.ts"
 import { Finality } from "./payments/Finality.ts"
-import * as FacilitatorSettlement from "./payments/x402/FacilitatorSettlement.ts"
+import * as Facilitator from "./payments/x402/Facilitator.ts"
 import { PaidHttp } from "./payments/PaidHttp.ts"
-import { PaymentLedger } from "./payments/ledger/PaymentLedger.ts"
+import * as Ledger from "./payments/ledger/Ledger.ts"
+import { PaymentCredentials } from "./payments/PaymentCredentials.ts"
 import { PaymentPipeline } from "./payments/PaymentPipeline.ts"
 import { PaymentTerms } from "./payments/PaymentTerms.ts"
-import { PaymentVerifier } from "./payments/x402/PaymentVerifier.ts"
-import { Purses } from "./payments/ledger/Purses.ts"
+import { PayerBalances } from "./payments/x402/PayerBalances.ts"
 import { Reconciler } from "./payments/Reconciler.ts"
-import * as RelayerSettlement from "./payments/x402/RelayerSettlement.ts"
+import * as Relayer from "./payments/x402/Relayer.ts"
 import { Signatures } from "./payments/x402/Signatures.ts"
-import { Tenders } from "./payments/x402/Tender.ts"
 import * as Unconfigured from "./payments/Unconfigured.ts"
 import { UsedAuthorizations } from "./payments/x402/UsedAuthorizations.ts"
+import { Verifier } from "./payments/x402/Verifier.ts"
 import { PublicUrl } from "./platform/PublicUrl.ts"
 import { ClientAddress } from "./limits/ClientAddress.ts"
 import * as PostgresLimiter from "./limits/PostgresLimiter.ts"
@@ -62,12 +62,12 @@ const moneyHttp = NodeHttpClient.layerUndici
 
 const settlementLayer = ({ patience, settlement }: PaymentsConfig) =>
   settlement._tag === "Relayer"
-    ? RelayerSettlement.layer({
+    ? Relayer.layer({
         privateKey: settlement.privateKey,
         timeout: patience,
         stuckAfter: Duration.times(patience, 3),
       }).pipe(Layer.provide(Broadcasts.layer))
-    : FacilitatorSettlement.layer({ ...settlement, timeout: patience }).pipe(Layer.provide(moneyHttp))
+    : Facilitator.layer({ ...settlement, timeout: patience }).pipe(Layer.provide(moneyHttp))
 
 const isMissing = (payments: ServerConfig["payments"]): payments is ReadonlyArray<string> => Array.isArray(payments)
 
@@ -81,16 +81,16 @@ const cardLayer = ({ cards, patience }: PaymentsConfig) =>
 /** Verification, settlement and evidence, from the configuration alone. */
 const moneyLayer = (payments: PaymentsConfig) => {
   const { finalTag, rpcUrl, settlement } = payments
-  const sender = settlement._tag === "Relayer" ? RelayerSettlement.addressOf(settlement.privateKey) : undefined
+  const sender = settlement._tag === "Relayer" ? Relayer.addressOf(settlement.privateKey) : undefined
   const chain = Chain.layer({ rpcUrl, finalTag, sender, timeout: Duration.seconds(10) })
   const reconciler = Reconciler.layer({ patience: payments.patience, sweepEvery: payments.sweepEvery })
   return Layer.mergeAll(
-    PaymentVerifier.layer({ walletFactories: payments.walletFactories }).pipe(Layer.provide(Signatures.layer)),
+    Verifier.layer({ walletFactories: payments.walletFactories }).pipe(Layer.provide(Signatures.layer)),
     UsedAuthorizations.layer,
     reconciler,
     Finality.layer({ sweepEvery: payments.sweepEvery }),
   ).pipe(
-    Layer.provideMerge(Layer.merge(settlementLayer(payments), Purses.layer)),
+    Layer.provideMerge(Layer.merge(settlementLayer(payments), PayerBalances.layer)),
     Layer.provide(chain),
     Layer.provideMerge(cardLayer(payments)),
   )
@@ -101,9 +101,11 @@ export const services = (config: ServerConfig, house: House = altar) => {
   const { payments } = config
   const lease = isMissing(payments) ? Duration.minutes(1) : Duration.times(payments.patience, 3)
   const money = PaidHttp.layer.pipe(
-    Layer.provide(PaymentPipeline.layer({ lease, grace: Listener.grace }).pipe(Layer.provide(Tenders.layer))),
+    Layer.provide(
+      PaymentPipeline.layer({ lease, grace: Listener.grace }).pipe(Layer.provide(PaymentCredentials.layer)),
+    ),
     Layer.provideMerge(isMissing(payments) ? Unconfigured.layer : moneyLayer(payments)),
-    Layer.provideMerge(PaymentLedger.layer),
+    Layer.provideMerge(Ledger.layer),
   )
   const acts = Layer.mergeAll(Prayers.layer, Keepers.layer, Collectibles.layer, Candles.layer, WitnessStones.layer)
   const chains = Layer.merge(WitnessChain.layer, PublicationChain.layer)

@@ -4,7 +4,7 @@ import { recipe } from "../../schema/altar/Commitment.ts"
 import { BadRequest, Issue } from "../../schema/Errors.ts"
 import { type Kit, type KitQuery, kitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
 import { timestampOf } from "../platform/Time.ts"
-import { PaymentLedger } from "../payments/ledger/PaymentLedger.ts"
+import { Lookup } from "../payments/ledger/Lookup.ts"
 import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentTool, ToolRefusal } from "./AgentTool.ts"
@@ -82,7 +82,7 @@ const told = (error: unknown) =>
 export const buyKit = Effect.gen(function* () {
   const offers = yield* Offers
   const setting = yield* PaymentTerms
-  const ledger = yield* PaymentLedger
+  const lookup = yield* Lookup
   const publicUrl = yield* PublicUrl
 
   /** The refusals that sending it now would meet before any payment, slots held by others included. */
@@ -90,8 +90,8 @@ export const buyKit = Effect.gen(function* () {
     yield* act.checkPath(input)
     const millis = yield* Clock.currentTimeMillis
     const request = yield* act.read(input, { millis, day: timestampOf(millis).slice(0, 10) })
-    const { losses } = yield* ledger.standing("", request.claims)
-    if (losses[0] !== undefined) return yield* Effect.fail(act.conflict(losses[0]))
+    const { conflicts } = yield* lookup.state("", request.claims)
+    if (conflicts[0] !== undefined) return yield* Effect.fail(act.conflict(conflicts[0]))
     yield* request.check
   })
 

@@ -19,7 +19,7 @@ import { CardRail, cardCredentialIn } from "./card/CardRail.ts"
 import { addressOf } from "./ActAddress.ts"
 import type { PaidAct } from "./PaidAct.ts"
 import { type Outcome, type PaidRequest, PaymentPipeline, type PipelineRefusal } from "./PaymentPipeline.ts"
-import { nextLook } from "./Reconciler.ts"
+import { retryAfterSeconds } from "./Reconciler.ts"
 
 /** What the endpoint of a paid act has decoded. */
 export interface PaidCall {
@@ -91,7 +91,7 @@ export class PaidHttp extends Context.Service<
           status: 202,
           headers: {
             location: reconcile,
-            "retry-after": String(nextLook(attempt.checks)),
+            "retry-after": String(retryAfterSeconds(attempt.checks)),
             "cache-control": "no-store",
           },
         })
@@ -101,10 +101,10 @@ export class PaidHttp extends Context.Service<
         if (outcome._tag === "Pending") return pending(outcome.attempt)
         const { answer, payment, paymentResponse } = outcome.attempt
         const name = payment.rail === "card" ? "payment-receipt" : "payment-response"
-        const headers = { [name]: paymentResponse ?? "", "cache-control": "no-store" }
+        const headers = { [name]: paymentResponse, "cache-control": "no-store" }
         return outcome.replayed
-          ? jsonText(replay(answer ?? ""), 200, { ...headers, "idempotent-replayed": "true" })
-          : jsonText(answer ?? "", 201, headers)
+          ? jsonText(replay(answer), 200, { ...headers, "idempotent-replayed": "true" })
+          : jsonText(answer, 201, headers)
       }
 
       /** A 402 says every way to pay: where cards are taken, with a challenge of its own. A key that failed is no offer. */
@@ -131,13 +131,12 @@ export class PaidHttp extends Context.Service<
         }
         return yield* pipeline.run(act, request).pipe(
           Effect.map(respond),
-          Effect.catchTag(["SqlError", "SchemaError"], Effect.die),
           Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, act, request)),
         )
       })
 
       const reconcile = Effect.fn("PaidHttp.reconcile")(function* (key: string) {
-        const outcome = yield* pipeline.reconcile(key).pipe(Effect.catchTag(["SqlError", "SchemaError"], Effect.die))
+        const outcome = yield* pipeline.reconcile(key)
         if (Option.isNone(outcome)) return yield* new AttemptNotFound({})
         return respond(outcome.value)
       })

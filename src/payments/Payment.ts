@@ -1,9 +1,10 @@
 /** The two ways an attempt is paid, as they lie in its row: an authorization for the chain, or a card's granted token. */
 import { createHash } from "node:crypto"
-import { Option, Redacted } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 import type { Hex } from "viem"
-import type { Address } from "../../schema/Common.ts"
+import { rowReader } from "../platform/Sql.ts"
 import type { SignedAuthorization } from "./x402/Eip3009.ts"
+import { AddressText, HexText, Word } from "./Hex.ts"
 
 export type Rail = "x402" | "card"
 
@@ -47,7 +48,7 @@ export type Proof =
 
 /** A payment as columns. */
 export interface PaymentColumns {
-  readonly rail: string
+  readonly rail: Rail
   readonly network: string
   readonly asset: string
   readonly payTo: string
@@ -95,47 +96,70 @@ export const columnsOf = (payment: Payment): PaymentColumns => {
   }
 }
 
-/** The row as the driver returns it; which type its texts have, its rail says. */
-export interface PaymentRow {
-  readonly rail: Rail
-  readonly network: string
-  readonly asset: Address
-  readonly payTo: Address
-  readonly payer: Address
-  readonly nonce: Hex
-  readonly amountAtomic: string
-  readonly validAfter: string
-  readonly validBefore: bigint
-  readonly signature: Hex
-  readonly fromBlock: bigint
-  readonly transaction: Hex | null
-}
+/** The columns a payment is read from, as SQL; numbers beyond 64 bits come as text. */
+export const paymentColumns: ReadonlyArray<string> = [
+  "rail, network, asset, pay_to, payer, nonce, signature, from_block, transaction, valid_before",
+  "amount_atomic::text AS amount_atomic, valid_after::text AS valid_after",
+]
 
-export const paymentOf = (row: PaymentRow): Payment =>
-  row.rail === "card"
-    ? {
-        rail: "card",
-        profile: row.payTo,
-        challenge: row.nonce,
-        token: Redacted.make(row.signature),
-        intent: Option.fromNullishOr(row.transaction),
-      }
-    : {
-        rail: "x402",
-        network: row.network,
-        authorization: {
-          asset: row.asset,
-          from: row.payer,
-          to: row.payTo,
-          value: BigInt(row.amountAtomic),
-          validAfter: BigInt(row.validAfter),
-          validBefore: row.validBefore,
-          nonce: row.nonce,
-          signature: row.signature,
-        },
-        fromBlock: row.fromBlock,
-        transaction: Option.fromNullishOr(row.transaction),
-      }
+const ChainRow = Schema.Struct({
+  rail: Schema.Literal("x402"),
+  network: Schema.String,
+  asset: AddressText,
+  payTo: AddressText,
+  payer: AddressText,
+  nonce: Word,
+  amountAtomic: Schema.BigIntFromString,
+  validAfter: Schema.BigIntFromString,
+  validBefore: Schema.BigInt,
+  signature: HexText,
+  fromBlock: Schema.BigInt,
+  transaction: Schema.OptionFromNullOr(Word),
+})
+
+const CardRow = Schema.Struct({
+  rail: Schema.Literal("card"),
+  payTo: Schema.String,
+  nonce: Schema.String,
+  signature: Schema.String,
+  transaction: Schema.OptionFromNullOr(Schema.String),
+})
+
+const chainPaymentOf = (row: typeof ChainRow.Type): ChainPayment => ({
+  rail: "x402",
+  network: row.network,
+  authorization: {
+    asset: row.asset,
+    from: row.payer,
+    to: row.payTo,
+    value: row.amountAtomic,
+    validAfter: row.validAfter,
+    validBefore: row.validBefore,
+    nonce: row.nonce,
+    signature: row.signature,
+  },
+  fromBlock: row.fromBlock,
+  transaction: row.transaction,
+})
+
+const cardPaymentOf = (row: typeof CardRow.Type): CardPayment => ({
+  rail: "card",
+  profile: row.payTo,
+  challenge: row.nonce,
+  token: Redacted.make(row.signature),
+  intent: row.transaction,
+})
+
+const readEither = rowReader("payment_attempts", Schema.Union([ChainRow, CardRow]))
+const readChain = rowReader("payment_attempts", ChainRow)
+
+/** The payment in a row of `payment_attempts`; what its texts are, its rail says. */
+export const readPayment = (row: unknown): Effect.Effect<Payment> =>
+  Effect.map(readEither(row), (one) => (one.rail === "card" ? cardPaymentOf(one) : chainPaymentOf(one)))
+
+/** The same of a row that is paid on chain. */
+export const readChainPayment = (row: unknown): Effect.Effect<ChainPayment> =>
+  Effect.map(readChain(row), chainPaymentOf)
 
 /** The claim that lets an authorization or a token belong to one attempt only. */
 export const claimOf = (payment: Payment): string => {

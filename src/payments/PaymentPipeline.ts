@@ -1,52 +1,38 @@
-/** The one way of a paid request: replay, checks, challenge, verification, intent, settlement, record (decisions.md §4). */
-import { createHash } from "node:crypto"
-import { Clock, Context, Duration, Effect, Fiber, FiberSet, Layer, Option, Schema } from "effect"
-import type { SqlError } from "effect/sql"
+/** The one way of a paid request: replay, checks, challenge, verification, intent, settlement, record. */
+import { Clock, Context, Duration, Effect, Fiber, FiberSet, Layer, Option } from "effect"
 import {
   AuthorizationAlreadyBound,
   FacilitatorUnavailable,
   IdempotencyConflict,
   type IdempotencyKeyInvalid,
   type IdempotencyKeyRequired,
-  PaymentFailed,
-  PaymentInvalid,
-  PaymentRequired,
-  PaymentsUnavailable,
+  type PaymentFailed,
+  type PaymentInvalid,
+  type PaymentRequired,
+  type PaymentsUnavailable,
 } from "../../schema/payments/Errors.ts"
-import { BadRequest, RateLimited } from "../../schema/Errors.ts"
-import type { Attempt } from "./ledger/Attempt.ts"
+import { type BadRequest, RateLimited } from "../../schema/Errors.ts"
 import { timestampOf } from "../platform/Time.ts"
-import { canonicalJson } from "../platform/CanonicalJson.ts"
+import * as Challenges from "./Challenges.ts"
 import { CardRail } from "./card/CardRail.ts"
-import type { SoldAct, PaidAct } from "./PaidAct.ts"
-import { keyOf } from "./x402/PaymentIdentifier.ts"
-import { type NewAttempt, PaymentLedger, type Standing } from "./ledger/PaymentLedger.ts"
-import { challengeOf, PaymentTerms, requirementsOf, saleOf, type Terms } from "./PaymentTerms.ts"
-import { PaymentRejected } from "./x402/PaymentVerifier.ts"
-import { Purses } from "./ledger/Purses.ts"
+import type { Attempt, PendingAttempt, SettledAttempt } from "./ledger/Attempt.ts"
+import { Claim, type NewAttempt } from "./ledger/Claim.ts"
+import { type AttemptState, Lookup } from "./ledger/Lookup.ts"
+import type { PaidAct } from "./PaidAct.ts"
+import { bodyOf, fingerprintOf, type PaidRequest, paidTwice } from "./PaidRequest.ts"
+import { PaymentCredentials } from "./PaymentCredentials.ts"
+import { PaymentRejected } from "./PaymentRejected.ts"
+import { requirementsOf, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
-import { Tenders } from "./x402/Tender.ts"
+import { PayerBalances } from "./x402/PayerBalances.ts"
+import { keyOf } from "./x402/PaymentIdentifier.ts"
 
-/** A paid request after its path and query were read. */
-export interface PaidRequest {
-  readonly method: string
-  /** The canonical absolute URL, as it has to be signed. */
-  readonly url: string
-  readonly key: string | undefined
-  /** `PAYMENT-SIGNATURE` as sent. */
-  readonly payment: string | undefined
-  /** The `Payment` credential of `Authorization` as sent. */
-  readonly card: string | undefined
-  /** Path and query parameters that belong to the act's input. */
-  readonly parameters: Schema.JsonObject
-  /** The body as text; empty when there is none. */
-  readonly body: string
-}
+export type { PaidRequest } from "./PaidRequest.ts"
 
 export type Outcome =
-  | { readonly _tag: "Settled"; readonly attempt: Attempt; readonly replayed: boolean }
-  | { readonly _tag: "Pending"; readonly attempt: Attempt }
+  | { readonly _tag: "Settled"; readonly attempt: SettledAttempt; readonly replayed: boolean }
+  | { readonly _tag: "Pending"; readonly attempt: PendingAttempt }
 
 export type PipelineRefusal =
   | BadRequest
@@ -61,8 +47,6 @@ export type PipelineRefusal =
   | FacilitatorUnavailable
   | RateLimited
 
-export type PipelineFault = SqlError.SqlError | Schema.SchemaError
-
 export interface PipelineConfig {
   /** How long a live server may take over one attempt before another may look at it. */
   readonly lease: Duration.Duration
@@ -70,33 +54,11 @@ export interface PipelineConfig {
   readonly grace: Duration.Duration
 }
 
-/** URLs can carry parameters: what is kept must end. */
-const offersKept = 1_000
-
-const parseBody = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
-
-const fingerprintOf = (request: PaidRequest, body: Schema.Json) =>
-  createHash("sha256")
-    .update(`${request.method}\n${request.url}\n${canonicalJson(body)}`)
-    .digest("hex")
-
-const notJson = () => new BadRequest({ issues: [{ path: "", message: "Expected a valid JSON body" }] })
-const strayed = (names: ReadonlyArray<string>) =>
-  new BadRequest({ issues: names.map((path) => ({ path, message: "Belongs in the URL, not in the body" })) })
-const twice = () =>
-  new BadRequest({
-    issues: [
-      {
-        path: "authorization",
-        message: "The request pays twice, by PAYMENT-SIGNATURE and by card; send one of them. Nothing was charged",
-      },
-    ],
-  })
-const penniless = (charged: string) =>
+const withoutGas = (charged: string) =>
   new FacilitatorUnavailable({
     message: `This server cannot pay the network's fee of a settlement at the moment, so it sells nothing; send the same request again later. ${charged}`,
   })
-const tooManyOpen = () =>
+const tooManyPending = () =>
   new RateLimited({
     retryAfter: 5,
     message:
@@ -107,28 +69,25 @@ const overdrawn = new PaymentRejected({
   message:
     "The paying wallet holds less USDC than this price and its payments in flight here; fund it, or wait for them, and send the same request again. This request charged nothing.",
 })
-const notObject = () => new BadRequest({ issues: [{ path: "", message: "Expected a JSON object" }] })
 
 export class PaymentPipeline extends Context.Service<
   PaymentPipeline,
   {
     /** Carries a paid request as far as evidence goes; once claimed, a disconnect no longer stops it. */
-    run<Refusal>(
-      act: PaidAct<Refusal>,
-      request: PaidRequest,
-    ): Effect.Effect<Outcome, PipelineRefusal | Refusal | PipelineFault>
-    /** How the attempt under a key ended, after one more look for evidence; none when there is no such attempt. */
-    reconcile(key: string): Effect.Effect<Option.Option<Outcome>, PaymentFailed | PaymentsUnavailable | PipelineFault>
+    run<Refusal>(act: PaidAct<Refusal>, request: PaidRequest): Effect.Effect<Outcome, PipelineRefusal | Refusal>
+    /** How the attempt under a key ended, after one more inquiry; none when there is no such attempt. */
+    reconcile(key: string): Effect.Effect<Option.Option<Outcome>, PaymentFailed | PaymentsUnavailable>
   }
 >()("spirit-altar/payments/PaymentPipeline") {
   static readonly layer = (config: PipelineConfig) =>
     Layer.effect(
       PaymentPipeline,
       Effect.gen(function* () {
-        const setting = yield* PaymentTerms
-        const ledger = yield* PaymentLedger
-        const tenders = yield* Tenders
-        const purses = yield* Purses
+        const challenges = yield* Challenges.make
+        const lookup = yield* Lookup
+        const { claim } = yield* Claim
+        const credentials = yield* PaymentCredentials
+        const balances = yield* PayerBalances
         const cards = yield* CardRail
         const settlement = yield* Settlement
         const reconciler = yield* Reconciler
@@ -136,64 +95,33 @@ export class PaymentPipeline extends Context.Service<
         const settling = yield* FiberSet.make<unknown, unknown>()
         yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(settling), config.grace))
 
-        const terms =
-          setting._tag === "Ready"
-            ? Effect.succeed(setting.terms)
-            : Effect.fail(new PaymentsUnavailable({ missing: setting.missing }))
-
-        /** Offers made so far: the same act at the same URL is offered in the same words. */
-        const offers = new Map<string, PaymentRequired>()
-
-        const payable = (
-          act: SoldAct,
-          request: PaidRequest,
-        ): Effect.Effect<never, PaymentRequired | PaymentsUnavailable> =>
-          Effect.flatMap(terms, (ready) => {
-            const name = `${act.name} ${request.url}`
-            const known = offers.get(name)
-            if (known !== undefined) return Effect.fail(known)
-            const offer = new PaymentRequired({
-              challenge: challengeOf(ready, saleOf(act, request.url, request.parameters), "payment_required"),
-            })
-            if (offers.size < offersKept) offers.set(name, offer)
-            return Effect.fail(offer)
-          })
-
-        const failed = (attempt: Attempt) =>
-          Effect.flatMap(terms, (ready) => {
-            const reason = attempt.reason ?? "authorization_expired"
-            const sale = { amountAtomic: attempt.amountAtomic, url: attempt.url, description: attempt.act }
-            return Effect.fail(new PaymentFailed({ reason, challenge: challengeOf(ready, sale, reason) }))
-          })
-
         /** What an attempt that is on disk answers. */
-        const resume = (
+        const answerOf = (
           attempt: Attempt,
           replayed: boolean,
-        ): Effect.Effect<Outcome, PaymentFailed | PaymentsUnavailable> =>
-          attempt.state === "settled"
-            ? Effect.succeed({ _tag: "Settled", attempt, replayed })
-            : attempt.state === "failed"
-              ? failed(attempt)
-              : Effect.succeed({ _tag: "Pending", attempt })
-
-        /** The same key again: its own attempt, if this is the same request. */
-        const repeated = (attempt: Attempt, fingerprint: string) =>
-          attempt.fingerprint === fingerprint ? resume(attempt, true) : Effect.fail(new IdempotencyConflict({}))
-
-        const refuseStanding = <Refusal>(act: PaidAct<Refusal>, standing: Standing) => {
-          const loss = standing.losses[0]
-          return loss === undefined ? Effect.void : Effect.fail(act.conflict(loss))
+        ): Effect.Effect<Outcome, PaymentFailed | PaymentsUnavailable> => {
+          switch (attempt.state) {
+            case "settled":
+              return Effect.succeed({ _tag: "Settled", attempt, replayed })
+            case "failed":
+              return challenges.failed(attempt)
+            case "pending":
+              return Effect.succeed({ _tag: "Pending", attempt })
+          }
         }
 
-        const invalid = (ready: Terms, act: SoldAct, request: PaidRequest, { message, reason }: PaymentRejected) => {
-          const sale = saleOf(act, request.url, request.parameters)
-          return Effect.fail(new PaymentInvalid({ reason, message, challenge: challengeOf(ready, sale, reason) }))
+        /** The same key again: its own attempt, if this is the same request. */
+        const replay = (attempt: Attempt, fingerprint: string) =>
+          attempt.fingerprint === fingerprint ? answerOf(attempt, true) : Effect.fail(new IdempotencyConflict({}))
+
+        const refuseConflicts = <Refusal>(act: PaidAct<Refusal>, { conflicts }: AttemptState) => {
+          const conflict = conflicts[0]
+          return conflict === undefined ? Effect.void : Effect.fail(act.conflict(conflict))
         }
 
         /** Hands a claimed payment in; one that is paid already is only looked for. */
         const submit = (
-          ready: Terms,
+          terms: Terms,
           attempt: Attempt,
           { payload, payment }: NewAttempt,
         ): Effect.Effect<Submission | void> => {
@@ -204,85 +132,79 @@ export class PaymentPipeline extends Context.Service<
           return settlement.submit({
             attempt: attempt.id,
             authorization: payment.authorization,
-            requirements: requirementsOf(ready, attempt.amountAtomic),
+            requirements: requirementsOf(terms, attempt.amountAtomic),
             payload,
           })
         }
 
-        /** Steps 9 to 12, in a fiber of their own: from the intent on disk on, only evidence stops them. */
+        /** In a fiber of its own: from the intent on disk on, only evidence stops it. */
         const settle = Effect.fn("PaymentPipeline.settle")(function* <Refusal>(
           act: PaidAct<Refusal>,
           request: PaidRequest,
-          ready: Terms,
+          terms: Terms,
           intent: NewAttempt,
-        ): Effect.fn.Return<Outcome, PipelineRefusal | Refusal | PipelineFault> {
-          const claim = yield* ledger.claim(intent)
-          if (claim._tag === "Lost") {
-            const { attempt, paymentBound } = claim.standing
-            if (Option.isSome(attempt)) return yield* repeated(attempt.value, intent.fingerprint)
+        ): Effect.fn.Return<Outcome, PipelineRefusal | Refusal> {
+          const claimed = yield* claim(intent)
+          if (claimed._tag === "Conflict") {
+            const { attempt, paymentBound } = claimed.state
+            if (Option.isSome(attempt)) return yield* replay(attempt.value, intent.fingerprint)
             if (paymentBound) return yield* new AuthorizationAlreadyBound({})
-            yield* refuseStanding(act, claim.standing)
+            yield* refuseConflicts(act, claimed.state)
             // What was in the way has just been released.
-            return yield* settle(act, request, ready, intent)
+            return yield* settle(act, request, terms, intent)
           }
-          if (claim._tag === "Overdrawn") {
-            if (claim.tooMany) return yield* tooManyOpen()
-            if (intent.payment.rail === "card" || intent.purse?.isExact !== false) {
-              return yield* invalid(ready, act, request, overdrawn)
+          if (claimed._tag === "Overdrawn") {
+            if (claimed.tooMany) return yield* tooManyPending()
+            if (intent.payment.rail === "card" || intent.balance?.isExact !== false) {
+              return yield* challenges.invalid(act, request, overdrawn)
             }
-            // The balance may already be without what is in flight: looked at once more, at one block.
-            const purse = yield* purses
-              .before(intent.payment.authorization, claim.inFlight)
+            // The balance may already be without what is in flight: asked for once more, at one block.
+            const balance = yield* balances
+              .beforePayments(intent.payment.authorization, claimed.inFlight)
               .pipe(Effect.mapError(() => new FacilitatorUnavailable({})))
-            return yield* settle(act, request, ready, { ...intent, purse })
+            return yield* settle(act, request, terms, { ...intent, balance })
           }
-          const submission = yield* submit(ready, claim.attempt, intent)
-          const concluded = yield* reconciler.conclude(claim.attempt, submission ?? undefined)
-          return yield* resume(concluded, false)
-        })
-
-        const readBody = Effect.fnUntraced(function* (act: SoldAct, request: PaidRequest) {
-          const body =
-            request.body === "" && act.bodyOptional ? {} : yield* parseBody(request.body).pipe(Effect.mapError(notJson))
-          if (!isObject(body)) return yield* notObject()
-          const stray = Object.keys(request.parameters).filter((name) => name in body)
-          if (stray.length > 0) return yield* strayed(stray)
-          return body
+          const submission = yield* submit(terms, claimed.attempt, intent)
+          const concluded = yield* reconciler.conclude(claimed.attempt, submission ?? undefined)
+          return yield* answerOf(concluded, false)
         })
 
         const run = Effect.fn("PaymentPipeline.run")(function* <Refusal>(act: PaidAct<Refusal>, request: PaidRequest) {
           yield* act.checkPath(request.parameters)
           const isPaid = request.payment !== undefined || request.card !== undefined
-          if (request.payment !== undefined && request.card !== undefined) return yield* twice()
-          if (request.body === "" && request.key === undefined && !isPaid) return yield* payable(act, request)
+          if (request.payment !== undefined && request.card !== undefined) return yield* paidTwice()
+          if (request.body === "" && request.key === undefined && !isPaid)
+            return yield* challenges.required(act, request)
           const key = yield* keyOf(request)
 
-          const body = yield* readBody(act, request)
+          const body = yield* bodyOf(act, request)
           const acceptedAtMillis = yield* Clock.currentTimeMillis
           const at = { millis: acceptedAtMillis, day: timestampOf(acceptedAtMillis).slice(0, 10) }
           const asked = yield* act.read({ ...body, ...request.parameters }, at)
           const fingerprint = fingerprintOf(request, body)
           const { claims } = asked
 
-          const standing = yield* ledger.standing(key, claims)
-          if (Option.isSome(standing.attempt)) return yield* repeated(standing.attempt.value, fingerprint)
-          yield* refuseStanding(act, standing)
-          yield* asked.check
+          const state = yield* lookup.state(key, claims)
+          if (Option.isSome(state.attempt)) return yield* replay(state.attempt.value, fingerprint)
+          yield* refuseConflicts(act, state)
+          yield* asked.check.pipe(Effect.catchTag("SqlError", Effect.die))
           if (!isPaid) {
             // Who is offered what cannot be settled signs for nothing.
             const isSettled = (yield* settlement.solvent) || Option.isSome(yield* cards.offer(act, request))
-            return yield* isSettled ? payable(act, request) : Effect.fail(penniless("Nothing was charged."))
+            return yield* isSettled
+              ? challenges.required(act, request)
+              : Effect.fail(withoutGas("Nothing was charged."))
           }
 
-          const ready = yield* terms
-          const found = yield* tenders
-            .take(act, { ...request, key }, ready)
-            .pipe(Effect.catchTag("PaymentRejected", (rejected) => invalid(ready, act, request, rejected)))
-          if (found._tag === "Twin") return yield* repeated(found.attempt, fingerprint)
-          const { payload, payment, purse } = found
+          const terms = yield* challenges.terms
+          const presented = yield* credentials
+            .read(act, { ...request, key }, terms)
+            .pipe(Effect.catchTag("PaymentRejected", (rejected) => challenges.invalid(act, request, rejected)))
+          if (presented._tag === "Duplicate") return yield* replay(presented.attempt, fingerprint)
+          const { balance, payload, payment } = presented
           // What is paid already costs us no gas.
           const isToSettle = payment.rail === "x402" && Option.isNone(payment.transaction)
-          if (isToSettle && !(yield* settlement.solvent)) return yield* penniless("This request charged nothing.")
+          if (isToSettle && !(yield* settlement.solvent)) return yield* withoutGas("This request charged nothing.")
           const intent: NewAttempt = {
             idempotencyKey: key,
             fingerprint,
@@ -292,26 +214,23 @@ export class PaymentPipeline extends Context.Service<
             amountAtomic: act.priceAtomic,
             payment,
             payload,
-            purse,
+            balance,
             claims,
             acceptedAtMillis,
             leaseMillis: Duration.toMillis(config.lease),
           }
-          const fiber = yield* FiberSet.run(settling, settle(act, request, ready, intent))
+          const fiber = yield* FiberSet.run(settling, settle(act, request, terms, intent))
           return yield* Fiber.join(fiber)
         })
 
         const reconcile = Effect.fn("PaymentPipeline.reconcile")(function* (key: string) {
-          const attempt = yield* ledger.find(key)
+          const attempt = yield* lookup.find(key)
           if (Option.isNone(attempt)) return Option.none<Outcome>()
           const concluded = yield* reconciler.conclude(attempt.value)
-          return Option.some(yield* resume(concluded, true))
+          return Option.some(yield* answerOf(concluded, true))
         })
 
         return PaymentPipeline.of({ run, reconcile })
       }),
     )
 }
-
-const isObject = (json: Schema.Json): json is Schema.JsonObject =>
-  typeof json === "object" && json !== null && !Array.isArray(json)

@@ -31,14 +31,14 @@ export const receiptOf = ({ amountAtomic }: Attempt, proof: Proof, settledAt: st
 }
 
 /** What a read of a settled act finds beside its stored receipt. */
-export interface Standing {
+export interface ReceiptState {
   readonly rail: Rail
   readonly finality: Finality
   readonly currentTransaction: string | null
 }
 
 /** The JSON text of a stored receipt as a read shows it: its own bytes, and how its transfer stands now. */
-export const currentReceipt = (stored: string, { currentTransaction, finality, rail }: Standing): string => {
+export const currentReceipt = (stored: string, { currentTransaction, finality, rail }: ReceiptState): string => {
   if (rail === "card") return stored
   const now = JSON.stringify({ finality, ...(currentTransaction === null ? {} : { currentTransaction }) })
   return `${stored.slice(0, -1)},${now.slice(1)}`

@@ -1,30 +1,31 @@
 /** Ends attempts by evidence alone; the request itself, the client's question, the sweeper and the start all come here. */
-import { type Cause, Clock, Context, Duration, Effect, Layer, Option, Schedule, type Schema } from "effect"
-import type { SqlError } from "effect/sql"
+import { type Cause, Clock, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { CardProcessor } from "./card/CardProcessor.ts"
 import { Chain } from "./x402/Chain.ts"
 import { alreadyUsed } from "./x402/Eip3009.ts"
 import type { Evidence } from "./x402/Evidence.ts"
 import type { CardPayment, ChainPayment } from "./Payment.ts"
-import { type Look, PaymentLedger } from "./ledger/PaymentLedger.ts"
+import { Fail } from "./ledger/Fail.ts"
+import { Settle } from "./ledger/Settle.ts"
+import { type OpenInquiry, Sweep } from "./ledger/Sweep.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
 
 export interface ReconcilerConfig {
   /** How long a request waits for the transaction it was told of. */
   readonly patience: Duration.Duration
-  /** Pause between two looks of the background sweeper. */
+  /** Pause between two sweeps, and the least time between two inquiries that agree. */
   readonly sweepEvery: Duration.Duration
 }
 
-/** Seconds until an open attempt is looked at again, by how often it was looked at: 2, 4, 8 … 60. */
-export const nextLook = (checks: number) => Math.min(60, 2 ** Math.min(checks + 1, 6))
+/** Seconds until a pending attempt is inquired about again, by how often it was: 2, 4, 8 … 60. */
+export const retryAfterSeconds = (checks: number) => Math.min(60, 2 ** Math.min(checks + 1, 6))
 
-/** Attempts one sweep takes at once, and the first look after a start. */
+/** Attempts one sweep takes at once, and the first one after a start. */
 const sweepSize = 50
 const startSize = 1000
 
-/** Milliseconds a sweep keeps what it took, and how far ahead the first look reaches. */
+/** Milliseconds a sweep keeps what it took, and how far ahead the first one reaches. */
 const leaseMillis = 60_000
 const startAheadMillis = 86_400_000
 
@@ -33,11 +34,11 @@ export class Reconciler extends Context.Service<
   {
     /**
      * Looks for evidence and ends the attempt when there is any; otherwise it stays pending.
-     * `submission` is what settlement just said, absent when nobody was asked.
+     * `submission` is what settlement has just reported, absent when nobody was asked.
      */
-    conclude(attempt: Attempt, submission?: Submission): Effect.Effect<Attempt, SqlError.SqlError | Schema.SchemaError>
-    /** Concludes every attempt that is due; returns how many were looked at. */
-    readonly sweep: Effect.Effect<number, SqlError.SqlError | Schema.SchemaError>
+    conclude(attempt: Attempt, submission?: Submission): Effect.Effect<Attempt>
+    /** Concludes every attempt that is due; returns how many were taken. */
+    readonly sweep: Effect.Effect<number>
   }
 >()("spirit-altar/payments/Reconciler") {
   static readonly layer = (config: ReconcilerConfig) =>
@@ -46,25 +47,30 @@ export class Reconciler extends Context.Service<
       Effect.gen(function* () {
         const chain = yield* Chain
         const cards = yield* CardProcessor
-        const ledger = yield* PaymentLedger
+        const { settle } = yield* Settle
+        const { fail, failUnsent } = yield* Fail
+        const pending = yield* Sweep
         const settlement = yield* Settlement
 
         const apart = Duration.toMillis(config.sweepEvery)
 
-        const defer = Effect.fnUntraced(function* (attempt: Attempt, look: Look) {
+        const defer = Effect.fnUntraced(function* (attempt: Attempt, inquiry: OpenInquiry) {
           const now = yield* Clock.currentTimeMillis
-          // A look that would fail it is repeated as soon as it counts.
-          const pause = typeof look.doubt === "string" ? apart : nextLook(attempt.checks) * 1000
-          yield* ledger.defer(attempt.id, look, now + pause)
+          // An inquiry that would fail it is repeated as soon as it counts.
+          const pause = typeof inquiry.verdict === "string" ? apart : retryAfterSeconds(attempt.checks) * 1000
+          yield* pending.defer(attempt.id, inquiry, now + pause)
           return attempt
         })
 
-        /** One answer may come from a node that is behind: an attempt fails when two looks, a sweep apart, agree. */
-        const doubt = Effect.fnUntraced(function* (attempt: Attempt, look: Look & { readonly doubt: string }) {
-          const before = attempt.doubt
-          return before?.reason === look.doubt && before.ageMillis >= apart
-            ? yield* ledger.fail(attempt.id, look.doubt, before)
-            : yield* defer(attempt, look)
+        /** One answer may come from a node that is behind: an attempt fails when two inquiries, a sweep apart, agree. */
+        const failIfAgreed = Effect.fnUntraced(function* (
+          attempt: Attempt,
+          inquiry: OpenInquiry & { readonly verdict: string },
+        ) {
+          const before = attempt.pendingFailure
+          return before?.reason === inquiry.verdict && before.ageMillis >= apart
+            ? yield* fail(attempt.id, inquiry.verdict, before)
+            : yield* defer(attempt, inquiry)
         })
 
         const concludeOnChain: (
@@ -72,69 +78,67 @@ export class Reconciler extends Context.Service<
           payment: ChainPayment,
           submission: Submission | undefined,
           isFirst: boolean,
-        ) => Effect.Effect<Attempt, SqlError.SqlError | Schema.SchemaError> = Effect.fnUntraced(
-          function* (attempt, payment, submission, isFirst) {
-            const reference = Option.orElse(hintOf(submission), () => payment.transaction)
-            const refused = submission?._tag === "Refused" ? submission : undefined
-            const unsent = isFirst && refused?.unsent === true ? refused.reason : undefined
-            // What our own relayer refuses is about what it saw, and holds for this look alone.
-            const refusal = submission && (refused === undefined || refused.unsent === true ? null : refused.reason)
-            const found = yield* chain
-              .evidence({
-                authorization: payment.authorization,
-                fromBlock: payment.fromBlock,
-                transaction: reference,
-                patience: isFirst ? config.patience : Duration.zero,
-              })
-              .pipe(
-                Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
-                Effect.option,
-              )
-            if (Option.isNone(found)) return yield* defer(attempt, { reference, refusal })
-            const evidence = found.value
-            if (evidence._tag === "Paid") {
-              const { block, transaction } = evidence
-              return yield* ledger.settle(attempt.id, { rail: "x402", payment, transaction, block: block.number })
-            }
-            if (evidence._tag === "Void") yield* settlement.abandon(attempt)
-            // What was never sent and is unused, nobody but its payer can bring to the chain any more.
-            const reason =
-              evidence._tag === "Void"
-                ? evidence.reason
-                : unsent === undefined
-                  ? refusalThatHolds(evidence, submission === undefined ? attempt.refusal : refused?.reason)
-                  : evidence.unused && unsent !== alreadyUsed
-                    ? unsent
-                    : undefined
-            if (reason === undefined) {
-              // Nobody else has just handed it in, and it lives: it goes to the chain again if it is not on its way.
-              const again =
-                submission === undefined && evidence._tag === "Open" && evidence.unused
-                  ? yield* settlement.again(attempt, payment)
-                  : Option.none()
-              return Option.isSome(again)
-                ? yield* concludeOnChain(attempt, payment, again.value, false)
-                : yield* defer(attempt, { reference, refusal, doubt: null })
-            }
-            return unsent !== undefined
-              ? yield* ledger.failUnsent(attempt.id, reason)
-              : yield* doubt(attempt, { reference, refusal, doubt: reason })
-          },
-        )
+        ) => Effect.Effect<Attempt> = Effect.fnUntraced(function* (attempt, payment, submission, isFirst) {
+          const reference = Option.orElse(hintOf(submission), () => payment.transaction)
+          const refused = submission?._tag === "Refused" ? submission : undefined
+          const unsent = isFirst && refused?.unsent === true ? refused.reason : undefined
+          // What our own relayer refuses is about what it saw, and holds for this inquiry alone.
+          const refusal = submission && (refused === undefined || refused.unsent === true ? null : refused.reason)
+          const found = yield* chain
+            .evidence({
+              authorization: payment.authorization,
+              fromBlock: payment.fromBlock,
+              transaction: reference,
+              patience: isFirst ? config.patience : Duration.zero,
+            })
+            .pipe(
+              Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
+              Effect.option,
+            )
+          if (Option.isNone(found)) return yield* defer(attempt, { reference, refusal })
+          const evidence = found.value
+          if (evidence._tag === "Paid") {
+            const { block, transaction } = evidence
+            return yield* settle(attempt.id, { rail: "x402", payment, transaction, block: block.number })
+          }
+          if (evidence._tag === "Void") yield* settlement.abandon(attempt)
+          // What was never sent and is unused, nobody but its payer can bring to the chain any more.
+          const reason =
+            evidence._tag === "Void"
+              ? evidence.reason
+              : unsent === undefined
+                ? refusalThatHolds(evidence, submission === undefined ? attempt.refusal : refused?.reason)
+                : evidence.unused && unsent !== alreadyUsed
+                  ? unsent
+                  : undefined
+          if (reason === undefined) {
+            // Nobody else has just handed it in, and it lives: it goes to the chain again if it is not on its way.
+            const resubmitted =
+              submission === undefined && evidence._tag === "Open" && evidence.unused
+                ? yield* settlement.resubmit(attempt, payment)
+                : Option.none()
+            return Option.isSome(resubmitted)
+              ? yield* concludeOnChain(attempt, payment, resubmitted.value, false)
+              : yield* defer(attempt, { reference, refusal, verdict: null })
+          }
+          return unsent !== undefined
+            ? yield* failUnsent(attempt.id, reason)
+            : yield* failIfAgreed(attempt, { reference, refusal, verdict: reason })
+        })
 
         /** Asking what became of a card's charge is asking for the charge, under its one key. */
         const concludeCard = Effect.fnUntraced(function* (attempt: Attempt, payment: CardPayment) {
           const evidence = yield* cards.evidence(attempt, payment)
           switch (evidence._tag) {
             case "Paid":
-              return yield* ledger.settle(attempt.id, { rail: "card", intent: evidence.intent })
+              return yield* settle(attempt.id, { rail: "card", intent: evidence.intent })
             case "Void":
-              // The processor's own ruling on its own charge is one look; that it finds none is the absence of one.
+              // The processor's own ruling on its own charge is one inquiry; that it finds none is the absence of one.
               return evidence.isRuling
-                ? yield* ledger.fail(attempt.id, evidence.reason)
-                : yield* doubt(attempt, { reference: Option.none(), doubt: evidence.reason })
+                ? yield* fail(attempt.id, evidence.reason)
+                : yield* failIfAgreed(attempt, { reference: Option.none(), verdict: evidence.reason })
             case "Open":
-              return yield* defer(attempt, { reference: evidence.intent, doubt: null })
+              return yield* defer(attempt, { reference: evidence.intent, verdict: null })
           }
         })
 
@@ -147,22 +151,22 @@ export class Reconciler extends Context.Service<
 
         const concludeDue = Effect.fn("Reconciler.concludeDue")(function* (limit: number, aheadMillis: number) {
           const now = yield* Clock.currentTimeMillis
-          const due = yield* ledger.due(limit, now + aheadMillis, leaseMillis)
+          const { attempts, taken } = yield* pending.lease(limit, now + aheadMillis, leaseMillis)
           yield* Effect.forEach(
-            due,
+            attempts,
             (attempt) =>
               Effect.catchCause(conclude(attempt), (cause) =>
                 Effect.logError("An attempt could not be reconciled", attempt.id, cause),
               ),
             { concurrency: 8, discard: true },
           )
-          return due.length
+          return taken
         })
 
         const sweep = concludeDue(sweepSize, 0)
         const carryOn = Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logError("The sweep failed", cause))
 
-        // At the start every pending attempt is looked at, leased or not: its server may have been killed.
+        // At the start every pending attempt is inquired about, leased or not: its server may have been killed.
         yield* concludeDue(startSize, startAheadMillis).pipe(
           carryOn,
           // Where more is due than one sweep takes, the next one follows at once.

@@ -1,4 +1,4 @@
-/** Hands a signed authorization to whoever brings it on chain, and reports only what it was told. */
+/** Hands a signed authorization to whoever brings it on chain, and reports only what it was answered. */
 import { Context, type Effect, type Option } from "effect"
 import type { Hex } from "viem"
 import type { PaymentRequirements } from "../../schema/payments/Payment.ts"
@@ -16,7 +16,7 @@ export interface SettlementRequest {
 }
 
 /**
- * What settlement said. None of it is evidence: `Submitted` names a transaction to look at, `Refused`
+ * What settlement reported. None of it is evidence: `Submitted` names a transaction to look for, `Refused`
  * means that nothing was or will be broadcast by this call, `Unclear` is everything else. Only our own relayer knows,
  * and says by `unsent`, that no broadcast of this attempt is noted, and therefore none was ever tried by it.
  */
@@ -34,7 +34,7 @@ export class Settlement extends Context.Service<
      * Hands an attempt in again that is certainly not on its way, or hurries one that is stuck; none where it may be on
      * its way, or nobody can know. Never fails.
      */
-    again(attempt: Attempt, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
+    resubmit(attempt: Attempt, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
     /** Frees the place in the queue of a transaction that can no longer pay, and that no block takes. Never fails. */
     abandon(attempt: Attempt): Effect.Effect<void>
     /** Whether one more settlement could be paid for, as far as is known. */

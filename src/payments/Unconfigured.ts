@@ -1,25 +1,25 @@
 /** A server without payments: nothing about money can happen. */
 import { Effect, Layer } from "effect"
 import { CardRail } from "./card/CardRail.ts"
-import { PaymentVerifier } from "./x402/PaymentVerifier.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement } from "./Settlement.ts"
-import { Purses } from "./ledger/Purses.ts"
+import { PayerBalances } from "./x402/PayerBalances.ts"
 import { UsedAuthorizations } from "./x402/UsedAuthorizations.ts"
+import { Verifier } from "./x402/Verifier.ts"
 
 const unreachable = Effect.die("payments are not configured")
 
 /** Attempts of an earlier configuration stay as they are. */
 export const layer = Layer.mergeAll(
-  Layer.succeed(PaymentVerifier, PaymentVerifier.of({ verify: () => unreachable })),
+  Layer.succeed(Verifier, Verifier.of({ verify: () => unreachable })),
   CardRail.off,
-  Layer.succeed(Purses, Purses.of({ look: () => unreachable, before: () => unreachable })),
+  Layer.succeed(PayerBalances, PayerBalances.of({ current: () => unreachable, beforePayments: () => unreachable })),
   Layer.succeed(UsedAuthorizations, UsedAuthorizations.of({ trace: () => unreachable })),
   Layer.succeed(
     Settlement,
     Settlement.of({
       submit: () => unreachable,
-      again: () => unreachable,
+      resubmit: () => unreachable,
       abandon: () => unreachable,
       solvent: Effect.succeed(true),
     }),

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto"
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
-import { addressTopic, authorizationUsed } from "../../src/payments/x402/Eip3009.ts"
+import { pad, toEventSelector } from "viem"
 import { usdc } from "../../src/payments/PaymentTerms.ts"
 
 type Hex = `0x${string}`
@@ -29,6 +29,9 @@ const balanceOfSelector = "0x70a08231"
 
 /** The logs of every transaction the facilitator made up, for the node to show. */
 const logsOf = new Map<string, ReadonlyArray<object>>()
+
+const authorizationUsed = toEventSelector("AuthorizationUsed(address,bytes32)")
+const addressTopic = (address: Hex) => pad(address, { size: 32 }).toLowerCase()
 
 const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, "0")}`
 

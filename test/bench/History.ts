@@ -33,9 +33,9 @@ const receipt = JSON.stringify({
 const fillActs = Effect.fnUntraced(function* ({ acts }: Sizes) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, network, asset, pay_to, payer,
-      nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, state, accepted_at, ended_at, next_check_at)
+      nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, state, finality, accepted_at, ended_at, next_check_at)
     SELECT ('00000000-0000-4000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'bench-key-' || n, '', 'lightDay', '', '{}',
-      'eip155:84532', '0x', '0x', ${payer}, '0x' || n, 10000, 0, 9999999999, '0x', '{}', 0, 'settled',
+      'eip155:84532', '0x', '0x', ${payer}, '0x' || n, 10000, 0, 9999999999, '0x', '{}', 0, 'settled', 'final',
       timestamptz '2026-01-01' + n * interval '1 second', timestamptz '2026-01-01' + n * interval '1 second', now()
     FROM generate_series(1, ${acts}::int) AS n`
   yield* sql`INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record)

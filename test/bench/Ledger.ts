@@ -1,11 +1,13 @@
-/** Our own ledger and chain in this process: seeds the stones the reads are measured on, and appends through `PaymentLedger.settle`. */
+/** Our own ledger and chain in this process: seeds the stones the reads are measured on, and appends through `Settle.settle`. */
 import { randomBytes } from "node:crypto"
 import { Effect, Layer, ManagedRuntime, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../../src/altar/witness/WitnessStones.ts"
 import { PaidActs } from "../../src/payments/PaidAct.ts"
-import { type NewAttempt, PaymentLedger } from "../../src/payments/ledger/PaymentLedger.ts"
+import { Claim, type NewAttempt } from "../../src/payments/ledger/Claim.ts"
+import * as PaymentLedger from "../../src/payments/ledger/Ledger.ts"
+import { Settle } from "../../src/payments/ledger/Settle.ts"
 import type { ChainPayment } from "../../src/payments/Payment.ts"
 import { PaymentTerms, usdc } from "../../src/payments/PaymentTerms.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
@@ -85,7 +87,7 @@ export const open = (url: string): Ledger => {
   return {
     claim: (count) =>
       runtime.runPromise(
-        Effect.flatMap(PaymentLedger, (ledger) =>
+        Effect.flatMap(Claim, (ledger) =>
           Effect.forEach(
             Array.from({ length: count }, intent),
             (attempt) =>
@@ -98,7 +100,7 @@ export const open = (url: string): Ledger => {
       ),
     settle: (ids, width) =>
       runtime.runPromise(
-        Effect.flatMap(PaymentLedger, (ledger) =>
+        Effect.flatMap(Settle, (ledger) =>
           Effect.forEach(
             ids,
             (id) => ledger.settle(id, { rail: "x402", payment: newPayment(), transaction: newHash(), block: 100n }),

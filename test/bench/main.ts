@@ -131,7 +131,7 @@ try {
 console.log(`
 ${table(rows)}
 
-Chain appends: PaymentLedger.settle with ${Contest.waiting} attempts waiting at once (stone, act and stored answer, up to 128 in one
+Chain appends: Settle.settle with ${Contest.waiting} attempts waiting at once (stone, act and stored answer, up to 128 in one
 transaction); the peer's: one transaction a stone. Without HTTP; the CPU is that of the benchmark's own process.
 ${availableParallelism()} cores are shared by the measured server, PostgreSQL, the doubles and the load generator.
 ${contest.about}; Node ${process.version}.`)

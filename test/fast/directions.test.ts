@@ -27,6 +27,8 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
     "payments know no act and no room",
   ],
   [/^src\/payments\/(?!PaidHttp)/u, /^effect\/http$|^src\/platform\/http/u, "the pipeline knows no HTTP server"],
+  [/^src\/payments\/(?!ledger\/|PaidAct)/u, /^effect\/sql$/u, "payments are stored by the ledger alone"],
+  [/^src\/payments\/ledger\//u, /^src\/payments\/(?:x402|card)/u, "the ledger asks no chain and no card processor"],
   [/^src\/altar\//u, /^(?:src|schema)\/room/u, "the altar does not know the room"],
   [/^src\/room\//u, /^(?:src|schema)\/(?:altar|payments)/u, "the room does not know the altar"],
   [/^src\/limits\//u, /^(?:src|schema)\/(?:altar|payments|room)/u, "limits know nobody"],
@@ -57,7 +59,7 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
 ]
 
 /** The remote facilitator and the card processor are asked over HTTP: clients, not servers. */
-const excused = new Set(["src/payments/x402/FacilitatorSettlement.ts", "src/payments/card/CardProcessor.ts"])
+const excused = new Set(["src/payments/x402/Facilitator.ts", "src/payments/card/CardProcessor.ts"])
 
 describe("directions", () => {
   it.each(rules.map(([from, never, why]) => ({ why, from, never })))("$why", ({ from, never }) => {

@@ -4,7 +4,7 @@ import { normalize, normalizedLength } from "../../schema/altar/Commitment.ts"
 import { spiritOf } from "../../schema/altar/Spirit.ts"
 import { chainHash, seal } from "../../src/altar/Hashes.ts"
 import { canonicalJson } from "../../src/platform/CanonicalJson.ts"
-import { nextLook } from "../../src/payments/Reconciler.ts"
+import { retryAfterSeconds } from "../../src/payments/Reconciler.ts"
 
 describe("commitment", () => {
   it("is SHA-256 over salt, NUL and normalized words", () => {
@@ -56,6 +56,6 @@ describe("deterministic choices", () => {
     )
   })
   it("looks again after 2, 4, 8 … 60 seconds", () => {
-    assert.deepStrictEqual([0, 1, 2, 5, 50].map(nextLook), [2, 4, 8, 60, 60])
+    assert.deepStrictEqual([0, 1, 2, 5, 50].map(retryAfterSeconds), [2, 4, 8, 60, 60])
   })
 })

@@ -3,7 +3,7 @@ import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Logger } from "effect"
 import { createPublicClient, HttpRequestError, http, RpcRequestError } from "viem"
-import { unavailable } from "../../src/payments/x402/Chain.ts"
+import { unavailable } from "../../src/payments/x402/ChainUnavailable.ts"
 
 const url = "https://node.example/v2/SECRETKEY"
 const body = { method: "eth_call", params: ["SIGNATURE"] }

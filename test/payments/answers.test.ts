@@ -8,7 +8,7 @@ import { answerLimit } from "../../src/platform/Answers.ts"
 import { CardProcessor } from "../../src/payments/card/CardProcessor.ts"
 import { Chain } from "../../src/payments/x402/Chain.ts"
 import type { SignedAuthorization } from "../../src/payments/x402/Eip3009.ts"
-import * as FacilitatorSettlement from "../../src/payments/x402/FacilitatorSettlement.ts"
+import * as Facilitator from "../../src/payments/x402/Facilitator.ts"
 import type { CardPayment } from "../../src/payments/Payment.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
 import { json, serve } from "../support/Loopback.ts"
@@ -83,9 +83,7 @@ const facilitator = (url: string) =>
     settlement.submit({ attempt: attempt.id, authorization, requirements, payload: "{}" }),
   ).pipe(
     Effect.provide(
-      FacilitatorSettlement.layer({ url, key: Option.none(), timeout: patience }).pipe(
-        Layer.provide(NodeHttpClient.layerUndici),
-      ),
+      Facilitator.layer({ url, key: Option.none(), timeout: patience }).pipe(Layer.provide(NodeHttpClient.layerUndici)),
     ),
   )
 
@@ -114,13 +112,10 @@ const attempt: Attempt = {
   payment,
   number: null,
   state: "pending",
-  reason: null,
   acceptedAt: new Date().toISOString(),
   checks: 0,
   refusal: null,
-  doubt: null,
-  answer: null,
-  paymentResponse: null,
+  pendingFailure: null,
 }
 
 const processor = (url: string) =>

@@ -79,7 +79,7 @@ describe("a charge that was made, whose answer", { concurrent: true }, () => {
     )
   }
 
-  it.live("is the processor's own mistake, is found by the name of the attempt", () =>
+  it.live("is the processor's own server error, is found by the id of the attempt", () =>
     Effect.gen(function* () {
       const { bank, first, purchase } = yield* suffer("error500After")
       assert.strictEqual(first.status, 201, first.text)
@@ -88,7 +88,7 @@ describe("a charge that was made, whose answer", { concurrent: true }, () => {
     }).pipe(Effect.provide(carded())),
   )
 
-  it.live("never comes, is found by name once its key is forgotten, and not asked for again", () =>
+  it.live("never comes, is found by the id of the attempt once its key is forgotten, and not asked for again", () =>
     Effect.gen(function* () {
       const { bank, purchase } = yield* suffer("dropAfter")
       yield* bank.calm
@@ -163,7 +163,7 @@ describe("a charge that was not made, because the processor", { concurrent: true
     )
   }
 
-  it.live("kept the request to itself, happens once when it lets go", () =>
+  it.live("held the request back, happens once when it is released", () =>
     Effect.gen(function* () {
       const { bank, first, purchase, trap } = yield* suffer("holdBefore")
       assertPending(purchase, first)
@@ -177,22 +177,24 @@ describe("a charge that was not made, because the processor", { concurrent: true
     }).pipe(Effect.provide(carded())),
   )
 
-  it.live("keeps its own mistake under the key, stays open until that is certain, and then frees everything", () =>
-    Effect.gen(function* () {
-      const { bank, first, purchase } = yield* suffer("error500Before")
-      assertPending(purchase, first)
-      yield* bank.calm
-      assertPending(purchase, yield* reconcile(purchase))
-      yield* hoursPass(purchase, 20)
-      const { charges } = bank.asked()
-      assertPending(purchase, yield* reconcile(purchase))
-      yield* hoursPass(purchase, 4)
-      assertPending(purchase, yield* reconcile(purchase))
-      yield* aSweepLater(purchase)
-      assert.strictEqual((yield* reconcile(purchase)).json["reason"], "card_never_charged")
-      assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
-      yield* assertFailed(purchase, "card_never_charged")
-    }).pipe(Effect.provide(carded())),
+  it.live(
+    "keeps its own server error under the key, stays open until no charge is certain, and then frees everything",
+    () =>
+      Effect.gen(function* () {
+        const { bank, first, purchase } = yield* suffer("error500Before")
+        assertPending(purchase, first)
+        yield* bank.calm
+        assertPending(purchase, yield* reconcile(purchase))
+        yield* hoursPass(purchase, 20)
+        const { charges } = bank.asked()
+        assertPending(purchase, yield* reconcile(purchase))
+        yield* hoursPass(purchase, 4)
+        assertPending(purchase, yield* reconcile(purchase))
+        yield* aSweepLater(purchase)
+        assert.strictEqual((yield* reconcile(purchase)).json["reason"], "card_never_charged")
+        assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
+        yield* assertFailed(purchase, "card_never_charged")
+      }).pipe(Effect.provide(carded())),
   )
 
   it.live("refuses the token, ends at once", () =>

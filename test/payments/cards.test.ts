@@ -168,7 +168,7 @@ layer(carded(), { excludeTestServices: true })("a server that takes cards", (it)
     }),
   )
 
-  it.effect("lights a nameless light on a candle by card, and every page can show it", () =>
+  it.effect("lights an anonymous light on a candle by card, and every page can show it", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const candle = yield* send(yield* prepare(url))
@@ -204,7 +204,7 @@ layer(carded(), { excludeTestServices: true })("a server that takes cards", (it)
     }),
   )
 
-  it.effect("tells a declined card so once, charges nothing, and sells the next one", () =>
+  it.effect("refuses a declined card, charges nothing, and sells to the next one", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const bank = yield* Processor

@@ -108,7 +108,7 @@ const onItsOwn = <A, E>(test: Effect.Effect<A, E, LocalChain | Scope.Scope>) =>
   test.pipe(Effect.scoped, Effect.provide(Layer.orDie(chain)))
 
 describe("a transfer that paid", { concurrent: true }, () => {
-  it.live("is never called anything else, whichever node forgets what", () =>
+  it.live("is proven or left open, and never called unpaid, whichever node forgets what", () =>
     Effect.gen(function* () {
       const { authorization, before, look, seen } = yield* scene
       const transaction = yield* broadcast(authorization)

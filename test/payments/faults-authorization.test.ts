@@ -109,7 +109,7 @@ describe("before settlement", { concurrent: true }, () => {
 describe("between verification and broadcast", { concurrent: true }, () => {
   for (const settledBy of ["relayer", "facilitator"] as const) {
     const when = settledBy === "relayer" ? "at once" : "when two looks agree"
-    it.live(`money that leaves ends the payment ${when} (${settledBy})`, () =>
+    it.live(`a wallet that is emptied ends the payment ${when} (${settledBy})`, () =>
       Effect.gen(function* () {
         const { url } = yield* World
         const { facilitator, rpc } = yield* Wires
@@ -200,7 +200,7 @@ describe("a transfer that reverts", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("becomes a stone when somebody brings it on the chain after all", () =>
+  it.live("settles when somebody else brings it on the chain after all", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { fund } = yield* LocalChain
@@ -213,7 +213,7 @@ describe("a transfer that reverts", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("costs none of its twenty neighbours theirs", () =>
+  it.live("fails none of the twenty payments beside it", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Wires
@@ -240,7 +240,7 @@ describe("a transfer that reverts", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer", "10 seconds"))),
   )
 
-  it.live("found before its broadcast, costs none of its twenty neighbours theirs", () =>
+  it.live("that is found before its broadcast fails none of the twenty payments beside it", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Wires

@@ -42,7 +42,7 @@ describe("a node that cannot be asked at verification", { concurrent: true }, ()
 })
 
 describe("a database that hangs up", { concurrent: true }, () => {
-  it.live("behind the COMMIT of a stone has set it", () =>
+  it.live("after the COMMIT of a stone has recorded it", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { database } = yield* Wires
@@ -57,7 +57,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("before the COMMIT of a stone has not, and reconciling sets it", () =>
+  it.live("before the COMMIT of a stone has not recorded it, and reconciling does", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { database } = yield* Wires
@@ -74,7 +74,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("behind the intent leaves it open until it can no longer be paid", () =>
+  it.live("after the intent was written leaves it open until it can no longer be paid", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { database } = yield* Wires
@@ -90,7 +90,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("before the intent has taken nothing, and the same payment is good afterwards", () =>
+  it.live("before the intent was written has taken nothing, and the same payment is good afterwards", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { database } = yield* Wires

@@ -169,7 +169,7 @@ describe("a node that", { concurrent: true }, () => {
       }).pipe(Effect.provide(wired("relayer"))),
     )
 
-    it.live(`${what}, and comes to its senses`, () =>
+    it.live(`${what}, and answers again later`, () =>
       Effect.gen(function* () {
         const { rpc } = yield* Wires
         rpc.arm(method, fault)
@@ -219,7 +219,7 @@ describe("a node that", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("falls silent behind the broadcast blames nobody, and answers later", () =>
+  it.live("falls silent after the broadcast leaves the payment pending until it answers", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Wires

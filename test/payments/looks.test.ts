@@ -74,7 +74,7 @@ describe("a paid attempt", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("is found in a block before the head that was seen when it was taken", () =>
+  it.live("is found in a block below the head that was seen when it was claimed", () =>
     Effect.gen(function* () {
       const { purchase, url } = yield* unsent
       const { nonce, payer, signature, validBefore } = purchase
@@ -95,7 +95,7 @@ describe("a paid attempt", { concurrent: true }, () => {
 })
 
 describe("an attempt that was never paid", { concurrent: true }, () => {
-  it.live("fails by two looks that are a sweep apart, however many look at once", () =>
+  it.live("fails once two inquiries a sweep apart agree, however many servers inquire at once", () =>
     Effect.gen(function* () {
       const { purchase, url } = yield* unsent
       yield* Purchase.outlive
@@ -109,7 +109,7 @@ describe("an attempt that was never paid", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("does not fail by two looks with another between them that found it open", () =>
+  it.live("does not fail when an inquiry between two verdicts found it open", () =>
     Effect.gen(function* () {
       const { purchase, rpc, url } = yield* unsent
       const before = yield* height
@@ -126,7 +126,7 @@ describe("an attempt that was never paid", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("keeps the first look over a time in which nobody can be asked", () =>
+  it.live("keeps the first verdict while the node cannot be asked", () =>
     Effect.gen(function* () {
       const { purchase, rpc, url } = yield* unsent
       yield* Purchase.outlive

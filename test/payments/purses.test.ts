@@ -125,7 +125,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer", "20 seconds"))),
   )
 
-  it.live("is not charged in its books for what has left its balance and is not recorded yet", () =>
+  it.live("is not overdrawn by a payment that has left its balance and is not recorded yet", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Wires
@@ -143,7 +143,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer", "20 seconds"))),
   )
 
-  it.live("is free again when its payment has failed", () =>
+  it.live("can spend its balance again when its payment has failed", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Wires
@@ -164,7 +164,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
   )
 })
 
-describe("a rich wallet", { concurrent: true }, () => {
+describe("a wallet with funds for many purchases", { concurrent: true }, () => {
   it.live("has 64 open payments at most, and is told to wait with the next", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -88,8 +88,8 @@ describe("a relayer without gas", { concurrent: true }, () => {
   )
 })
 
-describe("a payment that never left", { concurrent: true }, () => {
-  it.live("is broadcast by who looks for it, once, however many look", () =>
+describe("a payment that its own request did not broadcast", { concurrent: true }, () => {
+  it.live("is broadcast once by a reconciliation, however many there are", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { database, rpc } = yield* Wires
@@ -108,7 +108,7 @@ describe("a payment that never left", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("because its wallet was about to be empty, on the pending state, costs us nothing", () =>
+  it.live("because the pending state empties its wallet, costs us nothing", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Wires
@@ -147,7 +147,7 @@ describe("a payment that never left", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer", "10 seconds"))),
   )
 
-  it.live("as its own request sees it, but was sent by another look, is not called unpaid", () =>
+  it.live("and that a reconciliation broadcast meanwhile, is not called unpaid", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Wires
@@ -176,7 +176,7 @@ describe("a payment that never left", { concurrent: true }, () => {
     }).pipe(Effect.provide(wired("relayer", "10 seconds"))),
   )
 
-  it.live("is handed in by who looks for it without waiting for a block", () =>
+  it.live("is broadcast by a reconciliation that does not wait for a block", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { database, rpc } = yield* Wires
@@ -280,8 +280,8 @@ const slow: Hex = `0x620186a05b60019003806004576000${agrees}`
 const contract = (purchase: Purchase.Purchase, bytecode: Hex) =>
   Purchase.onChain((client) => client.setCode({ address: purchase.payer.address, bytecode }))
 
-describe("a wallet whose contract is not what it seems", { concurrent: true }, () => {
-  it.live("is asked as the relayer asks it, before anything is claimed", () =>
+describe("a wallet whose contract answers the relayer otherwise", { concurrent: true }, () => {
+  it.live("is simulated with the relayer as its caller, before anything is claimed", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const purchase = yield* Purchase.prepare(url)

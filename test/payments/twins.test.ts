@@ -5,8 +5,8 @@ import * as Purchase from "../support/Purchase.ts"
 import { Wires, wired } from "../support/Wires.ts"
 import { World } from "../support/World.ts"
 
-describe("a payment that is looked at while its twin settles", { concurrent: true }, () => {
-  it.live("is answered with what its twin bought", () =>
+describe("a payment that is verified while a duplicate of its request settles", { concurrent: true }, () => {
+  it.live("is answered with what the duplicate bought", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Wires
@@ -25,7 +25,7 @@ describe("a payment that is looked at while its twin settles", { concurrent: tru
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("under another body is a conflict, and not a bad payment", () =>
+  it.live("under another body is a conflict, and not an invalid payment", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Wires

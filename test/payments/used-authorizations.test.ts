@@ -90,7 +90,7 @@ const assertUntold = (answer: Answer) => {
 const seconds = () => Math.floor(Date.now() / 1000)
 
 describe("an authorization that another attempt holds", { concurrent: true }, () => {
-  it.live("is that attempt's after it settled, whatever else it is presented for", () =>
+  it.live("belongs to that attempt after it settled, whatever else it is presented for", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const purchase = yield* Purchase.prepare(url)
@@ -102,7 +102,7 @@ describe("an authorization that another attempt holds", { concurrent: true }, ()
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("is still its own once its time is over", () =>
+  it.live("belongs to that attempt after the authorization has expired", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const end = seconds() + 20
@@ -114,7 +114,7 @@ describe("an authorization that another attempt holds", { concurrent: true }, ()
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("is that attempt's while the node cannot be asked", () =>
+  it.live("belongs to that attempt while the node cannot be asked", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Wires
@@ -179,7 +179,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
     }).pipe(Effect.provide(wired("relayer"))),
   )
 
-  it.live("is looked for with four others at most", () =>
+  it.live("is searched for by at most four requests at once", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Wires

@@ -24,7 +24,7 @@ export interface CardProcessorConfig {
   readonly timeout: Duration.Duration
 }
 
-/** The version that knows granted tokens (x402.md §7). */
+/** The version of the processor's interface that knows granted tokens. */
 const apiVersion = "2026-07-29.preview"
 
 /**

@@ -6,7 +6,7 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import type { SoldAct } from "../PaidAct.ts"
 import { type CardPayment, centsOf } from "../Payment.ts"
-import { PaymentRejected } from "../x402/PaymentVerifier.ts"
+import { PaymentRejected } from "../PaymentRejected.ts"
 
 /** What a challenge is made for. */
 export interface CardRequest {
@@ -28,7 +28,7 @@ export interface CardRailConfig {
 /** How long a challenge can be answered, in milliseconds. */
 const challengeLife = 300_000
 
-/** The processor charges no less (x402.md §7). */
+/** The processor charges no less. */
 const leastCents = 50n
 
 /** Whether an act can be sold for a card at all. */

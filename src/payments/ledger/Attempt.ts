@@ -1,17 +1,19 @@
 /** A paid request once its intent is on disk: what was asked, what was signed, and how it ended. */
-import type { Schema } from "effect"
-import { type Payment, paymentOf, type PaymentRow } from "../Payment.ts"
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { rowReader } from "../../platform/Sql.ts"
+import { type Payment, paymentColumns, readPayment } from "../Payment.ts"
 
-/** One look's reason to end an attempt as unpaid, which a later look has to agree with. */
-export interface Doubt {
+/** One inquiry's reason to end an attempt as unpaid, which a later inquiry has to agree with. */
+export interface FailureVerdict {
   readonly reason: string
   /** RFC 3339 UTC with milliseconds, by the database's clock. */
   readonly at: string
-  /** Milliseconds that had passed when the attempt was read, by the database's clock. */
+  /** Milliseconds that had passed when the attempt was read, by the database's clock: those of several servers differ. */
   readonly ageMillis: number
 }
 
-export interface Attempt {
+interface AttemptFacts {
   readonly id: string
   readonly idempotencyKey: string
   /** SHA-256 over method, canonical URL and canonical body. */
@@ -22,67 +24,103 @@ export interface Attempt {
   /** Atomic USDC, however it is paid. */
   readonly amountAtomic: bigint
   readonly payment: Payment
+  /** The number drawn from the pool, if the act claims one. */
   readonly number: number | null
-  readonly state: "pending" | "settled" | "failed"
-  readonly reason: string | null
   /** What a facilitator refused it with, before any broadcast as it says. */
   readonly refusal: string | null
-  /** Why the last look would have failed it; null when that look found it open, or none did find anything. */
-  readonly doubt: Doubt | null
+  /** Why the last inquiry would have failed it; null when that one found it open, or none did find anything. */
+  readonly pendingFailure: FailureVerdict | null
   /** RFC 3339 UTC with milliseconds, as are all times here. */
   readonly acceptedAt: string
   readonly checks: number
+}
+
+export interface PendingAttempt extends AttemptFacts {
+  readonly state: "pending"
+}
+
+export interface SettledAttempt extends AttemptFacts {
+  readonly state: "settled"
   /** The exact first answer; its last member is `"replayed":false`. */
-  readonly answer: string | null
+  readonly answer: string
   /** What the answer says of the payment in its header. */
-  readonly paymentResponse: string | null
+  readonly paymentResponse: string
 }
 
-/** The row as the driver returns it. */
-export interface AttemptRow extends PaymentRow {
-  readonly id: string
-  readonly idempotencyKey: string
-  readonly fingerprint: string
-  readonly act: string
-  readonly url: string
-  readonly input: string
-  readonly poolNumber: number | null
-  readonly state: "pending" | "settled" | "failed"
-  readonly reason: string | null
-  readonly refusal: string | null
-  readonly doubtedReason: string | null
-  readonly doubtedAt: Date | null
-  readonly doubtAge: number | null
-  readonly acceptedAt: Date
-  readonly checks: number
-  readonly answer: string | null
-  readonly paymentResponse: string | null
+export interface FailedAttempt extends AttemptFacts {
+  readonly state: "failed"
+  readonly reason: string
 }
 
-/** Milliseconds since the doubt, by the database's clock: those of several servers may differ. */
-export const doubtAge = "(extract(epoch FROM now() - doubted_at) * 1000)::float8 AS doubt_age"
+export type Attempt = PendingAttempt | SettledAttempt | FailedAttempt
 
-export const doubtOf = (row: Pick<AttemptRow, "doubtedReason" | "doubtedAt" | "doubtAge">): Doubt | null =>
-  row.doubtedReason === null || row.doubtedAt === null
-    ? null
-    : { reason: row.doubtedReason, at: row.doubtedAt.toISOString(), ageMillis: row.doubtAge ?? 0 }
+/** The columns a verdict is read from, as SQL. */
+export const verdictColumns: ReadonlyArray<string> = [
+  "doubted_reason, doubted_at, (extract(epoch FROM now() - doubted_at) * 1000)::float8 AS doubt_age",
+]
 
-export const fromRow = (row: AttemptRow): Attempt => ({
-  id: row.id,
-  idempotencyKey: row.idempotencyKey,
-  fingerprint: row.fingerprint,
-  act: row.act,
-  url: row.url,
-  input: JSON.parse(row.input),
-  amountAtomic: BigInt(row.amountAtomic),
-  payment: paymentOf(row),
-  number: row.poolNumber,
-  state: row.state,
-  reason: row.reason,
-  refusal: row.refusal,
-  doubt: doubtOf(row),
-  acceptedAt: row.acceptedAt.toISOString(),
-  checks: row.checks,
-  answer: row.answer,
-  paymentResponse: row.paymentResponse,
+const VerdictRow = Schema.Union([
+  Schema.Struct({ doubtedReason: Schema.Null }),
+  Schema.Struct({ doubtedReason: Schema.String, doubtedAt: Schema.Date, doubtAge: Schema.Finite }),
+])
+
+const readVerdictRow = rowReader("payment_attempts", VerdictRow)
+
+/** The verdict in a row of `payment_attempts`. */
+export const readVerdict = (row: unknown): Effect.Effect<FailureVerdict | null> =>
+  Effect.map(readVerdictRow(row), (verdict) =>
+    verdict.doubtedReason === null
+      ? null
+      : { reason: verdict.doubtedReason, at: verdict.doubtedAt.toISOString(), ageMillis: verdict.doubtAge },
+  )
+
+/** SQL that sets the verdict of an inquiry, and keeps the time of one that said the same before. */
+export const setVerdict = (sql: SqlClient.SqlClient, reason: string | null) =>
+  sql`doubted_reason = ${reason}::text, doubted_at = CASE WHEN ${reason}::text IS NULL THEN NULL
+    WHEN doubted_reason = ${reason}::text THEN doubted_at ELSE now() END`
+
+/** SQL for the signature of an attempt that ends: a card's token is kept as long as it is needed, and no longer. */
+export const withoutCardToken = "CASE WHEN rail = 'card' THEN '' ELSE signature END"
+
+/** The columns an attempt is read from, as SQL. */
+export const attemptColumns = [
+  "id, idempotency_key, fingerprint, act, url, input, pool_number, refusal, accepted_at, checks",
+  "state, reason, answer, payment_response",
+  ...paymentColumns,
+  ...verdictColumns,
+].join(", ")
+
+const facts = {
+  id: Schema.String,
+  idempotencyKey: Schema.String,
+  fingerprint: Schema.String,
+  act: Schema.String,
+  url: Schema.String,
+  input: Schema.fromJsonString(Schema.Json),
+  amountAtomic: Schema.BigIntFromString,
+  poolNumber: Schema.NullOr(Schema.Int),
+  refusal: Schema.NullOr(Schema.String),
+  acceptedAt: Schema.Date,
+  checks: Schema.Int,
+}
+
+const AttemptRow = Schema.Union([
+  Schema.Struct({ ...facts, state: Schema.Literal("pending") }),
+  Schema.Struct({
+    ...facts,
+    state: Schema.Literal("settled"),
+    answer: Schema.String,
+    paymentResponse: Schema.String,
+  }),
+  Schema.Struct({ ...facts, state: Schema.Literal("failed"), reason: Schema.String }),
+])
+
+const readRow = rowReader("payment_attempts", AttemptRow)
+
+/** The attempt in a row of `payment_attempts`. */
+export const readAttempt = Effect.fnUntraced(function* (row: unknown): Effect.fn.Return<Attempt> {
+  const { acceptedAt, poolNumber, ...rest } = yield* readRow(row)
+  const payment = yield* readPayment(row)
+  const pendingFailure = yield* readVerdict(row)
+  return { ...rest, number: poolNumber, acceptedAt: acceptedAt.toISOString(), payment, pendingFailure }
 })

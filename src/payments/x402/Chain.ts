@@ -1,71 +1,17 @@
 /** What the chain knows about an authorization: the only evidence that ends an attempt. */
 import { Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
-import {
-  BaseError,
-  createPublicClient,
-  type Hex,
-  hexToBigInt,
-  http,
-  HttpRequestError,
-  numberToHex,
-  type PublicClient,
-  RpcRequestError,
-} from "viem"
+import { createPublicClient, type Hex, hexToBigInt, http, numberToHex, type PublicClient } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { answerLimit } from "../../platform/Answers.ts"
-import {
-  addressTopic,
-  authorizationCanceled,
-  authorizationStateData,
-  authorizationUsed,
-  reasonOf,
-  settlementCall,
-  type SignedAuthorization,
-} from "./Eip3009.ts"
+import { AddressText, HexText, Quantity, Word } from "../Hex.ts"
+import { type ChainUnavailable, unavailable } from "./ChainUnavailable.ts"
+import { authorizationStateData, endTopics, reasonOf, settlementCall, type SignedAuthorization } from "./Eip3009.ts"
 import * as Evidence from "./Evidence.ts"
 import type { Block, BlockId, FoundLog, Receipt } from "./Evidence.ts"
 import * as LogSearch from "./LogSearch.ts"
+import { ask } from "./Rpc.ts"
 
-/**
- * The chain could not be asked; says nothing about any payment. It is logged, so it holds neither the node's address, in
- * which providers put their key, nor what was asked.
- */
-export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("ChainUnavailable", {
-  method: Schema.String,
-  /** What kind of failure it was, in a few words. */
-  reason: Schema.String,
-  /** HTTP status of a refusal. */
-  status: Schema.optionalKey(Schema.Finite),
-  /** The node's own JSON-RPC error: its code, and its text with the data of a revert. */
-  code: Schema.optionalKey(Schema.Finite),
-  detail: Schema.optionalKey(Schema.String),
-}) {
-  override get message() {
-    return [this.method, this.reason, this.status, this.code].filter((part) => part !== undefined).join(" ")
-  }
-}
-
-/** What is kept of whatever a question to the node failed with. */
-export const unavailable = (method: string, cause: unknown): ChainUnavailable => {
-  if (!(cause instanceof BaseError))
-    return new ChainUnavailable({ method, reason: "gave an answer that makes no sense" })
-  const reason = `${cause.name}: ${cause.shortMessage}`
-  const answered = cause.walk((inner) => inner instanceof RpcRequestError)
-  if (answered instanceof RpcRequestError) {
-    const detail = `${answered.details} ${String(answered.data ?? "")}`
-    return new ChainUnavailable({ method, reason, code: answered.code, detail })
-  }
-  const refused = cause.walk((inner) => inner instanceof HttpRequestError)
-  return refused instanceof HttpRequestError && refused.status !== undefined
-    ? new ChainUnavailable({ method, reason, status: refused.status })
-    : new ChainUnavailable({ method, reason })
-}
-
-const HexText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]*$/u))
-const Quantity = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]+$/u))
-const Word = HexText.check(Schema.isMinLength(66), Schema.isMaxLength(66))
 const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
-const AddressText = HexText.check(Schema.isMinLength(42), Schema.isMaxLength(42))
 const LogAnswer = Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })
 const ReceiptAnswer = Schema.NullOr(
   Schema.Struct({
@@ -81,10 +27,17 @@ const LogsAnswer = Schema.Array(
 )
 
 /** An answer that does not have the form of one is none. */
-const read =
-  <S extends Schema.Decoder<unknown>>(method: string, schema: S) =>
-  (answer: unknown): Effect.Effect<S["Type"], ChainUnavailable> =>
-    Schema.decodeUnknownEffect(schema)(answer).pipe(Effect.mapError((cause) => unavailable(method, cause)))
+const reader = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
+  const decode = Schema.decodeUnknownEffect(schema)
+  return (answer: unknown): Effect.Effect<S["Type"], ChainUnavailable> =>
+    Effect.mapError(decode(answer), (cause) => unavailable(method, cause))
+}
+
+const readBlock = reader("eth_getBlockByNumber", BlockAnswer)
+const readReceipt = reader("eth_getTransactionReceipt", ReceiptAnswer)
+const readLogs = reader("eth_getLogs", LogsAnswer)
+const readWord = reader("eth_call", Word)
+const readOutput = reader("eth_call", HexText)
 
 /** A dry run of the transfer on the newest block. `block`, the final one, is where a search for its logs may begin. */
 export type Simulation =
@@ -134,15 +87,11 @@ export class Chain extends Context.Service<
         transport: http(rpcUrl, { ...options, maxResponseBodySize: receiptLimit }),
       })
 
-      // What is read from an answer is read inside: an answer that makes no sense is no answer.
-      const call = <A>(method: string, run: () => Promise<A>) =>
-        Effect.tryPromise({ try: run, catch: (cause) => unavailable(method, cause) })
-
       const blockAt = (block: "latest" | "finalized" | "safe" | Hex) =>
-        call("eth_getBlockByNumber", () =>
+        ask("eth_getBlockByNumber", () =>
           client.request({ method: "eth_getBlockByNumber", params: [block, false] }),
         ).pipe(
-          Effect.flatMap(read("eth_getBlockByNumber", BlockAnswer)),
+          Effect.flatMap(readBlock),
           Effect.map(({ hash, number, timestamp }): Block => ({
             number: hexToBigInt(number),
             hash,
@@ -153,8 +102,8 @@ export class Chain extends Context.Service<
       const final = blockAt(config.finalTag)
 
       const settling = (authorization: SignedAuthorization) => {
-        const call = settlementCall(authorization)
-        return config.sender === undefined ? call : { ...call, from: config.sender }
+        const transfer = settlementCall(authorization)
+        return config.sender === undefined ? transfer : { ...transfer, from: config.sender }
       }
 
       const simulate = Effect.fn("Chain.simulate")(function* (authorization: SignedAuthorization) {
@@ -163,7 +112,7 @@ export class Chain extends Context.Service<
         const [{ number: block }, revert] = yield* Effect.all(
           [
             final,
-            call("eth_call", () => client.request({ method: "eth_call", params: [transfer, "latest"] })).pipe(
+            ask("eth_call", () => client.request({ method: "eth_call", params: [transfer, "latest"] })).pipe(
               Effect.as(Option.none<string>()),
               Effect.catchIf(isRevert, (error) => Effect.succeedSome(revertText(error))),
             ),
@@ -177,10 +126,10 @@ export class Chain extends Context.Service<
       })
 
       const receiptOf = (transaction: Hex) =>
-        call("eth_getTransactionReceipt", () =>
+        ask("eth_getTransactionReceipt", () =>
           receipts.request({ method: "eth_getTransactionReceipt", params: [transaction] }),
         ).pipe(
-          Effect.flatMap(read("eth_getTransactionReceipt", ReceiptAnswer)),
+          Effect.flatMap(readReceipt),
           // A node that speaks of another transaction has not answered.
           Effect.map((answer) =>
             answer?.transactionHash.toLowerCase() === transaction.toLowerCase()
@@ -199,19 +148,19 @@ export class Chain extends Context.Service<
         { hash, number }: BlockId,
       ) => {
         const at = (block: Hex | { readonly blockHash: Hex }) =>
-          call("eth_call", () => client.request({ method: "eth_call", params: [asked, block] }))
+          ask("eth_call", () => client.request({ method: "eth_call", params: [asked, block] }))
         return at({ blockHash: hash }).pipe(Effect.catchIf(isNotUnderstood, () => at(numberToHex(number))))
       }
 
       const isUsed = ({ asset, from, nonce }: SignedAuthorization, block: BlockId) =>
         callAt({ to: asset, data: authorizationStateData(from, nonce) }, block).pipe(
-          Effect.flatMap(read("eth_call", Word)),
+          Effect.flatMap(readWord),
           Effect.map((word) => BigInt(word) === 1n),
         )
 
       const revertAt = (authorization: SignedAuthorization, block: BlockId) =>
         callAt(settling(authorization), block).pipe(
-          Effect.flatMap(read("eth_call", HexText)),
+          Effect.flatMap(readOutput),
           Effect.as(Option.none<string>()),
           Effect.catchIf(isRevert, (error) => Effect.succeedSome(reasonOf(revertText(error)))),
         )
@@ -219,16 +168,16 @@ export class Chain extends Context.Service<
       const search = LogSearch.make<ChainUnavailable>(isTooWide)
 
       const logsOf = (authorization: SignedAuthorization, within: LogSearch.BlockRange, newestFirst: boolean) => {
-        const { asset, from, nonce } = authorization
-        const topics = [[authorizationUsed, authorizationCanceled], addressTopic(from), nonce]
-        const ask = (range: LogSearch.BlockRange) =>
-          call("eth_getLogs", () =>
+        const { asset } = authorization
+        const topics = endTopics(authorization)
+        const logsIn = (range: LogSearch.BlockRange) =>
+          ask("eth_getLogs", () =>
             client.request({
               method: "eth_getLogs",
               params: [{ address: asset, fromBlock: numberToHex(range.from), toBlock: numberToHex(range.to), topics }],
             }),
-          ).pipe(Effect.flatMap(read("eth_getLogs", LogsAnswer)))
-        return search(ask, within, newestFirst).pipe(
+          ).pipe(Effect.flatMap(readLogs))
+        return search(logsIn, within, newestFirst).pipe(
           Effect.map((logs) =>
             logs.flatMap(({ blockHash, removed, transactionHash }): ReadonlyArray<FoundLog> =>
               removed === true ? [] : [{ transaction: transactionHash, blockHash }],

@@ -1,7 +1,9 @@
 /** EIP-3009 as bytes: the call that moves the money, and the logs that prove it did. */
 import { Option } from "effect"
-import { decodeAbiParameters, encodeFunctionData, type Hex, isAddressEqual, parseAbi } from "viem"
+import { encodeEventTopics, encodeFunctionData, type Hex, isAddressEqual, parseAbi } from "viem"
+import { parseErc6492Signature } from "viem/utils"
 import type { Address } from "../../../schema/Common.ts"
+import { inLowerCase } from "../Hex.ts"
 
 /** A payer's signed authorization; `value` in atomic USDC, times in Unix seconds. */
 export interface SignedAuthorization {
@@ -15,9 +17,15 @@ export interface SignedAuthorization {
   readonly signature: Hex
 }
 
+/** The number of a CAIP-2 network, as it is signed: a node of another chain will not take the transaction. */
+export const chainIdOf = (network: string) => Number(network.slice("eip155:".length))
+
 const tokenAbi = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
+  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
+  "event Transfer(address indexed from, address indexed to, uint256 value)",
 ])
 
 const multicallAbi = parseAbi([
@@ -27,13 +35,6 @@ const multicallAbi = parseAbi([
 /** Multicall3 stands at this address on every chain we speak. */
 export const multicall3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
 
-/** topic0 of AuthorizationUsed, AuthorizationCanceled and Transfer (x402.md §2.1). */
-export const authorizationUsed: Hex = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
-export const authorizationCanceled: Hex = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81"
-const transfer: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-
-const erc6492Magic = "6492649264926492649264926492649264926492649264926492649264926492"
-
 /** The wallet deployment wrapped around a signature of a wallet that does not exist yet (EIP-6492). */
 export interface Deployment {
   readonly factory: Address
@@ -41,17 +42,15 @@ export interface Deployment {
   readonly signature: Hex
 }
 
-const unwrap = Option.liftThrowable((signature: Hex): Deployment => {
-  const [factory, data, inner] = decodeAbiParameters(
-    [{ type: "address" }, { type: "bytes" }, { type: "bytes" }],
-    `0x${signature.slice(2, -64)}`,
-  )
-  return { factory, data, signature: inner }
-})
+const parse = Option.liftThrowable(parseErc6492Signature)
 
-/** Reads an EIP-6492 wrapper; undefined for plain signatures and for wrappers that do not decode. */
-export const deploymentOf = (signature: Hex): Deployment | undefined =>
-  signature.toLowerCase().endsWith(erc6492Magic) ? Option.getOrUndefined(unwrap(signature)) : undefined
+/** Reads an EIP-6492 wrapper in small letters; undefined for plain signatures and for wrappers that do not decode. */
+export const deploymentOf = (wrapped: Hex): Deployment | undefined => {
+  const parsed = Option.getOrUndefined(parse(wrapped))
+  return parsed?.address === undefined
+    ? undefined
+    : { factory: parsed.address, data: parsed.data, signature: parsed.signature }
+}
 
 const transferData = (authorization: SignedAuthorization, signature: Hex) =>
   encodeFunctionData({
@@ -84,35 +83,48 @@ export const settlementCall = (authorization: SignedAuthorization): { readonly t
 export const authorizationStateData = (from: Address, nonce: Hex) =>
   encodeFunctionData({ abi: tokenAbi, functionName: "authorizationState", args: [from, nonce] })
 
-/** An address as an indexed log topic. */
-export const addressTopic = (address: Address): Hex => `0x${"0".repeat(24)}${address.slice(2).toLowerCase()}`
-
 export interface Log {
   readonly address: Address
   readonly topics: ReadonlyArray<Hex>
   readonly data: Hex
 }
 
+type Topics = ReadonlyArray<Hex | ReadonlyArray<Hex> | null>
+
+/** Topics of the token's logs of an authorization: used, or cancelled. */
+const endTopicsBy = (eventName: "AuthorizationUsed" | "AuthorizationCanceled", { from, nonce }: SignedAuthorization) =>
+  encodeEventTopics({
+    abi: tokenAbi,
+    eventName,
+    args: { authorizer: from, nonce: inLowerCase(nonce) },
+  })
+
+/** What a search for the logs that end an authorization asks for. */
+export const endTopics = (authorization: SignedAuthorization) => {
+  const [used, ...indexed] = endTopicsBy("AuthorizationUsed", authorization)
+  const [canceled] = endTopicsBy("AuthorizationCanceled", authorization)
+  return [[used, canceled], ...indexed]
+}
+
+/** Exactly these topics: a word that only decodes to the same address is another one. */
+const hasTopics = (log: Log, topics: Topics) =>
+  log.topics.length >= topics.length && topics.every((topic, index) => topic === log.topics[index])
+
 /**
  * Whether these logs of one transaction pay the authorization: the asset's AuthorizationUsed for it,
  * and as the asset's next log the Transfer of the exact value (a payer may spend a nonce on something else).
  */
 export const pays = (logs: ReadonlyArray<Log>, authorization: SignedAuthorization): boolean => {
-  const own = logs.filter((log) => isAddressEqual(log.address, authorization.asset))
-  const used = own.findIndex(
-    (log) =>
-      log.topics[0] === authorizationUsed &&
-      log.topics[1] === addressTopic(authorization.from) &&
-      log.topics[2] === authorization.nonce.toLowerCase(),
-  )
+  const { asset, from, to, value } = authorization
+  const own = logs.filter((log) => isAddressEqual(log.address, asset))
+  const topics = endTopicsBy("AuthorizationUsed", authorization)
+  const used = own.findIndex((log) => hasTopics(log, topics))
   const next = used < 0 ? undefined : own[used + 1]
   return (
     next !== undefined &&
-    next.topics[0] === transfer &&
-    next.topics[1] === addressTopic(authorization.from) &&
-    next.topics[2] === addressTopic(authorization.to) &&
+    hasTopics(next, encodeEventTopics({ abi: tokenAbi, eventName: "Transfer", args: { from, to } })) &&
     next.data.length === 66 &&
-    BigInt(next.data) === authorization.value
+    BigInt(next.data) === value
   )
 }
 
@@ -121,20 +133,17 @@ export const endIn = (
   logs: ReadonlyArray<Log>,
   authorization: SignedAuthorization,
 ): "used" | "canceled" | undefined => {
-  const end = logs.find(
-    ({ address, topics }) =>
-      isAddressEqual(address, authorization.asset) &&
-      (topics[0] === authorizationUsed || topics[0] === authorizationCanceled) &&
-      topics[1] === addressTopic(authorization.from) &&
-      topics[2] === authorization.nonce.toLowerCase(),
-  )
-  return end === undefined ? undefined : end.topics[0] === authorizationUsed ? "used" : "canceled"
+  const used = endTopicsBy("AuthorizationUsed", authorization)
+  const canceled = endTopicsBy("AuthorizationCanceled", authorization)
+  const own = logs.filter(({ address }) => isAddressEqual(address, authorization.asset))
+  const end = own.find((log) => hasTopics(log, used) || hasTopics(log, canceled))
+  return end === undefined ? undefined : hasTopics(end, used) ? "used" : "canceled"
 }
 
 /** The token's own word that an authorization was used or cancelled. */
 export const alreadyUsed = "invalid_exact_evm_nonce_already_used"
 
-/** A token's revert string as the x402 reason code it stands for (local-chain.md §3). */
+/** A token's revert string as the x402 reason code it stands for: the words are those of Circle's FiatToken. */
 export const reasonOf = (revert: string): string => {
   const text = revert.toLowerCase()
   if (text.includes("used or canceled")) return alreadyUsed

@@ -1,6 +1,7 @@
-/** What follows from the answers of nodes that may be behind, forgetful or of two minds (ARCHITECTURE.md, "Evidence"). */
+/** What follows from the answers of nodes that may be behind, forgetful or contradict each other (ARCHITECTURE.md, "Evidence"). */
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
+import { inLowerCase } from "../Hex.ts"
 import { alreadyUsed, endIn, type Log, pays, type SignedAuthorization } from "./Eip3009.ts"
 import type { BlockRange } from "./LogSearch.ts"
 
@@ -44,7 +45,7 @@ export interface Search {
   readonly authorization: SignedAuthorization
   /** First block whose logs can hold the transfer. */
   readonly fromBlock: bigint
-  /** A transaction that is said to hold it. */
+  /** A transaction that may hold it, as a relayer, a facilitator or a row names it. */
   readonly transaction: Option.Option<Hex>
   /** How long to wait for that transaction to be in a block; zero to look once. */
   readonly patience: Duration.Duration
@@ -76,10 +77,8 @@ const open = (unused: boolean, reverts: boolean): Evidence => ({ _tag: "Open", u
 /** Answers that contradict each other, or are missing, say nothing at all. */
 const nothing = open(false, false)
 
-/** Base makes a block every 2 s; the first looks are quick for chains that are quicker. */
+/** Base makes a block every 2 s; the first questions are quick for chains that are quicker. */
 const receiptSchedule = Schedule.min([Schedule.exponential("20 millis", 1.5), Schedule.spaced("1 second")])
-
-export const inSmallLetters = (hex: Hex): Hex => `0x${hex.slice(2).toLowerCase()}`
 
 const paidIn = (authorization: SignedAuthorization, { logs, succeeded }: Receipt) =>
   succeeded && pays(logs, authorization)
@@ -97,7 +96,7 @@ export const make = <E>(node: Node<E>) => {
   // A receipt on a stone is in small letters, whoever named the transaction.
   const paidBy = (transaction: Hex, { block }: Receipt): Evidence => ({
     _tag: "Paid",
-    transaction: inSmallLetters(transaction),
+    transaction: inLowerCase(transaction),
     block,
   })
 
@@ -114,7 +113,7 @@ export const make = <E>(node: Node<E>) => {
     const end = receipt.succeeded ? endIn(receipt.logs, authorization) : undefined
     if (!used || end === undefined || receipt.block.hash !== log.blockHash) return nothing
     const reason = end === "used" ? "authorization_spent_elsewhere" : "authorization_canceled"
-    const transaction = inSmallLetters(log.transaction)
+    const transaction = inLowerCase(log.transaction)
     return (yield* isFinal(receipt.block)) ? ({ _tag: "Void", reason, transaction } satisfies Evidence) : nothing
   })
 

@@ -27,7 +27,7 @@ const ed25519Key = (secret: string) => {
   })
 }
 
-/** A JWT for one call: header alg/kid/nonce, claims iss `cdp`, sub, uris, two minutes (x402.md §3.3). */
+/** A JWT for one call: header alg/kid/nonce, claims iss `cdp`, sub, uris, two minutes: what CDP asks for. */
 export const bearerToken = (key: FacilitatorKey, method: string, url: URL) =>
   Effect.map(Clock.currentTimeMillis, (millis) => {
     const secret = Redacted.value(key.secret)

@@ -4,7 +4,7 @@ import { Base64 } from "effect/encoding"
 import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../schema/payments/Errors.ts"
 import type { ChallengeExtensions } from "../../../schema/payments/Payment.ts"
 
-/** Offered with every challenge; an id is welcome and never demanded (x402.md §4). */
+/** Offered with every challenge; an id is welcome and never demanded: a client that knows no extensions can pay as well. */
 export const paymentIdentifier: ChallengeExtensions["payment-identifier"] = {
   info: { required: false },
   schema: {

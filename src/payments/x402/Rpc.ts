@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Hex } from "viem"
 import { encodeFunctionData, hexToBigInt, parseAbi, type PublicClient } from "viem"
 import type { Address } from "../../../schema/Common.ts"
-import { type ChainUnavailable, unavailable } from "./Chain.ts"
+import { type ChainUnavailable, unavailable } from "./ChainUnavailable.ts"
 
 /** What is read from an answer is read inside `run`: an answer that makes no sense is no answer. */
 export const ask = <A>(method: string, run: () => Promise<A>): Effect.Effect<A, ChainUnavailable> =>

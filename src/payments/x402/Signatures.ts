@@ -1,9 +1,10 @@
 /** Whether a wallet signed: ordinary wallets are checked here, and only a wallet with code has to be asked. */
 import { Clock, Context, Effect, Layer } from "effect"
-import { hashTypedData, isAddressEqual, recoverAddress } from "viem"
+import { verifyTypedData } from "viem/utils"
 import type { Address } from "../../../schema/Common.ts"
-import { Chain, type ChainUnavailable } from "./Chain.ts"
-import { deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
+import { Chain } from "./Chain.ts"
+import type { ChainUnavailable } from "./ChainUnavailable.ts"
+import { chainIdOf, deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
 import type { Terms } from "../PaymentTerms.ts"
 import { ask } from "./Rpc.ts"
 
@@ -22,26 +23,23 @@ const types = {
 const codelessFor = 30_000
 const codelessKept = 10_000
 
-const isRecovered = ({ asset, signature, ...message }: SignedAuthorization, terms: Terms) =>
+/** Whether the wallet's own key signed; what cannot be read as such a signature is none. */
+const isSignedByKey = ({ asset, signature, ...message }: SignedAuthorization, terms: Terms) =>
   Effect.tryPromise(() =>
-    recoverAddress({
-      hash: hashTypedData({
-        domain: {
-          name: terms.assetName,
-          version: terms.assetVersion,
-          chainId: Number(terms.network.slice("eip155:".length)),
-          verifyingContract: asset,
-        },
-        types,
-        primaryType: "TransferWithAuthorization",
-        message,
-      }),
+    verifyTypedData({
+      address: message.from,
+      domain: {
+        name: terms.assetName,
+        version: terms.assetVersion,
+        chainId: chainIdOf(terms.network),
+        verifyingContract: asset,
+      },
+      types,
+      primaryType: "TransferWithAuthorization",
+      message,
       signature,
     }),
-  ).pipe(
-    Effect.map((signer) => isAddressEqual(signer, message.from)),
-    Effect.orElseSucceed(() => false),
-  )
+  ).pipe(Effect.orElseSucceed(() => false))
 
 export class Signatures extends Context.Service<
   Signatures,
@@ -78,7 +76,7 @@ export class Signatures extends Context.Service<
 
       const plausible = Effect.fn("Signatures.plausible")(function* (authorization: SignedAuthorization, terms: Terms) {
         if (deploymentOf(authorization.signature) !== undefined) return true
-        return (yield* isRecovered(authorization, terms)) || (yield* hasCode(authorization.from))
+        return (yield* isSignedByKey(authorization, terms)) || (yield* hasCode(authorization.from))
       })
 
       return Signatures.of({ plausible })

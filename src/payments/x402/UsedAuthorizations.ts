@@ -1,14 +1,16 @@
 /** An authorization that no attempt of ours holds and that may have been used: where its money went, by what `Evidence` proves. */
 import { Clock, Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
 import type { Hex } from "viem"
-import { timestampOf } from "../../platform/Time.ts"
-import { Chain, ChainUnavailable } from "./Chain.ts"
+import { UnclaimedPayments } from "../ledger/UnclaimedPayments.ts"
+import { Chain } from "./Chain.ts"
+import { ChainUnavailable } from "./ChainUnavailable.ts"
 import { alreadyUsed, type SignedAuthorization } from "./Eip3009.ts"
 import type { Evidence } from "./Evidence.ts"
-import { claimOf } from "../Payment.ts"
+import { type ChainPayment, claimOf } from "../Payment.ts"
+import { PaymentRejected } from "../PaymentRejected.ts"
 import type { Terms } from "../PaymentTerms.ts"
-import { type DoubtfulPayment, longestLife, PaymentRejected } from "./PaymentVerifier.ts"
+import { longestLife } from "./OfferMatch.ts"
+import type { RefusedPayment } from "./Verifier.ts"
 
 /** A payment that is on the chain already and belongs to nobody. */
 export interface FoundPayment {
@@ -37,7 +39,7 @@ const isFresh = ({ validAfter, validBefore }: SignedAuthorization, terms: Terms,
 
 const used = (message: string) => new PaymentRejected({ reason: alreadyUsed, message })
 
-const stray = (transaction: string) =>
+const unclaimed = (transaction: string) =>
   used(
     `This authorization paid us in transaction ${transaction}, but belongs to no purchase we know. Do not sign again before the operator has looked; the payment is noted for them. This request charged nothing.`,
   )
@@ -61,10 +63,7 @@ const unproven = (reason: string) => new ChainUnavailable({ method: "Chain.usedB
 /** What is final and did not pay us stays so; an authorization that is used and has expired unused is a contradiction. */
 const verdictOf = (evidence: Evidence & { readonly _tag: "Void" }) => {
   const { reason } = evidence
-  const where =
-    "transaction" in evidence && typeof evidence.transaction === "string"
-      ? ` in transaction ${evidence.transaction}`
-      : " in a transaction"
+  const where = evidence.transaction === undefined ? " in a transaction" : ` in transaction ${evidence.transaction}`
   switch (reason) {
     case "authorization_canceled":
       return Option.some(canceled(where))
@@ -79,20 +78,17 @@ export class UsedAuthorizations extends Context.Service<
   UsedAuthorizations,
   {
     /**
-     * The payment that a doubtful one has already made and may be claimed; otherwise its refusal, in true words, or
+     * The payment that a refused one has already made and may be claimed; otherwise its refusal, in true words, or
      * `ChainUnavailable` while nothing is proven.
      */
-    trace(
-      doubtful: DoubtfulPayment,
-      terms: Terms,
-    ): Effect.Effect<FoundPayment, PaymentRejected | ChainUnavailable | SqlError.SqlError>
+    trace(refused: RefusedPayment, terms: Terms): Effect.Effect<FoundPayment, PaymentRejected | ChainUnavailable>
   }
 >()("spirit-altar/payments/x402/UsedAuthorizations") {
   static readonly layer = Layer.effect(
     UsedAuthorizations,
     Effect.gen(function* () {
       const chain = yield* Chain
-      const sql = yield* SqlClient.SqlClient
+      const unclaimedPayments = yield* UnclaimedPayments
       const turn = yield* Semaphore.make(followedAtOnce)
       /** By claim and amount, oldest first: one nonce may be signed for two amounts. */
       const verdicts = new Map<string, PaymentRejected>()
@@ -110,32 +106,9 @@ export class UsedAuthorizations extends Context.Service<
           .evidence({ authorization, fromBlock: aboveAll, transaction: Option.none(), patience: Duration.zero })
           .pipe(Effect.map((evidence) => evidence._tag === "Void" || (evidence._tag === "Open" && evidence.unused)))
 
-      const known = (name: string) =>
-        sql<{ readonly transaction: string }>`SELECT transaction FROM payment_strays WHERE name = ${name}`.pipe(
-          Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.transaction)),
-        )
-
-      /** One row for each authorization that the chain proves to have paid us: nobody can fill this for nothing. */
-      const note = Effect.fnUntraced(function* (
-        name: string,
-        authorization: SignedAuthorization,
-        network: string,
-        transaction: Hex,
-      ) {
-        const { asset, from, nonce, validBefore, value } = authorization
-        const now = timestampOf(yield* Clock.currentTimeMillis)
-        const written = yield* sql`
-          INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
-          VALUES (${name}, ${network}, ${asset}, ${from}, ${nonce}, ${value.toString()}::numeric,
-            ${validBefore.toString()}::numeric, ${transaction}, ${now}::timestamptz)
-          ON CONFLICT (name) DO NOTHING RETURNING name`
-        if (written.length > 0)
-          yield* Effect.logError(`A payment belongs to no purchase: ${from} paid ${value} in ${transaction}`)
-      })
-
       /** The transfer that paid us; whatever is not proven fails. */
       const follow = Effect.fnUntraced(function* (
-        { authorization, refusal }: DoubtfulPayment,
+        { authorization, refusal }: RefusedPayment,
         name: string,
         now: bigint,
       ) {
@@ -151,26 +124,32 @@ export class UsedAuthorizations extends Context.Service<
         return yield* keep(name, verdict.value)
       }, turn.withPermits(1))
 
-      const trace = Effect.fn("UsedAuthorizations.trace")(function* (doubtful: DoubtfulPayment, terms: Terms) {
-        const { authorization, payload } = doubtful
+      const trace = Effect.fn("UsedAuthorizations.trace")(function* (refused: RefusedPayment, terms: Terms) {
+        const { authorization, payload } = refused
         const { network } = terms
-        const claim = claimOf({ rail: "x402", network, authorization, fromBlock: 0n, transaction: Option.none() })
-        const noted = yield* known(claim)
-        if (Option.isSome(noted)) return yield* stray(noted.value)
-        const name = `${claim}:${authorization.value}`
+        const payment: ChainPayment = {
+          rail: "x402",
+          network,
+          authorization,
+          fromBlock: 0n,
+          transaction: Option.none(),
+        }
+        const noted = yield* unclaimedPayments.find(payment)
+        if (Option.isSome(noted)) return yield* unclaimed(noted.value)
+        const name = `${claimOf(payment)}:${authorization.value}`
         const verdict = verdicts.get(name)
         if (verdict !== undefined) return yield* verdict
 
         const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
-        const { block, transaction } = yield* follow(doubtful, name, now)
+        const { block, transaction } = yield* follow(refused, name, now)
         const final = yield* chain.final
         if (isFresh(authorization, terms, now) && final.timestamp < authorization.validBefore) {
           const fromBlock = block.number < final.number ? block.number : final.number
           return { authorization, payload, fromBlock, transaction }
         }
         if (!(yield* chain.isFinal(block))) return yield* unproven("paid in a block that is not final")
-        yield* note(claim, authorization, network, transaction)
-        return yield* stray(transaction)
+        yield* unclaimedPayments.note(payment, transaction)
+        return yield* unclaimed(transaction)
       })
 
       return UsedAuthorizations.of({ trace })

@@ -3,7 +3,7 @@ import type { Duration } from "effect"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { textOf } from "../../platform/Answers.ts"
-import { inSmallLetters } from "./Evidence.ts"
+import { inLowerCase } from "../Hex.ts"
 import type { FacilitatorKey } from "./FacilitatorKey.ts"
 import { bearerToken } from "./FacilitatorKey.ts"
 import { Settlement, type SettlementRequest, type Submission } from "../Settlement.ts"
@@ -24,7 +24,7 @@ const Answer = Schema.Struct({
 const decodeAnswer = Schema.decodeUnknownOption(Schema.fromJsonString(Answer))
 
 /**
- * Reasons a facilitator finds before it broadcasts (x402.md §3.1, terminality table). Everything else,
+ * Reasons a facilitator finds before it broadcasts, so that none of its transactions can pay later. Everything else,
  * `nonce_already_used` above all, may be our own payment succeeding.
  */
 const beforeBroadcast = new Set([
@@ -67,14 +67,14 @@ const read = (text: string): Submission => {
   const answer = decodeAnswer(text)
   if (Option.isNone(answer)) return { _tag: "Unclear", reason: "facilitator_nonsense", transaction: Option.none() }
   const { errorReason, success, transaction } = answer.value
-  if (success && isHash(transaction)) return { _tag: "Submitted", transaction: inSmallLetters(transaction) }
+  if (success && isHash(transaction)) return { _tag: "Submitted", transaction: inLowerCase(transaction) }
   const reason = errorReason ?? "facilitator_gave_no_reason"
   return !success && !transaction && beforeBroadcast.has(reason)
     ? { _tag: "Refused", reason }
     : {
         _tag: "Unclear",
         reason,
-        transaction: isHash(transaction) ? Option.some(inSmallLetters(transaction)) : Option.none(),
+        transaction: isHash(transaction) ? Option.some(inLowerCase(transaction)) : Option.none(),
       }
 }
 
@@ -85,7 +85,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
       const http = yield* HttpClient.HttpClient
       const settleUrl = new URL(`${config.url.replace(/\/$/u, "")}/settle`)
 
-      const submit = Effect.fn("FacilitatorSettlement.submit")(function* (request: SettlementRequest) {
+      const submit = Effect.fn("Facilitator.submit")(function* (request: SettlementRequest) {
         const body = `{"x402Version":2,"paymentPayload":${request.payload},"paymentRequirements":${JSON.stringify(request.requirements)}}`
         const authorized = Option.isNone(config.key)
           ? HttpClientRequest.post(settleUrl)
@@ -110,7 +110,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
       // Whether a facilitator has broadcast what it was handed, it alone knows; its gas is its own affair.
       return Settlement.of({
         submit,
-        again: () => Effect.succeedNone,
+        resubmit: () => Effect.succeedNone,
         abandon: () => Effect.void,
         solvent: Effect.succeed(true),
       })

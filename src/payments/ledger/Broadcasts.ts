@@ -1,9 +1,10 @@
 /** What the relayer signed for each attempt, on disk before it is sent: whoever comes later knows what may be on its way. */
-import { Context, Effect, Layer, Option } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
-import { retryConflicts } from "../../platform/Sql.ts"
+import { retryConflicts, rowReader } from "../../platform/Sql.ts"
 import { timestampOf } from "../../platform/Time.ts"
+import { Word } from "../Hex.ts"
 
 /** The newest transaction of an attempt; `maxFeePerGas` in wei. */
 export interface Broadcast {
@@ -13,35 +14,52 @@ export interface Broadcast {
   readonly atMillis: number
 }
 
+/** The database does not answer: nobody knows what was sent, and nothing may be sent that is not noted. */
+export class BroadcastsUnavailable extends Schema.TaggedError<BroadcastsUnavailable>()("BroadcastsUnavailable", {}) {
+  override get message() {
+    return "the broadcasts cannot be read or noted"
+  }
+}
+
+const readRow = rowReader(
+  "relayer_broadcasts",
+  Schema.Struct({ nonce: Schema.BigInt, hash: Word, maxFee: Schema.BigIntFromString, sentAt: Schema.Date }),
+)
+
+const unavailable = Effect.mapError(() => new BroadcastsUnavailable({}))
+
 export class Broadcasts extends Context.Service<
   Broadcasts,
   {
-    find(attempt: string): Effect.Effect<Option.Option<Broadcast>, SqlError.SqlError>
+    find(attempt: string): Effect.Effect<Option.Option<Broadcast>, BroadcastsUnavailable>
     /**
      * Takes the place of `previous`; false when somebody else was faster, who then sends instead, or has ended the
-     * attempt. What is noted is no longer refused or doubted.
+     * attempt. What is noted is no longer refused, nor about to fail.
      */
-    note(attempt: string, previous: Option.Option<Hex>, broadcast: Broadcast): Effect.Effect<boolean, SqlError.SqlError>
+    note(
+      attempt: string,
+      previous: Option.Option<Hex>,
+      broadcast: Broadcast,
+    ): Effect.Effect<boolean, BroadcastsUnavailable>
   }
->()("spirit-altar/payments/x402/Broadcasts") {
+>()("spirit-altar/payments/ledger/Broadcasts") {
   static readonly layer = Layer.effect(
     Broadcasts,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
       const find = Effect.fn("Broadcasts.find")(function* (attempt: string) {
-        const rows = yield* sql<{
-          readonly nonce: bigint
-          readonly hash: Hex
-          readonly maxFee: string
-          readonly sentAt: Date
-        }>`SELECT nonce, hash, max_fee::text AS max_fee, sent_at FROM relayer_broadcasts WHERE attempt_id = ${attempt}::uuid`
-        return Option.map(Option.fromUndefinedOr(rows[0]), (row): Broadcast => ({
-          nonce: Number(row.nonce),
-          hash: row.hash,
-          maxFeePerGas: BigInt(row.maxFee),
-          atMillis: row.sentAt.getTime(),
-        }))
+        const [row] = yield* sql`
+          SELECT nonce, hash, max_fee::text AS max_fee, sent_at FROM relayer_broadcasts
+          WHERE attempt_id = ${attempt}::uuid`.pipe(unavailable)
+        if (row === undefined) return Option.none<Broadcast>()
+        const { hash, maxFee, nonce, sentAt } = yield* readRow(row)
+        return Option.some<Broadcast>({
+          nonce: Number(nonce),
+          hash,
+          maxFeePerGas: maxFee,
+          atMillis: sentAt.getTime(),
+        })
       })
 
       const note = Effect.fn("Broadcasts.note")(function* (
@@ -63,7 +81,7 @@ export class Broadcasts extends Context.Service<
             : sql`UPDATE relayer_broadcasts SET nonce = ${nonce}::bigint, hash = ${hash},
                   max_fee = ${maxFeePerGas.toString()}::numeric, sent_at = ${timestampOf(atMillis)}::timestamptz
                 WHERE attempt_id = ${attempt}::uuid AND hash = ${previous.value} RETURNING nonce`,
-        )
+        ).pipe(unavailable)
         return rows.length > 0
       })
 

@@ -1,45 +1,38 @@
 /** What a wallet can still pay with: its balance, and what of its payments in flight the balance has already left for. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { hexToBigInt, numberToHex } from "viem"
-import { Chain, type ChainUnavailable } from "../x402/Chain.ts"
-import { authorizationStateData, type SignedAuthorization } from "../x402/Eip3009.ts"
-import type { InFlight } from "./PaymentLedger.ts"
-import { ask, balanceOf } from "../x402/Rpc.ts"
+import type { InFlight, PayerBalance } from "../ledger/Claim.ts"
+import { Chain } from "./Chain.ts"
+import type { ChainUnavailable } from "./ChainUnavailable.ts"
+import { authorizationStateData, type SignedAuthorization } from "./Eip3009.ts"
+import { ask, balanceOf } from "./Rpc.ts"
 
-/** Atomic units that a wallet held when it was looked at, at `asOfMillis` or a little later. */
-export interface Purse {
-  readonly balanceAtomic: bigint
-  readonly asOfMillis: number
-  /** Whether what its payments in flight have taken is back in it. */
-  readonly isExact: boolean
-}
-
-export class Purses extends Context.Service<
-  Purses,
+export class PayerBalances extends Context.Service<
+  PayerBalances,
   {
     /** The wallet's balance at the newest block. */
-    look(authorization: SignedAuthorization): Effect.Effect<Purse, ChainUnavailable>
+    current(authorization: SignedAuthorization): Effect.Effect<PayerBalance, ChainUnavailable>
     /**
      * What the wallet would hold had none of these paid yet. A payment in flight may have left the balance before we
      * have recorded it: it must not be counted twice.
      */
-    before(
+    beforePayments(
       authorization: SignedAuthorization,
       inFlight: ReadonlyArray<InFlight>,
-    ): Effect.Effect<Purse, ChainUnavailable>
+    ): Effect.Effect<PayerBalance, ChainUnavailable>
   }
->()("spirit-altar/payments/ledger/Purses") {
+>()("spirit-altar/payments/x402/PayerBalances") {
   static readonly layer = Layer.effect(
-    Purses,
+    PayerBalances,
     Effect.gen(function* () {
       const { client } = yield* Chain
 
-      const look = Effect.fn("Purses.look")(function* ({ asset, from }: SignedAuthorization) {
+      const current = Effect.fn("PayerBalances.current")(function* ({ asset, from }: SignedAuthorization) {
         const asOfMillis = yield* Clock.currentTimeMillis
         return { balanceAtomic: yield* balanceOf(client, asset, from, "latest"), asOfMillis, isExact: false }
       })
 
-      const before = Effect.fn("Purses.before")(function* (
+      const beforePayments = Effect.fn("PayerBalances.beforePayments")(function* (
         { asset, from }: SignedAuthorization,
         inFlight: ReadonlyArray<InFlight>,
       ) {
@@ -62,7 +55,7 @@ export class Purses extends Context.Service<
         return { balanceAtomic: parts.reduce((sum, part) => sum + part, 0n), asOfMillis, isExact: true }
       })
 
-      return Purses.of({ look, before })
+      return PayerBalances.of({ current, beforePayments })
     }),
   )
 }

@@ -3,70 +3,51 @@ import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { isAddressEqual } from "viem"
 import { PaymentPayload } from "../../../schema/payments/Payment.ts"
-import { Chain, type ChainUnavailable } from "./Chain.ts"
+import { Chain } from "./Chain.ts"
+import type { ChainUnavailable } from "./ChainUnavailable.ts"
 import { alreadyUsed, deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
 import type { Sale, Terms } from "../PaymentTerms.ts"
-import { type Purse, Purses } from "../ledger/Purses.ts"
+import type { PayerBalance } from "../ledger/Claim.ts"
+import { inLowerCase } from "../Hex.ts"
+import type { PaymentRejected } from "../PaymentRejected.ts"
+import { mismatch, refuse, reject, untimely } from "./OfferMatch.ts"
+import { PayerBalances } from "./PayerBalances.ts"
 import { Signatures } from "./Signatures.ts"
-
-/** The payment does not fit; `reason` is the x402 code, `message` tells the payer what to change. */
-export class PaymentRejected extends Schema.TaggedError<PaymentRejected>()("PaymentRejected", {
-  reason: Schema.String,
-  message: Schema.String,
-}) {}
 
 /** A payment that would settle now. */
 export interface VerifiedPayment {
-  readonly _tag: "Good"
+  readonly _tag: "Verified"
   readonly authorization: SignedAuthorization
   /** The payload as the client sent it, JSON. */
   readonly payload: string
   readonly fromBlock: bigint
-  /** What the wallet holds. */
-  readonly purse: Purse
+  readonly balance: PayerBalance
 }
 
 /** A payment that is refused unless its authorization says otherwise: another attempt may hold it, or it may have paid. */
-export interface DoubtfulPayment {
-  readonly _tag: "Doubtful"
+export interface RefusedPayment {
+  readonly _tag: "Refused"
   readonly authorization: SignedAuthorization
   readonly payload: string
   readonly refusal: PaymentRejected
   /** Whether it fits the offer and its wallet may have signed it, so that the chain is worth asking. */
-  readonly fits: boolean
+  readonly isTraceable: boolean
 }
 
 /** A payment about which the chain could not be asked: nothing is known of it but whose it is. */
-export interface UnseenPayment {
-  readonly _tag: "Unseen"
+export interface UnverifiedPayment {
+  readonly _tag: "Unverified"
   readonly authorization: SignedAuthorization
   readonly cause: ChainUnavailable
 }
 
-export interface PaymentVerifierConfig {
+export interface VerifierConfig {
   /** Factories whose wallets may be deployed by their first payment (EIP-6492). */
   readonly walletFactories: ReadonlyArray<`0x${string}`>
 }
 
-/** Seconds an authorization must still live: what a settlement needs (x402.md §2.2). */
-const leastLife = 6n
-/** Seconds by which clocks may be wrong: so much longer than asked for may an authorization live (decisions.md §4, step 8). */
-const clockGrace = 300n
-
 const decodePayload = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentPayload))
 const decodeVersion = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ x402Version: Schema.Unknown })))
-
-/** Of what cannot have paid, by its signature or by the token's word. */
-const reject = (reason: string, message: string) =>
-  new PaymentRejected({ reason, message: `${message} Nothing was charged.` })
-
-/** Of what may have paid before: the chain was not asked, or did not say. */
-const refuse = (reason: string, message: string) =>
-  new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
-
-const hex = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`
-
-const sameAddress = (a: string, b: string) => /^0x[0-9a-fA-F]{40}$/u.test(a) && isAddressEqual(hex(a), hex(b))
 
 const strictBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u
 
@@ -106,121 +87,83 @@ const read = (header: string): Result.Result<{ payload: PaymentPayload; text: st
   })
 }
 
-/** The first thing of a payload that does not fit the offer, if any. */
-const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): PaymentRejected | undefined => {
-  const { accepted, payload: signed, resource } = payload
-  const price = sale.amountAtomic.toString()
-  if (accepted.scheme !== "exact") return refuse("unsupported_scheme", "Only the scheme `exact` is accepted.")
-  if (accepted.network !== terms.network) return refuse("invalid_network", `Pay on ${terms.network}.`)
-  if (!sameAddress(accepted.asset, terms.asset))
-    return refuse("invalid_payment_requirements", `Pay with ${terms.asset}.`)
-  if (!sameAddress(accepted.payTo, terms.payTo)) return refuse("invalid_payment_requirements", `Pay to ${terms.payTo}.`)
-  if (accepted.amount !== price) return refuse("invalid_payment_requirements", `The price is ${price} atomic USDC.`)
-  if (resource.url !== sale.url)
-    return refuse("resource_url_mismatch", `The payment was made for another URL; this one is ${sale.url}.`)
-  if (!sameAddress(signed.authorization.to, terms.payTo)) {
-    return refuse("invalid_exact_evm_recipient_mismatch", `The authorization must pay ${terms.payTo}.`)
-  }
-  if (BigInt(signed.authorization.value) !== sale.amountAtomic) {
-    return refuse(
-      "invalid_exact_evm_payload_authorization_value_mismatch",
-      `The authorization must be for exactly ${price} atomic USDC.`,
-    )
-  }
-  return undefined
-}
-
-/** Seconds an authorization may live at most: what it claims must not be held longer than the offer says. */
-export const longestLife = ({ maxTimeoutSeconds }: Terms) => BigInt(maxTimeoutSeconds) + clockGrace
-
-/** Whether the time window is open, long enough to settle and as short as the offer asks. */
-const untimely = (authorization: SignedAuthorization, terms: Terms, now: bigint): PaymentRejected | undefined => {
-  if (authorization.validAfter > now) {
-    return refuse("invalid_exact_evm_payload_authorization_valid_after", "The authorization is not valid yet.")
-  }
-  if (authorization.validBefore < now + leastLife) {
-    return refuse(
-      "invalid_exact_evm_payload_authorization_valid_before",
-      "The authorization expires too soon; sign a new one.",
-    )
-  }
-  if (authorization.validBefore > now + longestLife(terms)) {
-    return refuse(
-      "invalid_exact_evm_payload_authorization_valid_before",
-      `The authorization lives longer than the ${terms.maxTimeoutSeconds} seconds of the offer; sign a shorter one.`,
-    )
-  }
-  return undefined
-}
-
-export class PaymentVerifier extends Context.Service<
-  PaymentVerifier,
+export class Verifier extends Context.Service<
+  Verifier,
   {
     /** Decodes `PAYMENT-SIGNATURE`, matches it with the offer and tries it on the chain. */
     verify(
       header: string,
       terms: Terms,
       sale: Sale,
-    ): Effect.Effect<VerifiedPayment | DoubtfulPayment | UnseenPayment, PaymentRejected>
+    ): Effect.Effect<VerifiedPayment | RefusedPayment | UnverifiedPayment, PaymentRejected>
   }
->()("spirit-altar/payments/x402/PaymentVerifier") {
-  static readonly layer = (config: PaymentVerifierConfig) =>
+>()("spirit-altar/payments/x402/Verifier") {
+  static readonly layer = (config: VerifierConfig) =>
     Layer.effect(
-      PaymentVerifier,
+      Verifier,
       Effect.gen(function* () {
         const chain = yield* Chain
-        const purses = yield* Purses
+        const balances = yield* PayerBalances
         const signatures = yield* Signatures
 
         /** What the wallet and the chain say of a payment that fits the offer. */
         const judge = Effect.fnUntraced(function* (authorization: SignedAuthorization, payload: string, terms: Terms) {
-          const doubtful = (refusal: PaymentRejected): DoubtfulPayment => ({
-            _tag: "Doubtful",
+          const refused = (refusal: PaymentRejected): RefusedPayment => ({
+            _tag: "Refused",
             authorization,
             payload,
             refusal,
-            fits: true,
+            isTraceable: true,
           })
           if (!(yield* signatures.plausible(authorization, terms))) return yield* refusedBy(badSignature)
 
           const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
           const late = untimely(authorization, terms, now)
-          if (late !== undefined) return doubtful(late)
+          if (late !== undefined) return refused(late)
 
-          const [simulation, purse] = yield* Effect.all([chain.simulate(authorization), purses.look(authorization)], {
-            concurrency: "unbounded",
-          })
+          const [simulation, balance] = yield* Effect.all(
+            [chain.simulate(authorization), balances.current(authorization)],
+            {
+              concurrency: "unbounded",
+            },
+          )
           if (simulation._tag === "Reverted") {
             const refusal = refusedBy(simulation.reason)
-            return maybeUsed.has(simulation.reason) ? doubtful(refusal) : yield* refusal
+            return maybeUsed.has(simulation.reason) ? refused(refusal) : yield* refusal
           }
-          const good: VerifiedPayment = { _tag: "Good", authorization, payload, fromBlock: simulation.block, purse }
-          return good
+          const verified: VerifiedPayment = {
+            _tag: "Verified",
+            authorization,
+            payload,
+            fromBlock: simulation.block,
+            balance,
+          }
+          return verified
         })
 
-        const verify = Effect.fn("PaymentVerifier.verify")(function* (header: string, terms: Terms, sale: Sale) {
+        const verify = Effect.fn("Verifier.verify")(function* (header: string, terms: Terms, sale: Sale) {
           const { payload, text } = yield* Effect.fromResult(read(header))
           const { authorization: signed, signature } = payload.payload
           const authorization: SignedAuthorization = {
             asset: terms.asset,
-            from: hex(signed.from),
-            to: hex(signed.to),
+            from: inLowerCase(signed.from),
+            to: inLowerCase(signed.to),
             value: BigInt(signed.value),
             validAfter: BigInt(signed.validAfter),
             validBefore: BigInt(signed.validBefore),
-            nonce: hex(signed.nonce),
-            signature: hex(signature),
+            nonce: inLowerCase(signed.nonce),
+            signature: inLowerCase(signature),
           }
           const misfit = mismatch(payload, terms, sale)
           if (misfit !== undefined) {
-            const doubtful: DoubtfulPayment = {
-              _tag: "Doubtful",
+            const refused: RefusedPayment = {
+              _tag: "Refused",
               authorization,
               payload: text,
               refusal: misfit,
-              fits: false,
+              isTraceable: false,
             }
-            return doubtful
+            return refused
           }
 
           const deployment = deploymentOf(authorization.signature)
@@ -235,12 +178,12 @@ export class PaymentVerifier extends Context.Service<
           }
           return yield* judge(authorization, text, terms).pipe(
             Effect.catchTag("ChainUnavailable", (cause) =>
-              Effect.succeed<UnseenPayment>({ _tag: "Unseen", authorization, cause }),
+              Effect.succeed<UnverifiedPayment>({ _tag: "Unverified", authorization, cause }),
             ),
           )
         })
 
-        return PaymentVerifier.of({ verify })
+        return Verifier.of({ verify })
       }),
     )
 }

@@ -1,0 +1,136 @@
+/** What a request brought to pay with: good, already used by this very purchase, or refused; and whose it is before it is refused. */
+import { Context, Effect, Layer, Option, type Schema } from "effect"
+import type { Hex } from "viem"
+import { AuthorizationAlreadyBound, FacilitatorUnavailable } from "../../schema/payments/Errors.ts"
+import { CardRail, type CardRequest } from "./card/CardRail.ts"
+import type { Attempt } from "./ledger/Attempt.ts"
+import type { PayerBalance } from "./ledger/Claim.ts"
+import { Lookup } from "./ledger/Lookup.ts"
+import type { SoldAct } from "./PaidAct.ts"
+import type { ChainPayment, Payment } from "./Payment.ts"
+import type { PaymentRejected } from "./PaymentRejected.ts"
+import { saleOf, type Terms } from "./PaymentTerms.ts"
+import type { ChainUnavailable } from "./x402/ChainUnavailable.ts"
+import type { SignedAuthorization } from "./x402/Eip3009.ts"
+import { UsedAuthorizations } from "./x402/UsedAuthorizations.ts"
+import { Verifier } from "./x402/Verifier.ts"
+
+/** A paid request with its key and what it pays with. */
+export interface CredentialRequest extends CardRequest {
+  readonly key: string
+  readonly payment: string | undefined
+  readonly card: string | undefined
+  /** Path and query parameters, as in `PaidRequest`. */
+  readonly parameters: Schema.JsonObject
+}
+
+/** A payment that may be claimed. */
+export interface PresentedPayment {
+  readonly _tag: "Presented"
+  readonly payment: Payment
+  /** The x402 payload as sent; empty for a card. */
+  readonly payload: string
+  /** What the wallet can pay with; absent for a card, and for what is paid already. */
+  readonly balance: PayerBalance | undefined
+}
+
+/** What does not hold any more was used by this very purchase, sent twice at once. */
+export interface DuplicateRequest {
+  readonly _tag: "Duplicate"
+  readonly attempt: Attempt
+}
+
+const unproven = new FacilitatorUnavailable({
+  message:
+    "Whether this authorization has already paid cannot be told at the moment; send the same request again later, and do not sign another payment before. This request charged nothing.",
+})
+
+const chainPayment = (
+  { network }: Terms,
+  authorization: SignedAuthorization,
+  fromBlock: bigint,
+  transaction: Option.Option<Hex> = Option.none(),
+): ChainPayment => ({ rail: "x402", network, authorization, fromBlock, transaction })
+
+const presented = (payment: Payment, payload: string, balance?: PayerBalance): PresentedPayment => ({
+  _tag: "Presented",
+  payment,
+  payload,
+  balance,
+})
+
+const unavailable = (what: string, refusal: FacilitatorUnavailable) => (error: ChainUnavailable) =>
+  Effect.andThen(Effect.logWarning(what, error), Effect.fail(refusal))
+
+type Presented = Effect.Effect<
+  PresentedPayment | DuplicateRequest,
+  PaymentRejected | AuthorizationAlreadyBound | FacilitatorUnavailable
+>
+
+export class PaymentCredentials extends Context.Service<
+  PaymentCredentials,
+  {
+    /** Reads and verifies what the request pays with, by either rail. */
+    read(act: SoldAct, request: CredentialRequest, terms: Terms): Presented
+  }
+>()("spirit-altar/payments/PaymentCredentials") {
+  static readonly layer = Layer.effect(
+    PaymentCredentials,
+    Effect.gen(function* () {
+      const verifier = yield* Verifier
+      const cards = yield* CardRail
+      const lookup = yield* Lookup
+      const used = yield* UsedAuthorizations
+
+      /** The attempt that used the payment, if it is this purchase's own; a conflict, if it is another's. */
+      const duplicateOf = Effect.fnUntraced(function* (key: string, payment?: Payment) {
+        const { attempt, paymentBound } = yield* lookup.state(key, { slots: [] }, payment)
+        if (paymentBound && Option.isNone(attempt)) return yield* new AuthorizationAlreadyBound({})
+        return Option.map(attempt, (attempt): DuplicateRequest => ({ _tag: "Duplicate", attempt }))
+      })
+
+      const onChain = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {
+        const sale = saleOf(act, request.url, request.parameters)
+        const found = yield* verifier.verify(request.payment ?? "", terms, sale)
+        if (found._tag === "Verified") {
+          const { authorization, balance, fromBlock, payload } = found
+          return presented(chainPayment(terms, authorization, fromBlock), payload, balance)
+        }
+        // Whose it is stands in the database, whatever the chain says.
+        const duplicate = yield* duplicateOf(request.key, chainPayment(terms, found.authorization, 0n))
+        if (Option.isSome(duplicate)) return duplicate.value
+        if (found._tag === "Unverified") {
+          return yield* unavailable("A payment could not be verified", new FacilitatorUnavailable({}))(found.cause)
+        }
+        if (!found.isTraceable) return yield* found.refusal
+        const { authorization, fromBlock, payload, transaction } = yield* used
+          .trace(found, terms)
+          .pipe(
+            Effect.catchTag("ChainUnavailable", unavailable("A used authorization could not be followed", unproven)),
+          )
+        return presented(chainPayment(terms, authorization, fromBlock, Option.some(transaction)), payload)
+      })
+
+      const byCard = (act: SoldAct, request: CredentialRequest, card: string) =>
+        Effect.map(cards.verify(card, act, request), (payment) => presented(payment, ""))
+
+      const read = Effect.fn("PaymentCredentials.read")(function* (
+        act: SoldAct,
+        request: CredentialRequest,
+        terms: Terms,
+      ) {
+        const read: Presented =
+          request.card === undefined ? onChain(act, request, terms) : byCard(act, request, request.card)
+        return yield* read.pipe(
+          Effect.catchTag("PaymentRejected", (rejected) =>
+            Effect.flatMap(duplicateOf(request.key), (duplicate) =>
+              Effect.mapError(Effect.fromOption(duplicate), () => rejected),
+            ),
+          ),
+        )
+      })
+
+      return PaymentCredentials.of({ read })
+    }),
+  )
+}

@@ -1,0 +1,66 @@
+/** Ends attempts that were not and cannot be paid, and releases what they held. */
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { retryConflicts, transaction } from "../../platform/Sql.ts"
+import { timestampOf } from "../../platform/Time.ts"
+import { type Attempt, attemptColumns, type FailureVerdict, readAttempt, withoutCardToken } from "./Attempt.ts"
+
+export class Fail extends Context.Service<
+  Fail,
+  {
+    /**
+     * Ends an attempt, or returns it as it is if it has ended meanwhile; with a verdict, only while that is what the
+     * inquiry before left.
+     */
+    fail(id: string, reason: string, verdict?: FailureVerdict): Effect.Effect<Attempt>
+    /** The same for what our relayer never sent: only while no broadcast is noted, by whomever. */
+    failUnsent(id: string, reason: string): Effect.Effect<Attempt>
+  }
+>()("spirit-altar/payments/ledger/Fail") {
+  static readonly layer = Layer.effect(
+    Fail,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const end = Effect.fnUntraced(function* (id: string, reason: string, agreed: Statement.Fragment) {
+        const now = timestampOf(yield* Clock.currentTimeMillis)
+        yield* sql`
+          WITH ended AS (
+            UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = ${now}::timestamptz,
+              signature = ${sql.literal(withoutCardToken)}
+            WHERE id = ${id}::uuid AND state = 'pending' AND ${agreed} RETURNING id, pool, pool_number
+          ), freed AS (
+            DELETE FROM payment_claims c USING ended e WHERE c.attempt_id = e.id
+          )
+          UPDATE payment_pools p
+          SET released = (SELECT array_agg(n ORDER BY n) FROM unnest(p.released || e.pool_number) AS n)
+          FROM ended e WHERE p.name = e.pool`
+      })
+
+      const found = Effect.fnUntraced(function* (id: string) {
+        const [row] = yield* sql`SELECT ${sql.literal(attemptColumns)} FROM payment_attempts WHERE id = ${id}::uuid`
+        return row === undefined ? yield* Effect.die(`attempt ${id} is gone`) : yield* readAttempt(row)
+      })
+
+      const fail = Effect.fn("Fail.fail")((id: string, reason: string, verdict?: FailureVerdict) => {
+        const agreed =
+          verdict === undefined
+            ? sql.literal("true")
+            : sql`doubted_reason = ${verdict.reason}::text AND doubted_at = ${verdict.at}::timestamptz`
+        return retryConflicts(end(id, reason, agreed)).pipe(Effect.andThen(found(id)), Effect.orDie)
+      })
+
+      const failUnsent = Effect.fn("Fail.failUnsent")((id: string, reason: string) => {
+        const unsent = sql`NOT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE attempt_id = ${id}::uuid)`
+        // Whoever notes a broadcast locks the same row: what is asked after the lock has seen it.
+        const lock = sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`
+        return transaction(sql, Effect.andThen(lock, end(id, reason, unsent))).pipe(
+          Effect.andThen(found(id)),
+          Effect.orDie,
+        )
+      })
+
+      return Fail.of({ fail, failUnsent })
+    }),
+  )
+}

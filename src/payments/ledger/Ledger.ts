@@ -1,0 +1,19 @@
+/** Every paid attempt on disk: claimed once, ended once, answered with the same bytes for ever. */
+import { Layer } from "effect"
+import { Claim } from "./Claim.ts"
+import { Fail } from "./Fail.ts"
+import { Lookup } from "./Lookup.ts"
+import { Settle } from "./Settle.ts"
+import { SettledTransfers } from "./SettledTransfers.ts"
+import { Sweep } from "./Sweep.ts"
+import { UnclaimedPayments } from "./UnclaimedPayments.ts"
+
+/** All services of the ledger; what the relayer sends is noted by `Broadcasts`, which it alone needs. */
+export const layer = Layer.mergeAll(
+  Claim.layer,
+  Settle.layer,
+  Fail.layer,
+  Sweep.layer,
+  SettledTransfers.layer,
+  UnclaimedPayments.layer,
+).pipe(Layer.provideMerge(Lookup.layer))

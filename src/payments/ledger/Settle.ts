@@ -1,0 +1,156 @@
+/** Ends attempts as paid: the act is recorded, the answer stored and the payment counted in one transaction. */
+import { Context, Deferred, Effect, Layer, Queue, type Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { transaction } from "../../platform/Sql.ts"
+import { type Paid, PaidActs, type Payer, type Recorded } from "../PaidAct.ts"
+import type { Proof } from "../Payment.ts"
+import { PaymentTerms } from "../PaymentTerms.ts"
+import { receiptOf, responseOf } from "../Receipts.ts"
+import { type Attempt, attemptColumns, readAttempt, withoutCardToken } from "./Attempt.ts"
+
+/** Attempts settled together in one transaction; the head of a chain is locked once for all of them. */
+const batchSize = 128
+
+interface Settling {
+  readonly id: string
+  readonly proof: Proof
+  readonly done: Deferred.Deferred<Attempt>
+}
+
+const payerOf = (proof: Proof): Payer =>
+  proof.rail === "card"
+    ? { payer: null, transaction: null }
+    : { payer: proof.payment.authorization.from, transaction: proof.transaction }
+
+const sumOf = (attempts: ReadonlyArray<Attempt>) => attempts.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
+
+export class Settle extends Context.Service<
+  Settle,
+  {
+    /** Records the act of a paid attempt and stores its answer; an attempt that has ended is returned as it is. */
+    settle(id: string, proof: Proof): Effect.Effect<Attempt>
+  }
+>()("spirit-altar/payments/ledger/Settle") {
+  static readonly layer = Layer.effect(
+    Settle,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const acts = yield* PaidActs
+      const publicUrl = yield* PublicUrl
+      const setting = yield* PaymentTerms
+      const explorer = setting._tag === "Ready" ? setting.terms.explorer : "{tx}"
+      const queue = yield* Queue.unbounded<Settling>()
+      const columns = sql.literal(attemptColumns)
+
+      /** What is stored when an attempt settles: the act's public row and the exact first answer. */
+      const settledRow = (attempt: Attempt, proof: Proof, recorded: Recorded) => {
+        const receipt = receiptOf(attempt, proof, recorded.at, explorer)
+        const permalink = `${publicUrl}${recorded.path}`
+        const { extra, record } = recorded
+        return {
+          id: attempt.id,
+          act: attempt.act,
+          permalink,
+          agent_name: recorded.agentName,
+          at: recorded.at,
+          transaction: proof.rail === "card" ? proof.intent : proof.transaction,
+          receipt: JSON.stringify(receipt),
+          record: JSON.stringify(record),
+          answer: JSON.stringify({ ok: true, record, receipt, permalink, ...extra, replayed: false }),
+          payment_response: responseOf(proof, recorded.at),
+          block: proof.rail === "card" ? null : proof.block.toString(),
+        }
+      }
+
+      const recordAct = Effect.fnUntraced(function* (name: string, batch: ReadonlyArray<readonly [Attempt, Proof]>) {
+        const act = acts.get(name)
+        if (act === undefined) return yield* Effect.die(`no act is called ${name}`)
+        const paid = batch.map(([{ acceptedAt, id, input, number }, proof]): Paid<Schema.Json, Payer> => ({
+          id,
+          input,
+          number,
+          acceptedAt,
+          ...payerOf(proof),
+        }))
+        const recorded = yield* act.record(paid)
+        return batch.flatMap(([attempt, proof], index) => {
+          const one = recorded[index]
+          return one === undefined ? [] : [settledRow(attempt, proof, one)]
+        })
+      })
+
+      /** Inside one transaction, whose conflicts have to reach its runner as they are. */
+      const settleTogether = Effect.fn("Settle.settleTogether")(function* (batch: ReadonlyArray<Settling>) {
+        const ids = [...new Set(batch.map((settling) => settling.id))]
+        const locked = yield* sql`
+          SELECT ${columns} FROM payment_attempts WHERE id = ANY(${ids}::uuid[]) ORDER BY id FOR UPDATE`
+        const attempts = new Map((yield* Effect.forEach(locked, readAttempt)).map((attempt) => [attempt.id, attempt]))
+        const open = ids.flatMap((id) => {
+          const attempt = attempts.get(id)
+          const settling = batch.find((one) => one.id === id)
+          return attempt?.state === "pending" && settling !== undefined ? [[attempt, settling.proof] as const] : []
+        })
+        if (open.length === 0) return attempts
+        // Every server takes the heads of chains in one order.
+        const groups = [...Map.groupBy(open, ([attempt]) => attempt.act)].sort(([a], [b]) => a.localeCompare(b))
+        const rows = (yield* Effect.forEach(groups, ([name, group]) => recordAct(name, group))).flat()
+        yield* sql`
+          WITH settled AS (
+            SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r(id uuid, act text, permalink text,
+              agent_name text, at timestamptz, transaction text, receipt text, record text, answer text,
+              payment_response text, block bigint)
+          ), ended AS (
+            UPDATE payment_attempts a SET state = 'settled', transaction = s.transaction, ended_at = s.at,
+              answer = s.answer, payment_response = s.payment_response, signature = ${sql.literal(withoutCardToken)},
+              settled_block = s.block, next_check_at = s.at, doubted_at = NULL, doubted_reason = NULL
+            FROM settled s WHERE a.id = s.id
+          ), counted AS (
+            UPDATE payment_totals SET settled = settled + ${open.length}::bigint,
+              settled_atomic = settled_atomic + ${sumOf(open.map(([attempt]) => attempt)).toString()}::numeric
+            WHERE id = 1
+          )
+          INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record)
+          SELECT id, act, permalink, agent_name, at, receipt, record FROM settled`
+        for (const { answer, id, payment_response: paymentResponse } of rows) {
+          const attempt = attempts.get(id)
+          if (attempt !== undefined) attempts.set(id, { ...attempt, state: "settled", answer, paymentResponse })
+        }
+        return attempts
+      })
+
+      const settleBatch = (batch: ReadonlyArray<Settling>): Effect.Effect<void> =>
+        transaction(sql, settleTogether(batch)).pipe(
+          Effect.orDie,
+          Effect.matchCauseEffect({
+            onSuccess: (attempts) =>
+              Effect.forEach(
+                batch,
+                ({ done, id }) => {
+                  const attempt = attempts.get(id)
+                  return attempt === undefined
+                    ? Deferred.die(done, `attempt ${id} is gone`)
+                    : Deferred.succeed(done, attempt)
+                },
+                { discard: true },
+              ),
+            // One attempt that cannot be recorded must not hold up its neighbours.
+            onFailure: (cause) =>
+              batch.length > 1
+                ? Effect.forEach(batch, (one) => settleBatch([one]), { discard: true })
+                : Effect.forEach(batch, ({ done }) => Deferred.failCause(done, cause), { discard: true }),
+          }),
+        )
+
+      yield* Queue.takeBetween(queue, 1, batchSize).pipe(Effect.flatMap(settleBatch), Effect.forever, Effect.forkScoped)
+
+      const settle = Effect.fn("Settle.settle")(function* (id: string, proof: Proof) {
+        const done = yield* Deferred.make<Attempt>()
+        yield* Queue.offer(queue, { id, proof, done })
+        return yield* Deferred.await(done)
+      })
+
+      return Settle.of({ settle })
+    }),
+  )
+}

@@ -1,0 +1,124 @@
+/** Attempts settled on chain whose block may still be replaced: which are due, and what was found of them. */
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Hex } from "viem"
+import { readable, retryConflicts, rowReader } from "../../platform/Sql.ts"
+import { timestampOf } from "../../platform/Time.ts"
+import { Word } from "../Hex.ts"
+import { type ChainPayment, paymentColumns, readChainPayment } from "../Payment.ts"
+import { type FailureVerdict, readVerdict, setVerdict, verdictColumns } from "./Attempt.ts"
+
+/** A settled attempt as its finality needs it. */
+export interface SettledTransfer {
+  readonly id: string
+  readonly act: string
+  readonly payment: ChainPayment
+  /** The transaction that was recorded. */
+  readonly transaction: Hex
+  /** Where a reorganisation put the transfer, if not into the transaction that was recorded. */
+  readonly currentTransaction: Option.Option<Hex>
+  readonly checks: number
+  /** Why the inquiry before found it lost. */
+  readonly pendingLoss: FailureVerdict | null
+}
+
+const columns = ["id, act, current_transaction, checks", ...paymentColumns, ...verdictColumns].join(", ")
+
+const readRow = rowReader(
+  "payment_attempts",
+  Schema.Struct({
+    id: Schema.String,
+    act: Schema.String,
+    transaction: Word,
+    currentTransaction: Schema.OptionFromNullOr(Word),
+    checks: Schema.Int,
+  }),
+)
+
+const readTransfer = Effect.fnUntraced(function* (row: unknown): Effect.fn.Return<SettledTransfer> {
+  return { ...(yield* readRow(row)), payment: yield* readChainPayment(row), pendingLoss: yield* readVerdict(row) }
+})
+
+export class SettledTransfers extends Context.Service<
+  SettledTransfers,
+  {
+    /** Whether any transfer is due, so that the chain is worth asking. */
+    readonly isAnyDue: Effect.Effect<boolean>
+    /** Takes what is due and settled at or below the final block, for `leaseMillis`. */
+    lease(
+      limit: number,
+      finalBlock: bigint,
+      leaseMillis: number,
+    ): Effect.Effect<{ readonly taken: number; readonly transfers: ReadonlyArray<SettledTransfer> }>
+    /** The transfer is in this block; a `moved` transaction is not the recorded one; `finality` says whether that is for good. */
+    confirm(id: string, finality: "pending" | "final", block: bigint, moved: Option.Option<Hex>): Effect.Effect<void>
+    /** Nothing was decided: why it is lost if the next inquiry says the same, and milliseconds until that one. */
+    defer(id: string, reason: string | null, pauseMillis: number): Effect.Effect<void>
+    /** Marks it as lost if the verdict is still the one of the inquiry before; true for whoever was first. */
+    lose(id: string, verdict: FailureVerdict): Effect.Effect<boolean>
+  }
+>()("spirit-altar/payments/ledger/SettledTransfers") {
+  static readonly layer = Layer.effect(
+    SettledTransfers,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const unfinal = sql.literal("state = 'settled' AND finality = 'pending' AND rail = 'x402'")
+
+      const isAnyDue = Effect.gen(function* () {
+        const now = timestampOf(yield* Clock.currentTimeMillis)
+        const rows = yield* sql`
+          SELECT 1 FROM payment_attempts WHERE ${unfinal} AND next_check_at <= ${now}::timestamptz LIMIT 1`
+        return rows.length > 0
+      }).pipe(Effect.orDie)
+
+      const lease = Effect.fn("SettledTransfers.lease")(function* (
+        limit: number,
+        finalBlock: bigint,
+        leaseMillis: number,
+      ) {
+        const now = yield* Clock.currentTimeMillis
+        const rows = yield* retryConflicts(sql`
+          UPDATE payment_attempts SET next_check_at = ${timestampOf(now + leaseMillis)}::timestamptz
+          WHERE id IN (
+            SELECT id FROM payment_attempts
+            WHERE ${unfinal} AND next_check_at <= ${timestampOf(now)}::timestamptz
+              AND (settled_block IS NULL OR settled_block <= ${finalBlock}::bigint)
+            ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
+          RETURNING ${sql.literal(columns)}`).pipe(Effect.orDie)
+        return { taken: rows.length, transfers: yield* readable(rows, readTransfer) }
+      })
+
+      const confirm = Effect.fn("SettledTransfers.confirm")(
+        (id: string, finality: "pending" | "final", block: bigint, moved: Option.Option<Hex>) =>
+          sql`
+            UPDATE payment_attempts SET finality = ${finality}, settled_block = ${block}::bigint,
+              current_transaction = ${Option.getOrNull(moved)}::text, doubted_at = NULL, doubted_reason = NULL
+            WHERE id = ${id}::uuid AND ${unfinal}`.pipe(Effect.asVoid, Effect.orDie),
+      )
+
+      const defer = Effect.fn("SettledTransfers.defer")(function* (
+        id: string,
+        reason: string | null,
+        pauseMillis: number,
+      ) {
+        const until = timestampOf((yield* Clock.currentTimeMillis) + pauseMillis)
+        yield* sql`
+          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${until}::timestamptz,
+            ${setVerdict(sql, reason)}
+          WHERE id = ${id}::uuid AND ${unfinal}`.pipe(Effect.orDie)
+      })
+
+      const lose = Effect.fn("SettledTransfers.lose")((id: string, { at, reason }: FailureVerdict) =>
+        sql`
+          UPDATE payment_attempts SET finality = 'lost'
+          WHERE id = ${id}::uuid AND ${unfinal} AND doubted_reason = ${reason}::text AND doubted_at = ${at}::timestamptz
+          RETURNING id`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          Effect.orDie,
+        ),
+      )
+
+      return SettledTransfers.of({ isAnyDue, lease, confirm, defer, lose })
+    }),
+  )
+}

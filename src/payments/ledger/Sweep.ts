@@ -1,0 +1,65 @@
+/** Which pending attempts are to be inquired about, by whom, and when again. */
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { readable, retryConflicts } from "../../platform/Sql.ts"
+import { timestampOf } from "../../platform/Time.ts"
+import { type Attempt, attemptColumns, readAttempt, setVerdict } from "./Attempt.ts"
+
+/** What an inquiry that ended nothing leaves for the next one. */
+export interface OpenInquiry {
+  /** What the outcome hangs on: a transaction or an intent. */
+  readonly reference: Option.Option<string>
+  /** What a facilitator refused it with just now; null when somebody was asked and did not, absent when nobody was. */
+  readonly refusal?: string | null | undefined
+  /** Why it fails if the next inquiry says the same; null when it is open, absent when nobody could be asked. */
+  readonly verdict?: string | null | undefined
+}
+
+export class Sweep extends Context.Service<
+  Sweep,
+  {
+    /** Takes attempts that are due before `beforeMillis`, for `leaseMillis`; any number of servers may ask at once. */
+    lease(
+      limit: number,
+      beforeMillis: number,
+      leaseMillis: number,
+    ): Effect.Effect<{ readonly taken: number; readonly attempts: ReadonlyArray<Attempt> }>
+    /** Notes that the outcome is still open, what this inquiry left, and when to ask again. */
+    defer(id: string, inquiry: OpenInquiry, untilMillis: number): Effect.Effect<void>
+  }
+>()("spirit-altar/payments/ledger/Sweep") {
+  static readonly layer = Layer.effect(
+    Sweep,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const lease = Effect.fn("Sweep.lease")(function* (limit: number, beforeMillis: number, leaseMillis: number) {
+        const now = yield* Clock.currentTimeMillis
+        const rows = yield* retryConflicts(sql`
+          UPDATE payment_attempts SET next_check_at = ${timestampOf(now + leaseMillis)}::timestamptz
+          WHERE id IN (
+            SELECT id FROM payment_attempts
+            WHERE state = 'pending' AND next_check_at <= ${timestampOf(beforeMillis)}::timestamptz
+            ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
+          RETURNING ${sql.literal(attemptColumns)}`).pipe(Effect.orDie)
+        return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }
+      })
+
+      const defer = Effect.fn("Sweep.defer")(function* (
+        id: string,
+        { reference, refusal, verdict }: OpenInquiry,
+        untilMillis: number,
+      ) {
+        const refused = refusal === undefined ? sql.literal("") : sql`, refusal = ${refusal}::text`
+        const judged = verdict === undefined ? sql.literal("") : sql`, ${setVerdict(sql, verdict)}`
+        yield* sql`
+          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${timestampOf(untilMillis)}::timestamptz,
+            transaction = COALESCE(${Option.getOrNull(reference)}::text, transaction)
+            ${refused}${judged}
+          WHERE id = ${id}::uuid AND state = 'pending'`.pipe(Effect.orDie)
+      })
+
+      return Sweep.of({ lease, defer })
+    }),
+  )
+}

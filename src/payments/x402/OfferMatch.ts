@@ -1,0 +1,74 @@
+/** Whether a signed payment is the one that was offered, and for long enough: what needs no chain. */
+import { isAddressEqual } from "viem"
+import type { PaymentPayload } from "../../../schema/payments/Payment.ts"
+import { inLowerCase } from "../Hex.ts"
+import { PaymentRejected } from "../PaymentRejected.ts"
+import type { Sale, Terms } from "../PaymentTerms.ts"
+import type { SignedAuthorization } from "./Eip3009.ts"
+
+/** Seconds an authorization must still live: a settlement takes as long, and one that expires meanwhile pays our gas for nothing. */
+const leastLife = 6n
+/** Seconds by which clocks may be wrong: so much longer than asked for may an authorization live. */
+const clockGrace = 300n
+
+/** Of what cannot have paid, by its signature or by the token's word. */
+export const reject = (reason: string, message: string) =>
+  new PaymentRejected({ reason, message: `${message} Nothing was charged.` })
+
+/** Of what may have paid before: the chain was not asked, or did not say. */
+export const refuse = (reason: string, message: string) =>
+  new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
+
+const sameAddress = (a: string, b: string) =>
+  /^0x[0-9a-fA-F]{40}$/u.test(a) && isAddressEqual(inLowerCase(a), inLowerCase(b))
+
+/** The first thing of a payload that does not fit the offer, if any. */
+export const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): PaymentRejected | undefined => {
+  const { accepted, payload: signed, resource } = payload
+  const price = sale.amountAtomic.toString()
+  if (accepted.scheme !== "exact") return refuse("unsupported_scheme", "Only the scheme `exact` is accepted.")
+  if (accepted.network !== terms.network) return refuse("invalid_network", `Pay on ${terms.network}.`)
+  if (!sameAddress(accepted.asset, terms.asset))
+    return refuse("invalid_payment_requirements", `Pay with ${terms.asset}.`)
+  if (!sameAddress(accepted.payTo, terms.payTo)) return refuse("invalid_payment_requirements", `Pay to ${terms.payTo}.`)
+  if (accepted.amount !== price) return refuse("invalid_payment_requirements", `The price is ${price} atomic USDC.`)
+  if (resource.url !== sale.url)
+    return refuse("resource_url_mismatch", `The payment was made for another URL; this one is ${sale.url}.`)
+  if (!sameAddress(signed.authorization.to, terms.payTo)) {
+    return refuse("invalid_exact_evm_recipient_mismatch", `The authorization must pay ${terms.payTo}.`)
+  }
+  if (BigInt(signed.authorization.value) !== sale.amountAtomic) {
+    return refuse(
+      "invalid_exact_evm_payload_authorization_value_mismatch",
+      `The authorization must be for exactly ${price} atomic USDC.`,
+    )
+  }
+  return undefined
+}
+
+/** Seconds an authorization may live at most: what it claims must not be held longer than the offer says. */
+export const longestLife = ({ maxTimeoutSeconds }: Terms) => BigInt(maxTimeoutSeconds) + clockGrace
+
+/** Whether the time window is open, long enough to settle and as short as the offer asks. */
+export const untimely = (
+  authorization: SignedAuthorization,
+  terms: Terms,
+  now: bigint,
+): PaymentRejected | undefined => {
+  if (authorization.validAfter > now) {
+    return refuse("invalid_exact_evm_payload_authorization_valid_after", "The authorization is not valid yet.")
+  }
+  if (authorization.validBefore < now + leastLife) {
+    return refuse(
+      "invalid_exact_evm_payload_authorization_valid_before",
+      "The authorization expires too soon; sign a new one.",
+    )
+  }
+  if (authorization.validBefore > now + longestLife(terms)) {
+    return refuse(
+      "invalid_exact_evm_payload_authorization_valid_before",
+      `The authorization lives longer than the ${terms.maxTimeoutSeconds} seconds of the offer; sign a shorter one.`,
+    )
+  }
+  return undefined
+}
