@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApi, HttpApiClient } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
-import { refuse } from "./Ends.ts"
+import { refuse } from "./PurchaseError.ts"
 
 /** Answers may grow members that this version does not know; requests may not. */
 const Contract = Api.annotate(HttpApi.SuccessParseOptions, { onExcessProperty: "ignore" }).annotate(

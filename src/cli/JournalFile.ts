@@ -3,7 +3,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout } from "node:timers/promises"
-import { type Journal, type Pages, turns } from "../buyer/Journal.ts"
+import { type Journal, type Pages, turns } from "../buyer/core/Journal.ts"
 
 const patienceMs = 30_000
 

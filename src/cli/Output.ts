@@ -1,6 +1,6 @@
 /** What a command says: the answer on stdout, everything else on stderr, and how it ended in the exit code. */
 import { Config, Console, Effect, Option } from "effect"
-import type { Open, Refused } from "../buyer/Ends.ts"
+import type { Open, Refused } from "../buyer/PurchaseError.ts"
 import { Trouble } from "./Trouble.ts"
 
 /** Answers are untrusted text: nothing in them moves the cursor of a terminal. */

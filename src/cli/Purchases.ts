@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
-import { refuse } from "../buyer/Ends.ts"
+import { refuse } from "../buyer/PurchaseError.ts"
 import { agentName, paying, reason, salt } from "./Flags.ts"
 import { plain, pretty, self } from "./Output.ts"
 

@@ -5,8 +5,8 @@ import type { Mode, SenderKind } from "../../schema/room/Message.ts"
 import { retained } from "../../schema/room/Room.ts"
 import { free } from "../buyer/Buyer.ts"
 import { baseOf, make as clientOf } from "../buyer/Client.ts"
-import { refuse } from "../buyer/Ends.ts"
-import { kindOf, turnsOf } from "../buyer/Kept.ts"
+import { refuse } from "../buyer/PurchaseError.ts"
+import { exclusively, pagesOf } from "../buyer/JournalPages.ts"
 import { plain } from "./Output.ts"
 import { journalOf } from "./Session.ts"
 
@@ -21,7 +21,7 @@ export const Invite = Schema.Struct({
 })
 export type Invite = typeof Invite.Type
 
-const invites = kindOf("room", Invite)
+const invites = pagesOf("room", Invite)
 
 /** The link for people and agents; it is the secret itself. */
 export const linkOf = ({ id, token, url }: Invite) => `${url}/signals/#room=${id}&token=${token}`
@@ -46,7 +46,7 @@ interface Opening {
 }
 
 export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Opening) {
-  const alone = turnsOf(yield* journalOf(data))
+  const alone = exclusively(yield* journalOf(data))
   const keep = (invite: Invite) => alone((pages) => invites.set(pages, invite.id, invite))
 
   /** By id, by an unmistakable beginning of id or name, or by the invite link; `-` reads the link from standard input. */

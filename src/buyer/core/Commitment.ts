@@ -1,0 +1,21 @@
+/** Words are sealed by the one recipe of the contract: the commitment may leave this machine, words and salt stay. */
+import { commitmentText, normalizedLength } from "../../../schema/altar/Recipe.ts"
+import { sha256 } from "./Digest.ts"
+
+/** The commitment of salt and words: 64 lowercase hex digits. */
+export const commitmentOf = (salt: string, words: string): Promise<string> => sha256(commitmentText(salt, words))
+
+/** Why salt and words cannot be sealed: such a commitment could never be revealed. */
+export type Unsealable =
+  | { readonly part: "words"; readonly length: number }
+  | { readonly part: "salt"; readonly length: number }
+  /** NUL, or half of a surrogate pair. */
+  | { readonly part: "characters" }
+
+/** Lengths are code points, those of the words after normalization. */
+export const unsealable = (salt: string, words: string): Unsealable | undefined => {
+  const [salted, length] = [[...salt].length, normalizedLength(words)]
+  if (length < 1 || length > 280) return { part: "words", length }
+  if (salted < 16 || salted > 256) return { part: "salt", length: salted }
+  return /[\0\p{Cs}]/u.test(words + salt) ? { part: "characters" } : undefined
+}
