@@ -1,5 +1,5 @@
 /** Sealing for the library: salt is made where none is given, and what could never be revealed is refused. */
-import { commitmentOf, unsealable, type Unsealable } from "./core/Commitment.ts"
+import { commitmentOf, sealBounds, unsealable, type Unsealable } from "./core/Commitment.ts"
 import { randomHex } from "./core/Digest.ts"
 
 export interface Sealed {
@@ -12,9 +12,9 @@ export interface Sealed {
 const explain = (problem: Unsealable): string => {
   switch (problem.part) {
     case "words":
-      return `Sealed words have 1 to 280 characters after trimming; these have ${problem.length}.`
+      return `Sealed words have ${sealBounds.words.join(" to ")} characters after trimming; these have ${problem.length}.`
     case "salt":
-      return `A salt has 16 to 256 characters; this has ${problem.length}.`
+      return `A salt has ${sealBounds.salt.join(" to ")} characters; this has ${problem.length}.`
     case "characters":
       return "Words and salt must not hold NUL or lone surrogates."
   }

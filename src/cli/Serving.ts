@@ -2,7 +2,7 @@
 import { Config, ConfigProvider, Console, Effect, Layer, Logger, References } from "effect"
 import { HttpServer } from "effect/http"
 import { AppConfig, production } from "../Config.ts"
-import { stopsAsAsked } from "./Ending.ts"
+import { exitsCleanly } from "./ExitCode.ts"
 import * as Server from "../Server.ts"
 
 /** JSON lines on stdout, at the level that `LOG_LEVEL` names. */
@@ -22,7 +22,7 @@ const listening = Layer.effectDiscard(
 )
 
 export const serving = Effect.andThen(
-  stopsAsAsked,
+  exitsCleanly,
   Layer.launch(
     listening.pipe(
       Layer.provide(Server.layer(Layer.empty)),
