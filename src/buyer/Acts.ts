@@ -11,7 +11,10 @@ import { type Price, prices } from "../../schema/payments/Prices.ts"
 /** Any act's answer. */
 export interface Settled {
   readonly record: { readonly id: string }
+  readonly receipt: { readonly priceUsd: string }
   readonly permalink: string
+  /** Answered before; nothing was charged again. */
+  readonly replayed: boolean
 }
 
 /** One purchase, ready to be sent any number of times under one key. */

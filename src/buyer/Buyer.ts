@@ -45,7 +45,14 @@ export const free = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, Re
       : refuse(refusal.code, refusal.message)
   })
 
-const isSettled = Schema.is(Schema.Struct({ record: Schema.Struct({ id: Schema.String }), permalink: Schema.String }))
+const isSettled = Schema.is(
+  Schema.Struct({
+    record: Schema.Struct({ id: Schema.String }),
+    receipt: Schema.Struct({ priceUsd: Schema.String }),
+    permalink: Schema.String,
+    replayed: Schema.Boolean,
+  }),
+)
 
 /** The answer of an act that this version does not know. */
 const anyAnswer = (body: unknown): Effect.Effect<Settled, Schema.SchemaError> =>

@@ -5,6 +5,7 @@ import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { StoneKind } from "../../schema/altar/Witness.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { prices } from "../../schema/payments/Prices.ts"
+import type { Settled } from "../buyer/Acts.ts"
 import { refuse } from "../buyer/PurchaseError.ts"
 import { agentName, paying, reason, salt } from "./Flags.ts"
 import { plain, pretty, programName } from "./Output.ts"
@@ -30,13 +31,8 @@ const cost = (act: keyof typeof prices) => priceUsd(prices[act].priceAtomic)
 /** `$3`. */
 const whole = (act: keyof typeof prices) => cost(act).replace(/\.00$/u, "")
 
-interface Bought {
-  readonly replayed: boolean
-  readonly record: { readonly id: string }
-  readonly receipt: { readonly priceUsd: string }
-}
-
-const summary = (bought: Bought, later?: "reveal" | "unseal") =>
+/** What was bought, for a person. */
+export const summary = (bought: Settled, later?: "reveal" | "unseal") =>
   Effect.map(programName, (name) => {
     const paid = bought.replayed
       ? "replayed    nothing was charged again"
