@@ -80,9 +80,9 @@ export const make = (buyer: Buyer) => {
   const sealed = Effect.fnUntraced(function* ({ commitment, salt, words }: Partial<Sealing>, key: string) {
     if (words === undefined) return { commitment: commitment ?? "", secret: undefined }
     const before = Option.flatMapNullishOr(yield* purchases.find(key), (purchase) => purchase.sealed)
-    const again = Option.isSome(before) && before.value.words === words ? before.value.salt : undefined
+    const earlier = Option.isSome(before) && before.value.words === words ? before.value.salt : undefined
     const made = yield* Effect.tryPromise({
-      try: () => seal(words, salt ?? again),
+      try: () => seal(words, salt ?? earlier),
       catch: (error) => refuse("not_sealed", error instanceof Error ? error.message : String(error), key),
     })
     return { commitment: made.commitment, secret: { salt: made.salt, words } }

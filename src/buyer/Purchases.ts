@@ -78,8 +78,8 @@ export const make = (journal: Journal) => {
 
     /** The purchase of this key as it stands, or a new one; the same key with another request is refused. */
     begin: (draft: Omit<Purchase, "begunAt" | "payment" | "settled" | "failed">) =>
-      alone((pages) =>
-        Effect.gen(function* () {
+      alone(
+        Effect.fnUntraced(function* (pages: Pages) {
           const found = yield* purchases.get(pages, draft.key)
           if (Option.isNone(found)) {
             const purchase: Purchase = { ...draft, begunAt: yield* now }
@@ -99,8 +99,8 @@ export const make = (journal: Journal) => {
 
     /** The one payment of a key: the kept one, or signed now and kept before anybody can send it. */
     signOnce: (signing: Signing) =>
-      alone((pages) =>
-        Effect.gen(function* () {
+      alone(
+        Effect.fnUntraced(function* (pages: Pages) {
           const purchase = yield* current(pages, signing.purchase)
           if (purchase.payment !== undefined) return purchase.payment.header
           const { amountAtomic, payer } = signing
@@ -116,8 +116,8 @@ export const make = (journal: Journal) => {
       ),
 
     settle: (purchase: Purchase, settled: NonNullable<Purchase["settled"]>) =>
-      alone((pages) =>
-        Effect.gen(function* () {
+      alone(
+        Effect.fnUntraced(function* (pages: Pages) {
           yield* purchases.set(pages, purchase.key, { ...(yield* current(pages, purchase)), settled })
           yield* ids.set(pages, settled.id, purchase.key)
         }),

@@ -118,7 +118,7 @@ export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Openi
     poll: Effect.fn("Rooms.poll")(function* (
       invite: Invite,
       seconds: number,
-      tell: (message: Effect.Success<ReturnType<typeof read>>["messages"][number]) => string,
+      render: (message: Effect.Success<ReturnType<typeof read>>["messages"][number]) => string,
     ) {
       let after = invite.seen
       while (true) {
@@ -127,7 +127,7 @@ export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Openi
           Effect.retry({ times: 3, while: ({ code }) => code === "unreachable" || code === "RATE_LIMITED" }),
         )
         if (truncated) yield* Console.error(`Some messages are gone: a room keeps its newest ${retained}.`)
-        for (const message of messages) yield* Console.log(tell(message))
+        for (const message of messages) yield* Console.log(render(message))
         after = room.latestSequence
         const spent = (yield* Clock.currentTimeMillis) - started
         yield* Effect.sleep(`${Math.max(0, seconds * 1000 - spent)} millis`)

@@ -4,11 +4,15 @@ import { HttpServer } from "effect/http"
 import { AppConfig, production } from "../Config.ts"
 import { exitsCleanly } from "./ExitCode.ts"
 import * as Server from "../Server.ts"
+import { variable } from "../Variables.ts"
 
 /** JSON lines on stdout, at the level that `LOG_LEVEL` names. */
 export const logging = Layer.mergeAll(
   Logger.layer([Logger.consoleJson]),
-  Layer.effect(References.MinimumLogLevel, Config.LogLevel("LOG_LEVEL").pipe(Config.withDefault("Info" as const))),
+  Layer.effect(
+    References.MinimumLogLevel,
+    Config.LogLevel(variable("LOG_LEVEL")).pipe(Config.withDefault("Info" as const)),
+  ),
 )
 
 const listening = Layer.effectDiscard(

@@ -56,8 +56,8 @@ export const readOutcome = (reply: Reply): Outcome => {
   }
   if (body["ok"] !== false || typeof code !== "string")
     return { tag: "silent", reason: `what answers with ${status} is not the altar` }
-  const said = typeof message === "string" ? message : `The altar answered ${status}.`
-  const refusal = { status, code, message: said, retryAfter: retryAfterOf(reply) }
+  const words = typeof message === "string" ? message : `The altar answered ${status}.`
+  const refusal = { status, code, message: words, retryAfter: retryAfterOf(reply) }
   if (code !== "payment_required") return { tag: "refused", refusal, body }
   const inBody = isChallenge(body["challenge"]) ? body["challenge"] : undefined
   return { tag: "unpaid", challenge: readChallenge(headers.get("payment-required")) ?? inBody, refusal }

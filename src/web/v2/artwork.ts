@@ -25,7 +25,7 @@ export const start = () => {
       if (!canHash()) return result.replaceChildren(verdict("broken", "Cannot hash here.", cannotHash))
       result.replaceChildren(verdict("waits", "Hashing."))
       void check(place.dataset).then(
-        (said) => result.replaceChildren(said),
+        (findings) => result.replaceChildren(findings),
         () => result.replaceChildren(verdict("broken", "Not checked.", "The artwork could not be loaded.")),
       )
     })

@@ -36,17 +36,18 @@ const remover = ({ commitment }: Held, done: () => void) => {
 const entry = (one: Held, changed: () => void) => {
   const { commitment, deed, keptAt, words } = one
   const state = make("span", {})
-  const tell = () => {
+  const showState = () => {
     const saved = held(commitment)?.saved === true
     state.textContent = saved ? "You saved a copy." : "Only in this browser."
     state.classList.toggle("problem", !saved)
   }
-  tell()
+  showState()
   const folded = make("details", { class: "fold" }, make("summary", {}, "Salt, words and commitment"))
   // Written out only when somebody wants to see them.
   folded.addEventListener(
     "toggle",
-    () => folded.append(keepsake(one, `sealed-words-${commitment.slice(0, 8)}`, false, tell), remover(one, changed)),
+    () =>
+      folded.append(keepsake(one, `sealed-words-${commitment.slice(0, 8)}`, false, showState), remover(one, changed)),
     { once: true },
   )
   return make(

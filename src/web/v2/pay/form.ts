@@ -105,22 +105,22 @@ const attach = (form: HTMLFormElement) => {
       ...(sandbox ? [{ name: "a play wallet", make: Wallets.playWallet }] : []),
       ...providers.map(({ name, provider }) => ({ name, make: () => Wallets.connect(name, provider, network) })),
     ]
-    const take = async (way: (typeof ways)[number]) => {
+    const open = async (way: (typeof ways)[number]) => {
       row.replaceChildren(make("p", { class: "quiet" }, `Opening ${way.name}.`))
       use(await way.make())
     }
     const [first] = ways
     if (first === undefined)
       throw new Error("No wallet was found in this browser. The exact call below works from a terminal or an agent.")
-    if (ways.length === 1) return take(first)
+    if (ways.length === 1) return open(first)
     row.replaceChildren(
       make("p", {}, "Pay with "),
-      ...ways.map((way) => button(way.name, () => void settleOn(() => take(way)))),
+      ...ways.map((way) => button(way.name, () => void connectTo(() => open(way)))),
     )
     row.querySelector("button")?.focus()
   }
 
-  const settleOn = (work: () => Promise<void>) => {
+  const connectTo = (work: () => Promise<void>) => {
     opening = work().then(
       // The button that was pressed is gone; whoever goes by keyboard goes on at the next one.
       () => void (wallet !== undefined && document.activeElement === document.body && submit.focus()),
@@ -138,7 +138,7 @@ const attach = (form: HTMLFormElement) => {
   /** Nobody while the owner still has to choose among several. */
   const payerOf = async (): Promise<Wallets.Wallet | undefined> => {
     await opening
-    if (wallet === undefined) await settleOn(choose)
+    if (wallet === undefined) await connectTo(choose)
     return wallet
   }
 
@@ -169,7 +169,7 @@ const attach = (form: HTMLFormElement) => {
       one("[data-price]", HTMLElement, form).textContent = dollars(rung.dataset["amount"] ?? "")
     })
   }
-  connector.addEventListener("click", () => void settleOn(choose))
+  connector.addEventListener("click", () => void connectTo(choose))
   watchers.push(show)
   form.addEventListener("submit", (event) => {
     event.preventDefault()
