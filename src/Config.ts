@@ -5,6 +5,7 @@ import type { IpNetwork } from "effect/net"
 import { network } from "./limits/Address.ts"
 import type { FacilitatorKey } from "./payments/x402/FacilitatorKey.ts"
 import { type Terms, usdc } from "./payments/PaymentTerms.ts"
+import { type Variable, variable } from "./Variables.ts"
 
 export type SettlementConfig =
   | { readonly _tag: "Relayer"; readonly privateKey: Redacted.Redacted<`0x${string}`> }
@@ -49,7 +50,7 @@ export class AppConfig extends Context.Service<AppConfig, ServerConfig>()("spiri
 const AddressText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/u))
 const KeyText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u))
 
-const seconds = (name: string, fallback: number) =>
+const seconds = (name: Variable, fallback: number) =>
   Config.schema(Schema.FiniteFromString.check(Schema.isBetween({ minimum: 1, maximum: 86_400 })), name).pipe(
     Config.withDefault(fallback),
   )
@@ -60,7 +61,7 @@ const parts = (text: string) =>
     .map((part) => part.trim())
     .filter((part) => part !== "")
 
-const list = (name: string) => Config.String(name).pipe(Config.withDefault(""), Config.map(parts))
+const list = (name: Variable) => Config.String(name).pipe(Config.withDefault(""), Config.map(parts))
 
 const isAddress = Schema.is(AddressText)
 
@@ -72,7 +73,7 @@ const Networks = Schema.String.check(
   ),
 )
 
-const networks = (name: string) =>
+const networks = (name: Variable) =>
   Config.schema(Networks, name).pipe(
     Config.withDefault(""),
     Config.map((text) =>
@@ -82,18 +83,18 @@ const networks = (name: string) =>
 
 /** Cards are configured wholly or not at all. */
 const cards: Config.Config<CardConfig | undefined> = Config.all({
-  profile: Config.option(Config.NonEmptyString("CARD_PROFILE_ID")),
-  secretKey: Config.option(Config.schema(Schema.Redacted(Schema.NonEmptyString), "CARD_SECRET_KEY")),
+  profile: Config.option(Config.NonEmptyString(variable("CARD_PROFILE_ID"))),
+  secretKey: Config.option(Config.schema(Schema.Redacted(Schema.NonEmptyString), variable("CARD_SECRET_KEY"))),
   challengeSecret: Config.option(
-    Config.schema(Schema.Redacted(Schema.String.check(Schema.isMinLength(32))), "CARD_CHALLENGE_SECRET"),
+    Config.schema(Schema.Redacted(Schema.String.check(Schema.isMinLength(32))), variable("CARD_CHALLENGE_SECRET")),
   ),
-  apiUrl: Config.URL("CARD_API_URL").pipe(Config.withDefault(new URL("https://api.stripe.com"))),
+  apiUrl: Config.URL(variable("CARD_API_URL")).pipe(Config.withDefault(new URL("https://api.stripe.com"))),
 }).pipe(
   Config.flatMap(({ apiUrl, challengeSecret, profile, secretKey }) => {
     const missing = [
-      ...(Option.isNone(profile) ? ["CARD_PROFILE_ID"] : []),
-      ...(Option.isNone(secretKey) ? ["CARD_SECRET_KEY"] : []),
-      ...(Option.isNone(challengeSecret) ? ["CARD_CHALLENGE_SECRET"] : []),
+      ...(Option.isNone(profile) ? [variable("CARD_PROFILE_ID")] : []),
+      ...(Option.isNone(secretKey) ? [variable("CARD_SECRET_KEY")] : []),
+      ...(Option.isNone(challengeSecret) ? [variable("CARD_CHALLENGE_SECRET")] : []),
     ]
     if (missing.length === 3) return Config.succeed(undefined)
     return Option.match(Option.all({ profile, secretKey, challengeSecret }), {
@@ -110,16 +111,16 @@ const cards: Config.Config<CardConfig | undefined> = Config.all({
 
 const environment = Config.all({
   cards,
-  network: Config.schema(Schema.Literals(["eip155:8453", "eip155:84532"]), "X402_NETWORK").pipe(
+  network: Config.schema(Schema.Literals(["eip155:8453", "eip155:84532"]), variable("X402_NETWORK")).pipe(
     Config.withDefault("eip155:8453" as const),
   ),
-  payTo: Config.option(Config.schema(AddressText, "PAY_TO")),
-  rpcUrl: Config.option(Config.Redacted("RPC_URL")),
-  relayerKey: Config.option(Config.schema(Schema.Redacted(KeyText), "RELAYER_KEY")),
-  facilitatorUrl: Config.option(Config.String("FACILITATOR_URL")),
-  keyId: Config.option(Config.String("CDP_API_KEY_ID")),
-  keySecret: Config.option(Config.Redacted("CDP_API_KEY_SECRET")),
-  finalTag: Config.schema(Schema.Literals(["finalized", "safe", "latest"]), "CHAIN_FINALITY").pipe(
+  payTo: Config.option(Config.schema(AddressText, variable("PAY_TO"))),
+  rpcUrl: Config.option(Config.Redacted(variable("RPC_URL"))),
+  relayerKey: Config.option(Config.schema(Schema.Redacted(KeyText), variable("RELAYER_KEY"))),
+  facilitatorUrl: Config.option(Config.String(variable("FACILITATOR_URL"))),
+  keyId: Config.option(Config.String(variable("CDP_API_KEY_ID"))),
+  keySecret: Config.option(Config.Redacted(variable("CDP_API_KEY_SECRET"))),
+  finalTag: Config.schema(Schema.Literals(["finalized", "safe", "latest"]), variable("CHAIN_FINALITY")).pipe(
     Config.withDefault("finalized" as const),
   ),
   walletFactories: list("WALLET_FACTORIES"),
@@ -165,8 +166,8 @@ const payments: Config.Config<PaymentsConfig | ReadonlyArray<string>> = Config.m
     }
   }
   return [
-    ...(Option.isNone(env.payTo) ? ["PAY_TO"] : []),
-    ...(Option.isNone(env.rpcUrl) ? ["RPC_URL"] : []),
+    ...(Option.isNone(env.payTo) ? [variable("PAY_TO")] : []),
+    ...(Option.isNone(env.rpcUrl) ? [variable("RPC_URL")] : []),
     ...(Option.isNone(settlement) ? ["RELAYER_KEY or FACILITATOR_URL"] : []),
   ]
 })
@@ -174,12 +175,12 @@ const payments: Config.Config<PaymentsConfig | ReadonlyArray<string>> = Config.m
 /** Where to listen and what to call it; both ways to run read these. */
 export const listen = Config.map(
   Config.all({
-    host: Config.String("HOST").pipe(Config.withDefault("127.0.0.1")),
-    port: Config.Port("PORT").pipe(Config.withDefault(3000)),
-    publicUrl: Config.option(Config.String("PUBLIC_URL")),
+    host: Config.String(variable("HOST")).pipe(Config.withDefault("127.0.0.1")),
+    port: Config.Port(variable("PORT")).pipe(Config.withDefault(3000)),
+    publicUrl: Config.option(Config.String(variable("PUBLIC_URL"))),
     trustedProxies: networks("TRUSTED_PROXIES"),
     rateLimitSecret: Config.option(
-      Config.schema(Schema.Redacted(Schema.String.check(Schema.isMinLength(16))), "RATE_LIMIT_SECRET"),
+      Config.schema(Schema.Redacted(Schema.String.check(Schema.isMinLength(16))), variable("RATE_LIMIT_SECRET")),
     ),
   }),
   ({ host, port, publicUrl, rateLimitSecret, trustedProxies }) => ({
@@ -193,6 +194,6 @@ export const listen = Config.map(
 
 /** A production server: nothing falls back to the sandbox. */
 export const production: Config.Config<ServerConfig> = Config.map(
-  Config.all({ listen, databaseUrl: Config.Redacted("DATABASE_URL"), payments }),
+  Config.all({ listen, databaseUrl: Config.Redacted(variable("DATABASE_URL")), payments }),
   ({ databaseUrl, listen: address, payments: paying }) => ({ ...address, databaseUrl, payments: paying }),
 )

@@ -3,7 +3,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, MutableRef, Runtime } from "effect"
 import { run } from "./cli/Command.ts"
-import { interrupted, StoppedCode } from "./cli/Ending.ts"
+import { interrupted, StoppedCode } from "./cli/ExitCode.ts"
 
 const stopped = MutableRef.make(interrupted)
 

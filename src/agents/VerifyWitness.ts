@@ -1,5 +1,6 @@
 /** `verify_witness`: the link of a stone recomputed from what is stored, and said how far that goes. */
 import { Effect, Schema } from "effect"
+import { checkLink, holds } from "../../schema/altar/ChainCheck.ts"
 import { chainLinkText } from "../../schema/altar/ChainLink.ts"
 import { WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { Receipt } from "../../schema/payments/Payment.ts"
@@ -27,17 +28,15 @@ export const verifyWitness = Effect.gen(function* () {
       const { receipt, stone } = yield* stones.get(witnessId)
       // Anchored on the link before it, which is hashed again as well.
       const { anchor, head } = yield* chain.segment(stone.sequence, 1)
-      const recomputed = chainHash(stone)
-      const holds = recomputed === stone.chainHash
-      const follows = anchor.sequence === stone.sequence - 1 && anchor.chainHash === stone.previousHash
+      const check = checkLink(stone, anchor, chainHash(stone))
       const paid = yield* receiptOf(receipt)
       const verification: Verification = {
         ok: true,
-        verified: holds && follows,
+        verified: holds(check),
         stone,
         receipt: paid,
-        link: { parts: chainLinkText(stone).split("\u0000"), recomputed, holds },
-        predecessor: { ...anchor, holds: follows },
+        link: { parts: chainLinkText(stone).split("\u0000"), recomputed: check.computed, holds: check.hashes },
+        predecessor: { ...anchor, holds: check.follows },
         head,
         proves: Words.proves,
         doesNotProve: Words.doesNotProve,

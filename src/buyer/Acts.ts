@@ -1,148 +1,161 @@
-/** The paid acts as a buyer sees them: what is sent, under which price, and what comes back. One line of a table each. */
+/** What is sold, read from the contract: the one place that knows an act's endpoint, price, request and answer. */
 import { Effect, Schema } from "effect"
-import type { SettlementPending } from "../../schema/payments/Act.ts"
-import { CandleBody } from "../../schema/altar/Candle.ts"
-import { ElementId } from "../../schema/altar/Collectible.ts"
-import { WhyBody } from "../../schema/altar/Keeper.ts"
-import { Day, PrayerBody } from "../../schema/altar/Prayer.ts"
+import { type HttpApiClient, type HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { lightDay, lightMonth, lightWeek } from "../../schema/altar/Candle.ts"
 import { collectMaterial } from "../../schema/altar/Collectible.ts"
 import { takeIn } from "../../schema/altar/Keeper.ts"
 import { offerPrayer } from "../../schema/altar/Prayer.ts"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
-import type { Sale } from "../../schema/payments/Sale.ts"
-import { SpiritId } from "../../schema/altar/Spirit.ts"
-import { WitnessBody } from "../../schema/altar/Witness.ts"
-import type { Client, Urls } from "./Client.ts"
-
-export interface Headers {
-  readonly "idempotency-key": string
-  readonly "payment-signature"?: string
-}
-
-export type Sent<Answer> =
-  | { readonly _tag: "Settled"; readonly answer: Answer }
-  | { readonly _tag: "Pending"; readonly seconds: number }
-
-interface Reply {
-  readonly body: object
-  readonly headers: object
-}
-
-/** One act of one buyer, ready to be sent any number of times under one key. */
-export interface Errand<Answer> {
-  readonly price: Sale
-  readonly url: string
-  /** The request as the journal keeps it. */
-  readonly request: Schema.Json
-  readonly send: (headers: Headers) => Effect.Effect<Sent<Answer>, unknown>
-  /** Asks where it was sent how it ended. */
-  readonly reconcile: (key: string) => Effect.Effect<Reply, unknown>
-}
-
-const isSettled = <Body extends object>(body: Body): body is Exclude<Body, SettlementPending> => "record" in body
-
-/** Seconds to wait as an altar asks for it: one to sixty, whatever it says. */
-export const waitOf = (asked: number): number => Math.min(60, Math.max(1, asked || 2))
-
-/** Seconds of `Retry-After`; two when there is none. */
-export const secondsOf = (headers: object): number =>
-  waitOf("retry-after" in headers ? Number(headers["retry-after"]) : 2)
-
-const sent = <Body extends object>(body: Body, headers: object): Sent<Exclude<Body, SettlementPending>> =>
-  isSettled(body) ? { _tag: "Settled", answer: body } : { _tag: "Pending", seconds: secondsOf(headers) }
-
-const define = <Request, Answer extends Reply>(
-  price: Sale,
-  schema: Schema.Codec<Request, Schema.Json>,
-  url: (urls: Urls, request: Request) => string,
-  send: (client: Client, request: Request, headers: Headers) => Effect.Effect<Answer, unknown>,
-) => {
-  type Own = Errand<Exclude<Answer["body"], SettlementPending>>
-  /** Fails for a request that the contract does not know. */
-  const errand = (client: Client, urls: Urls, request: Request): Effect.Effect<Own, Schema.SchemaError> =>
-    Effect.map(Schema.encodeEffect(schema)(request), (kept) => ({
-      price,
-      url: url(urls, request),
-      request: kept,
-      send: (headers) =>
-        Effect.map(send(client, request, headers), (reply) => sent<Answer["body"]>(reply.body, reply.headers)),
-      reconcile: (key) => client.payments.reconcile({ params: { idempotencyKey: key } }),
-    }))
-  return {
-    errand,
-    /** The same errand, from what the journal kept. */
-    again: (client: Client, urls: Urls, request: Schema.Json): Effect.Effect<Own, Schema.SchemaError> =>
-      Effect.flatMap(Schema.decodeEffect(schema)(request), (read) => errand(client, urls, read)),
-  }
-}
-
-const spirit = Schema.Struct({ familiarId: SpiritId })
-const candle = Schema.Struct({ params: spirit, payload: CandleBody })
-
-export const acts = {
-  setWitnessStone: define(
-    setWitnessStone.sale,
-    Schema.Struct({ payload: WitnessBody }),
-    (urls) => urls.paid.setWitnessStone(),
-    (client, request, headers) => client.paid.setWitnessStone({ ...request, headers }),
-  ),
-  offerPrayer: define(
-    offerPrayer.sale,
-    Schema.Struct({ params: spirit, query: Schema.Struct({ day: Schema.optionalKey(Day) }), payload: PrayerBody }),
-    (urls, request) => urls.paid.offerPrayer(request),
-    (client, request, headers) => client.paid.offerPrayer({ ...request, headers }),
-  ),
-  takeIn: define(
-    takeIn.sale,
-    Schema.Struct({ params: spirit, payload: WhyBody }),
-    (urls, request) => urls.paid.takeIn(request),
-    (client, request, headers) => client.paid.takeIn({ ...request, headers }),
-  ),
-  collectMaterial: define(
-    collectMaterial.sale,
-    Schema.Struct({
-      params: Schema.Struct({ elementId: ElementId }),
-      query: Schema.Struct({ spirit: Schema.optionalKey(SpiritId) }),
-      payload: WhyBody,
-    }),
-    (urls, request) => urls.paid.collectMaterial(request),
-    (client, request, headers) => client.paid.collectMaterial({ ...request, headers }),
-  ),
-  lightDay: define(
-    lightDay.sale,
-    candle,
-    (urls, request) => urls.paid.lightDay(request),
-    (client, request, headers) => client.paid.lightDay({ ...request, headers }),
-  ),
-  lightWeek: define(
-    lightWeek.sale,
-    candle,
-    (urls, request) => urls.paid.lightWeek(request),
-    (client, request, headers) => client.paid.lightWeek({ ...request, headers }),
-  ),
-  lightMonth: define(
-    lightMonth.sale,
-    candle,
-    (urls, request) => urls.paid.lightMonth(request),
-    (client, request, headers) => client.paid.lightMonth({ ...request, headers }),
-  ),
-}
-
-export type ActName = keyof typeof acts
-
-export const isActName = (name: string): name is ActName => Object.hasOwn(acts, name)
+import { sales } from "../../schema/altar/Sales.ts"
+import { type Field, fieldsOf } from "./Fields.ts"
+import type { SettlementPending } from "../../schema/payments/Act.ts"
+import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
 
 /** Any act's answer. */
 export interface Settled {
   readonly record: { readonly id: string }
+  readonly receipt: { readonly priceUsd: string }
   readonly permalink: string
+  /** Answered before; nothing was charged again. */
+  readonly replayed: boolean
 }
 
-/** The errand that the journal kept of an act. */
-export const again = (
-  name: ActName,
-  client: Client,
-  urls: Urls,
-  request: Schema.Json,
-): Effect.Effect<Errand<Settled>, Schema.SchemaError> => acts[name].again(client, urls, request)
+/** One purchase, ready to be sent any number of times under one key. */
+export interface Order<Answer> {
+  readonly act: string
+  readonly price: Sale
+  /** The exact URL; what a payment for it is bound to. */
+  readonly url: string
+  /** The request as the journal keeps it. */
+  readonly request: Schema.Json
+  /** Fails for an answer that the contract does not know. */
+  readonly answer: (body: unknown) => Effect.Effect<Answer, Schema.SchemaError>
+}
+
+export interface Act<Request = unknown, Answer extends Settled = Settled> {
+  /** As the wire, the journal and the price list call it. */
+  readonly name: string
+  readonly price: Sale
+  readonly summary: string
+  /** What a request says in its path, its query and its body. */
+  readonly fields: () => RequestFields
+  readonly answer: Order<Answer>["answer"]
+  /** The purchase of a request at an altar; fails for one that the contract does not know. */
+  order(altar: string, request: Request): Effect.Effect<Order<Answer>, Schema.SchemaError>
+  /** A request out of its texts, as a command line has them. */
+  read(texts: unknown): Effect.Effect<Request, Schema.SchemaError>
+}
+
+interface RequestFields {
+  readonly params: ReadonlyArray<Field>
+  readonly query: ReadonlyArray<Field>
+  readonly payload: ReadonlyArray<Field>
+}
+
+interface RequestParts {
+  readonly params?: Schema.Top
+  readonly query?: Schema.Top
+  readonly payload?: Schema.Top
+}
+
+type Part<Name extends string, S extends Schema.Constraint> = [S["Type"]] extends [never]
+  ? {}
+  : { readonly [Key in Name]: S["Type"] }
+
+type RequestOf<E extends HttpApiEndpoint.ConstraintRequest> = Part<"params", E["~Params"]> &
+  Part<"query", E["~Query"]> &
+  Part<"payload", E["~Payload"]>
+
+type AnswerOf<E extends HttpApiEndpoint.ConstraintRequest> =
+  HttpApiClient.SuccessType<E["~Success"]> extends { readonly body: infer Body }
+    ? Exclude<Body, SettlementPending>
+    : never
+
+/**
+ * An endpoint keeps its schemas without their types, which stand beside them: this says again what they are. The
+ * contract's schemas need no services.
+ */
+const isOf = <Type>(schema: Schema.Top): schema is Schema.Codec<Type, Schema.Json> => Schema.isSchema(schema)
+
+const typed = <Type>(schema: Schema.Top): Schema.Codec<Type, Schema.Json> => {
+  if (isOf<Type>(schema)) return schema
+  throw new TypeError("An endpoint of the contract holds something that is no schema.")
+}
+
+type Endpoint = PaidEndpoint & Pick<HttpApiEndpoint.Top, "success">
+
+const partsOf = (endpoint: Endpoint): RequestParts => {
+  const payload = [...endpoint.payload.values()][0]?.schemas[0]
+  return {
+    ...(endpoint.params === undefined ? {} : { params: endpoint.params }),
+    ...(endpoint.query === undefined ? {} : { query: endpoint.query }),
+    ...(payload === undefined ? {} : { payload }),
+  }
+}
+
+/** The body of 200, which is that of 201 as well. */
+const answerOf = ({ success }: Endpoint): Schema.Top => {
+  const [first = Schema.Never] = success
+  return Schema.toCodecJson(HttpApiSchema.isWithHeaders(first) ? first.schema : first)
+}
+
+const isObject = Schema.is(Schema.Record(Schema.String, Schema.Json))
+
+const textsIn = (part: unknown): ReadonlyArray<readonly [string, string]> =>
+  isObject(part) ? Object.entries(part).map(([name, value]) => [name, String(value)]) : []
+
+const urlOf = (altar: string, path: string, request: Schema.Json): string => {
+  const [params, query] = isObject(request) ? [request["params"], request["query"]] : []
+  const values = new Map(textsIn(params))
+  const filled = path.replace(/:([A-Za-z]+)/gu, (_, name: string) => encodeURIComponent(values.get(name) ?? ""))
+  const url = new URL(altar + filled)
+  for (const [name, value] of textsIn(query)) url.searchParams.append(name, value)
+  return url.toString()
+}
+
+/** The JSON that a kept request is sent with; empty when it has none. */
+export const bodyOf = (request: Schema.Json): string =>
+  isObject(request) && request["payload"] !== undefined ? JSON.stringify(request["payload"]) : ""
+
+const define = <Request, Answer extends Settled>(endpoint: Endpoint): Act<Request, Answer> => {
+  const { sale: price } = endpoint
+  const parts = partsOf(endpoint)
+  const request = typed<Request>(Schema.Struct({ ...parts }))
+  const answer = Schema.decodeUnknownEffect(typed<Answer>(answerOf(endpoint)))
+  return {
+    name: price.name,
+    price,
+    summary: price.description,
+    fields: () => ({
+      params: fieldsOf(parts.params),
+      query: fieldsOf(parts.query),
+      payload: fieldsOf(parts.payload),
+    }),
+    answer,
+    read: Schema.decodeUnknownEffect(request, { onExcessProperty: "error" }),
+    order: (altar, given) =>
+      Effect.map(Schema.encodeEffect(request)(given), (kept) => ({
+        act: price.name,
+        price,
+        url: urlOf(altar, endpoint.path, kept),
+        request: kept,
+        answer,
+      })),
+  }
+}
+
+const actOf = <E extends Endpoint>(endpoint: E) => define<RequestOf<E>, AnswerOf<E> & Settled>(endpoint)
+
+/** The acts that the library has words of its own for. */
+export const acts = {
+  setWitnessStone: actOf(setWitnessStone),
+  offerPrayer: actOf(offerPrayer),
+  takeIn: actOf(takeIn),
+  collectMaterial: actOf(collectMaterial),
+  candles: [actOf(lightDay), actOf(lightWeek), actOf(lightMonth)],
+} as const
+
+/** Everything that is sold, by its name. */
+export const catalog: ReadonlyMap<string, Act> = new Map(
+  sales.map((endpoint) => [endpoint.sale.name, define<unknown, Settled>(endpoint)]),
+)

@@ -1,11 +1,13 @@
 /** The way of a purchase: kept, priced, checked, signed once, followed to its end. A repeat of its key never signs again. */
 import { Effect, Option, Result, Schema } from "effect"
-import { PaymentFailed, PaymentInvalid, PaymentRequired } from "../../schema/payments/Errors.ts"
-import { type ActName, again, type Errand, isActName, secondsOf, type Settled, waitOf } from "./Acts.ts"
-import { baseOf, make as makeClient, urlsOf } from "./Client.ts"
-import { because, Open, refuse, type Refused, sayingOf } from "./Ends.ts"
-import { type Journal, memoryJournal } from "./Journal.ts"
+import { bodyOf, catalog, type Order, type Settled } from "./Acts.ts"
+import { baseOf, guarded, make as makeClient } from "./Client.ts"
+import type { Challenge } from "./core/Challenge.ts"
+import { type Journal, memoryJournal } from "./core/Journal.ts"
+import { type Asked, type NextStep, nextStep, type Outcome, readOutcome, type Reply, waitOf } from "./core/Outcome.ts"
+import { type Exchange, reconcile, send } from "./core/Request.ts"
 import { objection, type Policy } from "./Policy.ts"
+import { Open, reasonOf, refusalIn, refuse, type Refused } from "./PurchaseError.ts"
 import * as Purchases from "./Purchases.ts"
 import { type Account, sign } from "./Signer.ts"
 import { expected } from "./Terms.ts"
@@ -31,177 +33,216 @@ export interface Options {
   readonly onProgress?: (progress: Progress) => void
 }
 
-/** How often an altar that says nothing is asked before the purchase is left open. */
-const patience = 10
-
-/** What another try may change: no answer, a fault, a full house. */
-const passing = new Set(["rate_limited", "internal", "facilitator_unavailable"])
+/** How often a silent altar is asked again: a signed purchase is left open after that, an unsigned one refused. */
+const retries = { signed: 10, unsigned: 2 }
 
 /** A free request: its refusal in the altar's words, or that nobody answered. */
 export const free = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, Refused> =>
   Effect.mapError(Effect.timeout(request, "1 minute"), (error) => {
-    const said = sayingOf(error)
-    return said === undefined
-      ? refuse("unreachable", `The altar gave no answer that can be read: ${because(error)}.`)
-      : refuse(said.code, said.message)
+    const refusal = refusalIn(error)
+    return refusal === undefined
+      ? refuse("unreachable", `The altar gave no answer that can be read: ${reasonOf(error)}.`)
+      : refuse(refusal.code, refusal.message)
   })
+
+const isSettled = Schema.is(
+  Schema.Struct({
+    record: Schema.Struct({ id: Schema.String }),
+    receipt: Schema.Struct({ priceUsd: Schema.String }),
+    permalink: Schema.String,
+    replayed: Schema.Boolean,
+  }),
+)
+
+/** The answer of an act that this version does not know. */
+const anyAnswer = (body: unknown): Effect.Effect<Settled, Schema.SchemaError> =>
+  isSettled(body) ? Effect.succeed(body) : Schema.decodeUnknownEffect(Schema.Never)(body)
+
+/** What the loop below needs to know of a purchase that may have been begun long ago. */
+type Followed<Answer> = Pick<Order<Answer>, "answer"> & { readonly price?: Order<Answer>["price"] }
 
 export const make = Effect.fn("Buyer.make")(function* (options: Options) {
   const altar = baseOf(options.url)
-  const send = options.fetch ?? fetch
+  const { insecure = false } = options
+  const request = options.fetch ?? fetch
   const policy = options.policy ?? {}
   const purchases = Purchases.make(options.journal ?? memoryJournal())
-  const reach = { fetch: send, insecure: options.insecure }
+  const reach = { fetch: request, insecure }
   const client = yield* makeClient(altar, reach)
-  const urls = urlsOf(altar)
   /** What a journal holds belongs to the altar it was made with, and to no other. */
   const clientAt = (other: string) => (other === altar ? Effect.succeed(client) : makeClient(other, reach))
-  const say = (progress: Progress) => Effect.sync(() => options.onProgress?.(progress))
+  const report = (progress: Progress) => Effect.sync(() => options.onProgress?.(progress))
 
-  /** Sends the very same request until somebody answers it; before a signature, not for long. */
-  const insist = <A>(request: Effect.Effect<A, unknown>, { key }: Purchases.Purchase, isSigned: boolean) => {
-    const attempt = (round: number): Effect.Effect<Result.Result<A, unknown>, Refused | Open> =>
-      Effect.flatMap(Effect.result(Effect.timeout(request, "2 minutes")), (result) => {
-        if (Result.isSuccess(result)) return Effect.succeed(result)
-        const said = sayingOf(result.failure)
-        if (said !== undefined && !passing.has(said.code)) return Effect.succeed(result)
-        const why = said?.message ?? because(result.failure)
-        if (round > (isSigned ? patience : 2))
-          return isSigned
-            ? new Open({ key, message: `The altar does not say how the payment ended: ${why}` })
-            : refuse(
-                said?.code ?? "unreachable",
-                said?.message ?? `The altar does not answer: ${why}. Nothing was charged.`,
-                key,
-              )
-        const seconds = waitOf(said?.retryAfter ?? Math.min(10, round))
-        return say({ step: "silent", key, seconds, because: why }).pipe(
-          Effect.andThen(Effect.sleep(`${seconds} seconds`)),
-          Effect.andThen(attempt(round + 1)),
-        )
-      })
-    return attempt(1)
-  }
+  /** A signed request goes where it was sent, or nowhere: redirects are errors. */
+  const ask = (exchange: (exchange: Exchange) => Promise<Reply>): Effect.Effect<Outcome> =>
+    Effect.tryPromise({
+      try: (signal) => exchange((url, init) => request(url, { ...init, redirect: "error", signal })),
+      catch: (error) => error,
+    }).pipe(
+      Effect.timeout("2 minutes"),
+      Effect.match({
+        onFailure: (error): Outcome => ({ tag: "silent", reason: reasonOf(error) }),
+        onSuccess: readOutcome,
+      }),
+    )
 
-  /** Until there is evidence: 202 is never a reason to pay again. */
-  const reconciled = <A>(
-    errand: Errand<A>,
+  const signed = Effect.fn("Buyer.signed")(function* (
+    price: Order<unknown>["price"] | undefined,
     purchase: Purchases.Purchase,
-    seconds: number,
-  ): Effect.Effect<void, Refused | Open> =>
-    Effect.gen(function* () {
-      const { key } = purchase
-      yield* say({ step: "pending", key, seconds })
-      yield* Effect.sleep(`${seconds} seconds`)
-      const asked = yield* insist(errand.reconcile(key), purchase, true)
-      // Whatever it is but 202, the request itself is answered with it, in the type of its act.
-      if (Result.isFailure(asked) || "record" in asked.success.body) return
-      return yield* reconciled(errand, purchase, secondsOf(asked.success.headers))
+    challenge: Challenge | undefined,
+  ) {
+    const { key, url } = purchase
+    const { account } = options
+    if (account === undefined || price === undefined)
+      return yield* refuse(
+        "no_account",
+        "There is no account to pay with. Nothing was signed, so nothing was charged.",
+        key,
+      )
+    if (challenge === undefined)
+      return yield* refuse(
+        "unreadable_terms",
+        "The altar sent terms that cannot be read. Nothing was signed, so nothing was charged.",
+        key,
+      )
+    const terms = yield* expected(altar, policy, yield* purchases.termsOf(altar), request)
+    const [{ amount, payTo }] = challenge.accepts
+    const header = yield* purchases.signOnce({
+      purchase,
+      amountAtomic: amount,
+      payer: account.address,
+      terms,
+      sign: (spentToday) =>
+        Effect.suspend(() => {
+          const no = objection({ challenge, key, url, price, terms, policy, spentToday })
+          return no === undefined ? sign(account, challenge, key) : no
+        }),
     })
+    yield* report({ step: "signed", key, amountAtomic: amount, payTo })
+    return header
+  })
 
-  /** Hands in what was signed, the same bytes each time, until it is settled or refused. */
-  const follow = <A extends Settled>(
-    errand: Errand<A>,
+  const settle = Effect.fn("Buyer.settle")(function* (purchase: Purchases.Purchase, answer: Settled) {
+    const { key } = purchase
+    const { permalink, record } = answer
+    const kept = yield* Effect.orDie(Schema.decodeUnknownEffect(Schema.Json)(answer))
+    // It is paid for: a journal that fails now must not make it look refused.
+    yield* Effect.catch(purchases.settle(purchase, { id: record.id, permalink, answer: kept }), ({ message }) =>
+      report({ step: "unkept", key, because: message }),
+    )
+  })
+
+  const refused = Effect.fn("Buyer.refused")(function* (
     purchase: Purchases.Purchase,
-    header?: string,
-  ): Effect.Effect<A, Refused | Open> =>
-    Effect.gen(function* () {
-      const { key } = purchase
-      const headers = { "idempotency-key": key, ...(header === undefined ? {} : { "payment-signature": header }) }
-      const reply = yield* insist(errand.send(headers), purchase, header !== undefined)
-      if (Result.isSuccess(reply)) {
-        if (reply.success._tag === "Pending") {
-          yield* reconciled(errand, purchase, reply.success.seconds)
-          return yield* follow(errand, purchase, header)
+    { body, refusal: { code, message } }: Extract<NextStep, { step: "refuse" }>,
+  ) {
+    const { key } = purchase
+    if (code === "payment_failed") yield* Effect.ignore(purchases.fail(purchase, String(body["reason"])))
+    return yield* refuse(
+      code,
+      code === "payment_invalid"
+        ? `${message} The key ${key} is not signed for again: take a new one for a new attempt.`
+        : message,
+      key,
+    )
+  })
+
+  /** Hands in what was signed, the same bytes each time, and asks how it ended, until it is settled or refused. */
+  const follow = Effect.fn("Buyer.follow")(function* <A extends Settled>(
+    { answer, price }: Followed<A>,
+    purchase: Purchases.Purchase,
+  ): Effect.fn.Return<A, Refused | Open> {
+    const { key } = purchase
+    const paid = { url: purchase.url, key, body: bodyOf(purchase.request) }
+    let payment = purchase.payment?.header
+    let by: Asked["by"] = "send"
+    let silent = 0
+    while (true) {
+      const isSigned: boolean = payment !== undefined
+      const asking: Asked["by"] = by
+      const outcome: Outcome = yield* ask((exchange) =>
+        asking === "send" ? send(exchange, paid, payment) : reconcile(exchange, purchase.altar, key),
+      )
+      let next: NextStep = nextStep(outcome, { by, isSigned })
+      if (next.step === "settle") {
+        const settled: Result.Result<A, Schema.SchemaError> = yield* Effect.result(answer(next.body))
+        if (Result.isSuccess(settled)) {
+          yield* settle(purchase, settled.success)
+          return settled.success
         }
-        const { answer } = reply.success
-        const { permalink, record } = answer
-        const kept = yield* Effect.orDie(Schema.decodeUnknownEffect(Schema.Json)(answer))
-        // It is paid for: a journal that fails now must not make it look refused.
-        yield* Effect.catch(purchases.settle(purchase, { id: record.id, permalink, answer: kept }), ({ message }) =>
-          say({ step: "unkept", key, because: message }),
-        )
-        return answer
+        next = { step: "retry", reason: "its answer is none that the contract knows", refusal: undefined }
       }
-      const error = reply.failure
-      if (error instanceof PaymentRequired && header === undefined) {
-        return yield* follow(errand, purchase, yield* signed(errand, purchase, error))
+      switch (next.step) {
+        case "sign":
+          payment = yield* signed(price, purchase, next.challenge)
+          by = "send"
+          break
+        case "send":
+          by = "send"
+          break
+        case "pend":
+          yield* report({ step: "pending", key, seconds: next.seconds })
+          yield* Effect.sleep(`${next.seconds} seconds`)
+          by = "reconcile"
+          silent = 0
+          break
+        case "refuse":
+          return yield* refused(purchase, next)
+        case "retry": {
+          const { reason, refusal } = next
+          silent += 1
+          if (isSigned && silent > retries.signed)
+            return yield* new Open({ key, message: `The altar does not say how the payment ended: ${reason}` })
+          if (!isSigned && silent > retries.unsigned)
+            return yield* refuse(
+              refusal?.code ?? "unreachable",
+              refusal?.message ?? `The altar does not answer: ${reason}. Nothing was charged.`,
+              key,
+            )
+          const seconds = waitOf(refusal?.retryAfter ?? Math.min(10, silent))
+          yield* report({ step: "silent", key, seconds, because: reason })
+          yield* Effect.sleep(`${seconds} seconds`)
+          by = isSigned ? "reconcile" : "send"
+        }
       }
-      if (error instanceof PaymentFailed) yield* Effect.ignore(purchases.fail(purchase, error.reason))
-      if (error instanceof PaymentInvalid)
-        return yield* refuse(
-          error.code,
-          `${error.message} The key ${key} is not signed for again: take a new one for a new attempt.`,
-          key,
-        )
-      const said = sayingOf(error)
-      return yield* refuse(said?.code ?? "unreachable", said?.message ?? because(error), key)
-    })
+    }
+  })
 
-  const signed = <A>({ price, url }: Errand<A>, purchase: Purchases.Purchase, { challenge }: PaymentRequired) =>
-    Effect.gen(function* () {
-      const { key } = purchase
-      const { account } = options
-      if (account === undefined)
-        return yield* refuse(
-          "no_account",
-          "There is no account to pay with. Nothing was signed, so nothing was charged.",
-          key,
-        )
-      const terms = yield* expected(altar, policy, yield* purchases.termsOf(altar), send)
-      const [{ amount, payTo }] = challenge.accepts
-      const header = yield* purchases.signOnce({
-        purchase,
-        amountAtomic: amount,
-        payer: account.address,
-        terms,
-        sign: (spentToday) =>
-          Effect.suspend(() => {
-            const no = objection({ challenge, key, url, price, terms, policy, spentToday })
-            return no === undefined ? sign(account, challenge, key) : no
-          }),
-      })
-      yield* say({ step: "signed", key, amountAtomic: amount, payTo })
-      return header
-    })
-
-  const pursue = <A extends Settled>(errand: Errand<A>, purchase: Purchases.Purchase) =>
+  const pursue = <A extends Settled>(followed: Followed<A>, purchase: Purchases.Purchase) =>
     purchase.payment === undefined
-      ? follow(errand, purchase)
-      : Effect.andThen(say({ step: "repeated", key: purchase.key }), follow(errand, purchase, purchase.payment.header))
+      ? follow(followed, purchase)
+      : Effect.andThen(report({ step: "repeated", key: purchase.key }), follow(followed, purchase))
 
   return {
+    altar,
     client,
-    urls,
     clientAt,
     purchases,
 
     /** Buys under `key`; what was sealed for it is kept before anything is sent. */
-    buy: <A extends Settled>(name: ActName, errand: Errand<A>, key: string, sealed?: Purchases.Purchase["sealed"]) =>
+    buy: <A extends Settled>(order: Order<A>, key: string, sealed?: Purchases.Purchase["sealed"]) =>
       purchases
         .begin({
           key,
-          act: name,
-          url: errand.url,
+          act: order.act,
+          url: order.url,
           altar,
-          request: errand.request,
+          request: order.request,
           ...(sealed === undefined ? {} : { sealed }),
         })
-        .pipe(Effect.flatMap((purchase) => pursue(errand, purchase))),
+        .pipe(Effect.flatMap((purchase) => pursue(order, purchase))),
 
     /** Follows a purchase of this journal to its end; one that was never signed is not paid for by this. */
-    resume: (key: string): Effect.Effect<Settled, Refused | Open> =>
-      Effect.gen(function* () {
-        const found = yield* purchases.find(key)
-        if (Option.isNone(found) || !isActName(found.value.act))
-          return yield* refuse("unknown_key", `This journal holds no purchase with the key ${key}.`, key)
-        const purchase = found.value
-        if (purchase.payment === undefined)
-          return yield* refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
-        const { altar: there, request } = purchase
-        const errand = yield* Effect.orDie(again(found.value.act, yield* clientAt(there), urlsOf(there), request))
-        return yield* pursue(errand, purchase)
-      }),
+    resume: Effect.fn("Buyer.resume")(function* (key: string): Effect.fn.Return<Settled, Refused | Open> {
+      const found = yield* purchases.find(key)
+      if (Option.isNone(found))
+        return yield* refuse("unknown_key", `This journal holds no purchase with the key ${key}.`, key)
+      const purchase = found.value
+      if (purchase.payment === undefined)
+        return yield* refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
+      yield* guarded(purchase.altar, insecure)
+      return yield* pursue({ answer: catalog.get(purchase.act)?.answer ?? anyAnswer }, purchase)
+    }),
   }
 })
 

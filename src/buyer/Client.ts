@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApi, HttpApiClient } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
-import { refuse } from "./Ends.ts"
+import { refuse } from "./PurchaseError.ts"
 
 /** Answers may grow members that this version does not know; requests may not. */
 const Contract = Api.annotate(HttpApi.SuccessParseOptions, { onExcessProperty: "ignore" }).annotate(
@@ -50,23 +50,20 @@ const layerOf = (send: typeof fetch) =>
   )
 
 /** The typed client of the altar at `url`; fails where the way there is open to everybody. */
-export const make = (url: string, { fetch: send = fetch, insecure = false, token }: Reach = {}) =>
-  Effect.gen(function* () {
-    yield* guarded(url, insecure)
-    const context = yield* Layer.build(layerOf(send))
-    return yield* HttpApiClient.make(Contract, {
-      baseUrl: baseOf(url),
-      transformClient: (client) =>
-        client.pipe(
-          token === undefined ? (same) => same : HttpClient.mapRequest(HttpClientRequest.bearerToken(token)),
-          HttpClient.transform((effect) => Effect.provideContext(effect, context)),
-        ),
-    }).pipe(Effect.provideContext(context))
-  }).pipe(Effect.scoped)
+export const make = Effect.fn("Client.make")(function* (
+  url: string,
+  { fetch: send = fetch, insecure = false, token }: Reach = {},
+) {
+  yield* guarded(url, insecure)
+  const context = yield* Layer.build(layerOf(send))
+  return yield* HttpApiClient.make(Contract, {
+    baseUrl: baseOf(url),
+    transformClient: (client) =>
+      client.pipe(
+        token === undefined ? (same) => same : HttpClient.mapRequest(HttpClientRequest.bearerToken(token)),
+        HttpClient.transform((effect) => Effect.provideContext(effect, context)),
+      ),
+  }).pipe(Effect.provideContext(context))
+}, Effect.scoped)
 
 export type Client = Effect.Success<ReturnType<typeof make>>
-
-/** The exact URL that a request of the contract is sent to. */
-export const urlsOf = (url: string) => HttpApiClient.urlBuilder(Contract, { baseUrl: baseOf(url) })
-
-export type Urls = ReturnType<typeof urlsOf>

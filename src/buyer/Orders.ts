@@ -3,13 +3,15 @@ import { Effect, Option, Schema } from "effect"
 import type { CandleBody } from "../../schema/altar/Candle.ts"
 import type { WhyBody } from "../../schema/altar/Keeper.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
+import type { rungTerms } from "../../schema/altar/Candle.ts"
 import type { PrayerBody } from "../../schema/altar/Prayer.ts"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type { WitnessBody } from "../../schema/altar/Witness.ts"
-import { type ActName, acts, type Errand, type Settled } from "./Acts.ts"
+import { type Act, acts, catalog, type Settled } from "./Acts.ts"
 import { type Buyer, free } from "./Buyer.ts"
-import { type Open, refuse, type Refused } from "./Ends.ts"
-import { randomHex, seal } from "./Seal.ts"
+import { randomHex } from "./core/Digest.ts"
+import { type Open, refuse, type Refused } from "./PurchaseError.ts"
+import { seal } from "./Seal.ts"
 
 /** The idempotency key, 12 to 128 of `A-Z a-z 0-9 _ -`; made at random when absent. Repeat it to repeat the purchase. */
 interface Keyed {
@@ -29,7 +31,17 @@ export type KeeperOrder = typeof WhyBody.Type & Keyed & { readonly spirit: Spiri
 export type CollectOrder = typeof WhyBody.Type & Keyed & { readonly element: string; readonly spirit?: SpiritId }
 export type CandleOrder = Omit<typeof CandleBody.Type, "intentionCommitment"> &
   (Sealing | { readonly words?: never; readonly salt?: never; readonly commitment?: never }) &
-  Keyed & { readonly spirit: SpiritId; readonly days: 1 | 7 | 30 }
+  Keyed & { readonly spirit: SpiritId; readonly days: CandleDays }
+/** How long candles burn. */
+export type CandleDays = (typeof rungTerms)[keyof typeof rungTerms]["days"]
+
+/** A request for any act, in the texts of its contract; words are sealed into the commitment its body has. */
+export interface ActOrder extends Keyed {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly payload?: Readonly<Record<string, Schema.Json>>
+  readonly sealing?: { readonly words: string; readonly salt?: string }
+}
 
 /** What was sealed, given or found in the journal. */
 export interface Opening {
@@ -38,12 +50,10 @@ export interface Opening {
   readonly agentName?: string
 }
 
-interface Kept {
+interface Secret {
   readonly salt: string
   readonly words: string
 }
-
-const rungs = { 1: "lightDay", 7: "lightWeek", 30: "lightMonth" } as const
 
 /** Without the members that are undefined, as JSON leaves them out. */
 const present = <A extends object>(members: A): { readonly [Name in keyof A]?: Exclude<A[Name], undefined> } =>
@@ -51,8 +61,15 @@ const present = <A extends object>(members: A): { readonly [Name in keyof A]?: E
 
 const isKey = Schema.is(IdempotencyKey)
 
+const misunderstood = (error: Schema.SchemaError, key: string) =>
+  refuse(
+    "bad_request",
+    `The altar would not understand this: ${error.message.replace(/\s*\n\s*/gu, " ")}. Nothing was charged.`,
+    key,
+  )
+
 export const make = (buyer: Buyer) => {
-  const { client, purchases, urls } = buyer
+  const { altar, client, purchases } = buyer
 
   const keyOf = ({ key = `buyer-${randomHex(12)}` }: Keyed) =>
     isKey(key)
@@ -61,41 +78,36 @@ export const make = (buyer: Buyer) => {
 
   /** The salt of a key's own words is taken up again. */
   const sealed = Effect.fnUntraced(function* ({ commitment, salt, words }: Partial<Sealing>, key: string) {
-    if (words === undefined) return { commitment: commitment ?? "", kept: undefined }
+    if (words === undefined) return { commitment: commitment ?? "", secret: undefined }
     const before = Option.flatMapNullishOr(yield* purchases.find(key), (purchase) => purchase.sealed)
-    const again = Option.isSome(before) && before.value.words === words ? before.value.salt : undefined
+    const earlier = Option.isSome(before) && before.value.words === words ? before.value.salt : undefined
     const made = yield* Effect.tryPromise({
-      try: () => seal(words, salt ?? again),
+      try: () => seal(words, salt ?? earlier),
       catch: (error) => refuse("not_sealed", error instanceof Error ? error.message : String(error), key),
     })
-    return { commitment: made.commitment, kept: { salt: made.salt, words } }
+    return { commitment: made.commitment, secret: { salt: made.salt, words } }
   })
 
   /** When two runs seal the same words under a new key at once, the later takes up the salt of the earlier. */
   const sealing = <A>(
     order: Partial<Sealing>,
     key: string,
-    use: (commitment: string, kept: Kept | undefined) => Effect.Effect<A, Refused | Open>,
+    use: (commitment: string, secret: Secret | undefined) => Effect.Effect<A, Refused | Open>,
   ) =>
-    Effect.flatMap(sealed(order, key), ({ commitment, kept }) => use(commitment, kept)).pipe(
+    Effect.flatMap(sealed(order, key), ({ commitment, secret }) => use(commitment, secret)).pipe(
       Effect.retry({ times: 1, while: (error) => error._tag === "Refused" && error.code === "key_in_use" }),
     )
 
-  const buy = <A extends Settled>(
-    name: ActName,
-    making: Effect.Effect<Errand<A>, Schema.SchemaError>,
+  /** One purchase of an act, whichever it is. */
+  const purchase = <Request, Answer extends Settled>(
+    act: Act<Request, Answer>,
+    request: Request,
     key: string,
-    kept?: Kept,
+    secret?: Secret,
   ) =>
-    making.pipe(
-      Effect.mapError((error) =>
-        refuse(
-          "bad_request",
-          `The altar would not understand this: ${error.message.replace(/\s*\n\s*/gu, " ")}. Nothing was charged.`,
-          key,
-        ),
-      ),
-      Effect.flatMap((errand) => buyer.buy(name, errand, key, kept)),
+    act.order(altar, request).pipe(
+      Effect.mapError((error) => misunderstood(error, key)),
+      Effect.flatMap((order) => buyer.buy(order, key, secret)),
       Effect.map((answer) => ({ ...answer, key })),
     )
 
@@ -111,39 +123,67 @@ export const make = (buyer: Buyer) => {
   })
 
   return {
-    /** Sets a witness stone: one cent. */
+    /** Buys any act of the contract by its name, also one that this version has no words for. */
+    act: Effect.fn("Orders.act")(function* (name: string, order: ActOrder) {
+      const { payload, query, sealing: secret } = order
+      const key = yield* keyOf(order)
+      const act = catalog.get(name)
+      if (act === undefined)
+        return yield* refuse("unknown_act", `Nothing called ${name} is sold. Nothing was charged.`, key)
+      const fields = act.fields()
+      const request = (sealed: Readonly<Record<string, string>>) =>
+        act
+          .read({
+            ...(fields.params.length === 0 ? {} : { params: order.params ?? {} }),
+            ...(fields.query.length === 0 ? {} : { query: query ?? {} }),
+            ...(fields.payload.length === 0 ? {} : { payload: { ...payload, ...sealed } }),
+          })
+          .pipe(Effect.mapError((error) => misunderstood(error, key)))
+      if (secret === undefined) return yield* purchase(act, yield* request({}), key)
+      const into = fields.payload.find(({ isCommitment }) => isCommitment)
+      if (into === undefined)
+        return yield* refuse("not_sealed", `${name} has no place for sealed words. Nothing was charged.`, key)
+      return yield* sealing(secret, key, (commitment, made) =>
+        Effect.flatMap(request({ [into.name]: commitment }), (given) => purchase(act, given, key, made)),
+      )
+    }),
+
+    /** Sets a witness stone. */
     witness: Effect.fn("Orders.witness")(function* (order: WitnessOrder) {
       const { agentName, kind, spirit } = order
       const key = yield* keyOf(order)
-      return yield* sealing(order, key, (commitment, kept) => {
+      return yield* sealing(order, key, (commitment, secret) => {
         const payload = { commitment, ...present({ kind, spirit, agentName }) }
-        return buy("setWitnessStone", acts.setWitnessStone.errand(client, urls, { payload }), key, kept)
+        return purchase(acts.setWitnessStone, { payload }, key, secret)
       })
     }),
 
-    /** Lays today's prayer of a spirit: one cent. */
+    /** Lays today's prayer of a spirit. */
     pray: Effect.fn("Orders.pray")(function* (order: PrayerOrder) {
       const { agentName, day, spirit } = order
       const key = yield* keyOf(order)
-      return yield* sealing(order, key, (commitment, kept) => {
+      return yield* sealing(order, key, (commitment, secret) => {
         const request = {
           params: { familiarId: spirit },
           query: present({ day }),
           payload: { agentName, intentionCommitment: commitment },
         }
-        return buy("offerPrayer", acts.offerPrayer.errand(client, urls, request), key, kept)
+        return purchase(acts.offerPrayer, request, key, secret)
       })
     }),
 
-    /** Becomes a spirit's first keeper: one cent. */
+    /** Becomes a spirit's first keeper. */
     keep: Effect.fn("Orders.keep")(function* (order: KeeperOrder) {
       const { agentName, reason, spirit } = order
       const key = yield* keyOf(order)
-      const request = { params: { familiarId: spirit }, payload: present({ agentName, reason }) }
-      return yield* buy("takeIn", acts.takeIn.errand(client, urls, request), key)
+      return yield* purchase(
+        acts.takeIn,
+        { params: { familiarId: spirit }, payload: present({ agentName, reason }) },
+        key,
+      )
     }),
 
-    /** Collects the next edition of a material, crab or pixel: one cent. */
+    /** Collects the next edition of a material, crab or pixel. */
     collect: Effect.fn("Orders.collect")(function* (order: CollectOrder) {
       const { agentName, element, reason, spirit } = order
       const key = yield* keyOf(order)
@@ -152,17 +192,17 @@ export const make = (buyer: Buyer) => {
         query: present({ spirit }),
         payload: present({ agentName, reason }),
       }
-      return yield* buy("collectMaterial", acts.collectMaterial.errand(client, urls, request), key)
+      return yield* purchase(acts.collectMaterial, request, key)
     }),
 
-    /** Lights a candle, or with `parentId` adds a light to one: $1 for a day, $3 for a week, $9 for a month. */
+    /** Lights a candle, or with `parentId` adds a light to one. */
     light: Effect.fn("Orders.light")(function* (order: CandleOrder) {
       const { agentName, days, dedication, parentId, spirit } = order
       const key = yield* keyOf(order)
-      const rung = rungs[days]
-      const lit = (intentionCommitment?: string, kept?: Kept) => {
+      const act = acts.candles.find(({ price }) => price.days === days) ?? acts.candles[0]
+      const lit = (intentionCommitment?: string, secret?: Secret) => {
         const payload = present({ dedication, agentName, parentId, intentionCommitment })
-        return buy(rung, acts[rung].errand(client, urls, { params: { familiarId: spirit }, payload }), key, kept)
+        return purchase(act, { params: { familiarId: spirit }, payload }, key, secret)
       }
       const isSealed = order.words !== undefined || order.commitment !== undefined
       return yield* isSealed ? sealing(order, key, lit) : lit()

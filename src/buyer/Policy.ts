@@ -1,7 +1,9 @@
 /** What may be signed is decided before anything is: any other price, payee, asset, network or resource is refused. */
-import { type Challenge, priceUsd } from "../../schema/payments/Payment.ts"
+import { priceUsd } from "../../schema/payments/Payment.ts"
 import type { Sale } from "../../schema/payments/Sale.ts"
-import { refuse, type Refused } from "./Ends.ts"
+import type { Challenge } from "./core/Challenge.ts"
+import { type Mismatch, mismatchOf } from "./core/Expectation.ts"
+import { refuse, type Refused } from "./PurchaseError.ts"
 
 /** All amounts are atomic USDC (6 decimals): `10_000n` is one cent. */
 export interface Policy {
@@ -23,9 +25,6 @@ export interface Terms {
 
 export const defaultMaxPerDay = 10_000_000n
 
-/** Addresses are equal by value, not by spelling. */
-const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
-
 /** `$0.01`; whatever is no whole cent in atomic units. */
 const money = (atomic: bigint) => (atomic % 10_000n === 0n ? priceUsd(atomic) : `${atomic} atomic USDC`)
 
@@ -41,36 +40,52 @@ export interface Asked {
   readonly spentToday: bigint
 }
 
+/** Code and sentence of each mismatch. */
+const explain = (
+  { asked, kind }: Mismatch,
+  { price: { name, priceAtomic }, terms, url }: Asked,
+): readonly [code: string, why: string] => {
+  switch (kind) {
+    case "resource":
+      return ["foreign_resource", `The altar asks for a payment for ${asked}, not for ${url}.`]
+    case "more":
+      return ["too_dear", `The altar asks for ${money(BigInt(asked))}, but ${name} is listed at ${money(priceAtomic)}.`]
+    case "less":
+      return [
+        "too_cheap",
+        `The altar asks for ${money(BigInt(asked))} only, but ${name} is listed at ${money(priceAtomic)}: no other amount buys it.`,
+      ]
+    case "scheme":
+      return ["other_scheme", `The altar asks for the payment scheme ${asked}; expected is exact.`]
+    case "network":
+      return ["other_network", `The altar asks for a payment on ${asked}; expected is ${terms.network}.`]
+    case "asset":
+      return ["other_asset", `The altar asks for the asset ${asked}; expected is ${terms.asset}.`]
+    case "payee":
+      return [
+        "other_payee",
+        `The altar asks for a payment to ${asked}; expected is ${terms.payTo}. Name the payee yourself if the new one is right.`,
+      ]
+    case "lifetime":
+      return ["other_lifetime", `The altar asks for an authorization that lives ${asked} seconds, which is too long.`]
+  }
+}
+
 /** Why this must not be signed; undefined when it is what was expected. */
-export const objection = ({ challenge, key, policy, price, spentToday, terms, url }: Asked): Refused | undefined => {
+export const objection = (asked: Asked): Refused | undefined => {
+  const { challenge, key, policy, price, spentToday, terms, url } = asked
   const no = (code: string, why: string) => refuse(code, `${why} Nothing was signed, so nothing was charged.`, key)
-  const [offer] = challenge.accepts
-  const amount = BigInt(offer.amount)
-  if (challenge.resource.url !== url)
-    return no("foreign_resource", `The altar asks for a payment for ${challenge.resource.url}, not for ${url}.`)
-  if (amount > price.priceAtomic)
-    return no(
-      "too_dear",
-      `The altar asks for ${money(amount)}, but ${price.name} is listed at ${money(price.priceAtomic)}.`,
-    )
-  if (amount < price.priceAtomic)
-    return no(
-      "too_cheap",
-      `The altar asks for ${money(amount)} only, but ${price.name} is listed at ${money(price.priceAtomic)}: no other amount buys it.`,
-    )
+  const mismatch = mismatchOf(challenge, {
+    ...terms,
+    amountAtomic: price.priceAtomic,
+    isResource: (resource) => resource === url,
+  })
+  if (mismatch !== undefined) return no(...explain(mismatch, asked))
+  const amount = BigInt(challenge.accepts[0].amount)
   if (policy.maxPerPayment !== undefined && amount > policy.maxPerPayment)
     return no(
       "above_limit",
       `${price.name} costs ${money(amount)}, above your limit of ${money(policy.maxPerPayment)} a payment.`,
-    )
-  if (offer.network !== terms.network)
-    return no("other_network", `The altar asks for a payment on ${offer.network}; expected is ${terms.network}.`)
-  if (!same(offer.asset, terms.asset))
-    return no("other_asset", `The altar asks for the asset ${offer.asset}; expected is ${terms.asset}.`)
-  if (!same(offer.payTo, terms.payTo))
-    return no(
-      "other_payee",
-      `The altar asks for a payment to ${offer.payTo}; expected is ${terms.payTo}. Name the payee yourself if the new one is right.`,
     )
   const limit = policy.maxPerDay ?? defaultMaxPerDay
   if (spentToday + amount > limit)

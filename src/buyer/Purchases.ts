@@ -1,8 +1,8 @@
 /** The journal's purchases: a key means one request for ever, is signed for once, and counts against its day. */
 import { Clock, DateTime, Effect, Option, Schema } from "effect"
-import { refuse, type Refused } from "./Ends.ts"
-import type { Journal, Pages } from "./Journal.ts"
-import { kindOf, turnsOf } from "./Kept.ts"
+import { refuse, type Refused } from "./PurchaseError.ts"
+import type { Journal, Pages } from "./core/Journal.ts"
+import { exclusively, pagesOf } from "./JournalPages.ts"
 import type { Terms } from "./Policy.ts"
 
 export const Purchase = Schema.Struct({
@@ -30,13 +30,13 @@ export const Purchase = Schema.Struct({
 })
 export type Purchase = typeof Purchase.Type
 
-const purchases = kindOf("purchase", Purchase)
+const purchases = pagesOf("purchase", Purchase)
 /** The key that brought an act, by its id. */
-const ids = kindOf("id", Schema.String)
+const ids = pagesOf("id", Schema.String)
 /** How an altar was paid before, by its URL. */
-const terms = kindOf("terms", Schema.Struct({ network: Schema.String, asset: Schema.String, payTo: Schema.String }))
+const terms = pagesOf("terms", Schema.Struct({ network: Schema.String, asset: Schema.String, payTo: Schema.String }))
 /** Atomic amounts signed for, by key; one page a UTC day. */
-const spent = kindOf("spent", Schema.Record(Schema.String, Schema.String))
+const spent = pagesOf("spent", Schema.Record(Schema.String, Schema.String))
 
 const now = Effect.map(Clock.currentTimeMillis, (millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
 const dayOf = (time: string) => time.slice(0, 10)
@@ -51,7 +51,7 @@ export interface Signing {
 }
 
 export const make = (journal: Journal) => {
-  const alone = turnsOf(journal)
+  const alone = exclusively(journal)
 
   const current = (pages: Pages, purchase: Purchase) =>
     Effect.map(
@@ -78,8 +78,8 @@ export const make = (journal: Journal) => {
 
     /** The purchase of this key as it stands, or a new one; the same key with another request is refused. */
     begin: (draft: Omit<Purchase, "begunAt" | "payment" | "settled" | "failed">) =>
-      alone((pages) =>
-        Effect.gen(function* () {
+      alone(
+        Effect.fnUntraced(function* (pages: Pages) {
           const found = yield* purchases.get(pages, draft.key)
           if (Option.isNone(found)) {
             const purchase: Purchase = { ...draft, begunAt: yield* now }
@@ -99,8 +99,8 @@ export const make = (journal: Journal) => {
 
     /** The one payment of a key: the kept one, or signed now and kept before anybody can send it. */
     signOnce: (signing: Signing) =>
-      alone((pages) =>
-        Effect.gen(function* () {
+      alone(
+        Effect.fnUntraced(function* (pages: Pages) {
           const purchase = yield* current(pages, signing.purchase)
           if (purchase.payment !== undefined) return purchase.payment.header
           const { amountAtomic, payer } = signing
@@ -116,8 +116,8 @@ export const make = (journal: Journal) => {
       ),
 
     settle: (purchase: Purchase, settled: NonNullable<Purchase["settled"]>) =>
-      alone((pages) =>
-        Effect.gen(function* () {
+      alone(
+        Effect.fnUntraced(function* (pages: Pages) {
           yield* purchases.set(pages, purchase.key, { ...(yield* current(pages, purchase)), settled })
           yield* ids.set(pages, settled.id, purchase.key)
         }),

@@ -3,15 +3,15 @@ import type { ClientEvmSigner } from "@x402/evm"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { x402Client, x402HTTPClient } from "@x402/fetch"
 import { Effect } from "effect"
-import type { Challenge } from "../../schema/payments/Payment.ts"
-import { refuse } from "./Ends.ts"
+import type { Challenge } from "./core/Challenge.ts"
+import { refuse } from "./PurchaseError.ts"
 
 /** Anything that signs EIP-712 typed data for an address: a viem account, or a wallet of a browser. */
 export type Account = ClientEvmSigner
 
 /** The content of `PAYMENT-SIGNATURE`. What it may ask for is decided by `Policy.ts`, not by the client's own caps. */
 export const sign = Effect.fn("Signer.sign")(function* (account: Account, challenge: Challenge, key: string) {
-  const { error, x402Version, resource, accepts } = challenge
+  const { x402Version, resource, accepts } = challenge
   const [offer] = accepts
   const [namespace, chainId] = offer.network.split(":")
   const client = new x402Client().register("eip155:*", new ExactEvmScheme(account)).setSpendControls(false)
@@ -19,7 +19,6 @@ export const sign = Effect.fn("Signer.sign")(function* (account: Account, challe
     try: () =>
       client
         .createPaymentPayload({
-          error,
           x402Version,
           resource,
           accepts: [{ ...offer, network: `${namespace ?? ""}:${chainId ?? ""}`, extra: { ...offer.extra } }],

@@ -1,7 +1,7 @@
 /** What a challenge has to name, known before it is seen: given by the buyer, kept from before, or said by the altar. */
 import { Effect, Option, Schema } from "effect"
 import { usdcOn } from "../../schema/payments/Usdc.ts"
-import { refuse } from "./Ends.ts"
+import { refuse } from "./PurchaseError.ts"
 import type { Policy, Terms } from "./Policy.ts"
 
 /** The part of `/.well-known/agent.json` that says how the altar is paid. */
@@ -9,7 +9,7 @@ const Manifest = Schema.Struct({
   payment: Schema.Struct({ network: Schema.String, asset: Schema.String, payTo: Schema.String }),
 })
 
-const said = (altar: string, send: typeof fetch) =>
+const announced = (altar: string, send: typeof fetch) =>
   Effect.tryPromise((signal) =>
     send(`${altar}/.well-known/agent.json`, { redirect: "error", signal }).then((response) => response.json()),
   ).pipe(
@@ -38,7 +38,7 @@ export const expected = Effect.fn("Terms.expected")(function* (
   if (network !== undefined && payTo !== undefined) {
     return { network, payTo, asset: asset ?? usdcOn(network) ?? "" } satisfies Terms
   }
-  const known = Option.isSome(kept) ? kept.value : yield* said(altar, send)
+  const known = Option.isSome(kept) ? kept.value : yield* announced(altar, send)
   const terms: Terms = {
     network: network ?? known.network,
     payTo: payTo ?? known.payTo,

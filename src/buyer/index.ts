@@ -4,16 +4,16 @@
  */
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type { Options } from "./Buyer.ts"
-import type { CandleOrder, CollectOrder, KeeperOrder, Opening, PrayerOrder, WitnessOrder } from "./Orders.ts"
-import type { Call, Promised } from "./Promised.ts"
+import type { ActOrder, CandleOrder, CollectOrder, KeeperOrder, Opening, PrayerOrder, WitnessOrder } from "./Orders.ts"
+import type { Call, PromiseApi } from "./PromiseApi.ts"
 
 export { normalize, recipe } from "../../schema/altar/Recipe.ts"
 export type { Options as BuyerOptions, Progress } from "./Buyer.ts"
-export type { Open, Refused } from "./Ends.ts"
-export { browserJournal, type Journal, memoryJournal, type Pages } from "./Journal.ts"
-export type { CandleOrder, CollectOrder, KeeperOrder, Opening, PrayerOrder, WitnessOrder } from "./Orders.ts"
+export type { Open, Refused } from "./PurchaseError.ts"
+export { browserJournal, type Journal, memoryJournal, type Pages } from "./core/Journal.ts"
+export type { ActOrder, CandleOrder, CollectOrder, KeeperOrder, Opening, PrayerOrder, WitnessOrder } from "./Orders.ts"
 export type { Policy } from "./Policy.ts"
-export type { Call } from "./Promised.ts"
+export type { Call } from "./PromiseApi.ts"
 export { seal, type Sealed } from "./Seal.ts"
 export type { Account } from "./Signer.ts"
 export { type Broken, type Head, type Link, type Segment, verifySegment, verifyStone } from "./Verify.ts"
@@ -30,18 +30,20 @@ export { type Broken, type Head, type Link, type Segment, verifySegment, verifyS
  * ```
  */
 export const buyer = (options: Options) => {
-  let loading: Promise<Promised> | undefined
-  const loaded = () => (loading ??= import("./Promised.ts").then(({ promised }) => promised(options)))
+  let loading: Promise<PromiseApi> | undefined
+  const loaded = () => (loading ??= import("./PromiseApi.ts").then(({ promiseApi }) => promiseApi(options)))
   return {
-    /** Sets a witness stone: one cent. */
+    /** Buys any act of the contract by its name, `offerPrayer` for example; prices are those of the contract. */
+    act: (name: string, order: ActOrder, call: Call = {}) => loaded().then((made) => made.act(call, name, order)),
+    /** Sets a witness stone. */
     witness: (order: WitnessOrder, call: Call = {}) => loaded().then((made) => made.witness(call, order)),
-    /** Lays today's one prayer of a spirit: one cent. */
+    /** Lays today's one prayer of a spirit. */
     pray: (order: PrayerOrder, call: Call = {}) => loaded().then((made) => made.pray(call, order)),
-    /** Becomes a spirit's first keeper: one cent. */
+    /** Becomes a spirit's first keeper. */
     keep: (order: KeeperOrder, call: Call = {}) => loaded().then((made) => made.keep(call, order)),
-    /** Collects the next edition of a material, crab or pixel: one cent. */
+    /** Collects the next edition of a material, crab or pixel. */
     collect: (order: CollectOrder, call: Call = {}) => loaded().then((made) => made.collect(call, order)),
-    /** Lights a candle, or with `parentId` adds a light to one: $1 a day, $3 a week, $9 a month. */
+    /** Lights a candle, or with `parentId` adds a light to one. */
     light: (order: CandleOrder, call: Call = {}) => loaded().then((made) => made.light(call, order)),
     /** Reveals a stone's words, free and once; the journal knows them. */
     reveal: (id: string, opening: Opening = {}, call: Call = {}) =>

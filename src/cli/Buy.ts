@@ -1,5 +1,6 @@
 /** `buy`: the buyer's commands and the rooms' under one name, for `npm run buy -- witness …`. */
 import { Command } from "effect/cli"
+import { act } from "./Act.ts"
 import { collect, keep, light, pray, witness } from "./Purchases.ts"
 import { altar, purchases, reconcile, reveal, spirits, unseal } from "./Reads.ts"
 import { roomCommand } from "./Room.ts"
@@ -11,6 +12,7 @@ export const buying = [
   keep,
   collect,
   light,
+  act,
   reveal,
   unseal,
   reconcile,

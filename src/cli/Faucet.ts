@@ -24,12 +24,12 @@ export const sandboxOf = (altar: string) =>
         message: `${altar} does not answer: name your altar with --url, or start a sandbox with npm start.`,
       }),
   }).pipe(
-    Effect.flatMap((said) =>
-      said === undefined
+    Effect.flatMap((answer) =>
+      answer === undefined
         ? Effect.succeedNone
         : Effect.asSome(
             Effect.mapError(
-              Schema.decodeUnknownEffect(Sandbox)(said),
+              Schema.decodeUnknownEffect(Sandbox)(answer),
               () => new Trouble({ message: `${altar} says something unknown at /sandbox.` }),
             ),
           ),

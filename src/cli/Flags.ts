@@ -1,6 +1,10 @@
 /** The flags that several commands share, each described once; what a variable may give instead is said beside it. */
 import { Config, Option } from "effect"
 import { Flag } from "effect/cli"
+import { dollars as plainDollars } from "../../schema/payments/Sale.ts"
+import { sealBounds } from "../buyer/core/Commitment.ts"
+import { defaultMaxPerDay } from "../buyer/Policy.ts"
+import { defaultUrl, environment } from "./Environment.ts"
 
 /** Atomic USDC of dollars as people write them, `0.01` or `$0.01`. */
 const atomicOf = (dollars: string) => {
@@ -17,17 +21,17 @@ const dollars = (name: string, description: string) =>
   )
 
 const url = Flag.String("url").pipe(
-  Flag.withDescription("Public URL of the altar (SPIRIT_ALTAR_URL; else http://127.0.0.1:3000)"),
-  Flag.withFallbackConfig(Config.String("SPIRIT_ALTAR_URL")),
-  Flag.withDefault("http://127.0.0.1:3000"),
+  Flag.withDescription(`Public URL of the altar (${environment.url}; else ${defaultUrl})`),
+  Flag.withFallbackConfig(Config.String(environment.url)),
+  Flag.withDefault(defaultUrl),
 )
 
 const data = Flag.String("data").pipe(
   Flag.withMetavar("directory"),
   Flag.withDescription(
-    "Where salts, words, keys and receipts are kept (SPIRIT_ALTAR_DATA; else .data/buyer in a checkout, the state folder of your account outside)",
+    `Where salts, words, keys and receipts are kept (${environment.data}; else .data/buyer in a checkout, the state folder of your account outside)`,
   ),
-  Flag.withFallbackConfig(Config.String("SPIRIT_ALTAR_DATA")),
+  Flag.withFallbackConfig(Config.String(environment.data)),
   Flag.optional,
 )
 
@@ -54,12 +58,15 @@ export const paying = {
   wallet: Flag.String("wallet").pipe(
     Flag.withMetavar("file"),
     Flag.withDescription(
-      "File with the private key that pays (else SPIRIT_ALTAR_PRIVATE_KEY; a sandbox funds its own)",
+      `File with the private key that pays (else ${environment.privateKey}; a sandbox funds its own)`,
     ),
     Flag.optional,
   ),
   max: dollars("max", "Pay no more than this at once; never more than the listed price in any case"),
-  maxPerDay: dollars("max-per-day", "Sign for no more than this in a UTC day with this journal (10.00)"),
+  maxPerDay: dollars(
+    "max-per-day",
+    `Sign for no more than this in a UTC day with this journal (${plainDollars(defaultMaxPerDay)})`,
+  ),
   payTo: Flag.String("pay-to").pipe(
     Flag.withMetavar("address"),
     Flag.withDescription("The only address to pay (else the one this altar was paid at before, or names on first use)"),
@@ -70,7 +77,7 @@ export const paying = {
 export const agentName = Flag.String("name").pipe(Flag.withDescription("Your public name"), Flag.optional)
 
 export const salt = Flag.String("salt").pipe(
-  Flag.withDescription("16 to 256 characters; made at random when absent"),
+  Flag.withDescription(`${sealBounds.salt.join(" to ")} characters; made at random when absent`),
   Flag.optional,
 )
 

@@ -3,7 +3,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout } from "node:timers/promises"
-import { type Journal, type Pages, turns } from "../buyer/Journal.ts"
+import { type Journal, type Pages, turns } from "../buyer/core/Journal.ts"
 
 const patienceMs = 30_000
 
@@ -18,7 +18,7 @@ export const open = (file: string): Journal => {
   closeSync(openSync(file, "a", 0o600))
   chmodSync(file, 0o600)
   const database = new DatabaseSync(file, { timeout: 0 })
-  const settle = (run: () => void): boolean => {
+  const attempt = (run: () => void): boolean => {
     try {
       run()
       return true
@@ -27,8 +27,8 @@ export const open = (file: string): Journal => {
       throw error
     }
   }
-  const insist = async (run: () => void) => {
-    for (let waited = 0; !settle(run); waited += 20) {
+  const retryWhileBusy = async (run: () => void) => {
+    for (let waited = 0; !attempt(run); waited += 20) {
       if (waited > patienceMs) throw new Error(`${file} has been in use by another program for 30 s`)
       await setTimeout(20)
     }
@@ -53,11 +53,11 @@ export const open = (file: string): Journal => {
   return {
     alone: (run) =>
       takeTurns(async () => {
-        await insist(() => database.exec("BEGIN IMMEDIATE"))
+        await retryWhileBusy(() => database.exec("BEGIN IMMEDIATE"))
         try {
           database.exec("CREATE TABLE IF NOT EXISTS pages (name TEXT PRIMARY KEY, text TEXT NOT NULL)")
           const value = await run(pages)
-          await insist(() => database.exec("COMMIT"))
+          await retryWhileBusy(() => database.exec("COMMIT"))
           return value
         } finally {
           if (database.isTransaction) database.exec("ROLLBACK")

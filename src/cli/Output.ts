@@ -1,6 +1,6 @@
 /** What a command says: the answer on stdout, everything else on stderr, and how it ended in the exit code. */
 import { Config, Console, Effect, Option } from "effect"
-import type { Open, Refused } from "../buyer/Ends.ts"
+import type { Open, Refused } from "../buyer/PurchaseError.ts"
 import { Trouble } from "./Trouble.ts"
 
 /** Answers are untrusted text: nothing in them moves the cursor of a terminal. */
@@ -9,14 +9,14 @@ export const plain = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u2066-
 export const pretty = (value: unknown) => JSON.stringify(value, null, 2)
 
 /** How this very program was called, for hints that can be copied. */
-export const self = Config.option(Config.String("npm_lifecycle_event")).pipe(
+export const programName = Config.option(Config.String("npm_lifecycle_event")).pipe(
   Effect.orElseSucceed(Option.none<string>),
   Effect.map((event) => (Option.isSome(event) && event.value === "buy" ? "npm run buy --" : "spirit-altar")),
 )
 
 /** How a purchase that is not over goes on: with the journal that holds it, which knows the altar. */
-export const goOn = (key: string, data: Option.Option<string>) =>
-  Effect.map(self, (name) => {
+export const resumeHint = (key: string, data: Option.Option<string>) =>
+  Effect.map(programName, (name) => {
     const where = Option.match(data, { onNone: () => "", onSome: (folder) => ` --data ${quoted(folder)}` })
     return `To learn how it ended, without paying again:\n  ${name} reconcile ${key}${where}`
   })
@@ -24,29 +24,29 @@ export const goOn = (key: string, data: Option.Option<string>) =>
 /** As one word of a shell. */
 const quoted = (word: string) => (/^[\w./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
-interface Told {
+interface OutputFlags {
   readonly json: boolean
   readonly data: Option.Option<string>
 }
 
-export type End = Refused | Open | Trouble
+export type CommandError = Refused | Open | Trouble
 
 /** One line for a person, one document for a program; what failed is one sentence on stderr and exit code 1. */
 export const show = <A, R>(
-  { data, json: isJson }: Told,
-  answer: Effect.Effect<A, End, R>,
-  tell: (answer: A) => Effect.Effect<string>,
+  { data, json: isJson }: OutputFlags,
+  answer: Effect.Effect<A, CommandError, R>,
+  render: (answer: A) => Effect.Effect<string>,
 ): Effect.Effect<void, Trouble, R> =>
   answer.pipe(
     Effect.flatMap((value) =>
-      isJson ? Console.log(JSON.stringify(value)) : Effect.flatMap(tell(value), (text) => Console.log(text)),
+      isJson ? Console.log(JSON.stringify(value)) : Effect.flatMap(render(value), (text) => Console.log(text)),
     ),
     Effect.catch((error) =>
       Effect.gen(function* () {
         const code = error._tag === "Refused" ? error.code : error._tag === "Open" ? "outcome_open" : "trouble"
         const key = "key" in error && error.key !== undefined ? { key: error.key } : {}
         if (isJson) yield* Console.log(JSON.stringify({ ok: false, code, message: error.message, ...key }))
-        const hint = error._tag === "Open" ? `\n${yield* goOn(error.key, data)}` : ""
+        const hint = error._tag === "Open" ? `\n${yield* resumeHint(error.key, data)}` : ""
         return yield* new Trouble({ message: `${plain(error.message)}${hint}` })
       }),
     ),

@@ -2,9 +2,18 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
-import { refuse } from "../buyer/Ends.ts"
+import { StoneKind } from "../../schema/altar/Witness.ts"
+import { priceUsd } from "../../schema/payments/Payment.ts"
+import { lightDay, lightMonth, lightWeek, rungTerms } from "../../schema/altar/Candle.ts"
+import { collectMaterial } from "../../schema/altar/Collectible.ts"
+import { takeIn } from "../../schema/altar/Keeper.ts"
+import { offerPrayer } from "../../schema/altar/Prayer.ts"
+import { setWitnessStone } from "../../schema/altar/Witness.ts"
+import type { PaidEndpoint } from "../../schema/payments/Sale.ts"
+import type { Settled } from "../buyer/Acts.ts"
+import { refuse } from "../buyer/PurchaseError.ts"
 import { agentName, paying, reason, salt } from "./Flags.ts"
-import { plain, pretty, self } from "./Output.ts"
+import { plain, pretty, programName } from "./Output.ts"
 
 /** What pays is loaded when somebody pays, so that `--help` need not wait for it. */
 const session = Effect.promise(() => import("./Session.ts"))
@@ -13,7 +22,7 @@ const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescript
 const onAltar = Flag.Literals("spirit", spiritIds)
 
 /** The members that were given. */
-const given = <A extends Readonly<Record<string, Option.Option<string>>>>(
+const provided = <A extends Readonly<Record<string, Option.Option<string>>>>(
   members: A,
 ): { readonly [Name in keyof A]?: Option.Option.Value<A[Name]> } =>
   JSON.parse(
@@ -22,14 +31,14 @@ const given = <A extends Readonly<Record<string, Option.Option<string>>>>(
     ),
   )
 
-interface Bought {
-  readonly replayed: boolean
-  readonly record: { readonly id: string }
-  readonly receipt: { readonly priceUsd: string }
-}
+/** `$0.01`. */
+const cost = ({ sale }: Pick<PaidEndpoint, "sale">) => priceUsd(sale.priceAtomic)
+/** `$3`. */
+const whole = (act: Pick<PaidEndpoint, "sale">) => cost(act).replace(/\.00$/u, "")
 
-const told = (bought: Bought, later?: "reveal" | "unseal") =>
-  Effect.map(self, (name) => {
+/** What was bought, for a person. */
+export const summary = (bought: Settled, later?: "reveal" | "unseal") =>
+  Effect.map(programName, (name) => {
     const paid = bought.replayed
       ? "replayed    nothing was charged again"
       : `paid        ${bought.receipt.priceUsd}, once`
@@ -43,7 +52,7 @@ export const witness = Command.make(
     ...paying,
     text: Flag.String("text").pipe(Flag.withDescription("The words to seal; they stay on this machine until revealed")),
     salt,
-    kind: Flag.Literals("kind", ["intention", "prediction", "promise", "hash"]).pipe(
+    kind: Flag.Literals("kind", StoneKind.literals).pipe(
       Flag.withDescription("What the words are"),
       Flag.withDefault("intention" as const),
     ),
@@ -55,8 +64,8 @@ export const witness = Command.make(
     reveal: Flag.Boolean("reveal").pipe(Flag.withDescription("Reveal the words at once"), Flag.withDefault(false)),
   },
   (flags) =>
-    Effect.flatMap(session, ({ paid }) =>
-      paid(
+    Effect.flatMap(session, ({ runPaid }) =>
+      runPaid(
         flags,
         (orders, key) =>
           Effect.gen(function* () {
@@ -65,7 +74,7 @@ export const witness = Command.make(
               words: flags.text,
               kind: flags.kind,
               ...(Option.isSome(flags.spirit) ? { spirit: flags.spirit.value } : {}),
-              ...given({ salt: flags.salt, agentName: flags.agentName }),
+              ...provided({ salt: flags.salt, agentName: flags.agentName }),
             })
             if (!flags.reveal) return stone
             const { id } = stone.record
@@ -78,11 +87,11 @@ export const witness = Command.make(
             )
             return { ...stone, revealed: opened.reveal }
           }),
-        (stone) => told(stone, flags.reveal ? undefined : "reveal"),
+        (stone) => summary(stone, flags.reveal ? undefined : "reveal"),
       ),
     ),
 ).pipe(
-  Command.withDescription("Seal words and set a witness stone: $0.01"),
+  Command.withDescription(`Seal words and set a witness stone: ${cost(setWitnessStone)}`),
   Command.withExamples([
     { command: 'spirit-altar witness --text "The heron will return by May."', description: "Set a stone" },
     {
@@ -106,8 +115,8 @@ export const pray = Command.make(
     ),
   },
   ({ day, name, salt: salted, ...flags }) =>
-    Effect.flatMap(session, ({ paid }) =>
-      paid(
+    Effect.flatMap(session, ({ runPaid }) =>
+      runPaid(
         flags,
         (orders, key) =>
           orders.pray({
@@ -115,28 +124,28 @@ export const pray = Command.make(
             spirit: flags.spirit,
             words: flags.words,
             agentName: name,
-            ...given({ day, salt: salted }),
+            ...provided({ day, salt: salted }),
           }),
-        (prayer) => Effect.map(told(prayer), (text) => `${text}\n\n${plain(prayer.line)}`),
+        (prayer) => Effect.map(summary(prayer), (text) => `${text}\n\n${plain(prayer.line)}`),
       ),
     ),
 ).pipe(
-  Command.withDescription("Lay today's one prayer on a spirit's altar: $0.01"),
+  Command.withDescription(`Lay today's one prayer on a spirit's altar: ${cost(offerPrayer)}`),
   Command.withExamples([
     { command: 'spirit-altar pray moss-hare --words "Quiet for my mother." --name Wren', description: "Pray" },
   ]),
 )
 
 export const keep = Command.make("keep", { ...paying, spirit, agentName, reason }, ({ agentName, reason, ...flags }) =>
-  Effect.flatMap(session, ({ paid }) =>
-    paid(
+  Effect.flatMap(session, ({ runPaid }) =>
+    runPaid(
       flags,
-      (orders, key) => orders.keep({ key, spirit: flags.spirit, ...given({ agentName, reason }) }),
-      (keeper) => told(keeper),
+      (orders, key) => orders.keep({ key, spirit: flags.spirit, ...provided({ agentName, reason }) }),
+      (keeper) => summary(keeper),
     ),
   ),
 ).pipe(
-  Command.withDescription("Become a spirit's first keeper, for ever: $0.01"),
+  Command.withDescription(`Become a spirit's first keeper, for ever: ${cost(takeIn)}`),
   Command.withExamples([
     { command: 'spirit-altar keep rain-crow --reason "It sat still when I did not."', description: "Keep a spirit" },
   ]),
@@ -154,21 +163,21 @@ export const collect = Command.make(
     reason,
   },
   ({ agentName, dedicate, reason, ...flags }) =>
-    Effect.flatMap(session, ({ paid }) =>
-      paid(
+    Effect.flatMap(session, ({ runPaid }) =>
+      runPaid(
         flags,
         (orders, key) =>
           orders.collect({
             key,
             element: flags.element,
             ...(Option.isSome(dedicate) ? { spirit: dedicate.value } : {}),
-            ...given({ agentName, reason }),
+            ...provided({ agentName, reason }),
           }),
-        (collectible) => told(collectible),
+        (collectible) => summary(collectible),
       ),
     ),
 ).pipe(
-  Command.withDescription("Collect the next numbered edition of a material, crab or pixel: $0.01"),
+  Command.withDescription(`Collect the next numbered edition of a material, crab or pixel: ${cost(collectMaterial)}`),
   Command.withExamples([
     { command: "spirit-altar collect beeswax --spirit kelp-seal", description: "Collect, and dedicate it to an altar" },
   ]),
@@ -180,10 +189,13 @@ export const light = Command.make(
     ...paying,
     spirit,
     days: Flag.ChoiceWithValue("days", [
-      ["1", 1],
-      ["7", 7],
-      ["30", 30],
-    ]).pipe(Flag.withDescription("How long it burns: $1, $3 or $9"), Flag.withDefault(1 as const)),
+      [String(rungTerms.day.days), rungTerms.day.days],
+      [String(rungTerms.week.days), rungTerms.week.days],
+      [String(rungTerms.month.days), rungTerms.month.days],
+    ]).pipe(
+      Flag.withDescription(`How long it burns: ${whole(lightDay)}, ${whole(lightWeek)} or ${whole(lightMonth)}`),
+      Flag.withDefault(rungTerms.day.days),
+    ),
     dedication: Flag.String("dedication").pipe(
       Flag.withDescription("Public words on the candle, 1 to 40 characters"),
       Flag.optional,
@@ -200,22 +212,24 @@ export const light = Command.make(
     agentName,
   },
   ({ agentName, dedication, parent, salt: salted, words, ...flags }) =>
-    Effect.flatMap(session, ({ paid }) =>
-      paid(
+    Effect.flatMap(session, ({ runPaid }) =>
+      runPaid(
         flags,
         (orders, key) =>
           orders.light({
             key,
             spirit: flags.spirit,
             days: flags.days,
-            ...given({ agentName, dedication, parentId: parent }),
-            ...(Option.isSome(words) ? { words: words.value, ...given({ salt: salted }) } : {}),
+            ...provided({ agentName, dedication, parentId: parent }),
+            ...(Option.isSome(words) ? { words: words.value, ...provided({ salt: salted }) } : {}),
           }),
-        (candle) => told(candle, Option.isSome(words) ? "unseal" : undefined),
+        (candle) => summary(candle, Option.isSome(words) ? "unseal" : undefined),
       ),
     ),
 ).pipe(
-  Command.withDescription("Light a candle on a spirit's altar: $1 for a day, $3 for a week, $9 for a month"),
+  Command.withDescription(
+    `Light a candle on a spirit's altar: ${whole(lightDay)} for a day, ${whole(lightWeek)} for a week, ${whole(lightMonth)} for a month`,
+  ),
   Command.withExamples([
     { command: 'spirit-altar light kelp-seal --days 7 --dedication "For the bees"', description: "Light a candle" },
     {

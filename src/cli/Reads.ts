@@ -22,8 +22,8 @@ const table = (rows: ReadonlyArray<ReadonlyArray<string>>) => {
 }
 
 export const spirits = Command.make("spirits", common, (flags) =>
-  Effect.flatMap(session, ({ free }) =>
-    free(
+  Effect.flatMap(session, ({ runFree }) =>
+    runFree(
       flags,
       (orders) => orders.spirits,
       (all) =>
@@ -54,8 +54,8 @@ export const altar = Command.make(
     ),
   },
   (flags) =>
-    Effect.flatMap(session, ({ free }) =>
-      free(
+    Effect.flatMap(session, ({ runFree }) =>
+      runFree(
         flags,
         (orders) =>
           Effect.map(orders.altars, (altars) =>
@@ -91,7 +91,7 @@ const opening = (words: "text" | "words") => ({
   ),
 })
 
-const given = (flags: { readonly salt: Option.Option<string>; readonly words: Option.Option<string> }) => ({
+const providedBy = (flags: { readonly salt: Option.Option<string>; readonly words: Option.Option<string> }) => ({
   ...(Option.isSome(flags.salt) ? { salt: flags.salt.value } : {}),
   ...(Option.isSome(flags.words) ? { words: flags.words.value } : {}),
 })
@@ -100,12 +100,12 @@ export const reveal = Command.make(
   "reveal",
   { ...opening("text"), agentName, id: Argument.String("id").pipe(Argument.withDescription("Of the stone")) },
   (flags) =>
-    Effect.flatMap(session, ({ free }) =>
-      free(
+    Effect.flatMap(session, ({ runFree }) =>
+      runFree(
         flags,
         (orders) =>
           orders.reveal(flags.id, {
-            ...given(flags),
+            ...providedBy(flags),
             ...(Option.isSome(flags.agentName) ? { agentName: flags.agentName.value } : {}),
           }),
         asJson,
@@ -125,7 +125,9 @@ export const unseal = Command.make(
   "unseal",
   { ...opening("words"), id: Argument.String("id").pipe(Argument.withDescription("Of the candle or light")) },
   (flags) =>
-    Effect.flatMap(session, ({ free }) => free(flags, (orders) => orders.unseal(flags.id, given(flags)), asJson)),
+    Effect.flatMap(session, ({ runFree }) =>
+      runFree(flags, (orders) => orders.unseal(flags.id, providedBy(flags)), asJson),
+    ),
 ).pipe(
   Command.withDescription("Unseal the words of a candle or light, free and once"),
   Command.withExamples([
@@ -139,15 +141,15 @@ export const unseal = Command.make(
 export const reconcile = Command.make(
   "reconcile",
   { ...common, key: Argument.String("key").pipe(Argument.withDescription("The idempotency key of the purchase")) },
-  (flags) => Effect.flatMap(session, ({ free }) => free(flags, (orders) => orders.reconcile(flags.key), asJson)),
+  (flags) => Effect.flatMap(session, ({ runFree }) => runFree(flags, (orders) => orders.reconcile(flags.key), asJson)),
 ).pipe(
   Command.withDescription("Learn how a purchase ended, and finish one that was interrupted; free, and never signs"),
   Command.withExamples([{ command: "spirit-altar reconcile buyer-1f0c2c1e5b0a4c1f9d518a54", description: "Ask" }]),
 )
 
 export const purchases = Command.make("purchases", common, (flags) =>
-  Effect.flatMap(session, ({ free }) =>
-    free(
+  Effect.flatMap(session, ({ runFree }) =>
+    runFree(
       flags,
       (orders) =>
         Effect.map(orders.purchases, (all) =>

@@ -18,7 +18,7 @@ const showLink = Flag.Boolean("show-link").pipe(
   Flag.withDefault(false),
 )
 
-interface Shown {
+interface RoomMessage {
   readonly seq: number
   readonly sender: string
   readonly senderKind: string
@@ -27,7 +27,7 @@ interface Shown {
   readonly createdAt: string
 }
 
-const line = ({ createdAt, mode, sender, senderKind, seq, text }: Shown) =>
+const line = ({ createdAt, mode, sender, senderKind, seq, text }: RoomMessage) =>
   plain(`${seq}  ${createdAt}  ${sender} (${senderKind}) ${mode}: ${text}`)
 
 const create = Command.make(

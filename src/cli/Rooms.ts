@@ -5,8 +5,8 @@ import type { Mode, SenderKind } from "../../schema/room/Message.ts"
 import { retained } from "../../schema/room/Room.ts"
 import { free } from "../buyer/Buyer.ts"
 import { baseOf, make as clientOf } from "../buyer/Client.ts"
-import { refuse } from "../buyer/Ends.ts"
-import { kindOf, turnsOf } from "../buyer/Kept.ts"
+import { refuse } from "../buyer/PurchaseError.ts"
+import { exclusively, pagesOf } from "../buyer/JournalPages.ts"
 import { plain } from "./Output.ts"
 import { journalOf } from "./Session.ts"
 
@@ -21,7 +21,7 @@ export const Invite = Schema.Struct({
 })
 export type Invite = typeof Invite.Type
 
-const invites = kindOf("room", Invite)
+const invites = pagesOf("room", Invite)
 
 /** The link for people and agents; it is the secret itself. */
 export const linkOf = ({ id, token, url }: Invite) => `${url}/signals/#room=${id}&token=${token}`
@@ -46,7 +46,7 @@ interface Opening {
 }
 
 export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Opening) {
-  const alone = turnsOf(yield* journalOf(data))
+  const alone = exclusively(yield* journalOf(data))
   const keep = (invite: Invite) => alone((pages) => invites.set(pages, invite.id, invite))
 
   /** By id, by an unmistakable beginning of id or name, or by the invite link; `-` reads the link from standard input. */
@@ -118,7 +118,7 @@ export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Openi
     poll: Effect.fn("Rooms.poll")(function* (
       invite: Invite,
       seconds: number,
-      tell: (message: Effect.Success<ReturnType<typeof read>>["messages"][number]) => string,
+      render: (message: Effect.Success<ReturnType<typeof read>>["messages"][number]) => string,
     ) {
       let after = invite.seen
       while (true) {
@@ -127,7 +127,7 @@ export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Openi
           Effect.retry({ times: 3, while: ({ code }) => code === "unreachable" || code === "RATE_LIMITED" }),
         )
         if (truncated) yield* Console.error(`Some messages are gone: a room keeps its newest ${retained}.`)
-        for (const message of messages) yield* Console.log(tell(message))
+        for (const message of messages) yield* Console.log(render(message))
         after = room.latestSequence
         const spent = (yield* Clock.currentTimeMillis) - started
         yield* Effect.sleep(`${Math.max(0, seconds * 1000 - spent)} millis`)

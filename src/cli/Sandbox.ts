@@ -1,7 +1,7 @@
 /** `sandbox`: a real database, a real chain and play money, ready in seconds. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { variables } from "../Variables.ts"
+import { variablesHelp } from "../Variables.ts"
 
 const network = Flag.Literals("network", ["eip155:84532", "eip155:8453"]).pipe(
   Flag.withDescription("Network id to rehearse with; on eip155:8453 use throw-away keys only"),
@@ -15,10 +15,7 @@ const fresh = Flag.Boolean("fresh").pipe(
   Flag.withDefault(false),
 )
 
-const help = variables
-  .filter(([name]) => ["HOST", "PORT", "PUBLIC_URL", "DATABASE_URL", "DATA_DIR", "LOG_LEVEL"].includes(name))
-  .map(([name, meaning]) => `  ${name}: ${meaning}`)
-  .join("\n")
+const help = variablesHelp(["HOST", "PORT", "PUBLIC_URL", "DATABASE_URL", "DATA_DIR", "LOG_LEVEL"])
 
 export const sandbox = Command.make("sandbox", { network, fresh }, (flags) =>
   Effect.flatMap(

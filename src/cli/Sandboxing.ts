@@ -5,7 +5,7 @@ import { DataFolder, type FolderInUse } from "../sandbox/DataFolder.ts"
 import { LocalChain } from "../sandbox/LocalChain.ts"
 import * as Sandbox from "../sandbox/Sandbox.ts"
 import * as Server from "../Server.ts"
-import { stopsAsAsked } from "./Ending.ts"
+import { exitsCleanly } from "./ExitCode.ts"
 import { logging } from "./Serving.ts"
 import { Trouble } from "./Trouble.ts"
 
@@ -73,7 +73,7 @@ const taken = (flags: SandboxFlags) =>
   })
 
 export const sandboxing = Effect.fn("sandboxing")(function* (flags: SandboxFlags) {
-  yield* stopsAsAsked
+  yield* exitsCleanly
   const started = yield* Clock.currentTimeMillis
   const { network } = flags
   return yield* Layer.launch(

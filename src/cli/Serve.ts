@@ -1,9 +1,7 @@
 /** `serve`: the production server, configured by its environment alone. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { variables } from "../Variables.ts"
-
-const help = variables.map(([name, meaning]) => `  ${name}: ${meaning}`).join("\n")
+import { variablesHelp } from "../Variables.ts"
 
 export const serve = Command.make("serve", {}, () =>
   Effect.flatMap(
@@ -11,7 +9,7 @@ export const serve = Command.make("serve", {}, () =>
     ({ serving }) => serving,
   ),
 ).pipe(
-  Command.withDescription(`Run the production server. Every value comes from the environment:\n${help}`),
+  Command.withDescription(`Run the production server. Every value comes from the environment:\n${variablesHelp()}`),
   Command.withShortDescription("Run the production server, configured by its environment"),
   Command.withExamples([
     {

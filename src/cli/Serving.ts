@@ -2,13 +2,17 @@
 import { Config, ConfigProvider, Console, Effect, Layer, Logger, References } from "effect"
 import { HttpServer } from "effect/http"
 import { AppConfig, production } from "../Config.ts"
-import { stopsAsAsked } from "./Ending.ts"
+import { exitsCleanly } from "./ExitCode.ts"
 import * as Server from "../Server.ts"
+import { variable } from "../Variables.ts"
 
 /** JSON lines on stdout, at the level that `LOG_LEVEL` names. */
 export const logging = Layer.mergeAll(
   Logger.layer([Logger.consoleJson]),
-  Layer.effect(References.MinimumLogLevel, Config.LogLevel("LOG_LEVEL").pipe(Config.withDefault("Info" as const))),
+  Layer.effect(
+    References.MinimumLogLevel,
+    Config.LogLevel(variable("LOG_LEVEL")).pipe(Config.withDefault("Info" as const)),
+  ),
 )
 
 const listening = Layer.effectDiscard(
@@ -22,7 +26,7 @@ const listening = Layer.effectDiscard(
 )
 
 export const serving = Effect.andThen(
-  stopsAsAsked,
+  exitsCleanly,
   Layer.launch(
     listening.pipe(
       Layer.provide(Server.layer(Layer.empty)),

@@ -5,10 +5,11 @@ import * as Buyer from "../buyer/Buyer.ts"
 import { baseOf, guarded } from "../buyer/Client.ts"
 import * as Orders from "../buyer/Orders.ts"
 import type { Policy } from "../buyer/Policy.ts"
-import { randomHex } from "../buyer/Seal.ts"
+import { randomHex } from "../buyer/core/Digest.ts"
+import { dollars } from "../buyer/core/Money.ts"
 import { sandboxOf } from "./Faucet.ts"
 import * as JournalFile from "./JournalFile.ts"
-import { type End, goOn, plain, show } from "./Output.ts"
+import { type CommandError, plain, resumeHint, show } from "./Output.ts"
 import { Trouble } from "./Trouble.ts"
 import { walletOf } from "./Wallet.ts"
 
@@ -54,9 +55,7 @@ export const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.
   })
 })
 
-const dollars = (atomic: string) => `$${(Number(atomic) / 1_000_000).toFixed(2)}`
-
-const said = (progress: Buyer.Progress): string => {
+const progressLine = (progress: Buyer.Progress): string => {
   switch (progress.step) {
     case "signed":
       return `signed      ${dollars(progress.amountAtomic)} to ${progress.payTo}, kept before it is sent`
@@ -71,13 +70,13 @@ const said = (progress: Buyer.Progress): string => {
   }
 }
 
-const onProgress = (progress: Buyer.Progress) => void process.stderr.write(`${said(progress)}\n`)
+const onProgress = (progress: Buyer.Progress) => void process.stderr.write(`${progressLine(progress)}\n`)
 
 /** Free of charge: no wallet is asked for. */
-export const free = <A>(
+export const runFree = <A>(
   flags: Common,
-  use: (orders: Orders.Orders) => Effect.Effect<A, End>,
-  tell: (answer: A) => Effect.Effect<string>,
+  use: (orders: Orders.Orders) => Effect.Effect<A, CommandError>,
+  render: (answer: A) => Effect.Effect<string>,
 ) =>
   show(
     flags,
@@ -86,14 +85,14 @@ export const free = <A>(
       const orders = Orders.make(yield* Buyer.make({ url: flags.url, insecure: flags.insecure, journal, onProgress }))
       return yield* use(orders)
     }),
-    tell,
+    render,
   )
 
 /** Paid for, once for a key; whoever stops it is told how it goes on. */
-export const paid = <A>(
+export const runPaid = <A>(
   flags: Paying,
-  use: (orders: Orders.Orders, key: string) => Effect.Effect<A, End>,
-  tell: (answer: A) => Effect.Effect<string>,
+  use: (orders: Orders.Orders, key: string) => Effect.Effect<A, CommandError>,
+  render: (answer: A) => Effect.Effect<string>,
 ) =>
   show(
     flags,
@@ -119,8 +118,8 @@ export const paid = <A>(
         yield* Buyer.make({ url: altar, insecure: flags.insecure, account, policy, journal, onProgress }),
       )
       return yield* Effect.onInterrupt(use(orders, key), () =>
-        Effect.flatMap(goOn(key, flags.data), (hint) => Console.error(`\nStopped; nothing is lost. ${hint}`)),
+        Effect.flatMap(resumeHint(key, flags.data), (hint) => Console.error(`\nStopped; nothing is lost. ${hint}`)),
       )
     }),
-    tell,
+    render,
   )

@@ -1,11 +1,9 @@
 /** `verify`: what a person may ask of a whole witness chain. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
+import { defaultUrl } from "./Environment.ts"
 
-const url = Flag.String("url").pipe(
-  Flag.withDescription("Public URL of the altar"),
-  Flag.withDefault("http://127.0.0.1:3000"),
-)
+const url = Flag.String("url").pipe(Flag.withDescription("Public URL of the altar"), Flag.withDefault(defaultUrl))
 const rpc = Flag.String("rpc").pipe(
   Flag.withDescription("JSON-RPC of its network; a sandbox tells its own"),
   Flag.optional,

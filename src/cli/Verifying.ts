@@ -1,7 +1,8 @@
-/** An independent check of a whole witness chain, with its own few lines for every rule; loaded when it is asked for. */
-import { createHash } from "node:crypto"
+/** An independent check of a whole witness chain; loaded when it is asked for. */
 import { Console, Effect, Option, Schema } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
+import { type ChainPoint, genesis, headFault, linkFault } from "../../schema/altar/ChainCheck.ts"
+import { checkLinks } from "../buyer/core/Chain.ts"
 import { Trouble } from "./Trouble.ts"
 
 const Entry = Schema.Struct({
@@ -39,11 +40,6 @@ const Rpc = Schema.Struct({
 
 const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 
-const hashOf = (entry: Entry, previousHash: string) =>
-  createHash("sha256")
-    .update([previousHash, String(entry.sequence), entry.commitment, entry.witnessedAt, entry.transaction].join("\0"))
-    .digest("hex")
-
 const asTopic = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`
 
 const getJson = <A>(address: string, schema: Schema.Decoder<A>) =>
@@ -75,14 +71,6 @@ const receiptOf = (rpcUrl: string, hash: string) =>
     Effect.map(({ result }) => result),
   )
 
-/** The first thing wrong with a link, or undefined. */
-const wrongLink = (entry: Entry, previous: { readonly sequence: number; readonly chainHash: string }) => {
-  if (entry.sequence !== previous.sequence + 1) return `follows ${previous.sequence}`
-  if (entry.previousHash !== previous.chainHash) return "names another predecessor"
-  if (hashOf(entry, previous.chainHash) !== entry.chainHash) return "does not hash to its chainHash"
-  return undefined
-}
-
 const wrongPayment = Effect.fnUntraced(function* (base: string, rpcUrl: string, entry: Entry) {
   const { receipt } = yield* getJson(`${base}/api/witness/${entry.id}`, Answer)
   const mined = yield* receiptOf(rpcUrl, entry.transaction)
@@ -99,31 +87,28 @@ const wrongPayment = Effect.fnUntraced(function* (base: string, rpcUrl: string, 
   return paid ? undefined : `its transaction ${entry.transaction} does not hold the payment`
 })
 
+const broken = (sequence: number, why: string) => new Trouble({ message: `BROKEN at stone ${sequence}: ${why}` })
+
 /** Checks all links, and with an RPC all payments; fails naming the first broken link. */
 export const verifyChain = Effect.fn("verifyChain")(function* (base: string, rpcUrl: Option.Option<string>) {
-  let previous = { sequence: 0, chainHash: "0".repeat(64) }
+  let last: ChainPoint = genesis
   let next: number | null = 1
-  let head = previous
   while (next !== null) {
     const segment: typeof Segment.Type = yield* getJson(`${base}/api/witness/chain?from=${next}&limit=100`, Segment)
-    for (const entry of segment.entries) {
-      const wrong =
-        wrongLink(entry, previous) ??
-        (Option.isSome(rpcUrl) ? yield* wrongPayment(base, rpcUrl.value, entry) : undefined)
-      if (wrong !== undefined) return yield* new Trouble({ message: `BROKEN at stone ${entry.sequence}: ${wrong}` })
-      previous = entry
+    const from: ChainPoint = last
+    for (const check of yield* Effect.promise(() => checkLinks(segment.entries, from))) {
+      const { link } = check
+      const why =
+        linkFault(check)?.summary ?? (Option.isSome(rpcUrl) ? yield* wrongPayment(base, rpcUrl.value, link) : undefined)
+      if (why !== undefined) return yield* broken(link.sequence, why)
+      last = link
     }
-    head = segment.head
     next = segment.next
-    if (next !== null) yield* Console.log(`  ${previous.sequence} of ${head.sequence} links hold`)
+    if (next !== null) yield* Console.log(`  ${last.sequence} of ${segment.head.sequence} links hold`)
+    const fault = next === null ? headFault(segment.head, last) : undefined
+    if (fault !== undefined) return yield* broken(fault.sequence, fault.summary)
   }
-  if (
-    previous.sequence < head.sequence ||
-    (previous.sequence === head.sequence && previous.chainHash !== head.chainHash)
-  ) {
-    return yield* new Trouble({ message: `BROKEN at stone ${previous.sequence + 1}: the head is not the last link` })
-  }
-  return { stones: previous.sequence, chainHash: previous.chainHash }
+  return { stones: last.sequence, chainHash: last.chainHash }
 })
 
 /** Checks the chain at `url` and says what holds; payments are looked up at `rpc`, or where a sandbox says. */

@@ -1,6 +1,7 @@
 /** Who pays: the key you name, or in a sandbox a throw-away one; no key is ever printed, nor used where it need not be. */
 import { Config, Console, Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { environment } from "./Environment.ts"
 import { fund, type Sandbox } from "./Faucet.ts"
 import { Trouble } from "./Trouble.ts"
 
@@ -36,7 +37,7 @@ const throwAway = Effect.fnUntraced(function* (folder: string) {
   return yield* fromFile(file)
 })
 
-const variable = Config.option(Config.Redacted("SPIRIT_ALTAR_PRIVATE_KEY"))
+const variable = Config.option(Config.Redacted(environment.privateKey))
 
 /** In a sandbox the variable is left alone: a key of worth has no business there. */
 export const walletOf = Effect.fn("Wallet.walletOf")(function* (
@@ -63,9 +64,9 @@ export const walletOf = Effect.fn("Wallet.walletOf")(function* (
   const account = Option.isSome(wallet)
     ? yield* fromFile(wallet.value)
     : Option.isSome(given)
-      ? yield* accountOf(given.value, "SPIRIT_ALTAR_PRIVATE_KEY")
+      ? yield* accountOf(given.value, environment.privateKey)
       : yield* new Trouble({
-          message: "No wallet: set SPIRIT_ALTAR_PRIVATE_KEY, or name a file with --wallet. Nothing was charged.",
+          message: `No wallet: set ${environment.privateKey}, or name a file with --wallet. Nothing was charged.`,
         })
   yield* Console.error(`wallet      ${account.address}`)
   return account

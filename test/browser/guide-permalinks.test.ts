@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { spirits } from "../../src/altar/guide/Spirits.ts"
 import { catalogs } from "../../src/altar/collectibles/Items.ts"
-import { assets } from "../../src/web/v2/pay/challenge.ts"
+import { usdcOn } from "../../schema/payments/Usdc.ts"
 import { usdc } from "../../src/payments/PaymentTerms.ts"
 import { preferred } from "../../src/platform/http/Accept.ts"
 import { html } from "../../src/platform/Html.ts"
@@ -249,7 +249,7 @@ describe("what pages are made of", () => {
 
   plain("pays the USDC that the server names, and has a picture for everything that can be shared", () => {
     assert.deepStrictEqual(
-      assets,
+      Object.fromEntries(Object.keys(usdc).map((network) => [network, usdcOn(network)])),
       Object.fromEntries(Object.entries(usdc).map(([network, { asset }]) => [network, asset])),
     )
     const items = Object.values(catalogs).flatMap(({ entries }) => entries.map(({ id }) => id))

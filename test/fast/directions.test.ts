@@ -53,7 +53,13 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
     /^(?!schema\/|src\/buyer\/|effect|viem|@x402\/)/u,
     "the buyer's library has no server code, and nothing that a browser lacks",
   ],
-  [/^src\/(?!buyer|cli)/u, /^src\/buyer/u, "the server does not need the buyer"],
+  [
+    /^src\/buyer\/core\//u,
+    /^(?!src\/buyer\/core\/|schema\/altar\/(?:ChainCheck|ChainLink|Recipe)\.ts)/u,
+    "the core of the buyer is plain text functions, light enough for a page",
+  ],
+  [/^src\/(?!buyer|cli|web)/u, /^src\/buyer/u, "the server does not need the buyer"],
+  [/^src\/web\//u, /^src\/buyer\/(?!core\/)/u, "pages need the buyer's core alone"],
   [/^src\/(?!sandbox|cli|main)/u, /^src\/sandbox/u, "nothing asks whether it is in the sandbox"],
   [/^src\/(?!cli|main)/u, /^src\/cli/u, "nothing needs the command line"],
 ]

@@ -4,6 +4,8 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
+import { priceUsd } from "../../schema/payments/Payment.ts"
+import { sales } from "../../schema/altar/Sales.ts"
 import { altar } from "../../src/cli/Command.ts"
 
 const run = Command.runWith(altar, { version: "0" })
@@ -21,6 +23,7 @@ const buying = ["witness", "pray", "keep", "collect", "light", "reveal", "unseal
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ...[...buying, "spirits", "altar", "verify", "sandbox", "serve", "openapi"].map((name) => [name]),
   ...["create", "list", "invite", "read", "send", "poll", "delete"].map((name) => ["room", name]),
+  ...sales.map(({ sale }) => ["act", sale.name]),
   ["buy", "witness"],
   ["buy", "room", "create"],
 ]
@@ -28,7 +31,7 @@ const commands: ReadonlyArray<ReadonlyArray<string>> = [
 describe("help", () => {
   it.effect("names every command and what the exit codes mean", () =>
     Effect.gen(function* () {
-      const help = (yield* ask("--help")) + (yield* ask("room", "--help"))
+      const help = (yield* ask("--help")) + (yield* ask("room", "--help")) + (yield* ask("act", "--help"))
       for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
       assert.match(help, /Exit code 0 is success; 1 is trouble/u)
       assert.match(yield* ask("buy", "--help"), /^ {2}witness .*^ {2}room /msu)
@@ -48,6 +51,15 @@ describe("help", () => {
         }
       }),
     ),
+  )
+
+  it.effect("takes prices, arguments and flags of every act from the contract", () =>
+    Effect.gen(function* () {
+      for (const { sale } of sales) assert.include(yield* ask("act", sale.name, "--help"), priceUsd(sale.priceAtomic))
+      const prayer = yield* ask("act", "offerPrayer", "--help")
+      for (const part of ["familiar-id", "--day", "--agent-name", "--intention-commitment", "--words", "--max-per-day"])
+        assert.include(prayer, part)
+    }),
   )
 
   it.effect("says which variables the server and the buyer read", () =>

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { refuse } from "../../src/buyer/Ends.ts"
-import { turnsOf } from "../../src/buyer/Kept.ts"
+import { refuse } from "../../src/buyer/PurchaseError.ts"
+import { exclusively } from "../../src/buyer/JournalPages.ts"
 import { open } from "../../src/cli/JournalFile.ts"
 
 describe("the journal", () => {
@@ -49,7 +49,7 @@ describe("the journal", () => {
 
   it("keeps nothing of a turn that was refused on its way", async () => {
     const journal = open(join(folder, "refused.db"))
-    const turn = turnsOf(journal)((pages) =>
+    const turn = exclusively(journal)((pages) =>
       Effect.andThen(
         Effect.promise(() => pages.set("spent", "0.01")),
         refuse("not_signed", "The wallet gave no signature."),

@@ -156,7 +156,7 @@ describe.skipIf(!isHere)("the flake", () => {
   )
 
   it("runs the server as a unit that knows only variables the server reads, and may do little else", async () => {
-    const known = new Set(variables.flatMap(([names]) => names.split(", ")))
+    const known = new Set<string>(variables.flatMap(([names]) => names))
     const plain = await evaluate("plain")
     const unit = plain.systemd.services["spirit-altar"]
     assert.deepStrictEqual(unit.environment, {

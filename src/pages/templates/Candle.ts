@@ -1,6 +1,6 @@
 /** A candle as a drawing: as tall as its rung and as much of it left as there is time left. */
 import type { LitCandle } from "../../../schema/altar/Candle.ts"
-import { frame, waxHeight } from "../../web/v2/wax.ts"
+import { frame, heightOf } from "../../web/v2/candleShape.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { leftWords, moment, count, isolated, who } from "./Words.ts"
 
@@ -14,7 +14,7 @@ const left = (candle: Pick<Lit, "litAt" | "litUntil">, now: number) => {
 
 /** The drawing alone; what it says is written beside it. */
 export const drawing = (candle: Pick<Lit, "rung" | "litAt" | "litUntil">, now: number): Html => {
-  const height = waxHeight(candle.rung, left(candle, now))
+  const height = heightOf(candle.rung, left(candle, now))
   const width = frame.widths[candle.rung]
   const top = frame.ground - height
   return html`<svg

@@ -1,6 +1,7 @@
 /** The artwork is fetched anew and hashed here, against the hash its manifest was published with. */
-import { canHash, sha256, whyNot } from "./digest.ts"
+import { sha256 } from "../../buyer/core/Digest.ts"
 import { all, make, one, verdict } from "./dom.ts"
+import { canHash, cannotHash } from "./hashing.ts"
 
 const check = async ({ artwork, bytes, sha256: published }: DOMStringMap): Promise<HTMLElement> => {
   const response = await fetch(artwork ?? "", { cache: "no-store" })
@@ -21,10 +22,10 @@ export const start = () => {
   for (const place of all("[data-artwork]", HTMLElement)) {
     const result = one("[data-result]", HTMLElement, place)
     one("button", HTMLButtonElement, place).addEventListener("click", () => {
-      if (!canHash()) return result.replaceChildren(verdict("broken", "Cannot hash here.", whyNot))
+      if (!canHash()) return result.replaceChildren(verdict("broken", "Cannot hash here.", cannotHash))
       result.replaceChildren(verdict("waits", "Hashing."))
       void check(place.dataset).then(
-        (said) => result.replaceChildren(said),
+        (findings) => result.replaceChildren(findings),
         () => result.replaceChildren(verdict("broken", "Not checked.", "The artwork could not be loaded.")),
       )
     })

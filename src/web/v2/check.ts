@@ -1,5 +1,6 @@
 /** Every link is hashed anew before the reader's eyes, and compared with the page and with what this browser saw. */
-import { checkSegment, type Link, type Point, readSegment, type Segment } from "./chain.ts"
+import { type ChainPoint, headFault, holds } from "../../../schema/altar/ChainCheck.ts"
+import { checkSegment, readSegment, type Segment, type Stone } from "./chain.ts"
 import {
   type Compared,
   dateOf,
@@ -13,8 +14,8 @@ import {
 } from "./compare.ts"
 import { button, make, verdict } from "./dom.ts"
 import { code, isSound, type Judged, mark, report, unmark } from "./report.ts"
-import { forget, newest, remembers, see, type Seen, seen } from "./seen.ts"
-import { shown } from "./shown.ts"
+import { forget, history, isKept, newest, record, type SeenPoint } from "./history.ts"
+import { rendered } from "./rendered.ts"
 
 const batch = 100
 
@@ -32,9 +33,9 @@ interface Range {
 }
 
 /** What this page shows itself is no memory, unless it was seen `before` the page was. */
-const knownNow = (before: ReadonlyArray<Seen>): Known => {
-  const page = shown()
-  const since = seen().filter(({ sequence }) => !(page.stones.has(sequence) || page.head?.sequence === sequence))
+const knownNow = (before: ReadonlyArray<SeenPoint>): Known => {
+  const page = rendered()
+  const since = history().filter(({ sequence }) => !(page.stones.has(sequence) || page.head?.sequence === sequence))
   return { ...page, seen: new Map([...since, ...before].map((point) => [point.sequence, point])) }
 }
 
@@ -63,8 +64,8 @@ interface Walked extends Compared {
   readonly count: number
   readonly expected: number
   readonly wrong: number
-  readonly last: Link | undefined
-  readonly head: Point | undefined
+  readonly last: Stone | undefined
+  readonly head: ChainPoint | undefined
   /** Heads that were looked up alone. */
   readonly apart: number
   /** Those of them that were not answered. */
@@ -75,18 +76,15 @@ const walk = async (place: Place, asked: Range, known: Known, show: (judged: Jud
   const { far, range } = planOf(asked, known)
   const differences: Array<Difference> = []
   let [next, count, wrong, bad, missed, end, ends] = [range.from, 0, 0, 0, 0, range.to, Infinity]
-  let last: Link | undefined
-  let head: Point | undefined
-  const tell = (judged: Judged) => {
+  let last: Stone | undefined
+  let head: ChainPoint | undefined
+  const add = (judged: Judged) => {
     mark(judged)
     differences.push(...judged.differences)
-    if (!judged.follows || !judged.hashes) wrong += 1
+    if (!holds(judged)) wrong += 1
     if (isSound(judged)) return show(judged) && place.list.append(report(judged, asked.from === asked.to))
     // What is wrong stands first: nobody should have to look for it. Every link after a changed one differs too.
-    place.list.insertBefore(
-      report(judged, !judged.follows || !judged.hashes || bad === 0),
-      place.list.children[bad] ?? null,
-    )
+    place.list.insertBefore(report(judged, !holds(judged) || bad === 0), place.list.children[bad] ?? null)
     bad += 1
   }
   const read = async (from: number, limit: number) => {
@@ -98,7 +96,7 @@ const walk = async (place: Place, asked: Range, known: Known, show: (judged: Jud
   for (const sequence of far) {
     const answered = await judge(await read(sequence, 1), sequence, known)
     if (answered.length !== 1) missed += 1
-    for (const judged of answered) tell(judged)
+    for (const judged of answered) add(judged)
   }
   while (next <= end) {
     const segment = await read(next, Math.min(batch, end - next + 1))
@@ -110,7 +108,7 @@ const walk = async (place: Place, asked: Range, known: Known, show: (judged: Jud
     if (first === undefined) break
     // Segments that each hold must also hold together.
     const seam = last === undefined || first.before.chainHash === last.chainHash
-    for (const [index, one] of judged.entries()) tell(index === 0 && !seam ? { ...one, follows: false } : one)
+    for (const [index, one] of judged.entries()) add(index === 0 && !seam ? { ...one, follows: false } : one)
     count += judged.length
     last = judged.at(-1)?.link
     next += judged.length
@@ -124,7 +122,7 @@ const walk = async (place: Place, asked: Range, known: Known, show: (judged: Jud
 }
 
 /** What to do about a difference. */
-const advice = (again: () => void, saw: boolean) => [
+const advice = (checkAgain: () => void, saw: boolean) => [
   make(
     "p",
     {},
@@ -139,7 +137,7 @@ const advice = (again: () => void, saw: boolean) => [
           { class: "doors" },
           button("Forget what this browser saw", () => {
             forget()
-            again()
+            checkAgain()
           }),
         ),
       ]
@@ -147,13 +145,13 @@ const advice = (again: () => void, saw: boolean) => [
 ]
 
 /** How far the answer reaches: what was walked, what this browser remembers, and what is still the altar's word. */
-const scope = (before: Seen | undefined, { apart, range }: Walked, { from, to }: Range): string => {
+const scope = (before: SeenPoint | undefined, { apart, range }: Walked, { from, to }: Range): string => {
   const walked =
     range.from === from && range.to === to ? [] : [`Links ${range.from} to ${range.to} were walked for it.`]
   const memory =
     before !== undefined
       ? `It fits what this browser saw on ${dateOf(before)}, up to stone ${before.sequence}.`
-      : remembers()
+      : isKept()
         ? "This browser sees this chain for the first time and remembers its head."
         : "This browser keeps nothing, so there is nothing from before to compare with."
   const gap = apart === 0 ? [] : ["The links up to there were not walked; check from stone 1 for that."]
@@ -165,21 +163,21 @@ const scope = (before: Seen | undefined, { apart, range }: Walked, { from, to }:
 const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyArray<Node> => {
   const { apart, count, differences, expected, head, last, missed, range, shorter, wrong } = walked
   const differs = differences.length > 0 || shorter !== undefined
-  const said: Array<Node> = []
+  const findings: Array<Node> = []
   const [word, more] = headline(walked)
   if (wrong > 0)
-    said.push(
+    findings.push(
       verdict("broken", "The chain does not hold.", `${wrong} of ${count} links failed. See below.`),
       ...(differs ? [make("p", {}, `${word} ${more}`)] : []),
     )
-  else if (last !== undefined && head?.sequence === last.sequence && head.chainHash !== last.chainHash)
-    said.push(
+  else if (last !== undefined && head?.sequence === last.sequence && headFault(head, last) !== undefined)
+    findings.push(
       verdict("broken", "Another head.", "The altar names a head that is not its last link: ", code(head.chainHash)),
       ...(differs ? [make("p", {}, `${word} ${more}`)] : []),
     )
-  else if (differs) said.push(verdict("broken", word, more))
-  if (shorter !== undefined) said.push(make("p", {}, shorterWords(shorter)))
-  if (said.length > 0) return said
+  else if (differs) findings.push(verdict("broken", word, more))
+  if (shorter !== undefined) findings.push(make("p", {}, shorterWords(shorter)))
+  if (findings.length > 0) return findings
   if (missed > 0)
     return [verdict("broken", "Links are missing.", `${missed} of ${apart} heads that were known were not answered.`)]
   if (range.to < range.from)
@@ -204,7 +202,12 @@ const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyA
 }
 
 /** Checks `from` to `to`; `every` reports each link, not only what is wrong. `before` is what was seen before this page. */
-export const check = async (place: Place, { from, to }: Range, every: boolean, before: Array<Seen>): Promise<void> => {
+export const check = async (
+  place: Place,
+  { from, to }: Range,
+  every: boolean,
+  before: Array<SeenPoint>,
+): Promise<void> => {
   const known = knownNow(before)
   unmark()
   place.list.replaceChildren()
@@ -215,14 +218,14 @@ export const check = async (place: Place, { from, to }: Range, every: boolean, b
     known,
     ({ link: { sequence } }) => every && sequence >= from && sequence <= to,
   )
-  const said = verdictOf(walked, { from, to }, known)
+  const findings = verdictOf(walked, { from, to }, known)
   const differs = walked.differences.length > 0 || walked.shorter !== undefined
   const saw = walked.shorter?.saw !== undefined || walked.differences.some((one) => one.saw !== undefined)
-  const again = () => {
+  const checkAgain = () => {
     before.length = 0
     void check(place, { from, to }, every, before)
   }
-  place.status.replaceChildren(...said, ...(differs ? advice(again, saw) : []))
+  place.status.replaceChildren(...findings, ...(differs ? advice(checkAgain, saw) : []))
   const holds = walked.wrong + walked.missed === 0 && !differs && walked.count === walked.expected
-  if (holds && walked.last !== undefined) see([walked.last])
+  if (holds && walked.last !== undefined) record([walked.last])
 }

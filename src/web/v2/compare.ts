@@ -1,11 +1,12 @@
 /** Three witnesses of one history: the chain as it is answered, the page as it was written, and this browser's memory. */
-import type { Link, Point } from "./chain.ts"
+import type { ChainPoint } from "../../../schema/altar/ChainCheck.ts"
+import type { Stone } from "./chain.ts"
 import { timeWords } from "./durations.ts"
-import { newest, type Seen } from "./seen.ts"
-import { type Part, parts, type Shown } from "./shown.ts"
+import { newest, type SeenPoint } from "./history.ts"
+import { type Part, parts, type Rendered } from "./rendered.ts"
 
-export interface Known extends Shown {
-  readonly seen: ReadonlyMap<number, Seen>
+export interface Known extends Rendered {
+  readonly seen: ReadonlyMap<number, SeenPoint>
 }
 
 export interface Difference {
@@ -13,7 +14,7 @@ export interface Difference {
   readonly part: Part
   readonly chain: string
   readonly page: string | undefined
-  readonly saw: Seen | undefined
+  readonly saw: SeenPoint | undefined
 }
 
 /** The chain ends before what was already shown. */
@@ -22,7 +23,7 @@ export interface Shorter {
   /** Newest stone of the page, when it is missing. */
   readonly page: number | undefined
   /** Newest stone this browser saw, when it is missing. */
-  readonly saw: Seen | undefined
+  readonly saw: SeenPoint | undefined
 }
 
 export interface Compared {
@@ -38,7 +39,7 @@ const differs = ({ chain, page, saw }: Difference) =>
   (page !== undefined && page !== chain) || (saw !== undefined && saw.chainHash !== chain)
 
 /** Where a link of the chain is not what the page shows, or not what this browser saw. */
-export const differencesOf = (link: Link, { head, seen, stones }: Known): ReadonlyArray<Difference> =>
+export const differencesOf = (link: Stone, { head, seen, stones }: Known): ReadonlyArray<Difference> =>
   parts
     .map((part): Difference => {
       const { sequence } = link
@@ -54,7 +55,7 @@ export const differencesOf = (link: Link, { head, seen, stones }: Known): Readon
     .filter(differs)
 
 /** The same for a point whose link was not asked for. */
-export const differenceAt = ({ chainHash, sequence }: Point, { head, seen }: Known): ReadonlyArray<Difference> => {
+export const differenceAt = ({ chainHash, sequence }: ChainPoint, { head, seen }: Known): ReadonlyArray<Difference> => {
   const page = head?.sequence === sequence ? head.chainHash : undefined
   return [{ sequence, part: "chainHash" as const, chain: chainHash, page, saw: seen.get(sequence) }].filter(differs)
 }
@@ -67,7 +68,7 @@ export const shorterOf = (ends: number, { head, seen, stones }: Known): Shorter 
     : undefined
 }
 
-export const dateOf = ({ at }: Seen) => timeWords(new Date(at).toISOString())
+export const dateOf = ({ at }: SeenPoint) => timeWords(new Date(at).toISOString())
 
 const odd = ({ differences, shorter }: Compared): string => {
   const page =

@@ -27,7 +27,7 @@ export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done: () 
   const text = JSON.stringify({ salt, words, commitment }, null, 2)
   const code = make("code", {}, text)
   const note = make("p", { class: "keepsake__note", role: "status" })
-  const tell = () => {
+  const showState = () => {
     const saved = held(commitment)?.saved === true
     if (saved) unsaved.delete(commitment)
     warn()
@@ -36,7 +36,7 @@ export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done: () 
   }
   const save = () => {
     change(commitment, { saved: true })
-    tell()
+    showState()
     done()
   }
   const copy: HTMLButtonElement = button("Copy", () => void copyFrom(copy, code).then((copied) => copied && save()))
@@ -51,7 +51,7 @@ export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done: () 
   )
   file.addEventListener("click", save)
   if (fresh && held(commitment)?.saved !== true) unsaved.add(commitment)
-  tell()
+  showState()
   return make(
     "div",
     { class: "keepsake" },

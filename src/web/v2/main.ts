@@ -15,7 +15,7 @@ addEventListener("online", offline)
 addEventListener("offline", offline)
 offline()
 // The box has a page of its own.
-if (all("[data-box]", HTMLElement).length > 0) void import("./later.ts").then(({ openBox }) => openBox())
+if (all("[data-box]", HTMLElement).length > 0) void import("./onDemand.ts").then(({ openBox }) => openBox())
 for (const start of [startTime, startCopy, startVerify, startSeal, startArtwork, startPay]) {
   // One part that fails does not keep the others, paying least of all, from starting.
   try {

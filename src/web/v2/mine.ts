@@ -2,10 +2,10 @@
 import { drop, everything, exported, type Held, held, lasts, restore } from "./box.ts"
 import { all, button, make, one, verdict } from "./dom.ts"
 import { timeWords } from "./durations.ts"
+import { acceptImports, leftOut } from "./import.ts"
 import { keepsake } from "./keepsake.ts"
 import { found, hasPlayWallet, playAddress } from "./pay/wallet.ts"
 import { browser } from "./store.ts"
-import { leftOut, taking } from "./take.ts"
 
 const shortOf = (hex: string) => make("code", { class: "hash", title: hex }, `${hex.slice(0, 6)}…${hex.slice(-4)}`)
 
@@ -36,17 +36,18 @@ const remover = ({ commitment }: Held, done: () => void) => {
 const entry = (one: Held, changed: () => void) => {
   const { commitment, deed, keptAt, words } = one
   const state = make("span", {})
-  const tell = () => {
+  const showState = () => {
     const saved = held(commitment)?.saved === true
     state.textContent = saved ? "You saved a copy." : "Only in this browser."
     state.classList.toggle("problem", !saved)
   }
-  tell()
+  showState()
   const folded = make("details", { class: "fold" }, make("summary", {}, "Salt, words and commitment"))
   // Written out only when somebody wants to see them.
   folded.addEventListener(
     "toggle",
-    () => folded.append(keepsake(one, `sealed-words-${commitment.slice(0, 8)}`, false, tell), remover(one, changed)),
+    () =>
+      folded.append(keepsake(one, `sealed-words-${commitment.slice(0, 8)}`, false, showState), remover(one, changed)),
     { once: true },
   )
   return make(
@@ -89,7 +90,7 @@ const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
 
 const box = (place: HTMLElement) => {
   const list = one("[data-box-list]", HTMLElement, place)
-  const said = one("[data-box-said]", HTMLElement, place)
+  const note = one("[data-box-said]", HTMLElement, place)
   const show = () => {
     const entries = everything()
     one("[data-box-count]", HTMLElement).textContent = entries.length === 0 ? "" : counted(entries.length)
@@ -118,13 +119,13 @@ const box = (place: HTMLElement) => {
     )
     marks()
   }
-  taking(
+  acceptImports(
     document.body,
     ({ entries, refused }) => {
       show()
       const lost = refused === 0 ? "" : ` ${leftOut(refused)}`
       const fleeting = entries.filter(({ commitment }) => !lasts(commitment)).length
-      said.replaceChildren(
+      note.replaceChildren(
         entries.length === 0
           ? verdict("broken", "Not taken.", "Its salts and words do not hash to its commitments.")
           : verdict("holds", "Taken back.", `${counted(entries.length)} are in the box now.${lost}`),
@@ -139,7 +140,7 @@ const box = (place: HTMLElement) => {
             ]),
       )
     },
-    (message) => said.replaceChildren(verdict("broken", "Not taken.", message)),
+    (message) => note.replaceChildren(verdict("broken", "Not taken.", message)),
   )
   addEventListener("storage", show)
   show()

@@ -1,11 +1,12 @@
 /** What the check found, written out: each link step by step, and what differs with the differing part marked. */
-import { type Checked, holds } from "./chain.ts"
+import { holds, type LinkCheck } from "../../../schema/altar/ChainCheck.ts"
+import type { Stone } from "./chain.ts"
 import { dateOf, type Difference } from "./compare.ts"
 import { all, make, type Verdict, verdict } from "./dom.ts"
-import { type Part, written } from "./shown.ts"
+import { elementOf, type Part } from "./rendered.ts"
 
 /** A link of the chain with what the page and this browser's memory say to it. */
-export interface Judged extends Checked {
+export interface Judged extends LinkCheck<Stone> {
   readonly differences: ReadonlyArray<Difference>
   /** The page shows this stone. */
   readonly isShown: boolean
@@ -58,7 +59,7 @@ const difference = ({ chain, page, part, saw, sequence }: Difference) =>
   )
 
 /** The parts that are hashed, with the NUL between them made visible. */
-const joined = ({ link }: Checked) =>
+const joined = ({ link }: Judged) =>
   make(
     "p",
     { class: "joined" },
@@ -121,17 +122,17 @@ export const mark = (judged: Judged) => {
   for (const place of all(`[data-link="${judged.link.sequence}"]`, HTMLElement)) {
     place.classList.remove("link--holds", "link--broken")
     place.classList.add(`link--${kind}`)
-    for (const said of all("[data-verdict]", HTMLElement, place)) said.textContent = word
+    for (const label of all("[data-verdict]", HTMLElement, place)) label.textContent = word
   }
   if (!judged.isShown) return
-  for (const { part } of judged.differences) written(part)?.classList.add("differs")
+  for (const { part } of judged.differences) elementOf(part)?.classList.add("differs")
 }
 
 /** Nothing is marked any more. */
 export const unmark = () => {
   for (const place of all(".link--holds, .link--broken", HTMLElement)) {
     place.classList.remove("link--holds", "link--broken")
-    for (const said of all("[data-verdict]", HTMLElement, place)) said.textContent = ""
+    for (const label of all("[data-verdict]", HTMLElement, place)) label.textContent = ""
   }
   for (const place of all(".differs", HTMLElement)) place.classList.remove("differs")
 }

@@ -1,20 +1,26 @@
 /** Words are sealed, checked and, when their owner says so, revealed; until then nothing of them is sent. */
-import { normalizedLength } from "../../../schema/altar/Recipe.ts"
-import { ask, messageOf, post } from "./ask.ts"
+import { commitmentOf, sealBounds, unsealable } from "../../buyer/core/Commitment.ts"
+import { randomHex } from "../../buyer/core/Digest.ts"
 import { held, hold } from "./box.ts"
-import { canHash, commitmentOf, randomHex, whyNot } from "./digest.ts"
 import { all, make, one, verdict } from "./dom.ts"
+import { canHash, cannotHash } from "./hashing.ts"
+import { ask, messageOf, post } from "./http.ts"
+import { acceptImports, leftOut } from "./import.ts"
 import { keepsake } from "./keepsake.ts"
-import { leftOut, taking } from "./take.ts"
 
-const saltRule = "A salt has 16 to 256 characters."
-
-const wrongWith = (salt: string, words: string): string | undefined => {
-  const [saltLength, wordsLength] = [[...salt].length, normalizedLength(words)]
-  if (saltLength < 16 || saltLength > 256) return saltRule
-  return wordsLength < 1 || wordsLength > 280
-    ? `Sealed words have 1 to 280 characters; these are ${wordsLength}.`
-    : undefined
+/** Why these words cannot be sealed, in a sentence. */
+export const unsealableWords = (salt: string, words: string): string | undefined => {
+  const problem = unsealable(salt, words)
+  switch (problem?.part) {
+    case "salt":
+      return `A salt has ${sealBounds.salt.join(" to ")} characters.`
+    case "words":
+      return `Sealed words have ${sealBounds.words.join(" to ")} characters; these are ${problem.length}.`
+    case "characters":
+      return "Words and salt must not hold NUL or lone surrogates."
+    case undefined:
+      return undefined
+  }
 }
 
 interface Parts {
@@ -39,7 +45,7 @@ const answer = (
   const parts = partsOf(form)
   form.addEventListener("submit", (event) => {
     event.preventDefault()
-    if (!canHash()) return parts.result.replaceChildren(verdict("broken", "Cannot hash here.", whyNot))
+    if (!canHash()) return parts.result.replaceChildren(verdict("broken", "Cannot hash here.", cannotHash))
     void work(parts.salt.value, parts.words.value, parts).then(
       (nodes) => parts.result.replaceChildren(...nodes),
       (error: unknown) =>
@@ -51,10 +57,10 @@ const answer = (
 const match = async (salt: string, words: string, against: string) => {
   const computed = await commitmentOf(salt, words)
   return computed === against
-    ? { same: true, said: [verdict("holds", "They match.", "These words were sealed with this salt.")] }
+    ? { same: true, findings: [verdict("holds", "They match.", "These words were sealed with this salt.")] }
     : {
         same: false,
-        said: [
+        findings: [
           verdict(
             "broken",
             "They do not match.",
@@ -89,7 +95,7 @@ const checking = (form: HTMLFormElement, others: ReadonlyArray<() => void>) => {
   const refuse = (word: string, message: string) => note.replaceChildren(verdict("broken", word, message))
   // What somebody typed is not written over.
   commitment.addEventListener("input", () => partsOf(form).salt.value + partsOf(form).words.value === "" && offer())
-  taking(
+  acceptImports(
     form,
     ({ entries: [first, ...more], refused }) => {
       if (first === undefined) return refuse("Not taken.", "Its salt and words do not hash to its commitment.")
@@ -104,13 +110,13 @@ const checking = (form: HTMLFormElement, others: ReadonlyArray<() => void>) => {
     },
     (message) => refuse("Not taken.", message),
   )
-  answer(form, async (salt, words) => (await match(salt, words, now())).said)
+  answer(form, async (salt, words) => (await match(salt, words, now())).findings)
 }
 
 const sealing = (form: HTMLFormElement) =>
   answer(form, async (typed, words) => {
     const salt = typed === "" ? randomHex(16) : typed
-    const problem = wrongWith(salt, words)
+    const problem = unsealableWords(salt, words)
     if (problem !== undefined) return [verdict("broken", "Not sealed.", problem)]
     const kept = hold({ salt, words, commitment: await commitmentOf(salt, words) })
     return [verdict("holds", "Sealed."), keepsake(kept, "sealed-words", true)]
@@ -120,8 +126,8 @@ const revealing = (form: HTMLFormElement) => {
   const against = form.dataset["against"] ?? ""
   const offer = filling(form, () => against)
   answer(form, async (salt, words, { form: { dataset } }) => {
-    const { said, same } = await match(salt, words, against)
-    if (!same) return [...said, make("p", {}, "Nothing was sent.")]
+    const { findings, same } = await match(salt, words, against)
+    if (!same) return [...findings, make("p", {}, "Nothing was sent.")]
     const reply = await ask(dataset["reveal"] ?? "", post({ salt, [dataset["name"] ?? "text"]: words }))
     return reply.status === 200 || reply.status === 201
       ? [
@@ -138,5 +144,3 @@ export const start = () => {
   for (const form of all("[data-check]", HTMLFormElement)) checking(form, reveals)
   for (const form of all("[data-sealing]", HTMLFormElement)) sealing(form)
 }
-
-export { wrongWith }

@@ -1,18 +1,18 @@
 /** Times in words and candles burn on while the page stays open. */
+import { frame, heightOf, isRung } from "./candleShape.ts"
 import { all } from "./dom.ts"
 import { agoWords, leftWords } from "./durations.ts"
-import { frame, isRung, waxHeight } from "./wax.ts"
 
 const burn = (candle: SVGElement, now: number) => {
   const { candle: rung, from, until } = candle.dataset
   if (!isRung(rung)) return
   const [start, end] = [Date.parse(from ?? ""), Date.parse(until ?? "")]
   const left = Math.min(1, Math.max(0, (end - now) / (end - start)))
-  const height = waxHeight(rung, left)
+  const height = heightOf(rung, left)
   const top = String(frame.ground - height)
-  const wax = candle.querySelector(".wax")
-  wax?.setAttribute("y", top)
-  wax?.setAttribute("height", String(height))
+  const body = candle.querySelector(".wax")
+  body?.setAttribute("y", top)
+  body?.setAttribute("height", String(height))
   candle.querySelector(".pool")?.setAttribute("cy", String(frame.ground - height + 2))
   candle.querySelector(".flame")?.setAttribute("transform", `translate(${frame.width / 2} ${top})`)
   candle.classList.toggle("candle--out", left === 0)

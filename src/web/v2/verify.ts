@@ -1,15 +1,15 @@
 /** The check in the page: it starts when asked, and by itself when the page contradicts what this browser saw. */
-import { canHash, whyNot } from "./digest.ts"
 import { all, one, verdict } from "./dom.ts"
-import { newest, see, seen } from "./seen.ts"
-import { shown } from "./shown.ts"
+import { canHash, cannotHash } from "./hashing.ts"
+import { history, newest, record } from "./history.ts"
+import { rendered } from "./rendered.ts"
 
 /** What this browser saw before this page; empty once its owner forgets it. */
-const before = [...seen()]
+const before = [...history()]
 
 /** The page shows another history than before, or a shorter one. */
 const isDoubtful = (): boolean => {
-  const { head, stones } = shown()
+  const { head, stones } = rendered()
   const points = [...stones.values(), ...(head === undefined ? [] : [head])]
   return (
     points.some((point) =>
@@ -27,10 +27,10 @@ const attach = (root: HTMLElement) => {
   }
   const buttons = all("button", HTMLButtonElement, root)
   const run = async (from: number, to: number, every: boolean) => {
-    if (!canHash()) return place.status.replaceChildren(verdict("broken", "Cannot check here.", whyNot))
+    if (!canHash()) return place.status.replaceChildren(verdict("broken", "Cannot check here.", cannotHash))
     for (const button of buttons) button.disabled = true
     // What hashes and compares is fetched when somebody asks for it.
-    await import("./later.ts")
+    await import("./onDemand.ts")
       .then(({ check }) => check(place, { from, to }, every, before))
       .catch((error: unknown) => {
         place.status.replaceChildren(
@@ -44,8 +44,8 @@ const attach = (root: HTMLElement) => {
   for (const button of all("[data-verify-all]", HTMLButtonElement, root))
     button.addEventListener("click", () => void run(1, number("head"), false))
   const doubtful = isDoubtful()
-  const { head, stones } = shown()
-  see([...stones.values(), ...(head === undefined ? [] : [head])])
+  const { head, stones } = rendered()
+  record([...stones.values(), ...(head === undefined ? [] : [head])])
   if (doubtful) some()
 }
 

@@ -1,13 +1,15 @@
 /** A form that pays: its words are sealed here, its progress is written out, and its receipt stays on the page. */
+import { commitmentOf } from "../../../buyer/core/Commitment.ts"
+import { randomHex } from "../../../buyer/core/Digest.ts"
+import { dollars } from "../../../buyer/core/Money.ts"
 import type { Keepsake } from "../box.ts"
-import { commitmentOf, randomHex, canHash, whyNot } from "../digest.ts"
+import { canHash, cannotHash } from "../hashing.ts"
 import { all, button, make, one, verdict } from "../dom.ts"
-import { wrongWith } from "../seal.ts"
-import type { Listed } from "./challenge.ts"
-import { begin, mayLeave, remembered } from "./purchase.ts"
-import * as Open from "./open.ts"
-import { type Outcome, resume, run } from "./run.ts"
-import { ending, failed, progress, receipt } from "./told.ts"
+import { unsealableWords } from "../seal.ts"
+import { type Result, resume, run } from "./checkout.ts"
+import { begin, type Listed, mayLeave, remembered } from "./purchase.ts"
+import * as Resume from "./resume.ts"
+import { failed, progress, receipt, unsettled } from "./status.ts"
 import * as Wallets from "./wallet.ts"
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
@@ -50,7 +52,7 @@ const orderOf = async (form: HTMLFormElement) => {
   for (const field of fields(form, "seal")) {
     if (field.value.trim() === "") continue
     const salt = randomHex(16)
-    const problem = wrongWith(salt, field.value)
+    const problem = unsealableWords(salt, field.value)
     if (problem !== undefined) throw new Error(problem)
     keepsake = { salt, words: field.value, commitment: await commitmentOf(salt, field.value) }
     body[field.dataset["seal"] ?? ""] = keepsake.commitment
@@ -67,32 +69,32 @@ const attach = (form: HTMLFormElement) => {
   const connector = one("[data-connect]", HTMLButtonElement, row)
   let busy = false
 
-  const finish = (outcome: Outcome) => {
-    if (outcome.tag === "settled") {
-      const said = receipt(outcome)
-      wallet?.paid(BigInt(outcome.purchase.amount))
+  const finish = (result: Result) => {
+    if (result.tag === "settled") {
+      const proof = receipt(result)
+      wallet?.paid(BigInt(result.purchase.amount))
       watchers.splice(watchers.indexOf(show), 1)
       for (const watch of watchers) watch()
-      form.replaceChildren(said)
-      said.focus()
+      form.replaceChildren(proof)
+      proof.focus()
       return
     }
-    const open = outcome.tag === "open" ? remembered(id) : undefined
-    place.append(ending(outcome))
-    if (open !== undefined) place.append(button("Ask again", () => void again(), true))
+    const open = result.tag === "open" ? remembered(id) : undefined
+    place.append(unsettled(result))
+    if (open !== undefined) place.append(button("Ask again", () => void askAgain(), true))
   }
 
-  const guard = async (work: () => Promise<Outcome | undefined>) => {
+  const guard = async (work: () => Promise<Result | undefined>) => {
     if (busy) return
     busy = true
     submit.setAttribute("aria-disabled", "true")
-    const outcome = await work().catch(failed)
+    const result = await work().catch(failed)
     busy = false
     submit.removeAttribute("aria-disabled")
-    if (outcome !== undefined) finish(outcome)
+    if (result !== undefined) finish(result)
   }
 
-  const again = () => {
+  const askAgain = () => {
     const purchase = remembered(id)
     return purchase === undefined ? Promise.resolve() : guard(() => resume(purchase, progress(place)))
   }
@@ -103,22 +105,22 @@ const attach = (form: HTMLFormElement) => {
       ...(sandbox ? [{ name: "a play wallet", make: Wallets.playWallet }] : []),
       ...providers.map(({ name, provider }) => ({ name, make: () => Wallets.connect(name, provider, network) })),
     ]
-    const take = async (way: (typeof ways)[number]) => {
+    const open = async (way: (typeof ways)[number]) => {
       row.replaceChildren(make("p", { class: "quiet" }, `Opening ${way.name}.`))
       use(await way.make())
     }
     const [first] = ways
     if (first === undefined)
       throw new Error("No wallet was found in this browser. The exact call below works from a terminal or an agent.")
-    if (ways.length === 1) return take(first)
+    if (ways.length === 1) return open(first)
     row.replaceChildren(
       make("p", {}, "Pay with "),
-      ...ways.map((way) => button(way.name, () => void settleOn(() => take(way)))),
+      ...ways.map((way) => button(way.name, () => void connectTo(() => open(way)))),
     )
     row.querySelector("button")?.focus()
   }
 
-  const settleOn = (work: () => Promise<void>) => {
+  const connectTo = (work: () => Promise<void>) => {
     opening = work().then(
       // The button that was pressed is gone; whoever goes by keyboard goes on at the next one.
       () => void (wallet !== undefined && document.activeElement === document.body && submit.focus()),
@@ -136,7 +138,7 @@ const attach = (form: HTMLFormElement) => {
   /** Nobody while the owner still has to choose among several. */
   const payerOf = async (): Promise<Wallets.Wallet | undefined> => {
     await opening
-    if (wallet === undefined) await settleOn(choose)
+    if (wallet === undefined) await connectTo(choose)
     return wallet
   }
 
@@ -164,16 +166,16 @@ const attach = (form: HTMLFormElement) => {
   // What the button says is what will be asked for.
   for (const rung of all("input[data-amount]", HTMLInputElement, form)) {
     rung.addEventListener("change", () => {
-      one("[data-price]", HTMLElement, form).textContent = `$${(Number(rung.dataset["amount"]) / 1_000_000).toFixed(2)}`
+      one("[data-price]", HTMLElement, form).textContent = dollars(rung.dataset["amount"] ?? "")
     })
   }
-  connector.addEventListener("click", () => void settleOn(choose))
+  connector.addEventListener("click", () => void connectTo(choose))
   watchers.push(show)
   form.addEventListener("submit", (event) => {
     event.preventDefault()
-    if (!canHash()) return place.replaceChildren(verdict("broken", "Cannot seal here.", whyNot))
+    if (!canHash()) return place.replaceChildren(verdict("broken", "Cannot seal here.", cannotHash))
     // Something signed is still open: it is asked for, and nothing else is signed beside it.
-    if (remembered(id)?.payment != null) return void again()
+    if (remembered(id)?.payment != null) return void askAgain()
     void guard(async () => {
       const payer = await payerOf()
       if (payer === undefined) return undefined
@@ -185,7 +187,7 @@ const attach = (form: HTMLFormElement) => {
     const purchase = remembered(id)
     if (busy && purchase?.payment != null && !mayLeave(purchase)) event.preventDefault()
   })
-  if (remembered(id) !== undefined) void again()
+  if (remembered(id) !== undefined) void askAgain()
 }
 
 /** The sandbox says so before anybody asks: its money is play money. */
@@ -203,6 +205,6 @@ const testNetwork = "eip155:84532"
 export const start = () => {
   const forms = all("[data-pay]", HTMLFormElement)
   for (const form of forms) attach(form)
-  Open.start(new Set(forms.map((form) => form.dataset["path"])))
+  Resume.start(new Set(forms.map((form) => form.dataset["path"])))
   if (forms.some((form) => form.dataset["network"] === testNetwork)) void greet(forms).catch(() => undefined)
 }

@@ -1,9 +1,17 @@
 /** One purchase has one key; it is remembered until its answer is there, so nothing is ever signed twice for it. */
-import { type Answer, part } from "../ask.ts"
+import { randomHex } from "../../../buyer/core/Digest.ts"
+import type { Body } from "../../../buyer/core/Outcome.ts"
 import { change, drop, hold, type Keepsake, lasts } from "../box.ts"
-import { randomHex } from "../digest.ts"
+import { part } from "../http.ts"
 import { browser, type Store, tab } from "../store.ts"
-import type { Listed } from "./challenge.ts"
+
+/** What the page said before anybody was asked to sign. */
+export interface Listed {
+  readonly path: string
+  /** Atomic USDC. */
+  readonly amount: string
+  readonly network: string
+}
 
 export interface Purchase extends Listed {
   /** The path its form was written for. */
@@ -93,7 +101,7 @@ const titleOf = (path: string, record: unknown): string => {
 }
 
 /** Over and paid: from now on its sealed words know their act. */
-export const settle = (purchase: Purchase, { permalink, receipt, record }: Answer["body"]) => {
+export const settle = (purchase: Purchase, { permalink, receipt, record }: Body) => {
   forget(purchase)
   if (purchase.keepsake === null) return
   const payer = part(receipt, "payer")

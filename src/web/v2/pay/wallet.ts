@@ -1,9 +1,11 @@
 /** Who signs: a wallet of this browser, or in the sandbox a throw-away one that this tab makes and funds. */
-import { ask, messageOf, post } from "../ask.ts"
-import { randomHex } from "../digest.ts"
+import type { Challenge } from "../../../buyer/core/Challenge.ts"
+import { randomHex } from "../../../buyer/core/Digest.ts"
+import { dollars } from "../../../buyer/core/Money.ts"
+import { all } from "../dom.ts"
+import { ask, messageOf, post } from "../http.ts"
 import { tab } from "../store.ts"
-import type { Challenge } from "./challenge.ts"
-import type { Provider } from "./signing.ts"
+import type { Provider } from "./signer.ts"
 
 export interface Wallet {
   readonly address: string
@@ -16,7 +18,7 @@ export interface Wallet {
 }
 
 /** The part that can sign is fetched when somebody wants to pay. */
-const signing = () => import("./signing.ts")
+const signing = () => import("./signer.ts")
 
 /** Wallets announce themselves (EIP-6963); older ones only stand at `window.ethereum`. */
 export const found = async (): Promise<ReadonlyArray<{ readonly name: string; readonly provider: Provider }>> => {
@@ -71,14 +73,18 @@ export const playAddress = async (): Promise<string | undefined> => {
   return held === undefined ? undefined : (await signing()).own(held.key).address
 }
 
-/** The dearest act here. */
-const enough = 9_000_000n
+/** The dearest act that this page sells. */
+const enough = () =>
+  all("[data-amount]", HTMLElement).reduce((most, { dataset }) => {
+    const amount = BigInt(dataset["amount"] ?? 0)
+    return amount > most ? amount : most
+  }, 1n)
 
 /** Made once for a tab, and given more play money only when it could not pay for everything. */
 export const playWallet = async (): Promise<Wallet> => {
   let held = purse() ?? keep({ key: `0x${randomHex(32)}`, balance: 0n })
   const { address, sign } = (await signing()).own(held.key)
-  if (held.balance < enough) {
+  if (held.balance < enough()) {
     const answer = await ask("/sandbox/fund", post({ address }))
     if (answer.status !== 200) throw new Error(messageOf(answer))
     held = keep({ key: held.key, balance: BigInt(String(answer.body["balanceAtomic"])) })
@@ -86,7 +92,7 @@ export const playWallet = async (): Promise<Wallet> => {
   return {
     address,
     sign,
-    label: () => `Play wallet with $${(Number(held.balance) / 1_000_000).toFixed(2)} of play money`,
+    label: () => `Play wallet with ${dollars(held.balance)} of play money`,
     paid: (amount) => {
       held = keep({ key: held.key, balance: held.balance > amount ? held.balance - amount : 0n })
     },

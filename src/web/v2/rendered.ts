@@ -1,21 +1,22 @@
-/** What the page itself shows of the chain: its stones, and the head it names. */
-import type { Link, Point } from "./chain.ts"
+/** What the server rendered of the chain into this page: its stones, and the head it names. */
+import type { ChainPoint } from "../../../schema/altar/ChainCheck.ts"
+import type { Stone } from "./chain.ts"
 import { all } from "./dom.ts"
 
 export const parts = ["commitment", "witnessedAt", "transaction", "previousHash", "chainHash", "id"] as const
 
 export type Part = (typeof parts)[number]
 
-export interface Shown {
-  readonly stones: ReadonlyMap<number, Link>
-  readonly head: Point | undefined
+export interface Rendered {
+  readonly stones: ReadonlyMap<number, Stone>
+  readonly head: ChainPoint | undefined
 }
 
 /** Where a stone's own page writes a part out; a row of stones has them beside each picture instead. */
-export const written = (part: Part): HTMLElement | undefined => all(`[data-part="${part}"]`, HTMLElement)[0]
+export const elementOf = (part: Part): HTMLElement | undefined => all(`[data-part="${part}"]`, HTMLElement)[0]
 
-const stoneAt = (place: HTMLElement): Link => {
-  const part = (name: Part) => written(name)?.textContent ?? place.dataset[name] ?? ""
+const stoneAt = (place: HTMLElement): Stone => {
+  const part = (name: Part) => elementOf(name)?.textContent ?? place.dataset[name] ?? ""
   return {
     sequence: Number(place.dataset["link"]),
     id: part("id"),
@@ -27,7 +28,7 @@ const stoneAt = (place: HTMLElement): Link => {
   }
 }
 
-export const shown = (): Shown => {
+export const rendered = (): Rendered => {
   const stones = all("[data-link]", HTMLElement).map(stoneAt)
   const head = all("[data-shown-head]", HTMLElement).map(({ dataset }) => ({
     sequence: Number(dataset["shownHead"]),

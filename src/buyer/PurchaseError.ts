@@ -17,32 +17,21 @@ export class Open extends Schema.TaggedError<Open>()("Open", {
 export const refuse = (code: string, message: string, key?: string) =>
   new Refused({ code, message, ...(key === undefined ? {} : { key }) })
 
-/** What an altar or a room says in its refusal. */
-export interface Saying {
+/** The words of a refusal, of an altar or of a room. */
+export interface RefusalWords {
   readonly code: string
   readonly message: string
-  /** Seconds. */
-  readonly retryAfter?: number
 }
 
-const isSaying = Schema.is(
-  Schema.Struct({ code: Schema.String, message: Schema.String, retryAfter: Schema.optionalKey(Schema.Finite) }),
-)
-const isRoomSaying = Schema.is(
-  Schema.Struct({
-    error: Schema.Struct({ code: Schema.String, message: Schema.String }),
-    retryAfter: Schema.optionalKey(Schema.Finite),
-  }),
+const isRefusal = Schema.is(Schema.Struct({ code: Schema.String, message: Schema.String }))
+const isRoomRefusal = Schema.is(
+  Schema.Struct({ error: Schema.Struct({ code: Schema.String, message: Schema.String }) }),
 )
 
-/** Undefined when nobody said anything: no answer, or one that the contract does not know. */
-export const sayingOf = (error: unknown): Saying | undefined =>
-  isSaying(error)
-    ? error
-    : isRoomSaying(error)
-      ? { ...error.error, ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }) }
-      : undefined
+/** Undefined when nobody refused: no answer, or one that the contract does not know. */
+export const refusalIn = (error: unknown): RefusalWords | undefined =>
+  isRefusal(error) ? error : isRoomRefusal(error) ? error.error : undefined
 
 /** Why there was no answer, in one line. */
-export const because = (error: unknown): string =>
+export const reasonOf = (error: unknown): string =>
   (error instanceof Error ? (error.message.split("\n")[0] ?? "").replace(/[.:]$/u, "") : "") || "no answer"

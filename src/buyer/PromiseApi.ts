@@ -9,7 +9,7 @@ export interface Call {
   readonly signal?: AbortSignal
 }
 
-export const promised = (options: Buyer.Options) => {
+export const promiseApi = (options: Buyer.Options) => {
   const orders = Effect.runSync(Effect.cached(Effect.map(Buyer.make(options), Orders.make)))
   const run =
     <Args extends ReadonlyArray<unknown>, A, E>(order: (orders: Orders.Orders, ...args: Args) => Effect.Effect<A, E>) =>
@@ -19,6 +19,7 @@ export const promised = (options: Buyer.Options) => {
         call,
       )
   return {
+    act: run((made, name: string, order: Orders.ActOrder) => made.act(name, order)),
     witness: run((made, order: Orders.WitnessOrder) => made.witness(order)),
     pray: run((made, order: Orders.PrayerOrder) => made.pray(order)),
     keep: run((made, order: Orders.KeeperOrder) => made.keep(order)),
@@ -34,4 +35,4 @@ export const promised = (options: Buyer.Options) => {
   }
 }
 
-export type Promised = ReturnType<typeof promised>
+export type PromiseApi = ReturnType<typeof promiseApi>

@@ -1,8 +1,8 @@
-/** What this browser saw of the chain, on this site: where it stood, and when that was seen first. */
-import type { Point } from "./chain.ts"
+/** The history of the chain as this browser saw it on this site: points, and when each was seen first. */
+import type { ChainPoint } from "../../../schema/altar/ChainCheck.ts"
 import { browser } from "./store.ts"
 
-export interface Seen extends Point {
+export interface SeenPoint extends ChainPoint {
   /** Milliseconds since 1970, when it was seen first. */
   readonly at: number
 }
@@ -12,7 +12,7 @@ const slot = "altar:seen"
 /** Points kept; beyond them the longest known go first, but never the newest of the chain. */
 const most = 240
 
-const isSeen = (value: unknown): value is readonly [number, string, number] =>
+const isEntry = (value: unknown): value is readonly [number, string, number] =>
   Array.isArray(value) &&
   Number.isSafeInteger(value[0]) &&
   typeof value[1] === "string" &&
@@ -27,18 +27,18 @@ const read = (): ReadonlyArray<unknown> => {
   }
 }
 
-export const seen = (): ReadonlyArray<Seen> =>
-  read().flatMap((point) => (isSeen(point) ? [{ sequence: point[0], chainHash: point[1], at: point[2] }] : []))
+export const history = (): ReadonlyArray<SeenPoint> =>
+  read().flatMap((point) => (isEntry(point) ? [{ sequence: point[0], chainHash: point[1], at: point[2] }] : []))
 
-export const newest = (points: ReadonlyArray<Seen>): Seen | undefined =>
-  points.reduce<Seen | undefined>(
+export const newest = (points: ReadonlyArray<SeenPoint>): SeenPoint | undefined =>
+  points.reduce<SeenPoint | undefined>(
     (best, one) => (best === undefined || one.sequence > best.sequence ? one : best),
     undefined,
   )
 
 /** What was seen first is never replaced by what is shown later. */
-export const see = (points: ReadonlyArray<Point>) => {
-  const before = seen()
+export const record = (points: ReadonlyArray<ChainPoint>) => {
+  const before = history()
   const known = new Set(before.map(({ sequence }) => sequence))
   const added = points.filter(({ sequence }) => sequence > 0 && !known.has(sequence))
   if (added.length === 0) return
@@ -51,4 +51,4 @@ export const see = (points: ReadonlyArray<Point>) => {
 export const forget = () => browser.remove(slot)
 
 /** False when there is nothing from before to compare with, and nothing is kept for later. */
-export const remembers = () => browser.keeps()
+export const isKept = () => browser.keeps()

@@ -1,8 +1,9 @@
 /** What was signed and is not over is followed on whatever page its owner looks at: a slot it holds has no form. */
+import { dollars } from "../../../buyer/core/Money.ts"
 import { button, make } from "../dom.ts"
 import { forget, pending, type Purchase, remembered } from "./purchase.ts"
-import { resume } from "./run.ts"
-import { ending, failed, progress, receipt } from "./told.ts"
+import { resume } from "./checkout.ts"
+import { failed, progress, receipt, unsettled } from "./status.ts"
 
 const follow = (purchase: Purchase) => {
   const place = make("div", { role: "status" })
@@ -13,20 +14,20 @@ const follow = (purchase: Purchase) => {
       "p",
       {},
       make("b", {}, "You signed a payment that is not over: "),
-      `$${(Number(purchase.amount) / 1_000_000).toFixed(2)} for `,
+      `${dollars(purchase.amount)} for `,
       make("code", { class: "long" }, purchase.path),
       ". It is kept in this browser until it is settled. This page asks how it ended, and never pays again.",
     ),
     place,
   )
   document.getElementById("main")?.prepend(box)
-  const again = async () => {
-    const outcome = await resume(purchase, progress(place)).catch(failed)
-    if (outcome.tag === "settled") return box.replaceChildren(receipt(outcome))
-    place.append(ending(outcome))
-    if (outcome.tag === "open") place.append(button("Ask again", () => void again(), true))
+  const askAgain = async () => {
+    const result = await resume(purchase, progress(place)).catch(failed)
+    if (result.tag === "settled") return box.replaceChildren(receipt(result))
+    place.append(unsettled(result))
+    if (result.tag === "open") place.append(button("Ask again", () => void askAgain(), true))
   }
-  void again()
+  void askAgain()
 }
 
 /** `forms` follow what this tab began on them. */

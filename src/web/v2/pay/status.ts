@@ -1,11 +1,11 @@
 /** How a purchase goes is written out as it goes, and what came of it stays on the page. */
-import { part } from "../ask.ts"
+import { part } from "../http.ts"
 import { make, verdict } from "../dom.ts"
-import { keepsake as kept } from "../keepsake.ts"
-import type { Outcome, Said } from "./run.ts"
+import { keepsake } from "../keepsake.ts"
+import type { Progress, Result } from "./checkout.ts"
 
 /** The steps as a list that is read out as it grows. */
-export const progress = (place: HTMLElement): Said => {
+export const progress = (place: HTMLElement): Progress => {
   const list = make("ol", { class: "steps", role: "list" })
   place.replaceChildren(list)
   const items = new Map<string, HTMLElement>()
@@ -22,7 +22,7 @@ export const progress = (place: HTMLElement): Said => {
 
 const text = (value: unknown) => (typeof value === "string" ? value : "")
 
-export const receipt = ({ answer: { body }, purchase }: Extract<Outcome, { tag: "settled" }>): HTMLElement => {
+export const receipt = ({ body, purchase }: Extract<Result, { tag: "settled" }>): HTMLElement => {
   const paid = body["receipt"]
   const line = text(body["line"])
   const permalink = URL.parse(text(body["permalink"]))
@@ -34,17 +34,17 @@ export const receipt = ({ answer: { body }, purchase }: Extract<Outcome, { tag: 
     // Before the way on: it leads away from words that may be nowhere else.
     ...(purchase.keepsake === null
       ? []
-      : [kept(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words", true)]),
+      : [keepsake(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words", true)]),
     make("p", {}, "Transaction ", make("code", { class: "long" }, text(part(paid, "transaction")))),
     make("p", {}, make("a", { class: "button", href: permalink?.pathname ?? "/v2/" }, "Open the act")),
   )
 }
 
 /** What went wrong, or that it is not over yet. */
-export const ending = (outcome: Exclude<Outcome, { tag: "settled" }>): HTMLElement =>
-  outcome.tag === "open" ? verdict("waits", "Open.", outcome.message) : verdict("broken", "Not done.", outcome.message)
+export const unsettled = ({ message, tag }: Exclude<Result, { tag: "settled" }>): HTMLElement =>
+  tag === "open" ? verdict("waits", "Open.", message) : verdict("broken", "Not done.", message)
 
-export const failed = (error: unknown): Outcome => ({
+export const failed = (error: unknown): Result => ({
   tag: "refused",
   message: error instanceof Error ? error.message : "Something failed.",
 })

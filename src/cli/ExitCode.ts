@@ -10,4 +10,4 @@ export const StoppedCode = Context.Reference<MutableRef.MutableRef<number>>("spi
 export const interrupted = 130
 
 /** From here on, having been stopped is no failure. */
-export const stopsAsAsked = Effect.map(StoppedCode, (code) => MutableRef.set(code, 0))
+export const exitsCleanly = Effect.map(StoppedCode, (code) => MutableRef.set(code, 0))

@@ -1,37 +1,37 @@
 /** Pages of one kind in a journal, read and written as what they mean. */
 import { type Context, Effect, Exit, Schema } from "effect"
-import { refuse, type Refused } from "./Ends.ts"
-import type { Journal, Pages } from "./Journal.ts"
+import { refuse, type Refused } from "./PurchaseError.ts"
+import type { Journal, Pages } from "./core/Journal.ts"
 
-const unusable = (cause: unknown) =>
+const unavailable = (cause: unknown) =>
   refuse(
     "journal_unavailable",
     `The journal cannot be used: ${cause instanceof Error ? cause.message : String(cause)}. Nothing was sent.`,
   )
 
-export const kindOf = <A>(kind: string, schema: Schema.Codec<A>) => {
+export const pagesOf = <A>(kind: string, schema: Schema.Codec<A>) => {
   const json = Schema.fromJsonString(schema)
   // What a page holds is secret: why it cannot be read is not said.
-  const unreadable = () => unusable(`a page of the kind ${kind} cannot be read`)
+  const unreadable = () => unavailable(`a page of the kind ${kind} cannot be read`)
   const decode = (text: string) => Effect.mapError(Schema.decodeEffect(json)(text), unreadable)
   return {
     get: (pages: Pages, name: string) =>
-      Effect.tryPromise({ try: () => pages.get(`${kind}/${name}`), catch: unusable }).pipe(
+      Effect.tryPromise({ try: () => pages.get(`${kind}/${name}`), catch: unavailable }).pipe(
         Effect.flatMap((text) => (text === undefined ? Effect.succeedNone : Effect.asSome(decode(text)))),
       ),
     set: (pages: Pages, name: string, value: A) =>
       Effect.flatMap(Effect.orDie(Schema.encodeEffect(json)(value)), (text) =>
-        Effect.tryPromise({ try: () => pages.set(`${kind}/${name}`, text), catch: unusable }),
+        Effect.tryPromise({ try: () => pages.set(`${kind}/${name}`, text), catch: unavailable }),
       ),
     all: (pages: Pages) =>
-      Effect.flatMap(Effect.tryPromise({ try: () => pages.all(`${kind}/`), catch: unusable }), (texts) =>
+      Effect.flatMap(Effect.tryPromise({ try: () => pages.all(`${kind}/`), catch: unavailable }), (texts) =>
         Effect.forEach(texts, decode),
       ),
   }
 }
 
 /** A turn of effects: it runs alone, and to its end; one that fails is rejected, so that the journal keeps none of it. */
-export const turnsOf =
+export const exclusively =
   (journal: Journal) =>
   <A, E>(turn: (pages: Pages) => Effect.Effect<A, E>): Effect.Effect<A, E | Refused> =>
     Effect.contextWith((context: Context.Context<never>) => {
@@ -45,6 +45,6 @@ export const turnsOf =
               return Promise.reject(new Error("the turn failed"))
             }),
           ),
-        catch: unusable,
+        catch: unavailable,
       }).pipe(Effect.catch((error): Effect.Effect<A, E | Refused> => failed ?? Effect.fail(error)))
     }).pipe(Effect.uninterruptible)

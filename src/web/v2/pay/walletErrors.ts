@@ -24,7 +24,7 @@ const codeOf = (error: unknown, depth = 0): number | undefined => {
 }
 
 /** One of our own sentences is kept as it is. */
-export const refusalOf = (error: unknown, otherwise: string): string => {
+export const walletErrorOf = (error: unknown, otherwise: string): string => {
   const code = codeOf(error)
   if (code !== undefined) return words[code] ?? otherwise
   return error instanceof Error && field(error, "name") === "Error" && error.message.endsWith(".")

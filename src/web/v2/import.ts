@@ -1,7 +1,8 @@
-/** A saved file is taken back: chosen, dropped or pasted; what does not hash to its commitment is refused. */
+/** A saved file is imported: chosen, dropped or pasted; what does not hash to its commitment is refused. */
+import { commitmentOf } from "../../buyer/core/Commitment.ts"
 import { type Held, readHeld, restore } from "./box.ts"
-import { canHash, commitmentOf, whyNot } from "./digest.ts"
 import { one } from "./dom.ts"
+import { canHash, cannotHash } from "./hashing.ts"
 
 /** Bytes of a file that is read; thousands of sealed words fit in. */
 const largest = 4_000_000
@@ -19,7 +20,7 @@ const listed = (text: string): ReadonlyArray<Held> | undefined => {
   }
 }
 
-export interface Taken {
+export interface Imported {
   readonly entries: ReadonlyArray<Held>
   /** Entries whose salt and words do not hash to their commitment. */
   readonly refused: number
@@ -28,8 +29,8 @@ export interface Taken {
 export const leftOut = (refused: number) =>
   `${refused} ${refused === 1 ? "entry" : "entries"} did not hash to the commitment and were left out.`
 
-const take = async (found: ReadonlyArray<Held>): Promise<Taken> => {
-  if (!canHash()) throw new Error(whyNot)
+const importAll = async (found: ReadonlyArray<Held>): Promise<Imported> => {
+  if (!canHash()) throw new Error(cannotHash)
   const checked = await Promise.all(
     found.map(async (entry) => ((await commitmentOf(entry.salt, entry.words)) === entry.commitment ? [entry] : [])),
   )
@@ -40,18 +41,22 @@ const take = async (found: ReadonlyArray<Held>): Promise<Taken> => {
 const notOurs = new Error("That is no file of sealed words: it has no salt, words and commitment.")
 
 /** `[data-take]` is the file input; a file may be dropped, and a text pasted, anywhere in the place. */
-export const taking = (place: HTMLElement, use: (taken: Taken) => void, fail: (message: string) => void) => {
+export const acceptImports = (
+  place: HTMLElement,
+  use: (imported: Imported) => void,
+  fail: (message: string) => void,
+) => {
   const input = one("[data-take]", HTMLInputElement, place)
-  const told = (work: Promise<Taken>) =>
+  const settle = (work: Promise<Imported>) =>
     void work.then(use, (error: unknown) => fail(error instanceof Error ? error.message : "It cannot be read."))
   const read = async (file: File) => {
     const found = file.size > largest ? undefined : listed(await file.text())
     if (found === undefined) throw notOurs
-    return take(found)
+    return importAll(found)
   }
   input.addEventListener("change", () => {
     const file = input.files?.[0]
-    if (file !== undefined) told(read(file))
+    if (file !== undefined) settle(read(file))
     input.value = ""
   })
   place.addEventListener("dragover", (event) => {
@@ -61,12 +66,12 @@ export const taking = (place: HTMLElement, use: (taken: Taken) => void, fail: (m
     const file = event.dataTransfer?.files[0]
     if (file === undefined) return
     event.preventDefault()
-    told(read(file))
+    settle(read(file))
   })
   place.addEventListener("paste", (event) => {
     const found = listed(event.clipboardData?.getData("text/plain") ?? "")
     if (found === undefined) return
     event.preventDefault()
-    told(take(found))
+    settle(importAll(found))
   })
 }

@@ -14,5 +14,5 @@ export const frame = {
 export const isRung = (text: string | undefined): text is Rung => text === "day" || text === "week" || text === "month"
 
 /** `left` is 0 to 1; a stub stays until the end. */
-export const waxHeight = (rung: Rung, left: number): number =>
+export const heightOf = (rung: Rung, left: number): number =>
   Math.round((8 + (frame.heights[rung] - 8) * left) * 100) / 100

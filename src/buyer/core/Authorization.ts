@@ -1,0 +1,57 @@
+/** The EIP-3009 authorization of an offer as typed data, and the header that carries it once it is signed. */
+import { type Challenge, toBase64 } from "./Challenge.ts"
+import { randomHex } from "./Digest.ts"
+
+const types = {
+  TransferWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const
+
+const hex = (text: string): `0x${string}` => `0x${text.replace(/^0x/u, "").toLowerCase()}`
+
+/** EIP-712 typed data for one transfer of exactly the amount of the offer, with a nonce of its own. */
+export const typedDataOf = ({ accepts: [offer] }: Challenge, from: string) => ({
+  domain: {
+    name: offer.extra.name,
+    version: offer.extra.version,
+    chainId: Number(offer.network.split(":")[1]),
+    verifyingContract: hex(offer.asset),
+  },
+  types,
+  primaryType: "TransferWithAuthorization" as const,
+  message: {
+    from: hex(from),
+    to: hex(offer.payTo),
+    value: BigInt(offer.amount),
+    validAfter: 0n,
+    validBefore: BigInt(Math.floor(Date.now() / 1000) + offer.maxTimeoutSeconds),
+    nonce: hex(randomHex(32)),
+  },
+})
+
+export type AuthorizationData = ReturnType<typeof typedDataOf>
+
+/** The content of `PAYMENT-SIGNATURE`; on the wire numbers are decimal strings. */
+export const paymentHeaderOf = (challenge: Challenge, { message }: AuthorizationData, signature: string): string =>
+  toBase64(
+    JSON.stringify({
+      x402Version: 2,
+      resource: challenge.resource,
+      accepted: challenge.accepts[0],
+      payload: {
+        signature,
+        authorization: {
+          ...message,
+          value: String(message.value),
+          validAfter: String(message.validAfter),
+          validBefore: String(message.validBefore),
+        },
+      },
+    }),
+  )

@@ -1,0 +1,17 @@
+/** SHA-256 and randomness with WebCrypto alone: the same in a browser, in Node and on a worker. */
+
+/** Browsers give it to pages from https and from this machine only. */
+export const canHash = (): boolean => globalThis.crypto?.subtle !== undefined
+
+export const hexOf = (bytes: Uint8Array): string =>
+  [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")
+
+/** Lowercase hex of random bytes. */
+export const randomHex = (bytes: number): string => hexOf(crypto.getRandomValues(new Uint8Array(bytes)))
+
+/** Lowercase hex SHA-256 of bytes, or of a text as UTF-8. */
+export const sha256 = async (content: string | ArrayBuffer): Promise<string> => {
+  if (!canHash()) throw new TypeError("There is no WebCrypto here: a page must be loaded over https to hash.")
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content
+  return hexOf(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)))
+}

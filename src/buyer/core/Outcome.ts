@@ -1,0 +1,107 @@
+/** What an answer says of a purchase, and what to do then: one machine for library, command and page. */
+import { type Challenge, isChallenge, readChallenge } from "./Challenge.ts"
+
+/** A JSON object; empty when the answer held none. */
+export type Body = Readonly<Record<string, unknown>>
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Body
+}
+
+/** The altar's own refusal. */
+export interface Refusal {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  /** Seconds until another try makes sense, where the altar says so. */
+  readonly retryAfter: number | undefined
+}
+
+export type Outcome =
+  | { readonly tag: "settled"; readonly body: Body }
+  /** Not known yet; ask again after so many seconds. */
+  | { readonly tag: "pending"; readonly seconds: number }
+  /** Nothing is reserved; undefined terms are such as nobody can read. */
+  | { readonly tag: "unpaid"; readonly challenge: Challenge | undefined; readonly refusal: Refusal }
+  | { readonly tag: "refused"; readonly refusal: Refusal; readonly body: Body }
+  /** No answer, or one that is not the altar's: whatever a proxy or portal says, says nothing about a payment. */
+  | { readonly tag: "silent"; readonly reason: string }
+
+/** An answer's text as a JSON object. */
+export const bodyOf = (text: string): Body => {
+  try {
+    const body: unknown = JSON.parse(text)
+    return typeof body === "object" && body !== null ? { ...body } : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Seconds to wait as an altar asks for it: one to sixty, whatever it says. */
+export const waitOf = (asked: number): number => Math.min(60, Math.max(1, asked || 2))
+
+const retryAfterOf = ({ body, headers }: Reply): number | undefined => {
+  const asked = Number(body["retryAfter"] ?? headers.get("retry-after") ?? Number.NaN)
+  return Number.isFinite(asked) ? asked : undefined
+}
+
+export const readOutcome = (reply: Reply): Outcome => {
+  const { body, headers, status } = reply
+  const { code, message } = body
+  if (body["ok"] === true) {
+    if (status === 202) return { tag: "pending", seconds: waitOf(retryAfterOf(reply) ?? 2) }
+    if (status === 200 || status === 201) return { tag: "settled", body }
+  }
+  if (body["ok"] !== false || typeof code !== "string")
+    return { tag: "silent", reason: `what answers with ${status} is not the altar` }
+  const words = typeof message === "string" ? message : `The altar answered ${status}.`
+  const refusal = { status, code, message: words, retryAfter: retryAfterOf(reply) }
+  if (code !== "payment_required") return { tag: "refused", refusal, body }
+  const inBody = isChallenge(body["challenge"]) ? body["challenge"] : undefined
+  return { tag: "unpaid", challenge: readChallenge(headers.get("payment-required")) ?? inBody, refusal }
+}
+
+/** What another try may change: a fault, a full house. */
+const mayPass = ({ status }: Refusal) => status === 429 || status >= 500
+
+export type NextStep =
+  | { readonly step: "settle"; readonly body: Body }
+  | { readonly step: "sign"; readonly challenge: Challenge | undefined }
+  /** Ask how it ended, after so many seconds. */
+  | { readonly step: "pend"; readonly seconds: number }
+  /** Nobody said how it ended; `refusal` is what the altar said instead, where it spoke. */
+  | { readonly step: "retry"; readonly reason: string; readonly refusal: Refusal | undefined }
+  /** The altar knows nothing of it: hand in the very same request. */
+  | { readonly step: "send" }
+  | { readonly step: "refuse"; readonly refusal: Refusal; readonly body: Body }
+
+export interface Asked {
+  /** The request itself was sent, or it was asked how it ended. */
+  readonly by: "send" | "reconcile"
+  /** A payment was signed under this key. From here on evidence ends it, and nothing is signed again. */
+  readonly isSigned: boolean
+}
+
+/** Only the altar's own answer ends a purchase; one that is signed is never ended by a fault or a full house. */
+export const nextStep = (outcome: Outcome, { by, isSigned }: Asked): NextStep => {
+  switch (outcome.tag) {
+    case "settled":
+      return { step: "settle", body: outcome.body }
+    case "pending":
+      return { step: "pend", seconds: outcome.seconds }
+    case "silent":
+      return { step: "retry", reason: outcome.reason, refusal: undefined }
+    case "unpaid":
+      return isSigned
+        ? { step: "refuse", refusal: outcome.refusal, body: {} }
+        : { step: "sign", challenge: outcome.challenge }
+    case "refused": {
+      const { body, refusal } = outcome
+      if (by === "reconcile" && refusal.status === 404) return { step: "send" }
+      const isPassing = mayPass(refusal) && (isSigned || refusal.code !== "payments_unavailable")
+      return isPassing ? { step: "retry", reason: refusal.message, refusal } : { step: "refuse", refusal, body }
+    }
+  }
+}

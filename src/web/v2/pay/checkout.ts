@@ -1,0 +1,188 @@
+/** The way of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
+import { usdcOn } from "../../../../schema/payments/Usdc.ts"
+import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
+import { dollars } from "../../../buyer/core/Money.ts"
+import {
+  type Asked,
+  type Body,
+  type NextStep,
+  nextStep,
+  type Outcome,
+  readOutcome,
+  type Reply,
+} from "../../../buyer/core/Outcome.ts"
+import { reconcile, send } from "../../../buyer/core/Request.ts"
+import { exchange, unreachable } from "../http.ts"
+import { abandon, forget, leave, mayLeave, type Purchase, remember, settle } from "./purchase.ts"
+import type { Wallet } from "./wallet.ts"
+
+export type Result =
+  | { readonly tag: "settled"; readonly body: Body; readonly purchase: Purchase }
+  /** Over without an act. */
+  | { readonly tag: "refused"; readonly message: string }
+  /** Not over: the same key may be taken up again. */
+  | { readonly tag: "open"; readonly message: string }
+
+export interface Progress {
+  readonly step: (name: "price" | "sign" | "settle", state: "waits" | "done" | "failed", words: string) => void
+}
+
+/** How often an outcome is asked for before its owner has to. */
+const rounds = 40
+
+const outcomeOf = (asked: Promise<Reply>): Promise<Outcome> =>
+  asked.then(readOutcome, (): Outcome => ({ tag: "silent", reason: unreachable() }))
+
+const handIn = ({ body, key, path, payment }: Purchase) =>
+  outcomeOf(send(exchange, { url: path, key, body }, payment ?? undefined))
+
+const kept = (purchase: Purchase) =>
+  mayLeave(purchase)
+    ? "What you signed is kept in this browser."
+    : "This browser does not keep it, so what you signed is lost when you leave this page."
+
+const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+
+const waitingWords = (by: Asked["by"], { step, ...next }: NextStep): string => {
+  if (step === "pend" || ("refusal" in next && next.refusal !== undefined))
+    return "Not known yet. Asking again, not paying again."
+  return by === "send"
+    ? "No answer. Asking how it ended, not paying again."
+    : "No answer. Asking again, not paying again."
+}
+
+/** Hands in what was signed, the same bytes under the same key, and asks how it ended until it has ended. */
+const follow = async (purchase: Purchase, progress: Progress, first: Asked["by"]): Promise<Result> => {
+  let by = first
+  for (let round = 0; round < rounds; round++) {
+    if (by === "send") progress.step("settle", "waits", "Settling.")
+    const outcome = await (by === "send" ? handIn(purchase) : outcomeOf(reconcile(exchange, "", purchase.key)))
+    const next = nextStep(outcome, { by, isSigned: true })
+    switch (next.step) {
+      case "settle":
+        settle(purchase, next.body)
+        return { tag: "settled", body: next.body, purchase }
+      case "refuse": {
+        const { message } = next.refusal
+        // The words stay in the box unless the altar itself says that nothing was charged.
+        if (/nothing was charged/iu.test(message)) abandon(purchase)
+        else forget(purchase)
+        return { tag: "refused", message }
+      }
+      case "send":
+        by = "send"
+        continue
+      case "retry":
+        if (by === "send" && next.refusal?.status === 503)
+          return { tag: "open", message: `${next.reason} ${kept(purchase)}` }
+    }
+    progress.step("settle", "waits", waitingWords(by, next))
+    const seconds = next.step === "pend" ? next.seconds : next.step === "retry" ? next.refusal?.retryAfter : undefined
+    await pause(Math.min(10, Math.max(1, seconds ?? 2)))
+    by = "reconcile"
+  }
+  return {
+    tag: "open",
+    message:
+      by === "send"
+        ? `The altar cannot be reached. ${kept(purchase)} Try again later.`
+        : `The outcome is still open. ${kept(purchase)} Ask again later; nothing will be paid twice.`,
+  }
+}
+
+/** A purchase that was interrupted: what was signed is handed in again, what was not is left. */
+export const resume = async (purchase: Purchase, progress: Progress): Promise<Result> => {
+  if (purchase.payment !== null) return follow(purchase, progress, "reconcile")
+  leave(purchase)
+  return {
+    tag: "refused",
+    message: "This tab was left before it held a signature, so it hands nothing in. Sealed words stay under My acts.",
+  }
+}
+
+const explain = ({ asked, kind }: Mismatch, { amount, network }: Purchase): string => {
+  switch (kind) {
+    case "more":
+    case "less":
+      return `The altar asks for ${asked} atomic USDC, but this page listed ${amount}.`
+    case "scheme":
+      return `The altar asks for the payment scheme ${asked}, which this page does not sign.`
+    case "network":
+      return `The altar asks for a payment on ${asked}, but this page listed ${network}.`
+    case "asset":
+      return `${asked} is not USDC on ${network}.`
+    case "payee":
+      return "The altar named no address to pay to."
+    case "lifetime":
+      return `The altar asks for an authorization that lives ${asked} seconds, which is too long.`
+    case "resource":
+      return `The altar asks for a payment for ${asked}, which is not this act.`
+  }
+}
+
+/** What is signed is bound to this act, under whatever name the altar knows itself. */
+const isPath = (path: string) => (resource: string) => {
+  const url = URL.parse(resource)
+  return url !== null && url.pathname + url.search === path
+}
+
+/** The terms to sign, or why nothing is signed. */
+const termsOf = (outcome: Outcome) => {
+  if (outcome.tag === "silent") return unreachable()
+  if (outcome.tag === "refused") return outcome.refusal.message
+  if (outcome.tag !== "unpaid") return "The altar named no price."
+  return outcome.challenge ?? "The altar sent terms this page cannot read."
+}
+
+export const run = async (purchase: Purchase, wallet: Wallet, progress: Progress): Promise<Result> => {
+  const refuse = (message: string): Result => {
+    abandon(purchase)
+    return { tag: "refused", message }
+  }
+  remember(purchase)
+  progress.step("price", "waits", "Asking for the price.")
+  const challenge = termsOf(await handIn(purchase))
+  if (typeof challenge === "string") return refuse(`${challenge} Nothing was signed.`)
+  const mismatch = mismatchOf(challenge, {
+    isResource: isPath(purchase.path),
+    amountAtomic: BigInt(purchase.amount),
+    network: purchase.network,
+    asset: usdcOn(purchase.network) ?? "",
+  })
+  if (mismatch !== undefined) {
+    progress.step("price", "failed", "Not what this page listed.")
+    return refuse(`${explain(mismatch, purchase)} Nothing was signed.`)
+  }
+  const [{ amount, network, payTo }] = challenge.accepts
+  progress.step(
+    "price",
+    "done",
+    `${dollars(amount)} to ${payTo.slice(0, 6)}…${payTo.slice(-4)} on ${network}, as listed.`,
+  )
+  const asking = remember({ ...purchase, asked: true })
+  progress.step(
+    "sign",
+    "waits",
+    mayLeave(asking)
+      ? "Waiting for the signature. What you sign is kept in this browser, with any sealed words, until it is settled."
+      : "Waiting for the signature. This browser cannot keep it: stay on this page until it is settled.",
+  )
+  const payment = await wallet
+    .sign(challenge)
+    .catch((error: unknown) => (error instanceof Error ? error : new Error("The wallet gave no signature.")))
+  if (payment instanceof Error) {
+    progress.step("sign", "failed", "Not signed.")
+    return refuse(`${payment.message} Nothing was charged.`)
+  }
+  const signed = remember({ ...asking, payment })
+  progress.step(
+    "sign",
+    "done",
+    `Signed by ${wallet.address.slice(0, 6)}…${wallet.address.slice(-4)}. ${
+      mayLeave(signed)
+        ? "It is kept in this browser, with any sealed words, until it is settled."
+        : "Stay on this page until it is settled."
+    }`,
+  )
+  return follow(signed, progress, "send")
+}

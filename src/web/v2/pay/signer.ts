@@ -1,0 +1,49 @@
+/** EIP-3009 authorizations signed with viem; loaded only when somebody pays. */
+import { createClient, custom } from "viem"
+import { privateKeyToAccount } from "viem/accounts"
+import { getChainId, requestAddresses, signTypedData, switchChain } from "viem/actions"
+import { paymentHeaderOf, typedDataOf } from "../../../buyer/core/Authorization.ts"
+import type { Challenge } from "../../../buyer/core/Challenge.ts"
+import { networkName, walletErrorOf } from "./walletErrors.ts"
+
+/** EIP-1193. */
+export interface Provider {
+  readonly request: (call: { readonly method: string; readonly params?: ReadonlyArray<unknown> }) => Promise<unknown>
+}
+
+/** A key this tab made. */
+export const own = (key: `0x${string}`) => {
+  const account = privateKeyToAccount(key)
+  return {
+    address: account.address,
+    sign: async (challenge: Challenge) => {
+      const data = typedDataOf(challenge, account.address)
+      return paymentHeaderOf(challenge, data, await account.signTypedData(data))
+    },
+  }
+}
+
+/** A wallet that belongs to the browser; it shows its owner what is signed, and is asked once. */
+export const injected = async (provider: Provider, chainId: number) => {
+  const client = createClient({ transport: custom(provider, { retryCount: 0 }) })
+  const [address] = await requestAddresses(client).catch((error: unknown) => {
+    throw new Error(walletErrorOf(error, "The wallet named no account."))
+  })
+  if (address === undefined) throw new Error("The wallet named no account.")
+  const sign = async (challenge: Challenge) => {
+    if ((await getChainId(client)) !== chainId) {
+      await switchChain(client, { id: chainId }).catch((error: unknown) => {
+        throw new Error(walletErrorOf(error, `The wallet did not change to ${networkName(chainId)}.`))
+      })
+    }
+    const data = typedDataOf(challenge, address)
+    return paymentHeaderOf(challenge, data, await signTypedData(client, { account: address, ...data }))
+  }
+  return {
+    address,
+    sign: (challenge: Challenge) =>
+      sign(challenge).catch((error: unknown) => {
+        throw new Error(walletErrorOf(error, "The wallet gave no signature."))
+      }),
+  }
+}

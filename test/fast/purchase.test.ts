@@ -1,0 +1,147 @@
+/** What a page, a command and the library share of a purchase: what is signed, and what an answer means. */
+import { assert, describe, it } from "@effect/vitest"
+import { paymentHeaderOf, typedDataOf } from "../../src/buyer/core/Authorization.ts"
+import { type Challenge, readChallenge, toBase64 } from "../../src/buyer/core/Challenge.ts"
+import { type Expectation, mismatchOf } from "../../src/buyer/core/Expectation.ts"
+import { nextStep, readOutcome } from "../../src/buyer/core/Outcome.ts"
+
+const url = "https://altar.example/api/witness"
+const asset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+const payTo = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
+
+const challenge: Challenge = {
+  x402Version: 2,
+  resource: { url },
+  accepts: [
+    {
+      scheme: "exact",
+      network: "eip155:84532",
+      amount: "10000",
+      asset,
+      payTo,
+      maxTimeoutSeconds: 300,
+      extra: { name: "USDC", version: "2" },
+    },
+  ],
+}
+
+const asking = (change: Partial<Challenge["accepts"][0]>): Challenge => ({
+  ...challenge,
+  accepts: [{ ...challenge.accepts[0], ...change }],
+})
+
+const expectation: Expectation = {
+  isResource: (resource) => resource === url,
+  amountAtomic: 10_000n,
+  network: "eip155:84532",
+  asset,
+  payTo,
+}
+
+describe("what is signed", () => {
+  it("is exactly what was listed: a smaller amount is refused like a larger one", () => {
+    assert.isUndefined(mismatchOf(challenge, expectation))
+    assert.isUndefined(mismatchOf(asking({ payTo: payTo.toLowerCase() }), expectation))
+    const wrong = [
+      ["less", asking({ amount: "9999" })],
+      ["less", asking({ amount: "0" })],
+      ["more", asking({ amount: "10001" })],
+      ["scheme", asking({ scheme: "upto" })],
+      ["network", asking({ network: "eip155:8453" })],
+      ["asset", asking({ asset: payTo })],
+      ["payee", asking({ payTo: asset })],
+      ["lifetime", asking({ maxTimeoutSeconds: 86_401 })],
+      ["resource", { ...challenge, resource: { url: `${url}?day=1` } }],
+    ] as const
+    for (const [kind, lie] of wrong) assert.strictEqual(mismatchOf(lie, expectation)?.kind, kind)
+  })
+
+  it("needs an address to pay to, where none is known before", () => {
+    const { payTo: _, ...anybody } = expectation
+    assert.isUndefined(mismatchOf(challenge, anybody))
+    assert.strictEqual(mismatchOf(asking({ payTo: "somebody" }), anybody)?.kind, "payee")
+  })
+
+  it("is read from the header in one form and no other", () => {
+    assert.deepStrictEqual(readChallenge(toBase64(JSON.stringify(challenge))), challenge)
+    const forms = [
+      asking({ amount: "1e4" }),
+      asking({ amount: "-1" }),
+      { ...challenge, accepts: [] },
+      { ...challenge, accepts: [...challenge.accepts, ...challenge.accepts] },
+      { ...challenge, x402Version: 1 },
+      "nothing",
+    ]
+    for (const form of forms) assert.isUndefined(readChallenge(toBase64(JSON.stringify(form))))
+    for (const header of [null, "", "not base64!"]) assert.isUndefined(readChallenge(header))
+  })
+
+  it("carries the amount of the offer, its resource and a nonce of its own", () => {
+    const [one, other] = [typedDataOf(challenge, payTo), typedDataOf(challenge, payTo)]
+    assert.strictEqual(one.message.value, 10_000n)
+    assert.strictEqual(one.domain.chainId, 84_532)
+    assert.notStrictEqual(one.message.nonce, other.message.nonce)
+    const header = JSON.parse(atob(paymentHeaderOf(challenge, one, "0x12")))
+    assert.deepStrictEqual([header.resource, header.accepted], [challenge.resource, challenge.accepts[0]])
+    assert.deepStrictEqual([header.payload.signature, header.payload.authorization.value], ["0x12", "10000"])
+  })
+})
+
+const heard = (status: number, body: object, headers: Record<string, string> = {}) =>
+  readOutcome({ status, headers: new Headers(headers), body: { ...body } })
+
+const refusal = (status: number, code: string, more: object = {}) =>
+  heard(status, { ok: false, code, message: "No.", ...more })
+
+describe("what an answer means", () => {
+  const sent = { by: "send", isSigned: true } as const
+  const unsigned = { by: "send", isSigned: false } as const
+
+  it("is settled, pending for as long as the altar says, or a price", () => {
+    assert.strictEqual(nextStep(heard(201, { ok: true, record: {} }), sent).step, "settle")
+    assert.deepStrictEqual(nextStep(heard(202, { ok: true }, { "retry-after": "7" }), sent), {
+      step: "pend",
+      seconds: 7,
+    })
+    assert.deepStrictEqual(nextStep(heard(202, { ok: true }, { "retry-after": "900" }), sent), {
+      step: "pend",
+      seconds: 60,
+    })
+    assert.deepStrictEqual(nextStep(refusal(402, "payment_required", { challenge }), unsigned), {
+      step: "sign",
+      challenge,
+    })
+  })
+
+  it("never asks for a second signature", () => {
+    assert.strictEqual(nextStep(refusal(402, "payment_required", { challenge }), sent).step, "refuse")
+  })
+
+  it("is nothing where somebody else than the altar answers", () => {
+    for (const [status, body] of [
+      [200, {}],
+      [403, {}],
+      [502, { message: "Bad gateway" }],
+      [404, { ok: false }],
+      [204, { ok: true }],
+    ] as const)
+      assert.strictEqual(nextStep(heard(status, body), sent).step, "retry", `${status}`)
+  })
+
+  it("does not end a signed purchase for a fault or a full house", () => {
+    for (const [status, code] of [
+      [429, "rate_limited"],
+      [500, "internal"],
+      [503, "facilitator_unavailable"],
+      [503, "payments_unavailable"],
+    ] as const)
+      assert.strictEqual(nextStep(refusal(status, code), sent).step, "retry", code)
+    assert.strictEqual(nextStep(refusal(503, "payments_unavailable"), unsigned).step, "refuse")
+    assert.strictEqual(nextStep(refusal(409, "idempotency_conflict"), sent).step, "refuse")
+  })
+
+  it("hands in again what the altar never got", () => {
+    assert.strictEqual(nextStep(refusal(404, "attempt_not_found"), { by: "reconcile", isSigned: true }).step, "send")
+    assert.strictEqual(nextStep(refusal(404, "spirit_not_found"), sent).step, "refuse")
+  })
+})
