@@ -43,7 +43,7 @@ const isIpv6 = (token: string) => {
   return isIP(address) === 6 && /[0-9a-f]/iu.test(address)
 }
 
-/** Whether a text holds a link, domain, e-mail, IP or wallet address (decisions.md §5). */
+/** Whether a text holds a link, domain, e-mail, IP or wallet address. */
 export const pointsElsewhere = (text: string): boolean => {
   const seen = plain(text)
   return (

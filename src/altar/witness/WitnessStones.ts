@@ -27,7 +27,7 @@ import * as StoneReads from "./StoneReads.ts"
 import { recordOf } from "./StoneRow.ts"
 import { WitnessChain } from "./WitnessChain.ts"
 
-/** Stones that may be set or held in one UTC day (altar.md, Limits). */
+/** Stones that may be set or held in one UTC day. */
 export const dailyCeiling = 5000
 
 type Listed = typeof ListedStone.Type
