@@ -81,7 +81,7 @@ const hardened = HttpServerResponse.setHeaders({
   "referrer-policy": "no-referrer",
 })
 
-/** Browsers may pay from any origin: what their x402 clients send and read (x402.md §5). */
+/** Browsers may pay from any origin: what their x402 clients send and read. */
 const cors = HttpMiddleware.cors({
   allowedMethods: ["GET", "HEAD", "POST", "OPTIONS"],
   allowedHeaders: [

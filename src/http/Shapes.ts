@@ -34,5 +34,5 @@ export const room: Shape = {
 
 const rooms = ["/api/rooms", "/api/health"]
 
-/** The room's paths, health among them (rooms.md, Endpoints); everything else is the altar's. */
+/** The room's paths, health among them, whose errors have their shape; everything else is the altar's. */
 export const isRoom = (path: string) => rooms.some((root) => path === root || path.startsWith(`${root}/`))

@@ -36,7 +36,7 @@ export class Search extends Context.Service<
       const byId = (asked: string) =>
         acts.get(asked).pipe(
           Effect.map((text): Answer => ({ _tag: "Page", path: pathOf(actOf(text)) })),
-          Effect.catch(() => Effect.succeed(nothing(asked, "All settled acts were searched for this id."))),
+          Effect.orElseSucceed(() => nothing(asked, "All settled acts were searched for this id.")),
         )
 
       const bySequence = (asked: string, head: Head) =>

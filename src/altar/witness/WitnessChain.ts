@@ -13,7 +13,7 @@ export interface NewStone {
   readonly id: string
   readonly commitment: string
   readonly kind: typeof StoneKind.Type
-  readonly spirit: typeof SpiritId.Type
+  readonly spirit: SpiritId
   readonly agentName: string | null
   readonly payer: string
   readonly transaction: string
