@@ -2,6 +2,7 @@
 import { Option } from "effect"
 import { decodeAbiParameters, encodeFunctionData, type Hex, isAddressEqual, parseAbi } from "viem"
 import type { Address } from "../../../schema/Common.ts"
+import { multicall3 } from "../../../schema/payments/Usdc.ts"
 
 /** A payer's signed authorization; `value` in atomic USDC, times in Unix seconds. */
 export interface SignedAuthorization {
@@ -23,9 +24,6 @@ const tokenAbi = parseAbi([
 const multicallAbi = parseAbi([
   "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable returns ((bool success, bytes returnData)[])",
 ])
-
-/** Multicall3 stands at this address on every chain we speak. */
-export const multicall3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
 
 /** topic0 of AuthorizationUsed, AuthorizationCanceled and Transfer (x402.md §2.1). */
 export const authorizationUsed: Hex = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
