@@ -1,7 +1,6 @@
 /** What is sold at an endpoint: said once, where the endpoint is written; whoever shows or pays a price reads it here. */
-import { Context } from "effect"
-import { HttpApiEndpoint, OpenApi } from "effect/http-api"
-import type { Schema } from "effect"
+import { Context, type Schema } from "effect"
+import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { optionalBody } from "../openapi/OptionalBody.ts"
 import { priceUsd } from "./Payment.ts"
 import { centsOf } from "./Usdc.ts"

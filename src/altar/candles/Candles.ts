@@ -32,6 +32,9 @@ import { rungs } from "./Rungs.ts"
 type Rung = typeof RungName.Type
 type CandleAct = ActOf<(typeof candleActs)[Rung]>
 
+/** What its acts are called in the ledger. */
+const names = Object.values(candleActs).map(({ sale }) => sale.name)
+
 const dayMillis = 86_400_000
 
 const misplaced = (message: string) => new BadRequest({ issues: [{ path: "dedication", message }] })
@@ -138,7 +141,7 @@ export class Candles extends Context.Service<
       /** The 404 or 409 of an id that has no candle: is its payment still open? */
       const notThere = (id: string) =>
         sql<{ state: string }>`
-          SELECT state FROM payment_attempts WHERE id = ${id}::uuid AND act IN ('lightDay', 'lightWeek', 'lightMonth')`.pipe(
+          SELECT state FROM payment_attempts WHERE id = ${id}::uuid AND act IN ${sql.in(names)}`.pipe(
           Effect.flatMap(([attempt]): Effect.Effect<never, CandleNotSettled | CandleNotFound> =>
             Effect.fail(attempt?.state === "pending" ? new CandleNotSettled({}) : new CandleNotFound({})),
           ),
