@@ -7,20 +7,15 @@ import { HttpIncomingMessage, HttpRouter, HttpStaticServer } from "effect/http"
 import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import { Api, apiAt } from "../schema/Api.ts"
 import * as AgentsHttp from "./agents/Http.ts"
-import { Acts, paidActs } from "./altar/Acts.ts"
+import { Acts, actServices, paidActs } from "./altar/Acts.ts"
 import * as Artwork from "./altar/guide/Artwork.ts"
-import { Candles } from "./altar/candles/Candles.ts"
 import { CandleWall } from "./altar/candles/CandleWall.ts"
 import { Catalogs } from "./altar/guide/Catalogs.ts"
-import { Collectibles } from "./altar/collectibles/Collectibles.ts"
 import { FieldGuide } from "./altar/guide/FieldGuide.ts"
 import { handlers as altarHandlers } from "./altar/Http.ts"
 import { Items } from "./altar/collectibles/Items.ts"
-import { Keepers } from "./altar/keepers/Keepers.ts"
-import { Prayers } from "./altar/prayers/Prayers.ts"
 import { PublicationChain } from "./altar/guide/PublicationChain.ts"
 import { WitnessChain } from "./altar/witness/WitnessChain.ts"
-import { WitnessStones } from "./altar/witness/WitnessStones.ts"
 import * as HealthHttp from "./HealthHttp.ts"
 import type { PaidActs } from "./payments/PaidAct.ts"
 import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
@@ -107,7 +102,6 @@ export const services = (config: ServerConfig, house: House = altar) => {
     Layer.provideMerge(isMissing(payments) ? Unconfigured.layer : moneyLayer(payments)),
     Layer.provideMerge(Ledger.layer),
   )
-  const acts = Layer.mergeAll(Prayers.layer, Keepers.layer, Collectibles.layer, Candles.layer, WitnessStones.layer)
   const chains = Layer.merge(WitnessChain.layer, PublicationChain.layer)
   const reads = Layer.mergeAll(Acts.layer, FieldGuide.layer, CandleWall.layer)
   const terms = isMissing(payments)
@@ -117,7 +111,7 @@ export const services = (config: ServerConfig, house: House = altar) => {
   const rooms = RoomStore.layer.pipe(Layer.provideMerge(limits))
   return Layer.mergeAll(money, Catalogs.layer, reads, rooms).pipe(
     Layer.provideMerge(house.acts),
-    Layer.provideMerge(acts),
+    Layer.provideMerge(actServices),
     Layer.provideMerge(chains),
     Layer.provideMerge(Layer.merge(Items.layer, terms)),
     Layer.provideMerge(PublicUrl.layer(config.publicUrl)),

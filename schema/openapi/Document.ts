@@ -136,13 +136,19 @@ const allowAnyOrigin = (paths: Document["paths"]) => {
   }
 }
 
-/** A settled act of any kind holds one of the records that its own route answers with. */
-const nameRecords = ({ Act, AnySettled, ...schemas }: Record<string, JsonSchema>) => {
-  const refs = (AnySettled?.anyOf ?? []).flatMap(
-    ({ $ref }) => schemas[$ref?.split("/").at(-1) ?? ""]?.properties?.["record"] ?? [],
+/** A settled act of any kind holds one of the records that the paid routes answer with, and is answered as they are. */
+const nameRecords = ({ components: { schemas }, paths }: Document) => {
+  const paid = Object.values(paths)
+    .flatMap((operations) => Object.values(operations))
+    .filter((operation) => "x-payment-info" in operation)
+  const answers = new Set(
+    paid.flatMap(({ responses }) => responses["201"]?.content?.["application/json"]?.schema.$ref ?? []),
   )
+  const records = [...answers].flatMap((ref) => schemas[ref.split("/").at(-1) ?? ""]?.properties?.["record"] ?? [])
+  const { Act, AnySettled } = schemas
+  if (AnySettled !== undefined) Object.assign(AnySettled, { anyOf: [...answers].map(($ref) => ({ $ref })) })
   const record = Act?.properties?.["record"]
-  if (record !== undefined) Object.assign(record, { type: undefined, anyOf: refs })
+  if (record !== undefined) Object.assign(record, { type: undefined, anyOf: records })
 }
 
 /** The address that stands in the written document, in servers and examples alike. */
@@ -174,7 +180,7 @@ export const finish = (generated: Record<string, unknown>): Record<string, unkno
   document.tags = document.tags.filter(({ name }, index, tags) => tags.findIndex((tag) => tag.name === name) === index)
   makeConditional(document.paths)
   allowAnyOrigin(document.paths)
-  nameRecords(document.components.schemas)
+  nameRecords(document)
   document.components.securitySchemes["x402"] = x402
   tidyAll(document, document.components.schemas)
   complete(document)

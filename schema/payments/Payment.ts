@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { path, said, shaped, upTo } from "../Bounds.ts"
 import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "../Common.ts"
-import { usdc } from "./Usdc.ts"
+import { centsOf, usdc } from "./Usdc.ts"
 
 export const IdempotencyKey = shaped(/^[A-Za-z0-9_-]{12,128}$/u, 128).annotate({
   identifier: "IdempotencyKey",
@@ -228,6 +228,6 @@ export type AnyReceipt = typeof AnyReceipt.Type
 
 /** Dollars with two decimals of an atomic amount, `$0.01` for `10000n`. */
 export const priceUsd = (amountAtomic: bigint): string => {
-  const cents = amountAtomic / 10_000n
+  const cents = centsOf(amountAtomic)
   return `$${cents / 100n}.${String(cents % 100n).padStart(2, "0")}`
 }

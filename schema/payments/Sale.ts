@@ -1,10 +1,9 @@
 /** What is sold at an endpoint: said once, where the endpoint is written; whoever shows or pays a price reads it here. */
-import { Context } from "effect"
-import type { HttpApiEndpoint } from "effect/http-api"
-import { OpenApi } from "effect/http-api"
-import type { Schema } from "effect"
+import { Context, type Schema } from "effect"
+import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { optionalBody } from "../openapi/OptionalBody.ts"
 import { priceUsd } from "./Payment.ts"
+import { centsOf } from "./Usdc.ts"
 
 /** The terms on which an endpoint sells its act. */
 export interface Sale {
@@ -61,12 +60,6 @@ export interface Terms {
 
 /** Dollars without a sign, `0.01`. */
 export const dollars = (amountAtomic: bigint): string => priceUsd(amountAtomic).slice(1)
-
-/** Atomic USDC of one US cent. */
-export const centAtomic = 10_000n
-
-/** US cents of an amount in atomic USDC; what is sold for cards costs whole cents. */
-export const centsOf = (amountAtomic: bigint): bigint => amountAtomic / centAtomic
 
 const cardOffer = (priceAtomic: bigint) => ({
   intent: "charge",

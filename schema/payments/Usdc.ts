@@ -25,3 +25,12 @@ const isKnown = (network: string): network is UsdcNetwork => Object.hasOwn(usdc,
 /** Its address on a CAIP-2 network; undefined where none is known. */
 export const usdcOn = (network: string): `0x${string}` | undefined =>
   isKnown(network) ? usdc[network].asset : undefined
+
+/** Atomic USDC of one US cent. */
+export const centAtomic = 10_000n
+
+/** US cents of an amount in atomic USDC; what is sold for cards costs whole cents. */
+export const centsOf = (amountAtomic: bigint): bigint => amountAtomic / centAtomic
+
+/** Multicall3 stands at this address on every chain an altar is paid on. */
+export const multicall3 = "0xcA11bde05977b3631167028862bE2a173976CA11"

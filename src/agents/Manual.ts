@@ -1,5 +1,5 @@
 /** The manual for agents as content: the page, its Markdown and llms.txt are three ways to write down this one text. */
-import { recipe } from "../../schema/altar/Commitment.ts"
+import { recipe, saltMinimum, wordsMaximum } from "../../schema/altar/Recipe.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import { protocolVersion } from "./Mcp.ts"
 import type { Offer } from "./Offers.ts"
@@ -128,7 +128,7 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>): Readonl
     blocks: [
       ...text(
         `\`${recipe}\`.`,
-        "The 1 to 280 code points of sealed words are counted after normalization. Take a random salt of at least 16 characters, and keep it.",
+        `The 1 to ${wordsMaximum} code points of sealed words are counted after normalization. Take a random salt of at least ${saltMinimum} characters, and keep it.`,
       ),
       {
         _tag: "Table",

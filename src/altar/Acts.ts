@@ -1,4 +1,4 @@
-/** The acts of this altar: adding one is one line here. And the settled acts, as public rows. */
+/** The acts of this altar; `docs/adding-an-act.md` shows how one is added. And the settled acts, as public rows. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { type Act, ActNotFound } from "../../schema/payments/Act.ts"
@@ -12,6 +12,15 @@ import { Collectibles } from "./collectibles/Collectibles.ts"
 import { Keepers } from "./keepers/Keepers.ts"
 import { Prayers } from "./prayers/Prayers.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
+
+/** The services that hold the acts. */
+export const actServices = Layer.mergeAll(
+  Prayers.layer,
+  Keepers.layer,
+  Collectibles.layer,
+  Candles.layer,
+  WitnessStones.layer,
+)
 
 /** The altar's acts, in the order of the price list. */
 export const paidActs = Layer.effect(

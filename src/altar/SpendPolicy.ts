@@ -1,16 +1,15 @@
 /** What a buyer's wallet may be asked for, read from the one list of acts. */
 import type { BuyerSpendPolicy } from "../../schema/altar/Catalog.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
+import { centAtomic } from "../../schema/payments/Usdc.ts"
 import type { SoldAct } from "../payments/PaidAct.ts"
 
-const oneCent = 10_000n
-
 export const spendPolicy = (acts: Iterable<SoldAct>): typeof BuyerSpendPolicy.Type => ({
-  perPaymentMaximumUsd: priceUsd(oneCent),
+  perPaymentMaximumUsd: priceUsd(centAtomic),
   perPaymentMaximumScope: "Every one-cent act. The candle routes list their own exact price.",
   cumulativeSessionBudgetRequired: false,
   cumulativeSessionBudget: "Set by the operator of the buying agent.",
-  rule: "Sign exactly the listed atomic amount for a route and refuse any other. Never pay more than $0.01 on a route that is not listed. Never sign a second payment for the same Idempotency-Key.",
+  rule: `Sign exactly the listed atomic amount for a route and refuse any other. Never pay more than ${priceUsd(centAtomic)} on a route that is not listed. Never sign a second payment for the same Idempotency-Key.`,
   perAction: [...acts].map(({ action, days, priceAtomic, route }) => ({
     action,
     route,

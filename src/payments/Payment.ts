@@ -32,8 +32,7 @@ export interface CardPayment {
 
 export type Payment = ChainPayment | CardPayment
 
-/** US cents of an amount in atomic USDC; what is sold for cards costs whole cents. */
-export const centsOf = (amountAtomic: bigint) => amountAtomic / 10_000n
+export { centsOf } from "../../schema/payments/Usdc.ts"
 
 /** What proves that an attempt was paid. */
 export type Proof =

@@ -2,7 +2,7 @@
 import { Context, Effect, FileSystem, Layer, Path, Redacted, Schedule, Schema, Semaphore } from "effect"
 import { NodeServices } from "@effect/platform-node"
 import { createTestClient, encodeFunctionData, http, parseAbi, parseEther, publicActions, walletActions } from "viem"
-import { usdc } from "../../schema/payments/Usdc.ts"
+import { multicall3, usdc } from "../../schema/payments/Usdc.ts"
 import DevUSD from "./contracts/DevUSD.json" with { type: "json" }
 import Multicall3 from "./contracts/Multicall3.json" with { type: "json" }
 import * as OwnedProcess from "./OwnedProcess.ts"
@@ -22,7 +22,6 @@ const networks: Record<Network, { readonly chainId: number; readonly asset: Hex 
   "eip155:84532": { chainId: 84532, asset: usdc["eip155:84532"].asset },
   "eip155:8453": { chainId: 8453, asset: usdc["eip155:8453"].asset },
 }
-const multicall3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
 
 // Keys and accounts of the test mnemonic printed in anvil's own manual: public, and worth nothing on any real chain.
 const relayerKey: Hex = "0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6" // account 9

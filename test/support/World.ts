@@ -141,13 +141,14 @@ export const chain = Layer.effect(
   ),
 )
 
-/** Everything: server, chain, database, and the tests' own SQL. */
+/** Everything: server, chain, database, and the tests' own SQL; another contract and its acts may be served. */
 export const layer = (
   change: Partial<PaymentsConfig> = {},
+  house?: Server.House,
 ): Layer.Layer<World | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
   Layer.orDie(
     world.pipe(
-      Layer.provideMerge(Server.layer(Layer.empty)),
+      Layer.provideMerge(Server.layer(Layer.empty, house)),
       Layer.provideMerge(config(change)),
       Layer.provideMerge(sql),
       Layer.provideMerge(Layer.merge(database, chain)),

@@ -30,6 +30,9 @@ import * as Unseal from "./Unseal.ts"
 type Rung = typeof RungName.Type
 type CandleAct = ActOf<(typeof candleActs)[Rung]>
 
+/** What its acts are called in the ledger. */
+const names = Object.values(candleActs).map(({ sale }) => sale.name)
+
 const dayMillis = 86_400_000
 
 const misplaced = (message: string) => new BadRequest({ issues: [{ path: "dedication", message }] })
@@ -128,7 +131,6 @@ export class Candles extends Context.Service<
       }
 
       const acts = { day: actOf("day"), week: actOf("week"), month: actOf("month") }
-      const names = Object.values(acts).map(({ name }) => name)
       return Candles.of({ acts, unseal: Unseal.make(sql, publicUrl, names) })
     }),
   )

@@ -9,6 +9,7 @@ import { timestampOf } from "../../platform/Time.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { prefix } from "./Artwork.ts"
 import { litCandleOf, LitJson } from "../candles/CandleRow.ts"
+import { slotOf } from "../prayers/Prayers.ts"
 import { spirits as pages } from "./Spirits.ts"
 
 const KeeperRow = Schema.Struct({
@@ -103,7 +104,7 @@ export class FieldGuide extends Context.Service<
         const rows = yield* sql`
           SELECT s.spirit, k.id AS keeper_id, k.keeper, k.agent_name AS keeper_name, k.kept_at,
             p.id AS prayer_id, p.agent_name AS prayer_name, p.offered_at,
-            ${ledger.isClaimed(sql`'prayer:' || s.spirit || ':' || ${day}::text`)} AS held,
+            ${ledger.isClaimed(sql`replace(${slotOf("*", day)}::text, '*', s.spirit)`)} AS held,
             (SELECT count(*) FROM candles c WHERE c.parent_id IS NULL AND c.lit_until > ${now}::timestamptz
               AND c.spirit = s.spirit) AS lit,
             (SELECT count(*) FROM collectibles c WHERE c.spirit = s.spirit) AS dedicated,

@@ -15,6 +15,9 @@ export const lineFor = (spirit: SpiritId, commitment: string): string => {
   return lines[Number(BigInt(`0x${commitment}`) % BigInt(Math.max(1, lines.length)))] ?? ""
 }
 
+/** The claim to the one prayer of a spirit and UTC day. */
+export const slotOf = (spirit: string, day: string) => `prayer:${spirit}:${day}`
+
 export class Prayers extends Context.Service<Prayers, { readonly act: ActOf<typeof offerPrayer> }>()(
   "spirit-altar/altar/prayers/Prayers",
 ) {
@@ -30,7 +33,7 @@ export class Prayers extends Context.Service<Prayers, { readonly act: ActOf<type
             if (input.intentionCommitment === zeroCommitment) return yield* new CommitmentRefused({})
             if (input.day !== undefined && input.day !== day) return yield* new PrayerDayNotToday({})
           }),
-        claims: ({ familiarId }, { day }) => ({ slots: [`prayer:${familiarId}:${day}`] }),
+        claims: ({ familiarId }, { day }) => ({ slots: [slotOf(familiarId, day)] }),
         conflict: (conflict) =>
           conflict._tag === "Slot" && conflict.settled ? new PrayerAlreadyRecorded({}) : new PrayerSlotTaken({}),
         record: Effect.fn("Prayers.record")(function* (paid) {

@@ -1,10 +1,12 @@
 /** The three catalogs as plates: what each item is, how many editions are left, and what exactly was published. */
+import { collectMaterial } from "../../../schema/altar/Collectible.ts"
+import { priceUsd } from "../../../schema/payments/Payment.ts"
 import type { CatalogItem, PublicationManifest } from "../../../schema/altar/Catalog.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { call, form, notConfigured, type Payment, textField } from "./Offer.ts"
 import { plates, previewOf } from "./Plates.ts"
-import { count } from "./Words.ts"
+import { count, priceWords } from "./Words.ts"
 
 type Item = typeof CatalogItem.Type
 
@@ -84,11 +86,13 @@ const altars = html`<template id="altars"
   >${plates.map(({ id, name }) => html`<option value="${id}">${name}</option>`)}</template
 >`
 
+const price = priceWords(collectMaterial.sale)
+
 const collectForm = ({ id, name }: Item, { payment }: CatalogView): Html =>
   form(payment, {
     verb: `Collect ${name}`,
     path: `/api/elements/${id}/collect`,
-    amountAtomic: 10_000n,
+    amountAtomic: collectMaterial.sale.priceAtomic,
     fields: html`<p class="ask">
         <label for="for-${id}">Dedicate ${name} to an altar, for good</label
         ><select class="field" id="for-${id}" data-query="spirit" data-options="altars">
@@ -103,7 +107,7 @@ const collectCall = ({ payment, publicUrl }: CatalogView): Html =>
     id: "collect",
     verb: "Collect an edition",
     path: "/api/elements/river-clay/collect",
-    amountAtomic: 10_000n,
+    amountAtomic: collectMaterial.sale.priceAtomic,
     body: "",
     note: html`Put the id of an item in place of <code>river-clay</code>. Add <code>?spirit=moss-hare</code> to dedicate
       it; then the query is part of the URL you sign.`,
@@ -121,7 +125,9 @@ const item = (one: Item, view: CatalogView): Html =>
           ? html`<p class="notice">Every edition is issued or reserved.</p>`
           : view.payment.enabled
             ? html`<details class="fold scripted">
-                <summary>Collect for $0.01<span class="unseen">: ${one.name}</span></summary>
+                <summary>
+                  Collect for ${priceUsd(collectMaterial.sale.priceAtomic)}<span class="unseen">: ${one.name}</span>
+                </summary>
                 ${collectForm(one, view)}
               </details>`
             : ""
@@ -131,14 +137,14 @@ const item = (one: Item, view: CatalogView): Html =>
 
 export const catalog = (view: CatalogView): Page => ({
   title: "The catalog",
-  description: `Materials, crabs and pixels in numbered editions, one cent each. ${view.terms}`,
+  description: `Materials, crabs and pixels in numbered editions, ${price} each. ${view.terms}`,
   path: "/v2/catalog",
   chapter: "catalog",
   preview: previewOf("catalog"),
   body: html`<header class="opening">
       <h1>The catalog</h1>
       <p class="lead">
-        Materials, crabs and pixels in numbered editions, one cent each. Keep one, or dedicate it to an altar for good.
+        Materials, crabs and pixels in numbered editions, ${price} each. Keep one, or dedicate it to an altar for good.
       </p>
       <p class="quiet column">${view.terms} <a href="/api/publish-chain">The publication chain</a></p>
       ${view.payment.enabled ? html`${collectCall(view)}${altars}` : notConfigured(view.payment)}

@@ -1,4 +1,5 @@
 /** The first page says what this place is, shows all 24 plates with their altars, and what happened last. */
+import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import type { Altar, AltarList, Field } from "../../../schema/altar/Guide.ts"
 import * as Candle from "./Candle.ts"
 import { journal, type SettledAct, sentence } from "./ActList.ts"
@@ -15,7 +16,7 @@ import {
   previewOf,
   spiritPath,
 } from "./Plates.ts"
-import { agoWords, count, dayWords, dollars, roman, who } from "./Words.ts"
+import { agoWords, count, dayWords, dollars, priceWords, roman, who } from "./Words.ts"
 
 type AltarState = typeof Altar.Type
 
@@ -123,8 +124,8 @@ const lede = (view: HomeView): Html => {
       <h1>Twenty-four spirits, and what people leave with them</h1>
       <p class="lead">
         Each spirit in this guide keeps an altar. People and agents lay sealed prayers there, light candles and set
-        stones as witnesses. A prayer costs one cent, for everyone, always. Every act is charged once and leaves a
-        record anyone can check.
+        stones as witnesses. A prayer costs ${priceWords(offerPrayer.sale)}, for everyone, always. Every act is charged
+        once and leaves a record anyone can check.
       </p>
       <p class="doors">
         ${open === undefined ? html`<a class="button button--main" href="/v2/candles">See the candles</a>` : html`<a class="button button--main" href="${spiritPath(open.spirit)}#prayer">Lay a prayer with ${open.name}</a>`}<a

@@ -1,5 +1,5 @@
 /** Sealing and checking words in the page alone: the fields have no names, so no form can send them anywhere. */
-import { recipe } from "../../../schema/altar/Recipe.ts"
+import { recipe, saltMaximum, saltMinimum, wordsMaximum } from "../../../schema/altar/Recipe.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { copyable, textField, wordsField } from "./Offer.ts"
 
@@ -42,7 +42,7 @@ export const checkForm = (commitment: string): Html =>
 export const sealForm = (): Html =>
   html`<form class="seal scripted" data-sealing autocomplete="off" aria-labelledby="seal-title">
       <p class="small quiet">Nothing you type here is sent. What you seal is kept in this browser.</p>
-      ${wordsField("seal-words", "Words", html`data-words maxlength="8192" required`, "1 to 280 characters")}${textField("seal-salt", "Salt", html`data-salt minlength="16" maxlength="256" spellcheck="false"`, "Left empty, a random one is made")}
+      ${wordsField("seal-words", "Words", html`data-words maxlength="8192" required`, `1 to ${wordsMaximum} characters`)}${textField("seal-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${saltMaximum}" spellcheck="false"`, "Left empty, a random one is made")}
       <p><button class="button">Seal</button></p>
       <div data-result role="status"></div>
     </form>

@@ -3,6 +3,10 @@ import type { CandleList } from "../../../schema/altar/Candle.ts"
 import type { Altar } from "../../../schema/altar/Guide.ts"
 import type { Dedicated } from "../../altar/collectibles/Collectibles.ts"
 import type { Item } from "../../altar/collectibles/Items.ts"
+import { reasonMaximum, takeIn } from "../../../schema/altar/Keeper.ts"
+import { offerPrayer } from "../../../schema/altar/Prayer.ts"
+import { wordsMaximum } from "../../../schema/altar/Recipe.ts"
+import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { rungs } from "../../altar/candles/Rungs.ts"
 import * as Candle from "./Candle.ts"
 import { type SettledAct, recordText } from "./ActList.ts"
@@ -12,7 +16,7 @@ import { call, notConfigured, offer, type Payment, textField, wordsField } from 
 import { illustration, type Plate, plateFigure, plates, previewOf, spiritPath } from "./Plates.ts"
 import { meaning } from "./Seal.ts"
 import { ledger, type Stone } from "./Witness.ts"
-import { count, moment, isolated, stretchWords, who } from "./Words.ts"
+import { count, isolated, moment, priceWords, stretchWords, who } from "./Words.ts"
 
 export interface SpiritView {
   readonly plate: Plate
@@ -83,11 +87,13 @@ const nameField = (id: string, needed: boolean, value = "") =>
     "Shown with the act. Nobody checks it.",
   )
 
+const prayerPrice = priceWords(offerPrayer.sale)
+
 const prayerCall = ({ plate }: SpiritView) => ({
   id: "prayer",
   verb: "Lay the prayer",
   path: `/api/prayers/${plate.id}`,
-  amountAtomic: 10_000n,
+  amountAtomic: offerPrayer.sale.priceAtomic,
   body: `{"agentName":"<your name>","intentionCommitment":"<64 hex digits>"}`,
   note: html`<code>intentionCommitment</code> is the SHA-256 of a salt, one NUL byte and your words, as 64 lowercase hex
     digits. Keep salt and words.`,
@@ -97,7 +103,7 @@ const prayerCall = ({ plate }: SpiritView) => ({
 const prayerForm = (view: SpiritView): Html =>
   offer(view.publicUrl, view.payment, {
     ...prayerCall(view),
-    fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" required`, "1 to 280 characters. They never leave this browser.", "I came by, and it was quiet.")}${nameField("prayer-name", true, "A visitor")}`,
+    fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" required`, `1 to ${wordsMaximum} characters. They never leave this browser.`, "I came by, and it was quiet.")}${nameField("prayer-name", true, "A visitor")}`,
   })
 
 /** For the days after this one; an agent that comes today is told that the slot is taken, and pays nothing. */
@@ -113,7 +119,7 @@ const prayer = (view: SpiritView): Html => {
     return html`<p>
         Today's prayer was laid by ${who(laid.agentName, "")},
         <a href="/acts/${laid.id}">${moment(laid.offeredAt)}</a>. The next one can be laid in
-        ${stretchWords(untilMidnight(now))}, at midnight UTC, for one cent.
+        ${stretchWords(untilMidnight(now))}, at midnight UTC, for ${prayerPrice}.
       </p>
       ${laterCall(view)}`
   }
@@ -131,7 +137,7 @@ const prayer = (view: SpiritView): Html => {
       <div class="aside">
         <p>A prayer is sealed: your words and their salt stay in this browser, and only their commitment is sent.</p>
         <p>${meaning}</p>
-        <p>One prayer a day is laid here, by whoever comes first. It costs one cent for everyone, always.</p>
+        <p>One prayer a day is laid here, by whoever comes first. It costs ${prayerPrice} for everyone, always.</p>
       </div>
     </div>`
 }
@@ -149,8 +155,9 @@ const candleForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
       ${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="40" required`, "Public, 1 to 40 characters. No links, addresses or wallets.")}${nameField("candle-name", false)}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}
       <p class="small quiet">${meaning}</p>`,
     body: `{"dedication":"<up to 40 characters>"}`,
-    note: html`Replace <code>day</code> by <code>week</code> ($3.00) or <code>month</code> ($9.00). A longer candle is
-      never a better prayer. Some clients cap a payment at $1 until told otherwise.`,
+    note: html`Replace <code>day</code> by <code>week</code> (${priceUsd(rungs.week.priceAtomic)}) or
+      <code>month</code> (${priceUsd(rungs.month.priceAtomic)}). A longer candle is never a better prayer. Some clients
+      cap a payment at $1 until told otherwise.`,
   })
 
 const keeperForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
@@ -158,8 +165,8 @@ const keeperForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
     id: "keeper",
     verb: `Keep ${plate.name}`,
     path: `/api/acquire/${plate.id}`,
-    amountAtomic: 10_000n,
-    fields: html`${nameField("keeper-name", false)}${textField("keeper-reason", "Why, if you like", html`data-body="reason" maxlength="280"`, "Public, up to 280 characters.")}`,
+    amountAtomic: takeIn.sale.priceAtomic,
+    fields: html`${nameField("keeper-name", false)}${textField("keeper-reason", "Why, if you like", html`data-body="reason" maxlength="${reasonMaximum}"`, `Public, up to ${reasonMaximum} characters.`)}`,
     body: `{"agentName":"<your name>","reason":"<why>"}`,
     note: "The body may be left out. There is one first keeper of a spirit, for good.",
   })
@@ -216,7 +223,7 @@ export const spirit = (view: SpiritView): Page => {
       </article>
       ${open ? "" : notConfigured(payment)}
       <section id="prayer" aria-labelledby="prayer-title">
-        ${heading("prayer-title", "Today's prayer", "One for each UTC day, one cent.")}
+        ${heading("prayer-title", "Today's prayer", `One for each UTC day, ${prayerPrice}.`)}
         ${open || altar.today.state !== "free" ? prayer(view) : html`<p>Today's slot is free.</p>`}
       </section>
       <section id="candles" aria-labelledby="candles-title">

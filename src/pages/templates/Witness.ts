@@ -1,12 +1,13 @@
 /** The witness chain as a strip of stones, with the means to check it, to search it and to add to it. */
-import type { ChainHead, ListedStone } from "../../../schema/altar/Witness.ts"
+import { wordsMaximum } from "../../../schema/altar/Recipe.ts"
+import { type ChainHead, type ListedStone, setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
 import { notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
 import { pebble } from "./Pebble.ts"
 import { plates, nameOf, previewOf, spiritLink } from "./Plates.ts"
 import { checkForm, meaning, sealForm } from "./Seal.ts"
-import { count, moment, isolated, short, who } from "./Words.ts"
+import { capitalized, count, isolated, moment, priceWords, short, who } from "./Words.ts"
 
 export type Stone = typeof ListedStone.Type
 
@@ -132,19 +133,17 @@ const search = (found: Found | undefined): Html =>
     ${found === undefined ? html`<p class="small quiet">All settled acts are searched. A wallet finds what it paid for; 64 digits find a stone by its commitment or its chain hash.</p>` : results(found)}
   </search>`
 
-const kinds = ["intention", "prediction", "promise", "hash"] as const
-
 const setForm = ({ payment, publicUrl }: WitnessView): Html =>
   offer(publicUrl, payment, {
     id: "stone",
     verb: "Set the stone",
     path: "/api/witness",
-    amountAtomic: 10_000n,
-    fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, "1 to 280 characters. They never leave this browser until you reveal them.")}
+    amountAtomic: setWitnessStone.sale.priceAtomic,
+    fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, `1 to ${wordsMaximum} characters. They never leave this browser until you reveal them.`)}
       <p class="ask">
         <label for="stone-kind">What they are</label
         ><select class="field" id="stone-kind" data-body="kind">
-          ${kinds.map((kind) => html`<option>${kind}</option>`)}
+          ${StoneKind.literals.map((kind) => html`<option>${kind}</option>`)}
         </select>
       </p>
       <p class="ask">
@@ -214,7 +213,7 @@ export const witness = (view: WitnessView): Page => {
             </section>`
       }
       <section id="set" aria-labelledby="set-title">
-        ${heading("set-title", "Set a stone", "One cent.")}
+        ${heading("set-title", "Set a stone", `${capitalized(priceWords(setWitnessStone.sale))}.`)}
         ${payment.enabled ? html`<div class="beside">${setForm(view)}${aside}</div>` : notConfigured(payment)}
       </section>
       <div class="pair">

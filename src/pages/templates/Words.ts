@@ -1,4 +1,7 @@
 /** Times, names and numbers as a reader says them. */
+import { priceUsd } from "../../../schema/payments/Payment.ts"
+import type { Sale } from "../../../schema/payments/Sale.ts"
+import { centsOf } from "../../../schema/payments/Usdc.ts"
 import { timeWords } from "../../web/v2/durations.ts"
 import { html, type Html } from "../../platform/Html.ts"
 
@@ -32,6 +35,18 @@ export const count = (number: number, one: string, many: string = `${one}s`) =>
 
 /** Dollars and cents of a number of cents. */
 export const dollars = (cents: number) => `$${(cents / 100).toLocaleString("en-US", { minimumFractionDigits: 2 })}`
+
+const smallNumbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"] as const
+
+/** A price in words: `one cent`; in figures where it is more than a few cents. */
+export const priceWords = ({ priceAtomic }: Sale): string => {
+  const cents = Number(centsOf(priceAtomic))
+  const number = smallNumbers[cents]
+  return number === undefined ? priceUsd(priceAtomic) : `${number} ${cents === 1 ? "cent" : "cents"}`
+}
+
+/** The same words at the beginning of a sentence. */
+export const capitalized = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 
 /** The two ends of an address or a hash; the whole of it is in the title. */
 export const short = (hex: string): Html => {

@@ -4,6 +4,7 @@ import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { Challenge as Protocol } from "mppx"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { timestampOf } from "../../platform/Time.ts"
+import { centAtomic } from "../../../schema/payments/Usdc.ts"
 import type { SoldAct } from "../PaidAct.ts"
 import { type CardPayment, centsOf } from "../Payment.ts"
 import { PaymentRejected } from "../PaymentRejected.ts"
@@ -33,7 +34,7 @@ const leastCents = 50n
 
 /** Whether an act can be sold for a card at all. */
 export const isForCards = ({ cards, priceAtomic }: SoldAct) =>
-  cards === true && priceAtomic % 10_000n === 0n && centsOf(priceAtomic) >= leastCents
+  cards === true && priceAtomic % centAtomic === 0n && centsOf(priceAtomic) >= leastCents
 
 const reject = (reason: string, message: string) =>
   new PaymentRejected({ reason, message: `${message} Nothing was charged.` })

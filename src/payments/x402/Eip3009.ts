@@ -3,6 +3,7 @@ import { Option } from "effect"
 import { encodeEventTopics, encodeFunctionData, type Hex, isAddressEqual, parseAbi } from "viem"
 import { parseErc6492Signature } from "viem/utils"
 import type { Address } from "../../../schema/Common.ts"
+import { multicall3 } from "../../../schema/payments/Usdc.ts"
 import { inLowerCase } from "../Hex.ts"
 
 /** A payer's signed authorization; `value` in atomic USDC, times in Unix seconds. */
@@ -31,9 +32,6 @@ const tokenAbi = parseAbi([
 const multicallAbi = parseAbi([
   "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable returns ((bool success, bytes returnData)[])",
 ])
-
-/** Multicall3 stands at this address on every chain we speak. */
-export const multicall3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
 
 /** The wallet deployment wrapped around a signature of a wallet that does not exist yet (EIP-6492). */
 export interface Deployment {

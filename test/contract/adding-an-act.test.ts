@@ -1,0 +1,196 @@
+/** An act is one endpoint and one behaviour: with these two a whole server sells it, without a word more anywhere. */
+import { assert, layer } from "@effect/vitest"
+import { ExactEvmScheme } from "@x402/evm"
+import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
+import { Effect, Layer, Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { SqlClient } from "effect/sql"
+import { Api } from "../../schema/Api.ts"
+import { AltarRequests, Unknown } from "../../schema/altar/Requests.ts"
+import { SpiritId, SpiritNotFound } from "../../schema/altar/Spirit.ts"
+import { Timestamp, Url, Uuid } from "../../schema/Common.ts"
+import { settledAct } from "../../schema/payments/Act.ts"
+import { paidErrors, paidHeaders, settled } from "../../schema/payments/Endpoint.ts"
+import { paid } from "../../schema/payments/Sale.ts"
+import { at, envelope, nothingNow } from "../../schema/Refusal.ts"
+import { paidActs } from "../../src/altar/Acts.ts"
+import * as PaidRoutes from "../../src/altar/PaidRoutes.ts"
+import * as Fallbacks from "../../src/http/Fallbacks.ts"
+import { actsByName, paidAct, PaidActs } from "../../src/payments/PaidAct.ts"
+import { now } from "../../src/platform/Time.ts"
+import { PublicUrl } from "../../src/platform/PublicUrl.ts"
+import * as Server from "../../src/Server.ts"
+import { newFaults } from "../support/Hearing.ts"
+import { call, connect } from "../support/McpClient.ts"
+import { ask, newKey, newPayer, post, World, layer as world } from "../support/World.ts"
+
+// What would stand in schema/altar/Bell.ts.
+
+const BellBody = Schema.Struct({
+  tone: Schema.Literals(["low", "high"]).annotate({ description: "How it sounds.", examples: ["low"] }),
+}).annotate({ identifier: "BellBody", description: "How a bell is rung.", examples: [{ tone: "low" }] })
+
+const Bell = Schema.Struct({
+  id: Uuid,
+  permalink: Url,
+  spirit: SpiritId,
+  tone: BellBody.fields.tone,
+  rungAt: Timestamp,
+}).annotate({ identifier: "Bell", description: "A bell that was rung, once for each spirit and tone." })
+
+class AlreadyRung extends Schema.Error<AlreadyRung>("AlreadyRung")(
+  envelope("already_rung", `This bell has been rung; choose another spirit or tone. ${nothingNow}`),
+  at(409, "The bell of this spirit and tone was rung."),
+) {}
+
+const ringBell = paid(
+  HttpApiEndpoint.post("ringBell", "/api/bells/:familiarId", {
+    params: { familiarId: SpiritId },
+    headers: paidHeaders,
+    payload: BellBody,
+    success: settled(settledAct(Bell).annotate({ identifier: "BellSettled", description: "A settled bell." })),
+    error: [...paidErrors, SpiritNotFound, AlreadyRung],
+  }).annotate(Unknown, () => new SpiritNotFound({})),
+  {
+    priceAtomic: 20_000n,
+    description: "One stroke of a spirit's bell",
+    parameter: "spirit-id",
+    title: "Ring a bell",
+    summary: "Once for each spirit and tone.",
+  },
+)
+
+class BellsGroup extends HttpApiGroup.make("bells").add(ringBell).middleware(AltarRequests) {}
+
+// What would stand in src/altar/bells/Bells.ts, with its migration.
+
+const bells = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const publicUrl = yield* PublicUrl
+  yield* Effect.orDie(sql`CREATE TABLE bells (id uuid PRIMARY KEY, spirit text NOT NULL, tone text NOT NULL)`)
+  return paidAct(ringBell, {
+    claims: ({ familiarId, tone }) => ({ slots: [`bell:${familiarId}:${tone}`] }),
+    conflict: () => new AlreadyRung({}),
+    record: Effect.fn("Bells.record")(function* (paid) {
+      const rungAt = yield* now
+      const rung = paid.map(({ id, input: { familiarId: spirit, tone } }) => ({ id, spirit, tone }))
+      yield* Effect.forEach(rung, (bell) => sql`INSERT INTO bells ${sql.insert(bell)}`, { discard: true })
+      return rung.map((bell) => ({
+        record: { ...bell, permalink: `${publicUrl}/acts/${bell.id}`, rungAt },
+        path: `/acts/${bell.id}`,
+        agentName: null,
+        at: rungAt,
+      }))
+    }),
+  })
+})
+
+// What would be one line in schema/altar/Sales.ts and one in src/altar/Acts.ts.
+
+const contract = Api.add(BellsGroup)
+
+const house: Server.House = {
+  routes: Server.routesOf(contract).pipe(Layer.provide([Server.handlers, PaidRoutes.routes(BellsGroup)])),
+  fallbacks: Fallbacks.layer(contract),
+  acts: Layer.effect(
+    PaidActs,
+    Effect.zipWith(PaidActs, bells, (altar, bell) => actsByName([...altar.values(), bell])),
+  ).pipe(Layer.provide(paidActs)),
+}
+
+layer(world({}, house), { excludeTestServices: true })("a new act", (it) => {
+  it.effect("is sold to the reference client once, replayed, and refused to the next", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const at = `${url}/api/bells/moss-hare`
+      assert.strictEqual((yield* ask(at, { method: "POST" })).status, 402)
+      const buy = (account: Effect.Success<ReturnType<typeof newPayer>>, key: string) =>
+        Effect.promise(async () => {
+          const pay = wrapFetchWithPaymentFromConfig(fetch, {
+            schemes: [{ network: "eip155:*", client: new ExactEvmScheme(account) }],
+          })
+          const response = await pay(at, post({ tone: "low" }, { "idempotency-key": key }))
+          return { status: response.status, text: await response.text() }
+        })
+      const key = newKey()
+      const payer = yield* newPayer()
+      const first = yield* buy(payer, key)
+      assert.strictEqual(first.status, 201, first.text)
+      const { record, receipt } = JSON.parse(first.text)
+      assert.deepInclude(record, { spirit: "moss-hare", tone: "low" })
+      assert.strictEqual(receipt.amountAtomic, "20000")
+
+      const again = yield* buy(payer, key)
+      assert.deepStrictEqual(again, { status: 200, text: first.text.replace(/false\}$/u, "true}") })
+      const other = yield* buy(yield* newPayer(), newKey())
+      assert.deepStrictEqual([other.status, JSON.parse(other.text).code], [409, "already_rung"])
+
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`SELECT spirit, tone FROM bells`, [{ spirit: "moss-hare", tone: "low" }])
+      const listed = yield* ask(`${url}/api/acts`)
+      assert.deepInclude(JSON.parse(listed.text).acts[0], { act: "ringBell", record })
+      // The written document knows the altar's own records alone; the one this server publishes knows the bell's, too.
+      const faults = yield* Effect.promise(newFaults)
+      assert.isTrue(faults.every((fault) => fault.startsWith("GET /api/acts 200: body: /acts/0/record must")))
+    }),
+  )
+
+  it.effect("refuses what its contract does not know, in the words of every act", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const wrong = yield* ask(`${url}/api/bells/rain-crow`, post({ tone: "loud" }, { "idempotency-key": newKey() }))
+      assert.deepStrictEqual([wrong.status, wrong.json["code"]], [400, "bad_request"])
+      const nobody = yield* ask(`${url}/api/bells/no-such-spirit`, { method: "POST" })
+      assert.deepStrictEqual([nobody.status, nobody.json["code"]], [404, "spirit_not_found"])
+      const read = yield* ask(`${url}/api/bells/rain-crow`)
+      assert.deepStrictEqual([read.status, read.headers.get("allow")], [405, "OPTIONS, POST"])
+    }),
+  )
+
+  it.effect("is named wherever acts are named", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const document = JSON.parse((yield* ask(`${url}/openapi.json`)).text)
+      const operation = document.paths["/api/bells/{familiarId}"].post
+      assert.strictEqual(operation.operationId, "ringBell")
+      const bell = { $ref: "#/components/schemas/Bell" }
+      assert.deepInclude(document.components.schemas.Act.properties.record.anyOf, bell)
+      assert.strictEqual(operation.summary, "Ring a bell (0.02 USD)")
+      assert.strictEqual(operation["x-payment-info"].price.amount, "0.02")
+
+      const { actions, buyerSpendPolicy } = JSON.parse((yield* ask(`${url}/.well-known/agent.json`)).text)
+      assert.deepStrictEqual(actions.at(-1), {
+        name: "ringBell",
+        action: "ringBell",
+        description: "One stroke of a spirit's bell",
+        route: "POST /api/bells/{spirit-id}",
+        example: `${url}/api/bells/moss-hare`,
+        priceUsd: "$0.02",
+        amountAtomic: "20000",
+      })
+      assert.deepInclude(buyerSpendPolicy.perAction.at(-1), { action: "ringBell", amountAtomic: "20000" })
+      const { resources } = JSON.parse((yield* ask(`${url}/.well-known/x402`)).text)
+      const sold = resources.filter(({ url: one }: { readonly url: string }) => one.includes("/api/bells/"))
+      assert.strictEqual(sold.length, 24)
+      assert.include(
+        (yield* ask(`${url}/llms.txt`)).text,
+        "| `ringBell` | `POST /api/bells/{spirit-id}` | $0.02 | `20000` | One stroke of a spirit's bell |",
+      )
+      assert.include((yield* ask(`${url}/docs`)).text, "ringBell")
+    }),
+  )
+
+  it.effect("has a kit that pays", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const mcp = yield* connect(`${url}/mcp`)
+      const kit = yield* call(mcp, "buy_kit", { action: "ringBell", spirit: "rain-crow", tone: "high" })
+      assert.isFalse(kit.isError, kit.text)
+      const { challenge, complete, price, request } = JSON.parse(kit.text)
+      assert.deepStrictEqual([complete, price], [true, { usd: "$0.02", amountAtomic: "20000" }])
+      assert.deepStrictEqual([request.url, request.body], [`${url}/api/bells/rain-crow`, { tone: "high" }])
+      const asked = yield* ask(request.url, post(request.body, { "idempotency-key": newKey() }))
+      assert.deepStrictEqual(JSON.parse(asked.text).challenge, challenge)
+    }),
+  )
+})
