@@ -177,22 +177,24 @@ describe("a charge that was not made, because the processor", { concurrent: true
     }).pipe(Effect.provide(carded())),
   )
 
-  it.live("keeps its own server error under the key, stays open until no charge is certain, and then frees everything", () =>
-    Effect.gen(function* () {
-      const { bank, first, purchase } = yield* suffer("error500Before")
-      assertPending(purchase, first)
-      yield* bank.calm
-      assertPending(purchase, yield* reconcile(purchase))
-      yield* hoursPass(purchase, 20)
-      const { charges } = bank.asked()
-      assertPending(purchase, yield* reconcile(purchase))
-      yield* hoursPass(purchase, 4)
-      assertPending(purchase, yield* reconcile(purchase))
-      yield* aSweepLater(purchase)
-      assert.strictEqual((yield* reconcile(purchase)).json["reason"], "card_never_charged")
-      assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
-      yield* assertFailed(purchase, "card_never_charged")
-    }).pipe(Effect.provide(carded())),
+  it.live(
+    "keeps its own server error under the key, stays open until no charge is certain, and then frees everything",
+    () =>
+      Effect.gen(function* () {
+        const { bank, first, purchase } = yield* suffer("error500Before")
+        assertPending(purchase, first)
+        yield* bank.calm
+        assertPending(purchase, yield* reconcile(purchase))
+        yield* hoursPass(purchase, 20)
+        const { charges } = bank.asked()
+        assertPending(purchase, yield* reconcile(purchase))
+        yield* hoursPass(purchase, 4)
+        assertPending(purchase, yield* reconcile(purchase))
+        yield* aSweepLater(purchase)
+        assert.strictEqual((yield* reconcile(purchase)).json["reason"], "card_never_charged")
+        assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
+        yield* assertFailed(purchase, "card_never_charged")
+      }).pipe(Effect.provide(carded())),
   )
 
   it.live("refuses the token, ends at once", () =>

@@ -147,33 +147,35 @@ describe("a settled transfer", { concurrent: true }, () => {
     }).pipe(Effect.provide(sweeper)),
   )
 
-  it.live("that is gone for good is marked lost, its row stays, and the health fails until an operator acknowledges it", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const bought = yield* buy
-      yield* Purchase.takeBack(1)
-      yield* mine(4)
-      // It could still be brought back: nothing is lost before its authorization has ended.
-      yield* looked(1)
-      assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      assert.strictEqual((yield* health).status, 200)
-      yield* Purchase.outlive
-      assert.deepStrictEqual(yield* becomes(bought, "lost"), { ...bought.receipt, finality: "lost" })
-      const failing = yield* health
-      assert.strictEqual(failing.status, 503)
-      assert.deepInclude(failing.json, { ok: false })
-      assert.deepStrictEqual(failing.json["payments"], {
-        enabled: true,
-        state: "failing",
-        pending: 0,
-        settlement: "ok",
-      })
-      assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
-      yield* assertKept(bought)
-      yield* sql`UPDATE payment_attempts SET acknowledged_at = now() WHERE finality = 'lost'`
-      assert.strictEqual((yield* health).status, 200)
-      assert.strictEqual((yield* readAct(bought)).finality, "lost")
-    }).pipe(Effect.provide(sweeper)),
+  it.live(
+    "that is gone for good is marked lost, its row stays, and the health fails until an operator acknowledges it",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const bought = yield* buy
+        yield* Purchase.takeBack(1)
+        yield* mine(4)
+        // It could still be brought back: nothing is lost before its authorization has ended.
+        yield* looked(1)
+        assert.strictEqual((yield* readAct(bought)).finality, "pending")
+        assert.strictEqual((yield* health).status, 200)
+        yield* Purchase.outlive
+        assert.deepStrictEqual(yield* becomes(bought, "lost"), { ...bought.receipt, finality: "lost" })
+        const failing = yield* health
+        assert.strictEqual(failing.status, 503)
+        assert.deepInclude(failing.json, { ok: false })
+        assert.deepStrictEqual(failing.json["payments"], {
+          enabled: true,
+          state: "failing",
+          pending: 0,
+          settlement: "ok",
+        })
+        assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
+        yield* assertKept(bought)
+        yield* sql`UPDATE payment_attempts SET acknowledged_at = now() WHERE finality = 'lost'`
+        assert.strictEqual((yield* health).status, 200)
+        assert.strictEqual((yield* readAct(bought)).finality, "lost")
+      }).pipe(Effect.provide(sweeper)),
   )
 
   it.live("that is gone for good is logged as one error, however many servers sweep", () =>
