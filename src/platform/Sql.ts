@@ -162,7 +162,7 @@ export const readable = <A, R>(rows: ReadonlyArray<unknown>, read: (row: unknown
     Effect.forEach(rows, (row) =>
       read(row).pipe(
         Effect.asSome,
-        Effect.catchDefect((defect) => Effect.as(Effect.logError("A row was left out", defect), Option.none<A>())),
+        Effect.catchCause((cause) => Effect.as(Effect.logError("A row was left out", cause), Option.none<A>())),
       ),
     ),
     Array.getSomes,

@@ -59,20 +59,16 @@ export const verdictColumns: ReadonlyArray<string> = [
   "doubted_reason, doubted_at, (extract(epoch FROM now() - doubted_at) * 1000)::float8 AS doubt_age",
 ]
 
-const VerdictRow = Schema.Union([
-  Schema.Struct({ doubtedReason: Schema.Null }),
-  Schema.Struct({ doubtedReason: Schema.String, doubtedAt: Schema.Date, doubtAge: Schema.Finite }),
-])
-
-const readVerdictRow = rowReader("payment_attempts", VerdictRow)
+const readReason = rowReader("payment_attempts", Schema.Struct({ doubtedReason: Schema.NullOr(Schema.String) }))
+const readTimes = rowReader("payment_attempts", Schema.Struct({ doubtedAt: Schema.Date, doubtAge: Schema.Finite }))
 
 /** The verdict in a row of `payment_attempts`. */
-export const readVerdict = (row: unknown): Effect.Effect<FailureVerdict | null> =>
-  Effect.map(readVerdictRow(row), (verdict) =>
-    verdict.doubtedReason === null
-      ? null
-      : { reason: verdict.doubtedReason, at: verdict.doubtedAt.toISOString(), ageMillis: verdict.doubtAge },
-  )
+export const readVerdict = Effect.fnUntraced(function* (row: unknown): Effect.fn.Return<FailureVerdict | null> {
+  const { doubtedReason: reason } = yield* readReason(row)
+  if (reason === null) return null
+  const { doubtAge: ageMillis, doubtedAt } = yield* readTimes(row)
+  return { reason, at: doubtedAt.toISOString(), ageMillis }
+})
 
 /** SQL that sets the verdict of an inquiry, and keeps the time of one that said the same before. */
 export const setVerdict = (sql: SqlClient.SqlClient, reason: string | null) =>

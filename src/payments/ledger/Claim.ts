@@ -92,12 +92,12 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
           WITH payer AS (
             INSERT INTO payment_payers AS p (name) SELECT ${paid.payer}::text WHERE ${attempt.balance !== undefined}::boolean
             ON CONFLICT (name) DO UPDATE SET name = p.name RETURNING name
-          ), purse AS MATERIALIZED (
+          ), balance AS MATERIALIZED (
             ${fits}
           ), drawn AS (
             INSERT INTO payment_pools AS p (name, drawn, highest)
             SELECT ${pool}::text, 1, 1 WHERE ${pool}::text IS NOT NULL AND ${claims.pool?.capacity ?? 0}::int > 0
-              AND (SELECT fits FROM purse)
+              AND (SELECT fits FROM balance)
             ON CONFLICT (name) DO UPDATE SET
               drawn = CASE WHEN cardinality(p.released) > 0 THEN p.released[1] ELSE p.highest + 1 END,
               highest = CASE WHEN cardinality(p.released) > 0 THEN p.highest ELSE p.highest + 1 END,
@@ -115,7 +115,7 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
               ${paid.signature}, ${attempt.payload}, ${paid.fromBlock}::bigint, ${paid.transaction}::text, ${pool}::text,
               (SELECT drawn FROM drawn), 'pending', ${timestampOf(attempt.acceptedAtMillis)}::timestamptz,
               ${timestampOf(attempt.acceptedAtMillis + attempt.leaseMillis)}::timestamptz
-            WHERE (SELECT fits FROM purse) AND (${pool}::text IS NULL OR EXISTS (SELECT 1 FROM drawn))
+            WHERE (SELECT fits FROM balance) AND (${pool}::text IS NULL OR EXISTS (SELECT 1 FROM drawn))
             RETURNING ${columns}
           ), held AS (
             INSERT INTO payment_claims (name, attempt_id)
