@@ -58,6 +58,9 @@ const isSettled = Schema.is(
 const anyAnswer = (body: unknown): Effect.Effect<Settled, Schema.SchemaError> =>
   isSettled(body) ? Effect.succeed(body) : Schema.decodeUnknownEffect(Schema.Never)(body)
 
+/** Nobody answered, and why. */
+class Silence extends Schema.TaggedError<Silence>()("Silence", { reason: Schema.String }) {}
+
 /** What the loop below needs to know of a purchase that may have been begun long ago. */
 type Followed<Answer> = Pick<Order<Answer>, "answer"> & { readonly price?: Order<Answer>["price"] }
 
@@ -77,11 +80,14 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
   const ask = (exchange: (exchange: Exchange) => Promise<Reply>): Effect.Effect<Outcome> =>
     Effect.tryPromise({
       try: (signal) => exchange((url, init) => request(url, { ...init, redirect: "error", signal })),
-      catch: (error) => error,
+      catch: (error) => new Silence({ reason: reasonOf(error) }),
     }).pipe(
       Effect.timeout("2 minutes"),
       Effect.match({
-        onFailure: (error): Outcome => ({ tag: "silent", reason: reasonOf(error) }),
+        onFailure: (error): Outcome => ({
+          tag: "silent",
+          reason: error._tag === "Silence" ? error.reason : reasonOf(error),
+        }),
         onSuccess: readOutcome,
       }),
     )
