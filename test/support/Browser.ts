@@ -12,6 +12,7 @@ import {
   type Response,
 } from "playwright-core"
 import { inject } from "vitest"
+import { isDocumented } from "./Contract.ts"
 import { fileOf } from "./Keeping.ts"
 import { patience } from "./Patience.ts"
 import { from, layer as rooms, newAddress } from "./Rooms.ts"
@@ -101,7 +102,10 @@ export const visit = Effect.fnUntraced(function* (
   page.on("request", (request) => {
     if (!request.url().startsWith(url) && !request.url().startsWith("data:")) complaints.push(request.url())
   })
-  page.on("response", (response) => judgeLater(heardIn(response)))
+  page.on("response", (response) => {
+    // Reading back every script and drawing would cost more than showing the page does.
+    if (isDocumented({ method: response.request().method(), url: response.url() })) judgeLater(heardIn(response))
+  })
   yield* Effect.promise(() => page.goto(`${url}${path}`, { waitUntil: "load" }))
   const visitor: Visitor = { page, url, address, complaints }
   return visitor
