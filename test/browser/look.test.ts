@@ -7,7 +7,11 @@ import { from, newAddress, newRoom, send } from "../support/Rooms.ts"
 import { patience } from "../support/Patience.ts"
 import { ask, World } from "../support/World.ts"
 
-const looks: ReadonlyArray<Look> = [...looksOf(320, 1440), { width: 800, colorScheme: "light", forcedColors: "active" }]
+const looks: ReadonlyArray<Look> = [
+  ...looksOf(320).map((look) => ({ ...look, height: 700 })),
+  ...looksOf(1440),
+  { width: 800, colorScheme: "light", forcedColors: "active" },
+]
 
 const judge = (page: Page, state: string) => looksWell(page, looks, state, state)
 

@@ -132,6 +132,7 @@ export const isAccessible = async (page: Page, state: string) => {
 /** How a page is looked at: what decides about its look beside the page itself. */
 export interface Look {
   readonly width: number
+  readonly height?: number
   readonly colorScheme: "light" | "dark"
   readonly forcedColors?: "active"
 }
@@ -145,9 +146,9 @@ export const looksOf = (...widths: ReadonlyArray<number>): ReadonlyArray<Look> =
  * style sheets know of looks, so that a page need not be opened anew for each.
  */
 export const looksWell = async (page: Page, looks: ReadonlyArray<Look>, state: string, name: string) => {
-  for (const { width, ...media } of looks) {
+  for (const { height = 900, width, ...media } of looks) {
     const look = `${"forcedColors" in media ? "forced" : media.colorScheme}-${width}`
-    await page.setViewportSize({ width, height: 900 })
+    await page.setViewportSize({ width, height })
     await page.emulateMedia({ forcedColors: null, ...media })
     await isAccessible(page, `${state}, ${look}`)
     const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
