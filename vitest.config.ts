@@ -1,5 +1,6 @@
 /** Tests run against a real PostgreSQL, a real chain and a real browser. */
 import { availableParallelism } from "node:os"
+import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import LongestFirst from "./test/support/LongestFirst.ts"
 import { patience } from "./test/support/Patience.ts"
@@ -16,7 +17,10 @@ export default defineConfig({
     silent: "passed-only",
     reporters: ["default", "./test/support/Reporter.ts"],
     sequence: { sequencer: LongestFirst },
-    coverage: { include: ["src/**", "schema/**"], reporter: ["text", "html"] },
+    coverage: {
+      include: ["src/**/*.ts", "schema/**/*.ts"],
+      reporter: ["text", "html", fileURLToPath(new URL("test/support/Unreached.ts", import.meta.url))],
+    },
     projects: [
       { extends: true, test: { name: "fast", include: [fast], testTimeout: patience(60) } },
       {

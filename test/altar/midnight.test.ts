@@ -1,8 +1,9 @@
 /** What happens at UTC midnight, on a clock the test holds still: slots keep their day, ceilings start anew, candles end. */
 import { assert, layer } from "@effect/vitest"
-import { Clock, Context, Duration, Effect, Fiber, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Fiber, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "../support/Patience.ts"
 import {
   ask,
   chainClient,
@@ -78,7 +79,10 @@ layer(held, { excludeTestServices: true })("at UTC midnight", (it) => {
       yield* Effect.promise(() => chain.setAutomine(false))
       const buying = yield* Effect.forkChild(buy("/api/prayers/moss-hare", prayer, midnight - 1))
       // The faucet needs a block of its own before the payer can pay.
-      yield* Effect.sleep("100 millis")
+      yield* Effect.promise(() => chain.getTxpoolStatus()).pipe(
+        Effect.repeat({ until: ({ pending }) => pending > 0, schedule: Schedule.spaced("20 millis") }),
+        Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("the faucet sent nothing") }),
+      )
       yield* Effect.promise(() => chain.mine({ blocks: 1 }))
       const first = yield* Fiber.join(buying)
       assert.strictEqual(first.answer.status, 202, first.answer.text)

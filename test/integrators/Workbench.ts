@@ -74,8 +74,8 @@ export const close = (path: string) => rm(path, { recursive: true, force: true }
 const strict = ["--noEmit", "--strict", "--noUncheckedIndexedAccess"]
 const modern = ["--target", "es2024", "--module", "nodenext", "--allowImportingTsExtensions", "--skipLibCheck"]
 
-/** TypeScript 5 over a program and all that it imports; empty when it has nothing to say. */
-export const complaints = async (cwd: string, program: string) => {
-  const { stdout } = await tool("tsc", [...strict, ...modern, program], cwd)
+/** TypeScript 5 over programs and all that they import, read once; empty when it has nothing to say. */
+export const complaints = async (cwd: string, programs: ReadonlyArray<string>) => {
+  const { stdout } = await tool("tsc", [...strict, ...modern, ...programs], cwd)
   return stdout
 }

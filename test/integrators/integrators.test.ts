@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { vi } from "vitest"
 import { ListedStone } from "../../schema/altar/Witness.ts"
@@ -86,76 +86,93 @@ const generate = Effect.fnUntraced(function* (program: (typeof programs)[number]
   assert.strictEqual(code, 0, stdout + stderr)
 })
 
-const compiled = (folder: string, program: string) => Effect.promise(() => Workbench.complaints(folder, program))
+/** What TypeScript says of programs beside what they import. */
+const generated = Effect.fnUntraced(function* (folder: string, input: string, all: ReadonlyArray<string>) {
+  for (const program of programs) yield* generate(program, folder, input)
+  return yield* Effect.promise(() => Workbench.complaints(folder, all))
+})
 
 const decodeStone = Schema.decodeUnknownEffect(ListedStone)
 
-layer(sandbox(), { excludeTestServices: true })("clients generated from the served document", (it) => {
-  const funded = Effect.gen(function* () {
-    const key = generatePrivateKey()
-    const { address } = privateKeyToAccount(key)
-    yield* (yield* LocalChain).fund(address, 1_000_000n)
-    return { key, payer: address.toLowerCase() }
-  })
-
-  /** Runs a type-checked program as an agent with money of its own, and finds on the server what it tells. */
-  const proves = Effect.fnUntraced(function* (program: string) {
-    const { url } = yield* World
-    const { key, payer } = yield* funded
-    assert.strictEqual(yield* compiled(bench, program), "")
-    const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, [program, url, key]))
-    assert.strictEqual(code, 0, stderr)
-    const told: Told = JSON.parse(stdout)
-    assert.deepInclude(told, { payer, replayed: true, pixels: 768, offered: "10000", signals: ["Wren: Set."] })
-    const stone = yield* decodeStone((yield* ask(`${url}/api/witness/${told.stone}`)).json["stone"])
-    const { commitment, sequence, transaction } = told
-    assert.deepInclude(stone, { commitment, sequence, transaction, payer, kind: "promise" })
-    assert.strictEqual(stone.reveal?.text, told.revealed)
-  })
-
-  it.effect("openapi-typescript and openapi-fetch", () =>
+/** Generated from the served document and compiled once for all programs: that takes longer than running them. */
+class Clients extends Context.Service<Clients, { readonly complaints: string }>()("test/Clients") {
+  static readonly layer = Layer.effect(
+    Clients,
     Effect.gen(function* () {
       const { url } = yield* World
-      yield* generate("openapi-fetch.ts", bench, `${url}/openapi.json`)
-      yield* proves("openapi-fetch.ts")
+      return { complaints: yield* generated(bench, `${url}/openapi.json`, [...programs, "stone.ts"]) }
     }),
   )
+}
 
-  it.effect("the program of the guide", () =>
-    Effect.gen(function* () {
+const world = Clients.layer.pipe(Layer.provideMerge(sandbox()))
+
+layer(world, { excludeTestServices: true, timeout: patience(300) })(
+  "clients generated from the served document",
+  (it) => {
+    const compiles = Effect.map(Clients, ({ complaints }) => assert.strictEqual(complaints, ""))
+
+    const funded = Effect.gen(function* () {
+      const key = generatePrivateKey()
+      const { address } = privateKeyToAccount(key)
+      yield* (yield* LocalChain).fund(address, 1_000_000n)
+      return { key, payer: address.toLowerCase() }
+    })
+
+    /** Runs a type-checked program as an agent with money of its own, and finds on the server what it tells. */
+    const proves = Effect.fnUntraced(function* (program: string) {
       const { url } = yield* World
-      yield* generate("openapi-fetch.ts", bench, `${url}/openapi.json`)
-      assert.strictEqual(yield* compiled(bench, "stone.ts"), "")
-      const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["stone.ts"], { ALTAR: url }))
+      const { key, payer } = yield* funded
+      yield* compiles
+      const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, [program, url, key]))
       assert.strictEqual(code, 0, stderr)
-      const [line, words] = stdout.split("\n")
-      assert.match(line ?? "", /^\d+ http:\/\/127\.0\.0\.1:\d+\/witness\/[0-9a-f-]{36} 0x[0-9a-f]{64}$/u)
-      assert.strictEqual(words, "The heron will return by May.")
-    }),
-  )
+      const told: Told = JSON.parse(stdout)
+      assert.deepInclude(told, { payer, replayed: true, pixels: 768, offered: "10000", signals: ["Wren: Set."] })
+      const stone = yield* decodeStone((yield* ask(`${url}/api/witness/${told.stone}`)).json["stone"])
+      const { commitment, sequence, transaction } = told
+      assert.deepInclude(stone, { commitment, sequence, transaction, payer, kind: "promise" })
+      assert.strictEqual(stone.reveal?.text, told.revealed)
+    })
 
-  it.effect("@hey-api/openapi-ts", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      yield* generate("hey-api.ts", bench, `${url}/openapi.json`)
-      const client = yield* Effect.promise(() => readFile(join(bench, "altar/client.gen.ts"), "utf8"))
-      assert.include(client, url, "the client asks the server of its document")
-      yield* proves("hey-api.ts")
-    }),
-  )
+    it.effect("openapi-typescript and openapi-fetch", () => proves("openapi-fetch.ts"))
 
-  it.effect("do not build once the document loses a name", () =>
-    Effect.gen(function* () {
-      const acquire = Effect.promise(Workbench.open)
-      const folder = yield* Effect.acquireRelease(acquire, (path) => Effect.promise(() => Workbench.close(path)))
-      const worse = JSON.parse(readFileSync(document, "utf8"))
-      worse.components.schemas.SpiritId.enum.pop()
-      const input = join(folder, "worse.json")
-      yield* Effect.promise(() => writeFile(input, JSON.stringify(worse)))
-      for (const program of programs) {
-        yield* generate(program, folder, input)
-        assert.match(yield* compiled(folder, program), /^\S+\.ts\(\d+,\d+\): error TS2345/u, program)
-      }
-    }),
-  )
-})
+    it.effect("the program of the guide", () =>
+      Effect.gen(function* () {
+        const { url } = yield* World
+        yield* compiles
+        const { code, stderr, stdout } = yield* Effect.promise(() =>
+          Workbench.node(bench, ["stone.ts"], { ALTAR: url }),
+        )
+        assert.strictEqual(code, 0, stderr)
+        const [line, words] = stdout.split("\n")
+        assert.match(line ?? "", /^\d+ http:\/\/127\.0\.0\.1:\d+\/witness\/[0-9a-f-]{36} 0x[0-9a-f]{64}$/u)
+        assert.strictEqual(words, "The heron will return by May.")
+      }),
+    )
+
+    it.effect("@hey-api/openapi-ts", () =>
+      Effect.gen(function* () {
+        const { url } = yield* World
+        const client = yield* Effect.promise(() => readFile(join(bench, "altar/client.gen.ts"), "utf8"))
+        assert.include(client, url, "the client asks the server of its document")
+        yield* proves("hey-api.ts")
+      }),
+    )
+
+    it.effect("do not build once the document loses a name", () =>
+      Effect.gen(function* () {
+        const acquire = Effect.promise(Workbench.open)
+        const folder = yield* Effect.acquireRelease(acquire, (path) => Effect.promise(() => Workbench.close(path)))
+        const worse = JSON.parse(readFileSync(document, "utf8"))
+        worse.components.schemas.SpiritId.enum.pop()
+        const input = join(folder, "worse.json")
+        yield* Effect.promise(() => writeFile(input, JSON.stringify(worse)))
+        const errors = (yield* generated(folder, input, programs)).split("\n")
+        for (const program of programs) {
+          const first = errors.find((line) => line.startsWith(`${program}(`)) ?? ""
+          assert.match(first, /^\S+\.ts\(\d+,\d+\): error TS2345/u, program)
+        }
+      }),
+    )
+  },
+)

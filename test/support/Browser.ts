@@ -1,7 +1,8 @@
 /** A real browser beside a real server: every visitor has an address, a memory and a list of complaints of its own. */
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
 import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
-import axe from "axe-core"
 import { Context, Effect, Exit, Layer } from "effect"
 import {
   type Browser as Chromium,
@@ -12,6 +13,7 @@ import {
   type Response,
 } from "playwright-core"
 import { inject } from "vitest"
+import { isDocumented } from "./Contract.ts"
 import { fileOf } from "./Keeping.ts"
 import { patience } from "./Patience.ts"
 import { from, layer as rooms, newAddress } from "./Rooms.ts"
@@ -101,7 +103,10 @@ export const visit = Effect.fnUntraced(function* (
   page.on("request", (request) => {
     if (!request.url().startsWith(url) && !request.url().startsWith("data:")) complaints.push(request.url())
   })
-  page.on("response", (response) => judgeLater(heardIn(response)))
+  page.on("response", (response) => {
+    // Reading back every script and drawing would cost more than showing the page does.
+    if (isDocumented({ method: response.request().method(), url: response.url() })) judgeLater(heardIn(response))
+  })
   yield* Effect.promise(() => page.goto(`${url}${path}`, { waitUntil: "load" }))
   const visitor: Visitor = { page, url, address, complaints }
   return visitor
@@ -110,15 +115,46 @@ export const visit = Effect.fnUntraced(function* (
 /** Steps of a visitor, in the browser's own tongue. */
 export const steps = (run: () => Promise<void>) => Effect.promise(run)
 
+/** Half as long as the one that is meant to be read; it crosses to the browser once for each page. */
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
 /** No violation of WCAG 2.2 AA or of axe's best practices in what is shown now; needs a context with `bypassCSP`. */
 export const isAccessible = async (page: Page, state: string) => {
-  await page.evaluate(axe.source)
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe)
   const found = await page.evaluate(async () => {
     const { violations }: { violations: ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }> } =
       await Reflect.get(window, "axe").run(document, { resultTypes: ["violations"] })
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
   })
   assert.deepStrictEqual(found, [], state)
+}
+
+/** How a page is looked at: what decides about its look beside the page itself. */
+export interface Look {
+  readonly width: number
+  readonly height?: number
+  readonly colorScheme: "light" | "dark"
+  readonly forcedColors?: "active"
+}
+
+/** A phone and a desk, by day and by night. */
+export const looksOf = (...widths: ReadonlyArray<number>): ReadonlyArray<Look> =>
+  widths.flatMap((width) => (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })))
+
+/**
+ * In each look, one after another: nothing is wider than the window, and nothing is wrong for a screen reader. Only
+ * style sheets know of looks, so that a page need not be opened anew for each.
+ */
+export const looksWell = async (page: Page, looks: ReadonlyArray<Look>, state: string, name: string) => {
+  for (const { height = 900, width, ...media } of looks) {
+    const look = `${"forcedColors" in media ? "forced" : media.colorScheme}-${width}`
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ forcedColors: null, ...media })
+    await isAccessible(page, `${state}, ${look}`)
+    const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    assert.isAtMost(excess, 0, `${state}, ${look}: wider than ${width} pixels`)
+    await picture(page, `${name}-${look}`)
+  }
 }
 
 /** Pictures for human eyes: kept in this folder when it is named, as drawing a whole page costs more than judging it. */

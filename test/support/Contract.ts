@@ -84,18 +84,28 @@ const decodable = (path: string) => {
   }
 }
 
+/** The documented operation that a request asks for, and where the document has it. */
+const operationOf = ({ method, url }: Pick<Heard, "method" | "url">) => {
+  const { pathname } = new URL(url)
+  const template = decodable(pathname) ? templates.find(({ pattern }) => pattern.test(pathname))?.template : undefined
+  const verb = method.toLowerCase()
+  const operation = template === undefined ? undefined : document.paths[template]?.[verb]
+  return template === undefined || operation === undefined ? undefined : { operation, pathname, template, verb }
+}
+
+/** Whether the document says anything of the answer to such a request. */
+export const isDocumented = (request: Pick<Heard, "method" | "url">): boolean => operationOf(request) !== undefined
+
 /** What an answer has that its document has not, or lacks; nothing for a route that is not of the API. */
 export const faultsOf = (heard: Heard): ReadonlyArray<string> => {
-  const { pathname } = new URL(heard.url)
-  const found = decodable(pathname) ? templates.find(({ pattern }) => pattern.test(pathname)) : undefined
-  const method = heard.method.toLowerCase()
-  const operation = found === undefined ? undefined : document.paths[found.template]?.[method]
-  if (found === undefined || operation === undefined) return []
+  const found = operationOf(heard)
+  if (found === undefined) return []
+  const { operation, pathname, template, verb } = found
   const status = String(heard.status)
   const documented = operation.responses[status]
   const name = `${heard.method.toUpperCase()} ${pathname} ${status}`
   if (documented === undefined) return [`${name}: this status is not documented`]
-  const at = ["paths", found.template, method, "responses", status]
+  const at = ["paths", template, verb, "responses", status]
   return [...headerFaults(at, documented, heard), ...bodyFaults(at, documented, heard)].map(
     (fault) => `${name}: ${fault}`,
   )

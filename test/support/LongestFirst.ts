@@ -4,14 +4,21 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 /** By the time they took on two quiet cores, longest first; what is not named is short. */
 const long = [
-  "test/pack",
+  "test/pack/pack",
+  "test/browser/guide-pages",
   "test/integrators",
+  "test/browser/look",
+  "test/pack",
+  "test/browser/guide",
   "test/browser",
+  "test/cli/buyer",
   "test/crash",
   "test/nix",
   "test/cli",
+  "test/contract/stopping",
   "test/payments/cards-processes",
   "test/payments/faults",
+  "test/payments/used-authorizations",
   "test/buyer",
   "test/payments",
 ]
