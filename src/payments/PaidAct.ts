@@ -67,8 +67,16 @@ export interface SoldAct extends Sale {
 /** What an act may answer before payment: the refusals its endpoint declares, and a request of the wrong form. */
 export type RefusalOf<Endpoint extends PaidEndpoint> = HttpApiEndpoint.Error<Endpoint>["Type"] | BadRequest
 
+/** Who claims something says what is answered when another attempt holds it. */
+type Claiming<Input, Refusal> =
+  | {
+      readonly claims: (input: Input, at: Acceptance) => Claims
+      readonly conflict: (conflict: ClaimConflict) => Refusal
+    }
+  | { readonly claims?: never; readonly conflict?: never }
+
 /** What an act does beyond its contract. `Refusal` charges nothing: 404, 409 and 422 of its own rules. */
-export interface Behaviour<Input, Refusal, By extends Payer = OnChain> {
+export type Behaviour<Input, Refusal, By extends Payer = OnChain> = Claiming<Input, Refusal> & {
   /** The values its path's parameter may have, where the contract does not list them. */
   readonly targets?: ReadonlyArray<string>
   /** The 404 of a path whose parameters have the right form but name nothing. */
@@ -77,9 +85,6 @@ export interface Behaviour<Input, Refusal, By extends Payer = OnChain> {
   readonly refuse?: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal>
   /** Refusals that need a look at the database beyond the claims. */
   readonly check?: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal | SqlError.SqlError>
-  readonly claims?: (input: Input, at: Acceptance) => Claims
-  /** The refusal of a request whose claim another attempt holds. */
-  readonly conflict?: (conflict: ClaimConflict) => Refusal
   /** Writes the records, in order, inside the transaction that settles them. */
   readonly record: (paid: ReadonlyArray<Paid<Input, By>>) => Effect.Effect<ReadonlyArray<Recorded>, RecordError>
 }
