@@ -16,21 +16,21 @@ const oneLine = /^[^\p{Cc}\p{Cs}]*$/u
  * Text that the server writes: one line, at most `maximum` code points. The document says so and the tests hold every
  * answer against it; nothing refuses at run time, because no answer about money is withheld for a long sentence.
  */
-export const said = (example: string, maximum = 500, pattern: RegExp = oneLine) =>
+export const sentence = (example: string, maximum = 500, pattern: RegExp = oneLine) =>
   Schema.String.check(
     Schema.makeFilter(() => true, { toJsonSchema: () => ({ pattern: pattern.source, maxLength: maximum }) }),
   ).annotate({ examples: [example] })
 
 /** A header that the server sends: visible ASCII, at most `maximum` bytes. */
 export const header = (description: string, example: string, maximum = 256) =>
-  said(example, maximum, /^[ -~]*$/u).annotate({ description })
+  sentence(example, maximum, /^[ -~]*$/u).annotate({ description })
 
 /** A header that holds Base64 of JSON. */
 export const base64 = (description: string, example: string) =>
-  said(example, 16_384, /^[A-Za-z0-9+/]+={0,2}$/u).annotate({ description })
+  sentence(example, 16_384, /^[A-Za-z0-9+/]+={0,2}$/u).annotate({ description })
 
 /** A path on this server, or a template of one. */
-export const path = (example: string) => said(example, 200, /^\/[!-~]*$/u)
+export const path = (example: string) => sentence(example, 200, /^\/[!-~]*$/u)
 
 /** A whole number from 0: how many. */
 export const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })).annotate({

@@ -1,13 +1,13 @@
 /** Refusals that any request may meet, whatever it asks for. */
 import { Schema } from "effect"
-import { anyText, listOf, said, upTo } from "./Bounds.ts"
+import { anyText, listOf, sentence, upTo } from "./Bounds.ts"
 import { at, envelope, nothing } from "./Refusal.ts"
 
 export const Issue = Schema.Struct({
-  path: said("commitment", 200, anyText).annotate({
+  path: sentence("commitment", 200, anyText).annotate({
     description: "Where, as a JSON pointer without the leading slash; empty for the whole.",
   }),
-  message: said("Expected a string matching the RegExp ^[0-9a-f]{64}$", 300, anyText),
+  message: sentence("Expected a string matching the RegExp ^[0-9a-f]{64}$", 300, anyText),
 }).annotate({ identifier: "Issue", description: "One thing wrong with a request." })
 export type Issue = typeof Issue.Type
 
@@ -61,7 +61,9 @@ export class Internal extends Schema.Error<Internal>("Internal")(
       "internal",
       "The server failed. If you sent a payment, do not sign another: repeat the same request with the same Idempotency-Key, or POST /api/reconcile/{key}.",
     ),
-    requestId: said("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1").annotate({ description: "Names the fault in our log." }),
+    requestId: sentence("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1").annotate({
+      description: "Names the fault in our log.",
+    }),
   },
   at(500, "A fault of the server."),
 ) {}

@@ -1,6 +1,6 @@
 /** What every refusal says: its code, its status, and a sentence that says what to do and what was charged. */
 import { Effect, Schema } from "effect"
-import { said } from "./Bounds.ts"
+import { sentence } from "./Bounds.ts"
 
 export const nothing = "Nothing was charged."
 /** Said where a payment may have been brought that nobody has looked at yet: it may have paid before. */
@@ -10,7 +10,7 @@ export const nothingNow = "This request charged nothing."
 export const envelope = <const Code extends string>(code: Code, message: string) => ({
   ok: Schema.tag(false),
   code: Schema.tag(code),
-  message: said(message, 1000).pipe(Schema.withConstructorDefault(Effect.succeed(message))),
+  message: sentence(message, 1000).pipe(Schema.withConstructorDefault(Effect.succeed(message))),
 })
 
 export const at = (httpApiStatus: number, description: string) => ({ httpApiStatus, description })

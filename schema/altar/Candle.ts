@@ -1,7 +1,7 @@
 /** Votive candles and lights: a public dedication for days, and sealed words that may be unsealed once. */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { Count, listOf, said, upTo } from "../Bounds.ts"
+import { Count, listOf, sentence, upTo } from "../Bounds.ts"
 import * as Act from "../payments/Act.ts"
 import {
   Address,
@@ -16,7 +16,7 @@ import {
   Uuid,
 } from "../Common.ts"
 import { Commitment, CommitmentRefused, Salt, Words } from "./Commitment.ts"
-import { anyhowErrors, paidHeaders, settledAnyhow } from "../payments/Endpoint.ts"
+import { anyRailErrors, paidHeaders, settledByAnyRail } from "../payments/Endpoint.ts"
 import { paid } from "../payments/Sale.ts"
 import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
@@ -80,7 +80,7 @@ export const Candle = Schema.Struct({
 })
 export type Candle = typeof Candle.Type
 
-export const CandleSettled = Act.settledAnyhow(Candle).annotate({
+export const CandleSettled = Act.settledByAnyRail(Candle).annotate({
   identifier: "CandleSettled",
   description: "A settled candle or light with its receipt.",
 })
@@ -106,7 +106,7 @@ export const Rung = Schema.Struct({
   days: upTo(30),
   priceUsd: PriceUsd,
   amountAtomic: AtomicAmount,
-  route: said("POST /api/candles/week/{spirit-id}"),
+  route: sentence("POST /api/candles/week/{spirit-id}"),
 }).annotate({ identifier: "Rung", description: "One duration with its exact price." })
 
 export const CandleList = Schema.Struct({
@@ -184,8 +184,8 @@ const light = <const Name extends string, const Rung extends typeof RungName.Typ
       params: { familiarId: SpiritId },
       headers: paidHeaders,
       payload: CandleBody,
-      success: settledAnyhow(CandleSettled),
-      error: [...anyhowErrors, SpiritNotFound, ParentNotLit, DedicationHeld, CommitmentRefused],
+      success: settledByAnyRail(CandleSettled),
+      error: [...anyRailErrors, SpiritNotFound, ParentNotLit, DedicationHeld, CommitmentRefused],
     }).annotate(Unknown, () => new SpiritNotFound({})),
     {
       ...terms,

@@ -1,6 +1,6 @@
 /** The catalogs of collectibles, and the chain that records what was published and who acquired it. */
 import { Schema } from "effect"
-import { Count, listOf, path, Position, said, shaped, upTo } from "../Bounds.ts"
+import { Count, listOf, path, Position, sentence, shaped, upTo } from "../Bounds.ts"
 import {
   Address,
   AgentName,
@@ -23,10 +23,10 @@ export const manifestSchema = "service.pixel-publication.v1"
 export const PublicationManifest = Schema.Struct({
   schema: Schema.Literal(manifestSchema),
   id: ElementId,
-  name: said("Beeswax"),
-  description: said("A cake of wax, still warm at the middle."),
-  collection: said("Materials"),
-  publisher: said("Spirit Altar"),
+  name: sentence("Beeswax"),
+  description: sentence("A cake of wax, still warm at the middle."),
+  collection: sentence("Materials"),
+  publisher: sentence("Spirit Altar"),
   editionSize: Position.annotate({ examples: [128] }),
   artwork: Schema.Struct({
     path: path("/images/elements/beeswax.svg"),
@@ -36,7 +36,7 @@ export const PublicationManifest = Schema.Struct({
     width: upTo(100_000).annotate({ examples: [512] }),
     height: upTo(100_000).annotate({ examples: [512] }),
   }),
-  terms: said("Published in numbered editions that share this artwork.", 2000),
+  terms: sentence("Published in numbered editions that share this artwork.", 2000),
 }).annotate({
   identifier: "PublicationManifest",
   description: "What was published under a name; the artwork's figures are those of the file served.",
@@ -44,12 +44,12 @@ export const PublicationManifest = Schema.Struct({
 
 export const CatalogItem = Schema.Struct({
   id: ElementId,
-  name: said("Beeswax"),
+  name: sentence("Beeswax"),
   kind: ItemKind,
   color: shaped(/^#[0-9A-Fa-f]{6}$/u, 7).annotate({ examples: ["#d9a441"] }),
   image: path("/images/elements/beeswax.svg").annotate({ description: "Path of the artwork." }),
-  description: said("A cake of wax, still warm at the middle."),
-  altarLine: said("Set down where the sun reaches it."),
+  description: sentence("A cake of wax, still warm at the middle."),
+  altarLine: sentence("Set down where the sun reaches it."),
   editionSize: Position.annotate({ examples: [128] }),
   issued: Count.annotate({ examples: [3] }),
   reserved: Count.annotate({ examples: [1], description: "Held by payments whose outcome is not known yet." }),
@@ -61,8 +61,8 @@ export const CatalogItem = Schema.Struct({
 })
 
 export const SpendAction = Schema.Struct({
-  action: said("setWitnessStone"),
-  route: said("POST /api/witness"),
+  action: sentence("setWitnessStone"),
+  route: sentence("POST /api/witness"),
   priceUsd: PriceUsd,
   amountAtomic: AtomicAmount,
   days: Schema.optionalKey(upTo(30)),
@@ -70,10 +70,10 @@ export const SpendAction = Schema.Struct({
 
 export const BuyerSpendPolicy = Schema.Struct({
   perPaymentMaximumUsd: PriceUsd,
-  perPaymentMaximumScope: said("Every one-cent act."),
+  perPaymentMaximumScope: sentence("Every one-cent act."),
   cumulativeSessionBudgetRequired: Schema.Boolean,
-  cumulativeSessionBudget: said("Set by the operator of the buying agent."),
-  rule: said("Sign exactly the listed atomic amount for a route and refuse any other."),
+  cumulativeSessionBudget: sentence("Set by the operator of the buying agent."),
+  rule: sentence("Sign exactly the listed atomic amount for a route and refuse any other."),
   perAction: listOf(SpendAction, 20),
 }).annotate({
   identifier: "BuyerSpendPolicy",
@@ -87,26 +87,26 @@ export const CatalogPayment = Schema.Struct({
   scheme: Schema.Literal("exact"),
   network: Network,
   asset: Schema.Literal("USDC"),
-  facilitator: Schema.NullOr(said("self-settled by a relayer")),
+  facilitator: Schema.NullOr(sentence("self-settled by a relayer")),
   priceUsd: PriceUsd,
   recipientConfigured: Schema.Boolean,
-  missing: listOf(said("PAY_TO"), 20),
-  issues: listOf(said("PAY_TO is not set"), 20),
+  missing: listOf(sentence("PAY_TO"), 20),
+  issues: listOf(sentence("PAY_TO is not set"), 20),
   actionPriceUsd: PriceUsd,
   buyerSpendPolicy: BuyerSpendPolicy,
 }).annotate({ identifier: "CatalogPayment", description: "How this server is paid, and whether it can be now." })
 
 export const CatalogTerms = Schema.Struct({
   type: Schema.Literal("numbered application collectible"),
-  collection: said("Materials"),
-  publisher: said("Spirit Altar"),
+  collection: sentence("Materials"),
+  publisher: sentence("Spirit Altar"),
   editionSize: Position,
   transferable: Schema.Boolean,
   onchainToken: Schema.Boolean,
-  artwork: said("All editions of an item share the same artwork."),
-  ownership: said("The recorded keeper is the wallet that was verified as the payer."),
-  paymentProof: said("The payment receipt proves who paid and how much."),
-  note: said("An edition is a record kept by this site. It is not an on-chain token."),
+  artwork: sentence("All editions of an item share the same artwork."),
+  ownership: sentence("The recorded keeper is the wallet that was verified as the payer."),
+  paymentProof: sentence("The payment receipt proves who paid and how much."),
+  note: sentence("An edition is a record kept by this site. It is not an on-chain token."),
 }).annotate({ identifier: "CatalogTerms", description: "What a buyer gets, and what not." })
 
 export const RecentEdition = Schema.Struct({
@@ -124,8 +124,8 @@ const items = listOf(CatalogItem, 50)
 /** What every catalog says beside its items. */
 const catalog = {
   ok: Schema.Literal(true),
-  name: said("Materials"),
-  publisher: said("Spirit Altar"),
+  name: sentence("Materials"),
+  publisher: sentence("Spirit Altar"),
   totalEditionSize: Position,
   priceUsd: PriceUsd,
   terms: CatalogTerms,

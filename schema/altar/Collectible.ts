@@ -1,7 +1,7 @@
 /** Collectibles: numbered editions, each with its own keeper record and its own entry in the publication chain. */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { Position, said, shaped } from "../Bounds.ts"
+import { Position, sentence, shaped } from "../Bounds.ts"
 import { settledAct } from "../payments/Act.ts"
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
 import { paid } from "../payments/Sale.ts"
@@ -27,7 +27,7 @@ export const Collectible = Schema.Struct({
   id: Uuid,
   permalink: Url,
   elementId: ElementId,
-  name: said("Beeswax"),
+  name: sentence("Beeswax"),
   kind: ItemKind,
   edition: Position.annotate({ description: "Its number, from 1; no number is given twice." }),
   editionSize: Position,

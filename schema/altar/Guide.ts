@@ -1,7 +1,7 @@
 /** What can be read of the field guide: spirits, altars, and the state of the field. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Count, listOf, path, said } from "../Bounds.ts"
+import { Count, listOf, path, sentence } from "../Bounds.ts"
 import { ActName } from "../payments/Act.ts"
 import { LitCandle } from "./Candle.ts"
 import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
@@ -19,13 +19,13 @@ export const KeeperBrief = Schema.Struct({
 
 export const Spirit = Schema.Struct({
   id: SpiritId,
-  name: said("Moss Hare"),
-  kin: said("brown hare").annotate({ description: "The real animal." }),
-  epithet: said("Keeper of the held breath"),
-  habitat: said("Rough pasture at the edge of a wood."),
-  habit: said("Lies flat in a shallow form with both eyes open."),
-  description: said("A hare with moss along the spine.", 1000),
-  altarLine: said("A hollow in long grass, the size of a loaf."),
+  name: sentence("Moss Hare"),
+  kin: sentence("brown hare").annotate({ description: "The real animal." }),
+  epithet: sentence("Keeper of the held breath"),
+  habitat: sentence("Rough pasture at the edge of a wood."),
+  habit: sentence("Lies flat in a shallow form with both eyes open."),
+  description: sentence("A hare with moss along the spine.", 1000),
+  altarLine: sentence("A hollow in long grass, the size of a loaf."),
   image: path("/images/spirits/moss-hare.svg").annotate({ description: "Path of the illustration." }),
   keeper: Schema.NullOr(KeeperBrief),
 }).annotate({ identifier: "Spirit", description: "A page of the field guide." })
@@ -45,8 +45,8 @@ export const PrayerSlot = Schema.Struct({
 
 export const Altar = Schema.Struct({
   spirit: SpiritId,
-  name: said("Moss Hare"),
-  altarLine: said("A hollow in long grass, the size of a loaf."),
+  name: sentence("Moss Hare"),
+  altarLine: sentence("A hollow in long grass, the size of a loaf."),
   keeper: Schema.NullOr(KeeperBrief),
   today: PrayerSlot,
   litCandles: Count,

@@ -1,7 +1,7 @@
 /** Prayers: one sealed intention for each spirit and UTC day, answered with a short line. */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { said, shaped } from "../Bounds.ts"
+import { sentence, shaped } from "../Bounds.ts"
 import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
 import { Commitment, CommitmentRefused } from "./Commitment.ts"
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
@@ -49,7 +49,7 @@ export const PrayerSettled = Schema.Struct({
   record: Prayer,
   receipt: Receipt,
   permalink: Url,
-  line: said("Noted, at dawn, in wet grass.").annotate({
+  line: sentence("Noted, at dawn, in wet grass.").annotate({
     description: "What the spirit answers, one of its own lines.",
   }),
   replayed: Schema.Boolean,

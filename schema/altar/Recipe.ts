@@ -30,7 +30,7 @@ export const isSealable = (words: string): boolean => {
 }
 
 /** Where words are that cannot be sealed, and why. */
-export const unsealable = (path: string, words: string) => ({
+export const sealIssue = (path: string, words: string) => ({
   path,
   message: `Expected 1 to ${wordsMaximum} code points after normalization, got ${normalizedLength(words)}`,
 })

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { header } from "../Bounds.ts"
-import { paidAnyhow, PaymentRefusal, Pending } from "../payments/Endpoint.ts"
+import { anyRailHeaders, PaymentRefusal, Pending } from "../payments/Endpoint.ts"
 import { AttemptNotFound, PaymentsUnavailable } from "../payments/Errors.ts"
 import { IdempotencyKey } from "../payments/Payment.ts"
 import { CandleSettled, lightDay, lightMonth, lightWeek } from "./Candle.ts"
@@ -33,7 +33,7 @@ export const reconcile = HttpApiEndpoint.post("reconcile", "/api/reconcile/:idem
   params: { idempotencyKey: IdempotencyKey },
   success: [
     HttpApiSchema.WithHeaders(AnySettled.pipe(HttpApiSchema.status(200)), {
-      ...paidAnyhow,
+      ...anyRailHeaders,
       "idempotent-replayed": header("`true`: this answer was given before.", "true"),
     }),
     Pending,

@@ -1,7 +1,7 @@
 /** Witness stones: timestamped sealed commitments in a hash chain, and their reveal. */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { Count, listOf, Position, said } from "../Bounds.ts"
+import { Count, listOf, Position, sentence } from "../Bounds.ts"
 import { settledAct } from "../payments/Act.ts"
 import {
   Address,
@@ -57,7 +57,7 @@ export const WitnessStone = Schema.Struct({
   previousHash: Hex64,
   payer: Address,
   transaction: TransactionHash,
-  verify: Schema.Struct({ recipe: said("chainHash = SHA-256(previousHash NUL sequence NUL …)"), revealUrl: Url }),
+  verify: Schema.Struct({ recipe: sentence("chainHash = SHA-256(previousHash NUL sequence NUL …)"), revealUrl: Url }),
 }).annotate({
   identifier: "WitnessStone",
   description:

@@ -1,6 +1,6 @@
 /** What every paid act answers: settled, replayed or pending, whichever act it is. */
 import { Schema } from "effect"
-import { said, shaped } from "../Bounds.ts"
+import { sentence, shaped } from "../Bounds.ts"
 import { AgentName, AtomicAmount, Network, PriceUsd, Timestamp, Url, Uuid } from "../Common.ts"
 import { AnyReceipt, IdempotencyKey, Receipt } from "./Payment.ts"
 import { at, envelope } from "../Refusal.ts"
@@ -24,7 +24,7 @@ const settledBy = <S extends Schema.Top, R extends Schema.Top>(record: S, receip
 export const settledAct = <S extends Schema.Top>(record: S) => settledBy(record, Receipt)
 
 /** The same for an act that may be paid by card. */
-export const settledAnyhow = <S extends Schema.Top>(record: S) => settledBy(record, AnyReceipt)
+export const settledByAnyRail = <S extends Schema.Top>(record: S) => settledBy(record, AnyReceipt)
 
 export const Attempt = Schema.Struct({
   id: Uuid,
@@ -43,7 +43,7 @@ export const Attempt = Schema.Struct({
 export const SettlementPending = Schema.Struct({
   ok: Schema.Literal(true),
   code: Schema.Literal("settlement_pending"),
-  message: said("The outcome of your payment is not known yet. Do not pay again: POST the reconcile URL."),
+  message: sentence("The outcome of your payment is not known yet. Do not pay again: POST the reconcile URL."),
   reconcile: Url,
   attempt: Attempt,
 }).annotate({

@@ -116,7 +116,7 @@ export const settled = <S extends Schema.Top>(answer: S) =>
   ] as const
 
 /** The headers of an answer that was paid on chain, or by card. */
-export const paidAnyhow = {
+export const anyRailHeaders = {
   "payment-response": Schema.optionalKey(paymentResponse["payment-response"]),
   "payment-receipt": Schema.optionalKey(
     header(
@@ -129,13 +129,13 @@ export const paidAnyhow = {
 }
 
 /** The same for an act that may be paid by card. */
-export const settledAnyhow = <S extends Schema.Top>(answer: S) =>
+export const settledByAnyRail = <S extends Schema.Top>(answer: S) =>
   [
     HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(200)), {
-      ...paidAnyhow,
+      ...anyRailHeaders,
       "idempotent-replayed": header("`true`: this answer was given before.", "true"),
     }),
-    HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(201)), paidAnyhow),
+    HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(201)), anyRailHeaders),
     Pending,
   ] as const
 
@@ -155,4 +155,4 @@ const beforePayment = [
 export const paidErrors = [...beforePayment, PaymentRefusal] as const
 
 /** The same for an act that may be paid by card. */
-export const anyhowErrors = [...beforePayment, CardPaymentRefusal] as const
+export const anyRailErrors = [...beforePayment, CardPaymentRefusal] as const

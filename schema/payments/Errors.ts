@@ -1,6 +1,6 @@
 /** Refusals of a paid request, before and after payment. */
 import { Schema } from "effect"
-import { listOf, said } from "../Bounds.ts"
+import { listOf, sentence } from "../Bounds.ts"
 import { at, envelope, nothing, nothingNow } from "../Refusal.ts"
 import { Challenge } from "./Payment.ts"
 
@@ -36,7 +36,7 @@ export class PaymentRequired extends Schema.Error<PaymentRequired>("PaymentRequi
 export class PaymentInvalid extends Schema.Error<PaymentInvalid>("PaymentInvalid")(
   {
     ...envelope("payment_invalid", `The payment does not fit this offer. ${nothingNow}`),
-    reason: said("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
+    reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
     ...challenged,
   },
   at(
@@ -51,7 +51,7 @@ export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
       "payment_failed",
       "This payment did not settle and never will. Nothing was charged; start again with a new Idempotency-Key.",
     ),
-    reason: said("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
+    reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
     ...challenged,
   },
   at(402, "The payment ended without settlement, by evidence. Use a new Idempotency-Key."),
@@ -84,7 +84,7 @@ export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlready
 export class PaymentsUnavailable extends Schema.Error<PaymentsUnavailable>("PaymentsUnavailable")(
   {
     ...envelope("payments_unavailable", `Payments are not configured on this server; the free routes work. ${nothing}`),
-    missing: listOf(said("PAY_TO"), 20).annotate({ description: "Settings that this server lacks." }),
+    missing: listOf(sentence("PAY_TO"), 20).annotate({ description: "Settings that this server lacks." }),
   },
   at(503, "Payments are not configured."),
 ) {}

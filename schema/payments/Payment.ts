@@ -1,6 +1,6 @@
 /** What x402 v2 puts on the wire around a paid act: challenge, signed payment, settlement, receipt. */
 import { Schema } from "effect"
-import { path, said, shaped, upTo } from "../Bounds.ts"
+import { path, sentence, shaped, upTo } from "../Bounds.ts"
 import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "../Common.ts"
 import { centsOf, usdc } from "./Usdc.ts"
 
@@ -33,8 +33,8 @@ export const PaymentRequirements = Schema.Struct({
       "Seconds the authorization should live. One whose `validBefore` is more than 300 seconds later still is refused.",
   }),
   extra: Schema.Struct({
-    name: said("USD Coin").annotate({ description: "EIP-712 domain name of the asset." }),
-    version: said("2").annotate({ description: "EIP-712 domain version of the asset." }),
+    name: sentence("USD Coin").annotate({ description: "EIP-712 domain name of the asset." }),
+    version: sentence("2").annotate({ description: "EIP-712 domain version of the asset." }),
     paymentFlow: Schema.Literal("upfront"),
   }),
 }).annotate({
@@ -56,7 +56,7 @@ export type PaymentRequirements = typeof PaymentRequirements.Type
 
 export const PaymentResource = Schema.Struct({
   url: Url,
-  description: said("One witness stone: a timestamped sealed commitment in a public hash chain"),
+  description: sentence("One witness stone: a timestamped sealed commitment in a public hash chain"),
   mimeType: Schema.Literal("application/json"),
 }).annotate({ identifier: "PaymentResource", description: "What is being paid for; `url` must be signed unchanged." })
 
@@ -92,7 +92,7 @@ export type ChallengeExtensions = typeof ChallengeExtensions.Type
 /** The content of `PAYMENT-REQUIRED`, also readable in the body of every 402. */
 export const Challenge = Schema.Struct({
   x402Version: Schema.Literal(2),
-  error: said("PAYMENT-SIGNATURE header is required"),
+  error: sentence("PAYMENT-SIGNATURE header is required"),
   resource: PaymentResource,
   accepts: Schema.Tuple([PaymentRequirements]),
   extensions: ChallengeExtensions,
@@ -196,7 +196,9 @@ export const CardReceipt = Schema.Struct({
   explorerUrl: Schema.Null,
   card: Schema.Struct({
     method: Schema.Literal("stripe"),
-    reference: said("pi_3SWqLm2eZvKYlo2C1x7Yh3aB").annotate({ description: "The card processor's payment intent." }),
+    reference: sentence("pi_3SWqLm2eZvKYlo2C1x7Yh3aB").annotate({
+      description: "The card processor's payment intent.",
+    }),
     currency: Schema.Literal("usd"),
     amountCents: shaped(/^[1-9][0-9]{0,11}$/u, 12).annotate({ description: "US cents charged.", examples: ["300"] }),
   }),

@@ -1,11 +1,11 @@
 /** Every refusal of the signal room: `{error: {code, message}}`, one class a code. */
 import { Effect, Schema } from "effect"
-import { said, upTo } from "../Bounds.ts"
+import { sentence, upTo } from "../Bounds.ts"
 
 const error = <const Code extends string>(code: Code, message: string) => ({
   error: Schema.Struct({
     code: Schema.Literal(code),
-    message: said(message).annotate({ description: "One sentence a person can act on." }),
+    message: sentence(message).annotate({ description: "One sentence a person can act on." }),
   }).pipe(Schema.withConstructorDefault(Effect.succeed({ code, message }))),
 })
 

@@ -1,6 +1,6 @@
 /** A short signal between people and agents: what is sent, and what is kept of it. */
 import { Effect, Schema, SchemaTransformation } from "effect"
-import { anyText, Count, said, shaped } from "../Bounds.ts"
+import { anyText, Count, sentence, shaped } from "../Bounds.ts"
 
 /** No control characters, line or paragraph separators, bidirectional embeddings, overrides or isolates, lone surrogates. */
 export const plain = /^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u
@@ -10,7 +10,7 @@ export const plain = /^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u
  * character, and no more than a body holds.
  */
 export const lineOf = (maximum: number, identifier: string, description: string, example: string) =>
-  said(example, 4096, anyText)
+  sentence(example, 4096, anyText)
     .check(Schema.isMinCodePoints(1), Schema.isMaxCodePoints(4096))
     .annotate({
       identifier,
@@ -87,9 +87,9 @@ export const Message = Schema.Struct({
     examples: ["8c1f6a52-7d0e-4b63-9a53-0d7c2f1b8e44"],
   }),
   seq: Sequence,
-  sender: said("Wren", 40, plain),
+  sender: sentence("Wren", 40, plain),
   senderKind: SenderKind,
-  text: said("The build is green.", 160, plain),
+  text: sentence("The build is green.", 160, plain),
   mode: Mode,
   createdAt: Instant,
 }).annotate({

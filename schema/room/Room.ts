@@ -1,6 +1,6 @@
 /** A temporary room that its invite token opens, for seven days. */
 import { Effect, Schema } from "effect"
-import { listOf, said, shaped } from "../Bounds.ts"
+import { listOf, sentence, shaped } from "../Bounds.ts"
 import { Instant, lineOf, Message, plain, Sequence } from "./Message.ts"
 
 /** Days from creation to the end; sending does not extend them. */
@@ -30,7 +30,7 @@ export const RoomBody = Schema.Struct({
 
 export const Room = Schema.Struct({
   id: RoomId,
-  name: said("Night shift", 60, plain),
+  name: sentence("Night shift", 60, plain),
   createdAt: Instant,
   expiresAt: Instant,
   latestSequence: Sequence,

@@ -1,23 +1,18 @@
 /** What a hash chain is, whatever it links: gapless positions, each link naming and hashing its predecessor. */
 import { Effect, Option, Ref, Schema } from "effect"
-import { genesisHash } from "../../schema/altar/ChainLink.ts"
-import type { ChainHead } from "../../schema/altar/Witness.ts"
+import { type ChainClaim, type ChainPoint, checkLink, genesis } from "../../schema/altar/ChainCheck.ts"
 
-export type Head = typeof ChainHead.Type
+export { genesis }
 
-export interface Link {
-  readonly sequence: number
-  readonly previousHash: string
-  readonly chainHash: string
-}
+export type Head = ChainPoint
+
+export type Link = ChainClaim
 
 /** A link of a stored chain no longer holds: the log is not what it was. */
 export class ChainBroken extends Schema.TaggedError<ChainBroken>()("ChainBroken", {
   sequence: Schema.Int,
   message: Schema.String,
 }) {}
-
-export const genesis: Head = { sequence: 0, chainHash: genesisHash }
 
 export interface Segment<L> {
   /** The link before the first one, or the genesis. */
@@ -59,12 +54,11 @@ export const make = Effect.fnUntraced(function* <L extends Link>(name: string, h
   }
 
   const check: HashChain<L>["check"] = (links, anchor) => {
-    let previous = anchor
+    let previous: Head = anchor
     for (const link of links) {
-      if (link.sequence !== previous.sequence + 1 || link.previousHash !== previous.chainHash) {
-        return broken(link.sequence, "does not follow its predecessor")
-      }
-      if (hashOf(link) !== link.chainHash) return broken(link.sequence, "does not hash to its chainHash")
+      const { follows, hashes } = checkLink(link, previous, hashOf(link))
+      if (!follows) return broken(link.sequence, "does not follow its predecessor")
+      if (!hashes) return broken(link.sequence, "does not hash to its chainHash")
       previous = link
     }
     return Effect.void

@@ -28,7 +28,7 @@ const refusalOf = (error: HttpApiError.HttpApiSchemaError, endpoint: HttpApiEndp
 }
 
 /** An endpoint that declares no query takes none: a signed URL must not carry words that mean nothing. */
-const strayQuery = (request: HttpServerRequest.HttpServerRequest, endpoint: HttpApiEndpoint.Top) => {
+const unknownQuery = (request: HttpServerRequest.HttpServerRequest, endpoint: HttpApiEndpoint.Top) => {
   const query = endpoint.query === undefined ? request.url.split("?")[1] : undefined
   if (query === undefined || query === "") return undefined
   const issues = [...new URLSearchParams(query).keys()]
@@ -39,8 +39,8 @@ const strayQuery = (request: HttpServerRequest.HttpServerRequest, endpoint: Http
 
 export const layer = Layer.succeed(AltarRequests, (httpEffect, { endpoint }) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-    const stray = strayQuery(request, endpoint)
-    if (stray !== undefined) return Effect.succeed(stray)
+    const refusal = unknownQuery(request, endpoint)
+    if (refusal !== undefined) return Effect.succeed(refusal)
     return Effect.catch(httpEffect, (error) =>
       HttpApiError.HttpApiSchemaError.is(error) ? refusalOf(error, endpoint) : Effect.fail(error),
     )

@@ -19,7 +19,7 @@ export interface Policy {
 }
 
 /** What is left of one window. */
-export interface Left {
+export interface Remaining {
   readonly window: Window
   readonly remaining: number
   /** Seconds until a request more is left than now. */
@@ -30,11 +30,11 @@ export interface Left {
 export class Exceeded extends Data.TaggedError("Exceeded")<{
   readonly window: Window
   readonly retryAfter: number
-  readonly left: ReadonlyArray<Left>
+  readonly left: ReadonlyArray<Remaining>
 }> {}
 
 /** The refusal by the exhausted window that takes longest to recover; of `fallback` when it has recovered meanwhile. */
-export const exceeded = (left: ReadonlyArray<Left>, fallback: Policy): Exceeded => {
+export const exceeded = (left: ReadonlyArray<Remaining>, fallback: Policy): Exceeded => {
   const [longest] = left
     .filter(({ remaining }) => remaining === 0)
     .sort((one, other) => other.resetSeconds - one.resetSeconds)
@@ -46,7 +46,7 @@ export const exceeded = (left: ReadonlyArray<Left>, fallback: Policy): Exceeded 
 }
 
 /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
-export const headersOf = (left: ReadonlyArray<Left>) => ({
+export const headersOf = (left: ReadonlyArray<Remaining>) => ({
   ratelimit: left
     .map(({ remaining, resetSeconds, window }) => `"${window.name}";r=${remaining};t=${Math.ceil(resetSeconds)}`)
     .join(", "),

@@ -1,7 +1,7 @@
 /** Accepts a request only while its policy has room, exactly, on however many servers; a refusal consumes nothing. */
 import { Context, type Effect } from "effect"
 import type { Statement } from "effect/sql"
-import type { Exceeded, Left, Policy } from "./Policy.ts"
+import type { Exceeded, Remaining, Policy } from "./Policy.ts"
 
 /** Decisions that a larger statement carries, so that limit and work cost one round trip together. */
 export interface Gate {
@@ -33,9 +33,9 @@ export class RateLimiter extends Context.Service<
   RateLimiter,
   {
     /** Takes one request of `key`, a pseudonym and never an address; tells what is left. */
-    take(policy: Policy, key: string): Effect.Effect<ReadonlyArray<Left>, Exceeded>
+    take(policy: Policy, key: string): Effect.Effect<ReadonlyArray<Remaining>, Exceeded>
     /** What is left, without taking. */
-    look(policy: Policy, key: string): Effect.Effect<ReadonlyArray<Left>>
+    look(policy: Policy, key: string): Effect.Effect<ReadonlyArray<Remaining>>
     /** The same as `take` for a statement of the caller; `source` is what follows its `FROM`. */
     gate(policy: Policy, source: Statement.Fragment): Gate
     /** Forgets what has been idle for 24 hours; returns how many keys. Runs by itself too. */

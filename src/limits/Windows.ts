@@ -1,7 +1,7 @@
 /** Exact sliding windows over an ascending list of the times at which requests were accepted; in memory and in SQL the same. */
 import { Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { Left, Policy, Window } from "./Policy.ts"
+import type { Remaining, Policy, Window } from "./Policy.ts"
 
 const longest = (policy: Policy) => Math.max(...policy.windows.map(({ seconds }) => seconds))
 
@@ -11,7 +11,7 @@ const expired = (hits: ReadonlyArray<number>, at: number, window: Window) => {
   return kept === -1 ? hits.length : kept
 }
 
-const leftIn = (hits: ReadonlyArray<number>, at: number, window: Window): Left => {
+const leftIn = (hits: ReadonlyArray<number>, at: number, window: Window): Remaining => {
   const gone = expired(hits, at, window)
   const next = hits[Math.max(gone, hits.length - window.quota)]
   return {
@@ -22,7 +22,7 @@ const leftIn = (hits: ReadonlyArray<number>, at: number, window: Window): Left =
 }
 
 /** What is left of each window, `hits` in milliseconds. */
-export const left = (policy: Policy, hits: ReadonlyArray<number>, at: number): ReadonlyArray<Left> =>
+export const left = (policy: Policy, hits: ReadonlyArray<number>, at: number): ReadonlyArray<Remaining> =>
   policy.windows.map((window) => leftIn(hits, at, window))
 
 /** The hits with one more, or nothing when a window is full. */
@@ -40,7 +40,7 @@ export const Counts = Schema.Struct({
 })
 export type Counts = typeof Counts.Type
 
-export const leftOf = (policy: Policy, { at, oldest, used }: Counts): ReadonlyArray<Left> =>
+export const leftOf = (policy: Policy, { at, oldest, used }: Counts): ReadonlyArray<Remaining> =>
   policy.windows.map((window, index) => ({
     window,
     remaining: Math.max(0, window.quota - (used[index] ?? 0)),

@@ -1,12 +1,16 @@
 /** Rows as the database hands them out, decoded by a schema that is compiled once. */
-import { Effect, Result, Schema, SchemaTransformation } from "effect"
+import { Array, Effect, Option, Schema, SchemaTransformation } from "effect"
+import { issuesOf } from "./Issues.ts"
 
-/** A row does not have the form this version reads: a fault of ours, so it is a defect and never a default. */
-export class WrongRow extends Schema.TaggedError<WrongRow>()("WrongRow", {
-  /** Whose rows: a table, or what a statement gathers. */
-  rows: Schema.String,
-  message: Schema.String,
-}) {}
+/** A row that is not what this program writes. It names the columns and no values: a row may hold what must not be logged. */
+export class MalformedRow extends Schema.TaggedError<MalformedRow>()("MalformedRow", {
+  table: Schema.String,
+  columns: Schema.Array(Schema.String),
+}) {
+  override get message() {
+    return `a row of ${this.table} does not have its form: ${this.columns.join(", ")}`
+  }
+}
 
 /** `int8` and `count(*)`, as a number. */
 export const Whole = Schema.BigInt.pipe(
@@ -29,15 +33,30 @@ export const JsonMoment = Schema.DateFromString.pipe(
   ),
 )
 
-/** Decodes what a statement returns; `rows` names them where one does not have its form. */
-export const rowsOf = <Row>(rows: string, row: Schema.Codec<Row, unknown>) => {
-  const decode = Schema.decodeUnknownResult(Schema.Array(row))
-  return <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>): Effect.Effect<ReadonlyArray<Row>, E, R> =>
-    Effect.flatMap(statement, (found) =>
-      Result.match(decode(found), {
-        onSuccess: (decoded) => Effect.succeed(decoded),
-        onFailure: ({ message }) =>
-          Effect.die(new WrongRow({ rows, message: `A row of ${rows} does not have its form: ${message}` })),
-      }),
-    )
+const malformed = (table: string, error: Schema.SchemaError) =>
+  Effect.die(new MalformedRow({ table, columns: issuesOf(error).map(({ path }) => path) }))
+
+/** Reads a row of a table by its schema, which is compiled once; a row that does not fit is a defect. */
+export const rowReader = <S extends Schema.Decoder<unknown>>(table: string, schema: S) => {
+  const decode = Schema.decodeUnknownEffect(schema)
+  return (row: unknown): Effect.Effect<S["Type"]> => Effect.catch(decode(row), (error) => malformed(table, error))
 }
+
+/** Decodes what a statement returns; `table` names its rows where one does not have its form. */
+export const rowsOf = <Row>(table: string, row: Schema.Codec<Row, unknown>) => {
+  const decode = Schema.decodeUnknownEffect(Schema.Array(row))
+  return <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>): Effect.Effect<ReadonlyArray<Row>, E, R> =>
+    Effect.flatMap(statement, (found) => Effect.catch(decode(found), (error) => malformed(table, error)))
+}
+
+/** What can be read of these rows: one that cannot is logged and left out, so that it does not hold up its neighbours. */
+export const readable = <A, R>(rows: ReadonlyArray<unknown>, read: (row: unknown) => Effect.Effect<A, never, R>) =>
+  Effect.map(
+    Effect.forEach(rows, (row) =>
+      read(row).pipe(
+        Effect.asSome,
+        Effect.catchCause((cause) => Effect.as(Effect.logError("A row was left out", cause), Option.none<A>())),
+      ),
+    ),
+    Array.getSomes,
+  )

@@ -1,6 +1,6 @@
 /** The database: one pool, the migrations, and the one way a transaction is run. */
 import { PgClient } from "@effect/sql-pg"
-import { Array, Effect, Layer, Option, Redacted, Ref, Schedule, Schema, String } from "effect"
+import { Effect, Layer, Redacted, Ref, Schedule, String } from "effect"
 import { Migrator, SqlClient, type SqlError, Statement } from "effect/sql"
 import payments from "../../migrations/0001_payments.ts"
 import acts from "../../migrations/0002_acts.ts"
@@ -13,7 +13,6 @@ import cards from "../../migrations/0014_cards.ts"
 import lookups from "../../migrations/0015_lookups.ts"
 import evidence from "../../migrations/0016_evidence.ts"
 import purses from "../../migrations/0017_purses.ts"
-import { issuesOf } from "./Issues.ts"
 
 const names = new Map<string, string>()
 
@@ -135,38 +134,6 @@ export const inBatches = Effect.fnUntraced(function* <E, R>(
   }
   return total
 })
-
-/** A row that is not what this program writes. It names the columns and no values: a row may hold what must not be logged. */
-export class MalformedRow extends Schema.TaggedError<MalformedRow>()("MalformedRow", {
-  table: Schema.String,
-  columns: Schema.Array(Schema.String),
-}) {
-  override get message() {
-    return `a row of ${this.table} does not have its form: ${this.columns.join(", ")}`
-  }
-}
-
-/** Reads a row of a table by its schema, which is compiled once; a row that does not fit is a defect. */
-export const rowReader = <S extends Schema.Decoder<unknown>>(table: string, schema: S) => {
-  const decode = Schema.decodeUnknownEffect(schema)
-  return (row: unknown): Effect.Effect<S["Type"]> =>
-    decode(row).pipe(
-      Effect.mapError((error) => new MalformedRow({ table, columns: issuesOf(error).map(({ path }) => path) })),
-      Effect.orDie,
-    )
-}
-
-/** What can be read of these rows: one that cannot is logged and left out, so that it does not hold up its neighbours. */
-export const readable = <A, R>(rows: ReadonlyArray<unknown>, read: (row: unknown) => Effect.Effect<A, never, R>) =>
-  Effect.map(
-    Effect.forEach(rows, (row) =>
-      read(row).pipe(
-        Effect.asSome,
-        Effect.catchCause((cause) => Effect.as(Effect.logError("A row was left out", cause), Option.none<A>())),
-      ),
-    ),
-    Array.getSomes,
-  )
 
 class Named {
   readonly name: string

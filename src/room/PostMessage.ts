@@ -6,7 +6,7 @@ import { RoomConflict, RoomNotFound } from "../../schema/room/Errors.ts"
 import type { MessageBody } from "../../schema/room/Message.ts"
 import type { Room } from "../../schema/room/Room.ts"
 import * as Batches from "../platform/Batches.ts"
-import { exceeded, type Exceeded, type Left } from "../limits/Policy.ts"
+import { exceeded, type Exceeded, type Remaining } from "../limits/Policy.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"
 import * as Windows from "../limits/Windows.ts"
 import { rowsOf } from "../platform/Rows.ts"
@@ -47,7 +47,7 @@ const keysOf = ({ clientId, mode, sender, senderKind, text }: MessageBody) =>
 const postsOf = rowsOf("rooms", PostStatement.PostRow)
 const bodiesOf = rowsOf("room_messages", Schema.Struct({ body: Schema.String }))
 
-const leftOfRoom = (row: PostStatement.PostRow): ReadonlyArray<Left> =>
+const leftOfRoom = (row: PostStatement.PostRow): ReadonlyArray<Remaining> =>
   row.id === null || !row.proved
     ? []
     : Windows.leftOf(newMessages, { used: row.roomUsed, oldest: row.roomOldest, at: row.roomAt })

@@ -2,7 +2,7 @@
 import { type Effect, type Redacted, Result, Schema } from "effect"
 import { type RoomConflict, RoomExpired, RoomNotFound, RoomUnauthorized } from "../../schema/room/Errors.ts"
 import type { Room } from "../../schema/room/Room.ts"
-import type { Exceeded, Left } from "../limits/Policy.ts"
+import type { Exceeded, Remaining } from "../limits/Policy.ts"
 import { Moment } from "../platform/Rows.ts"
 
 /** Who asks: the presented token and the pseudonym of the address. */
@@ -16,7 +16,7 @@ export type Refusal = RoomNotFound | RoomUnauthorized | RoomExpired | RoomConfli
 /** What came of a request that the limits let in, and what is left of them. */
 export interface Admitted<A> {
   readonly outcome: Result.Result<A, Refusal>
-  readonly left: ReadonlyArray<Left>
+  readonly left: ReadonlyArray<Remaining>
 }
 
 export type Answer<A> = Effect.Effect<Admitted<A>, Exceeded>

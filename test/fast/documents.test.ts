@@ -17,9 +17,6 @@ const sources = ["schema", "src", "migrations", "test"]
   )
   .filter((file) => file.endsWith(".ts") && !file.includes("node_modules"))
 
-/** Linked before it is written; whoever adds it takes it off this list. */
-const awaited = ["docs/adding-an-act.md"]
-
 const linksOf = (text: string) => [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/gu)].map(([, target = ""]) => target)
 
 /** Of `src/payments/ledger/Attempt.ts` and the like; what has a blank or a hole in it is no path. */
@@ -32,7 +29,7 @@ describe("documents", () => {
     const named = [
       ...linksOf(text).map((target) => relative(root, join(root, dirname(file), target))),
       ...pathsOf(text),
-    ].filter((path) => !awaited.includes(path))
+    ]
     assert.deepStrictEqual(
       named.filter((path) => !existsSync(join(root, path))),
       [],
@@ -45,7 +42,7 @@ describe("documents", () => {
       return [...text.matchAll(/\bdocs\/[\w./-]+\.md\b/gu)].map(([path]) => ({ file, path }))
     })
     assert.deepStrictEqual(
-      named.filter(({ path }) => !awaited.includes(path) && !existsSync(join(root, path))),
+      named.filter(({ path }) => !existsSync(join(root, path))),
       [],
     )
   })
@@ -58,13 +55,6 @@ describe("documents", () => {
       Object.keys(scripts).filter(
         (name) => name !== "prepack" && !new RegExp("`(?:npm (?:run )?)?" + name + "\\b", "u").test(text),
       ),
-      [],
-    )
-  })
-
-  it("await nothing that has come", () => {
-    assert.deepStrictEqual(
-      awaited.filter((path) => existsSync(join(root, path))),
       [],
     )
   })

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Logger } from "effect"
 import { readAttempt } from "../../src/payments/ledger/Attempt.ts"
-import { readable } from "../../src/platform/Sql.ts"
+import { readable } from "../../src/platform/Rows.ts"
 
 const row = {
   id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",

@@ -8,7 +8,7 @@ import {
   NotSealed,
   type UnsealBody,
 } from "../../../schema/altar/Candle.ts"
-import { CommitmentMismatch, isSealable, unsealable } from "../../../schema/altar/Commitment.ts"
+import { CommitmentMismatch, isSealable, sealIssue } from "../../../schema/altar/Commitment.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
 import * as Ledger from "../../payments/ledger/Queries.ts"
 import { rowsOf } from "../../platform/Rows.ts"
@@ -37,7 +37,7 @@ export const make = (sql: SqlClient.SqlClient, publicUrl: string, acts: Readonly
 
   return Effect.fn("Candles.unseal")(
     function* (id: string, body: typeof UnsealBody.Type) {
-      if (!isSealable(body.words)) return yield* new BadRequest({ issues: [unsealable("words", body.words)] })
+      if (!isSealable(body.words)) return yield* new BadRequest({ issues: [sealIssue("words", body.words)] })
       const now = timestampOf(yield* Clock.currentTimeMillis)
       const replayed = yield* transaction(
         sql,

@@ -1,7 +1,7 @@
 /** The one free reveal of a stone: words and salt are stored when they hash to its commitment. */
 import { Clock, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { CommitmentMismatch, isSealable, unsealable } from "../../../schema/altar/Commitment.ts"
+import { CommitmentMismatch, isSealable, sealIssue } from "../../../schema/altar/Commitment.ts"
 import { AlreadyRevealed, type RevealBody, WitnessNotFound, WitnessNotSettled } from "../../../schema/altar/Witness.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
 import * as Ledger from "../../payments/ledger/Queries.ts"
@@ -26,7 +26,7 @@ export const make = (sql: SqlClient.SqlClient, act: string) => {
 
   return Effect.fnUntraced(
     function* (id: string, body: typeof RevealBody.Type) {
-      if (!isSealable(body.text)) return yield* new BadRequest({ issues: [unsealable("text", body.text)] })
+      if (!isSealable(body.text)) return yield* new BadRequest({ issues: [sealIssue("text", body.text)] })
       const now = timestampOf(yield* Clock.currentTimeMillis)
       return yield* transaction(
         sql,

@@ -1,12 +1,18 @@
 /** Words are sealed by the one recipe of the contract: the commitment may leave this machine, words and salt stay. */
-import { commitmentText, normalizedLength } from "../../../schema/altar/Recipe.ts"
+import {
+  commitmentText,
+  normalizedLength,
+  saltMaximum,
+  saltMinimum,
+  wordsMaximum,
+} from "../../../schema/altar/Recipe.ts"
 import { sha256 } from "./Digest.ts"
 
 /** The commitment of salt and words: 64 lowercase hex digits. */
 export const commitmentOf = (salt: string, words: string): Promise<string> => sha256(commitmentText(salt, words))
 
 /** Least and most code points; of words after normalization. */
-export const sealBounds = { words: [1, 280], salt: [16, 256] } as const
+export const sealBounds = { words: [1, wordsMaximum], salt: [saltMinimum, saltMaximum] } as const
 
 /** Why salt and words cannot be sealed: such a commitment could never be revealed. */
 export type Unsealable =

@@ -1,7 +1,7 @@
 /** A paid request once its intent is on disk: what was asked, what was signed, and how it ended. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { rowReader } from "../../platform/Sql.ts"
+import { rowReader } from "../../platform/Rows.ts"
 import { type Payment, paymentColumns, readPayment } from "../Payment.ts"
 
 /** One inquiry's reason to end an attempt as unpaid, which a later inquiry has to agree with. */

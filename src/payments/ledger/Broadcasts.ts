@@ -2,7 +2,8 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
-import { retryConflicts, rowReader } from "../../platform/Sql.ts"
+import { retryConflicts } from "../../platform/Sql.ts"
+import { rowReader } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { Word } from "../Hex.ts"
 

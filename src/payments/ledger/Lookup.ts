@@ -1,7 +1,7 @@
 /** What is on disk of attempts: the one under a key, who holds a claim, and how many are open or lost. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { rowReader } from "../../platform/Sql.ts"
+import { rowReader } from "../../platform/Rows.ts"
 import type { Claims, ClaimConflict } from "../PaidAct.ts"
 import { claimOf, type Payment } from "../Payment.ts"
 import { type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"

@@ -1,7 +1,8 @@
 /** Which pending attempts are to be inquired about, by whom, and when again. */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { readable, retryConflicts } from "../../platform/Sql.ts"
+import { retryConflicts } from "../../platform/Sql.ts"
+import { readable } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { type Attempt, attemptColumns, readAttempt, setVerdict } from "./Attempt.ts"
 

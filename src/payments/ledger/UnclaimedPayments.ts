@@ -2,7 +2,7 @@
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
-import { rowReader } from "../../platform/Sql.ts"
+import { rowReader } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { Word } from "../Hex.ts"
 import { type ChainPayment, claimOf } from "../Payment.ts"

@@ -50,26 +50,26 @@ export const isSandbox = (): Promise<boolean> => {
 const slot = "altar:play-wallet"
 
 /** The throw-away key of this tab, worth nothing anywhere else, and what it holds in atomic play money. */
-interface Purse {
+interface HeldWallet {
   readonly key: `0x${string}`
   readonly balance: bigint
 }
 
-const purse = (): Purse | undefined => {
+const heldWallet = (): HeldWallet | undefined => {
   const [, key = "", balance = ""] = /^(0x[0-9a-f]{64}) ([0-9]+)$/u.exec(tab.get(slot) ?? "") ?? []
   return key === "" ? undefined : { key: `0x${key.slice(2)}`, balance: BigInt(balance) }
 }
 
-const keep = ({ balance, key }: Purse): Purse => {
+const keep = ({ balance, key }: HeldWallet): HeldWallet => {
   tab.set(slot, `${key} ${balance}`)
   return { key, balance }
 }
 
-export const hasPlayWallet = () => purse() !== undefined
+export const hasPlayWallet = () => heldWallet() !== undefined
 
 /** Undefined when this tab has made none. */
 export const playAddress = async (): Promise<string | undefined> => {
-  const held = purse()
+  const held = heldWallet()
   return held === undefined ? undefined : (await signing()).own(held.key).address
 }
 
@@ -82,7 +82,7 @@ const enough = () =>
 
 /** Made once for a tab, and given more play money only when it could not pay for everything. */
 export const playWallet = async (): Promise<Wallet> => {
-  let held = purse() ?? keep({ key: `0x${randomHex(32)}`, balance: 0n })
+  let held = heldWallet() ?? keep({ key: `0x${randomHex(32)}`, balance: 0n })
   const { address, sign } = (await signing()).own(held.key)
   if (held.balance < enough()) {
     const answer = await ask("/sandbox/fund", post({ address }))
