@@ -5,8 +5,8 @@ import { WitnessNotFound } from "../../../schema/altar/Witness.ts"
 import * as Ledger from "../../payments/ledger/Queries.ts"
 import { currentReceipt } from "../../payments/Receipts.ts"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
-import { listedOf, stoneColumns, StoneRow } from "./StoneRow.ts"
-import type { Stone, WitnessChain } from "./WitnessChain.ts"
+import { listedOf, type Stone, stoneColumns, StoneRow } from "./StoneRow.ts"
+import type { WitnessChain } from "./WitnessChain.ts"
 
 const headColumns = { headSequence: Whole, headHash: Schema.String }
 

@@ -1,10 +1,61 @@
-/** A stone as it lies in the database, and as it is shown. */
+/** A stone as it is bought, as it lies in the database, and as it is shown. */
 import { Schema } from "effect"
 import { recipe } from "../../../schema/altar/Commitment.ts"
-import { SpiritId } from "../../../schema/altar/Spirit.ts"
-import { type ListedStone, StoneKind, type WitnessStone } from "../../../schema/altar/Witness.ts"
-import { Moment } from "../../platform/Rows.ts"
-import { linkColumns, type Stone } from "./WitnessChain.ts"
+import { SpiritId, spiritOf } from "../../../schema/altar/Spirit.ts"
+import { type ListedStone, StoneKind, type WitnessBody, type WitnessStone } from "../../../schema/altar/Witness.ts"
+import { Moment, Whole } from "../../platform/Rows.ts"
+import type { Paid } from "../../payments/PaidAct.ts"
+import type * as HashChain from "../HashChain.ts"
+
+/** The columns of a link, as every read of stones has them. */
+export const linkColumns = {
+  sequence: Whole,
+  id: Schema.String,
+  commitment: Schema.String,
+  witnessedAt: Schema.String,
+  transaction: Schema.String,
+  payer: Schema.String,
+  previousHash: Schema.String,
+  chainHash: Schema.String,
+}
+
+/** SQL types of what a purchase writes; the chain adds time, place and hash. */
+export const newStoneTypes = {
+  id: "uuid",
+  commitment: "text",
+  kind: "text",
+  spirit: "text",
+  agentName: "text",
+  payer: "text",
+  transaction: "text",
+} as const
+
+/** A stone to be appended. */
+export interface NewStone {
+  readonly id: string
+  readonly commitment: string
+  readonly kind: typeof StoneKind.Type
+  readonly spirit: SpiritId
+  readonly agentName: string | null
+  readonly payer: string
+  readonly transaction: string
+}
+
+/** What a settled purchase sets. */
+export const newStoneOf = ({ id, input, payer, transaction }: Paid<typeof WitnessBody.Type>): NewStone => ({
+  id,
+  commitment: input.commitment,
+  kind: input.kind ?? "intention",
+  spirit: input.spirit ?? spiritOf(input.commitment),
+  agentName: input.agentName ?? null,
+  payer,
+  transaction,
+})
+
+/** A stone at its place of the chain; `witnessedAt` is RFC 3339 UTC with milliseconds. */
+export interface Stone extends NewStone, HashChain.Link {
+  readonly witnessedAt: string
+}
 
 /** A stone with its reveal, as `stoneColumns` select them. */
 export const StoneRow = Schema.Struct({

@@ -1,45 +1,14 @@
 /** The witness chain: gapless from 1, appended under its locked head, re-hashed before any link of it is served. */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import type { ChainEntry, StoneKind } from "../../../schema/altar/Witness.ts"
-import type { SpiritId } from "../../../schema/altar/Spirit.ts"
-import { Whole } from "../../platform/Rows.ts"
+import type { ChainEntry } from "../../../schema/altar/Witness.ts"
 import { chainHash } from "../Hashes.ts"
 import type * as HashChain from "../HashChain.ts"
 import * as StoredChain from "../StoredChain.ts"
+import { linkColumns, type NewStone, newStoneTypes, type Stone } from "./StoneRow.ts"
 
-/** A stone to be appended, in the order given. */
-export interface NewStone {
-  readonly id: string
-  readonly commitment: string
-  readonly kind: typeof StoneKind.Type
-  readonly spirit: SpiritId
-  readonly agentName: string | null
-  readonly payer: string
-  readonly transaction: string
-}
-
-/** `witnessedAt` is RFC 3339 UTC with milliseconds. */
-interface Written extends NewStone {
-  readonly witnessedAt: string
-}
-
+type Written = Omit<Stone, keyof HashChain.Link>
 type Hashed = Pick<Written, "commitment" | "transaction" | "witnessedAt">
-
-/** A stone at its place of the chain. */
-export type Stone = Written & HashChain.Link
-
-/** The columns of a link, as every read of stones has them. */
-export const linkColumns = {
-  sequence: Whole,
-  id: Schema.String,
-  commitment: Schema.String,
-  witnessedAt: Schema.String,
-  transaction: Schema.String,
-  payer: Schema.String,
-  previousHash: Schema.String,
-  chainHash: Schema.String,
-}
 
 export class WitnessChain extends Context.Service<
   WitnessChain,
@@ -68,16 +37,7 @@ export class WitnessChain extends Context.Service<
         links: "witness_stones",
         head: "witness_head",
         newest: "witnessed_at",
-        types: {
-          id: "uuid",
-          commitment: "text",
-          kind: "text",
-          spirit: "text",
-          agentName: "text",
-          witnessedAt: "text",
-          payer: "text",
-          transaction: "text",
-        },
+        types: { ...newStoneTypes, witnessedAt: "text" },
         row: Schema.Struct(linkColumns),
         hashOf: ({ commitment, transaction, witnessedAt }, { previousHash, sequence }) =>
           chainHash({ previousHash, sequence, commitment, witnessedAt, transaction }),

@@ -10,7 +10,6 @@ import {
 } from "../../../schema/altar/Witness.ts"
 import type { BadRequest } from "../../../schema/Errors.ts"
 import { type CommitmentMismatch, CommitmentRefused } from "../../../schema/altar/Commitment.ts"
-import { spiritOf } from "../../../schema/altar/Spirit.ts"
 import {
   type ChainHead,
   dailyCeiling,
@@ -24,7 +23,7 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import type { ChainBroken } from "../HashChain.ts"
 import * as Reveal from "./Reveal.ts"
 import * as StoneReads from "./StoneReads.ts"
-import { recordOf } from "./StoneRow.ts"
+import { newStoneOf, recordOf } from "./StoneRow.ts"
 import { WitnessChain } from "./WitnessChain.ts"
 
 type Listed = typeof ListedStone.Type
@@ -74,17 +73,7 @@ export class WitnessStones extends Context.Service<
         claims: (_, { day }) => ({ slots: [], pool: { name: `witness:${day}`, capacity: dailyCeiling } }),
         conflict: () => new WitnessCeilingToday({}),
         record: Effect.fn("WitnessStones.record")(function* (paid) {
-          const stones = yield* chain.append(
-            paid.map(({ id, input, payer, transaction: hash }) => ({
-              id,
-              commitment: input.commitment,
-              kind: input.kind ?? "intention",
-              spirit: input.spirit ?? spiritOf(input.commitment),
-              agentName: input.agentName ?? null,
-              payer,
-              transaction: hash,
-            })),
-          )
+          const stones = yield* chain.append(paid.map(newStoneOf))
           return yield* Effect.forEach(stones, (stone) =>
             Effect.map(encodeStone(recordOf(publicUrl, stone)), (record) => ({
               record: { ...record, verify: { ...record.verify } },
