@@ -24,14 +24,18 @@ import { patience } from "./Patience.ts"
 
 export const network = "eip155:84532"
 
+/** Below the ports that systems hand out by themselves, so that no connection takes one between its choice and its use. */
+const ownPorts = { first: 12_000, count: 20_000 }
+
 /** A port nobody listens on at this moment. */
-export const freePort = Effect.callback<number>((resume) => {
-  const probe = createServer()
-  probe.listen(0, "127.0.0.1", () => {
-    const address = probe.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    probe.close(() => resume(Effect.succeed(port)))
-  })
+export const freePort: Effect.Effect<number> = Effect.callback<number>((resume) => {
+  const attempt = () => {
+    const port = ownPorts.first + Math.floor(Math.random() * ownPorts.count)
+    const probe = createServer()
+    probe.once("error", attempt)
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resume(Effect.succeed(port))))
+  }
+  attempt()
 })
 
 export const paymentsOf = (chain: LocalChain["Service"], change: Partial<PaymentsConfig> = {}): PaymentsConfig => ({
