@@ -205,6 +205,21 @@ describe("an authorization that was used otherwise", { concurrent: true }, () =>
 })
 
 describe("an authorization that was never used", { concurrent: true }, () => {
+  it.effect("is over once a final block is past its end: until then its transfer's revert agrees with no refusal", () =>
+    onItsOwn(
+      Effect.gen(function* () {
+        const { authorization, look } = yield* scene
+        yield* onChain(async (client) => {
+          await client.setNextBlockTimestamp({ timestamp: authorization.validBefore })
+          await client.mine({ blocks: 1 })
+        })
+        assert.deepStrictEqual(yield* look(), { _tag: "Open", unused: true, reverts: false })
+        yield* mine(3)
+        assert.deepStrictEqual(yield* look(), expired)
+      }),
+    ),
+  )
+
   it.live("is void after its end, also for nodes that keep one state, take short ranges and no hashes", () =>
     Effect.gen(function* () {
       const { before, proxy, seen } = yield* scene

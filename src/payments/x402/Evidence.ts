@@ -31,7 +31,7 @@ export interface FoundLog {
 
 /**
  * What is proven. `Void` can never be paid; `Open` is everything else, with what the newest block says: whether the
- * authorization is unused there, and whether its transfer would revert there for another reason than being used. `Void`
+ * authorization is unused there, and whether its transfer would revert there for another reason than being used or over. `Void`
  * names the final transaction that used or cancelled it; one that expired has none.
  */
 export type Evidence =
@@ -134,7 +134,8 @@ export const make = <E>(node: Node<E>) => {
     // What is unused at a block above the final one was unused there, too, and after its end it stays so: no node has
     // to keep the state of the final block.
     const isOver = final.timestamp >= authorization.validBefore
-    if (!used && !isOver) return open(true, Option.isSome(revert))
+    // Past its end at a block that may be replaced it reverts for everybody: that says nothing of the chain that stays.
+    if (!used && !isOver) return open(true, Option.isSome(revert) && newest.timestamp < authorization.validBefore)
     if (!used && Option.isNone(revert)) return nothing
     const [log] = yield* node.logsOf(authorization, { from: fromBlock, to: newest.number }, newestFirst)
     if (log !== undefined) return yield* endedBy(authorization, log, used)
