@@ -48,8 +48,11 @@ export const senderOf = (transaction: string) => transaction.charAt(1)
 export const nonceOf = (transaction: string) => Number(transaction.charAt(2))
 export const versionOf = (transaction: string) => Number(transaction.charAt(3))
 
-/** Authorizations are valid in blocks below this number. */
+/** The authorization `a` is valid in blocks below this number. */
 export type Expiry = number
+
+/** What is signed anew, or by somebody else, ends one block later. */
+export const endOf = (authorization: string, expiry: Expiry) => (authorization === "b" ? expiry + 1 : expiry)
 
 const transfers = new Set(["R", "O", "P"])
 
@@ -76,7 +79,8 @@ export const execute = (blocks: string, expiry: Expiry): Executed => {
     if (sender === "F") poor = poor.replace(authorization, "")
     if (sender === "C") ends[authorization] ??= { transaction, isPaid: false, block }
     if (!transfers.has(sender)) continue
-    if (block >= expiry || ends[authorization] !== undefined || poor.includes(authorization)) reverted.push(transaction)
+    if (block >= endOf(authorization, expiry) || ends[authorization] !== undefined || poor.includes(authorization))
+      reverted.push(transaction)
     else ends[authorization] = { transaction, isPaid: true, block }
   }
   const executed = { height: transactions.length, transactions, ends, reverted, relayed, poor }
@@ -94,7 +98,7 @@ export const hashOf = (blocks: string, number: number) =>
 /** Why a transfer would revert on the newest of these blocks, if it would; the token looks at the clock first. */
 export const dryRun = (blocks: string, authorization: string, expiry: Expiry): string => {
   const { ends, height, poor } = execute(blocks, expiry)
-  if (height >= expiry) return "expired"
+  if (height >= endOf(authorization, expiry)) return "expired"
   if (ends[authorization] !== undefined) return "used"
   return poor.includes(authorization) ? "funds" : ""
 }
@@ -127,7 +131,7 @@ const candidates = ({ blocks }: View, pool: Pool, adversary: Adversary) => {
   }
   for (const authorization of adversary.authorizations) {
     const isUnused = ends[authorization] === undefined
-    const pays = height + 1 < expiry && isUnused && !poor.includes(authorization)
+    const pays = height + 1 < endOf(authorization, expiry) && isUnused && !poor.includes(authorization)
     if (pays && pool.open.includes(authorization)) found.push(`${authorization}O`)
     if (pays && adversary.payerSends === true) found.push(`${authorization}P`)
     if (isUnused && adversary.payerCancels === true) found.push(`${authorization}C`)

@@ -1,5 +1,5 @@
 /** `Evidence.ts` and `Reconciler.ts`, one step for each question to a node: each may be answered by another one. */
-import { dryRun, execute, hashOf, type View } from "./Chain.ts"
+import { dryRun, endOf, execute, hashOf, type View } from "./Chain.ts"
 import { idle, type Configuration, type Server, type State, type Work } from "./State.ts"
 
 export type Say = (says: string, to: State) => void
@@ -126,7 +126,8 @@ export const looks = (state: State, server: Server, configuration: Configuration
         const isUsed = ends[authorization] !== undefined
         const reverts = dryRun(newest.blocks, authorization, expiry)
         const isOver =
-          (fault === "the newest block judges the end" || fault === "time alone fails" ? height : final) >= expiry
+          (fault === "the newest block judges the end" || fault === "time alone fails" ? height : final) >=
+          endOf(authorization, expiry)
         if (fault === "time alone fails" && isOver) on(says, { is: "void", reason: "expired" })
         else if (!isUsed && !isOver) on(says, { is: "open", unused: true, reverts: reverts !== "" })
         else if (!isUsed && reverts === "") on(says, nothing)

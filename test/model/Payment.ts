@@ -1,5 +1,5 @@
 /** The payment protocol: clients, two servers, the database and the chain, one step for each statement and each call. */
-import { dryRun, execute, moves, nonceOf, senderOf, versionOf } from "./Chain.ts"
+import { dryRun, endOf, execute, moves, nonceOf, senderOf, versionOf } from "./Chain.ts"
 import type { Emit, Specification } from "./Explorer.ts"
 import { invariantsOf, isEnded } from "./Invariants.ts"
 import {
@@ -323,7 +323,7 @@ const works = (state: State, server: Server, configuration: Configuration, emit:
     }
     case "fresh": {
       for (const [who, { final }] of nodes(state)) {
-        if (final < expiry) {
+        if (final < endOf(authorization, expiry)) {
           const fromBlock = Math.min(execute(work.block, expiry).height, final)
           to(`a node${who} calls it still valid`, {
             ...work,

@@ -1,5 +1,5 @@
 /** `npm run model`: explores the large worlds as well, and prints who catches which fault. */
-import { large, small } from "./Configurations.ts"
+import { beyond, farBeyond, large, small } from "./Configurations.ts"
 import { explore } from "./Explorer.ts"
 import { mutants } from "./Mutations.ts"
 import { specificationOf } from "./Payment.ts"
@@ -14,6 +14,7 @@ const run = (configuration: Configuration) => {
   return { ...found, seconds: ((process.cpuUsage().user - before) / 1_000_000).toFixed(1) }
 }
 
+const stories = process.argv.includes("--stories")
 let isKept = true
 for (const configuration of [...Object.values(small), ...Object.values(large)]) {
   const { depth, isWhole, seconds, states, steps, violation } = run(configuration)
@@ -23,6 +24,12 @@ for (const configuration of [...Object.values(small), ...Object.values(large)]) 
   )
   if (violation !== undefined) console.log(`BROKEN: ${violation.name}\n  ${violation.story.join("\n  ")}`)
 }
+for (const configuration of [...beyond, ...farBeyond]) {
+  const { violation } = run(configuration)
+  isKept &&= violation?.name === configuration.breaks
+  console.log(`not promised: ${configuration.name}: ${violation?.name ?? "NOTHING BREAKS"}`)
+  if (stories && violation !== undefined) console.log(`  ${violation.story.join("\n  ")}`)
+}
 for (const mutant of mutants) {
   const { states, violation } = run(mutant)
   isKept &&= violation !== undefined
@@ -31,6 +38,6 @@ for (const mutant of mutants) {
       ? `NOT CAUGHT: ${mutant.fault}, in ${states} states of "${mutant.name}"`
       : `${mutant.fault}: "${mutant.name}", ${states} states, ${violation.story.length} steps, "${violation.name}"`,
   )
-  if (violation !== undefined && process.argv.includes("--stories")) console.log(`  ${violation.story.join("\n  ")}`)
+  if (stories && violation !== undefined) console.log(`  ${violation.story.join("\n  ")}`)
 }
 process.exitCode = isKept ? 0 : 1
