@@ -1,0 +1,143 @@
+/** What is explored: who buys what, how many blocks there are, and what the world may do beside it. */
+import type { Configuration } from "./State.ts"
+
+/** What is signed is valid in the first of two blocks; what only reads follows at once upon what came before. */
+const relayed = {
+  adversary: { expiry: 2, height: 2, authorizations: "a" },
+  requests: [{ key: "k1", authorization: "a" }],
+  settles: "relayer",
+  servers: 2,
+  versions: 1,
+  looksAreWhole: true,
+} as const
+
+const behind = { ...relayed, servers: 1, adversary: { ...relayed.adversary, lags: true } } as const
+
+const twoKeys = {
+  ...relayed,
+  name: "two keys, one authorization, two servers",
+  requests: [
+    { key: "k1", authorization: "a" },
+    { key: "k2", authorization: "a" },
+  ],
+} as const
+
+const slot = {
+  ...relayed,
+  name: "a slot that is given away, two servers",
+  adversary: { ...relayed.adversary, height: 3, authorizations: "ab" },
+  requests: [
+    { key: "k1", authorization: "a", slot: "s" },
+    { key: "k2", authorization: "b", slot: "s" },
+  ],
+} as const
+
+const anew = {
+  ...relayed,
+  name: "a client that signs anew when told so, clocks that differ, two servers",
+  adversary: { ...relayed.adversary, height: 3, authorizations: "ab" },
+  requests: [
+    { key: "k1", authorization: "a" },
+    { key: "k1", authorization: "b", after: { authorization: "a", told: "refused" } },
+    { key: "k2", authorization: "b", after: { authorization: "a", told: "failed" } },
+  ],
+  purchase: "ab",
+  clocksDiffer: true,
+} as const
+
+const replaced = {
+  ...relayed,
+  name: "a broadcast that is forgotten, replaced and comes back, two servers",
+  adversary: { ...relayed.adversary, forgets: true },
+  versions: 2,
+} as const
+
+const split = {
+  ...behind,
+  name: "batches that several nodes answer, and a payer who cancels",
+  adversary: { ...behind.adversary, payerCancels: true },
+  splitsBatches: true,
+} as const
+
+const facilitator = {
+  ...behind,
+  name: "a facilitator that lies, and money that moves",
+  adversary: { ...behind.adversary, moneyMoves: true },
+  settles: "facilitator",
+} as const
+
+/** Explored whole by every run of the tests. */
+export const small = {
+  oneKey: { ...relayed, name: "one key, two servers" },
+  behind: { ...behind, name: "one key, a node that is behind" },
+  cancelled: {
+    ...behind,
+    name: "a payer who cancels, a node that is behind",
+    adversary: { ...behind.adversary, payerCancels: true },
+  },
+  replaced: { ...replaced, name: "a broadcast that is forgotten, replaced and comes back", servers: 1 },
+  strayed: {
+    ...twoKeys,
+    name: "two keys, one authorization, which its payer sends, too",
+    servers: 1,
+    adversary: { ...relayed.adversary, payerSends: true },
+  },
+  slot: { ...slot, name: "a slot that is given away", servers: 1 },
+  anew: { ...anew, name: "a client that signs anew when told so, clocks that differ", servers: 1 },
+  facilitator,
+  split,
+} as const satisfies Record<string, Configuration>
+
+/** Explored by `npm run model` as far as it goes. */
+export const large = {
+  twoKeys,
+  slot,
+  anew,
+  replaced,
+  stepwise: { ...relayed, name: "one key, two servers, each question a step", looksAreWhole: false },
+  behind: {
+    ...relayed,
+    name: "one key, two servers, a node that is behind",
+    adversary: { ...relayed.adversary, lags: true },
+  },
+  longer: {
+    ...relayed,
+    name: "one key, two servers, three blocks",
+    adversary: { ...relayed.adversary, expiry: 3, height: 3 },
+  },
+  facilitator: {
+    ...facilitator,
+    name: "a facilitator that lies, and money that moves, four blocks",
+    adversary: { ...facilitator.adversary, expiry: 4, height: 4 },
+  },
+} as const satisfies Record<string, Configuration>
+
+/** What is not promised: worlds in which something breaks, and what. */
+export const beyond: ReadonlyArray<Configuration & { readonly breaks: string }> = [
+  {
+    ...split,
+    name: "one batch, answered by several nodes, is believed about what is final",
+    isStrict: true,
+    breaks: "a settled act that is final was paid for good, and a lost one was not",
+  },
+  {
+    ...facilitator,
+    name: "a facilitator's refusal is believed of a transfer that only a block that is not final is too late for",
+    adversary: { ...behind.adversary, lags: false },
+    isStrict: true,
+    breaks: "who is charged for good has exactly one attempt, and it has not failed",
+  },
+]
+
+/** The same, of worlds that only `npm run model` has the time for. */
+export const farBeyond: typeof beyond = [
+  {
+    ...anew,
+    name: "a client that signs anew under a new key after a refusal, while its first request is still on its way",
+    requests: [
+      { key: "k1", authorization: "a" },
+      { key: "k2", authorization: "b", after: { authorization: "a", told: "refused" } },
+    ],
+    breaks: "a purchase is charged at most once, however often its client signs as it is told",
+  },
+]

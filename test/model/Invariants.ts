@@ -1,0 +1,102 @@
+/** What must hold in every state, and where everything ends. */
+import { execute, finalPart, senderOf } from "./Chain.ts"
+import type { Invariant } from "./Explorer.ts"
+import type { Configuration, Row, State } from "./State.ts"
+
+const rowsOf = (state: State): ReadonlyArray<readonly [string, Row]> => Object.entries(state.database.rows)
+
+/** A refusal that counted while the transfer would have reverted promises nothing of what comes later. */
+const isExcused = (row: Row) => row.reason === "facilitator" && row.wasPoor
+
+/** Every attempt is settled for good or lost, or has failed. */
+export const isEnded = (state: State) =>
+  rowsOf(state).every(([, row]) => row.state === "failed" || (row.state === "settled" && row.finality !== "pending"))
+
+export const invariantsOf = ({
+  adversary,
+  isStrict,
+  purchase = "",
+  settles,
+  splitsBatches,
+}: Configuration): ReadonlyArray<Invariant<State>> => {
+  /** Authorizations that are paid for good, and by whom. */
+  const charges = (state: State) =>
+    Object.entries(finalPart(state.truth, adversary.expiry).ends).filter(([, end]) => end.isPaid)
+  /** Once a payer sends it themselves, so may anybody who reads that; then only what our relayer sent is ours. */
+  const isByUs = (transaction: string) => adversary.payerSends !== true || senderOf(transaction) === "R"
+  const settledPaid = (state: State, row: Row) =>
+    finalPart(state.truth, adversary.expiry).ends[row.authorization]?.isPaid === true
+
+  return [
+    {
+      name: "who is charged for good has exactly one attempt, and it has not failed",
+      holds: (state) =>
+        charges(state).every(([authorization, { transaction }]) => {
+          const rows = rowsOf(state).filter(([, row]) => row.authorization === authorization)
+          const alive = rows.filter(([, row]) => row.state !== "failed").length
+          return alive === 1 || (alive === 0 && (!isByUs(transaction) || rows.some(([, row]) => isExcused(row))))
+        }),
+    },
+    {
+      name: "who heard that nothing was charged is not charged",
+      holds: (state) =>
+        charges(state).every(
+          ([authorization, { transaction }]) =>
+            !state.told.failed.includes(authorization) ||
+            !isByUs(transaction) ||
+            rowsOf(state).some(([, row]) => row.authorization === authorization && isExcused(row)),
+        ),
+    },
+    {
+      name: "a purchase is charged at most once, however often its client signs as it is told",
+      holds: (state) =>
+        charges(state).filter(
+          ([authorization, { transaction }]) =>
+            purchase.includes(authorization) &&
+            isByUs(transaction) &&
+            !rowsOf(state).some(([, row]) => row.authorization === authorization && isExcused(row)),
+        ).length <= 1,
+    },
+    {
+      name: "a settled act that is final was paid for good, and a lost one was not",
+      holds: (state) =>
+        rowsOf(state).every(
+          ([, row]) =>
+            row.state !== "settled" ||
+            row.finality === "pending" ||
+            (splitsBatches === true && isStrict !== true && row.finality === "final") ||
+            settledPaid(state, row) === (row.finality === "final"),
+        ),
+    },
+    {
+      name: "no slot has two settled acts, and no act is recorded twice",
+      holds: (state) => {
+        const settled = rowsOf(state).filter(([, row]) => row.records > 0)
+        const slots = settled.flatMap(([, row]) => (row.slot === "" ? [] : [row.slot]))
+        return (
+          new Set(slots).size === slots.length &&
+          settled.every(([, row]) => row.records === 1 && row.state === "settled")
+        )
+      },
+    },
+    {
+      name: "one transfer pays for one act",
+      holds: (state) => {
+        const paying = rowsOf(state).filter(([, row]) => row.state !== "failed")
+        return new Set(paying.map(([, row]) => row.authorization)).size === paying.length
+      },
+    },
+    {
+      name: "a failed attempt holds nothing",
+      holds: (state) =>
+        Object.values(state.database.claims).every((holder) => state.database.rows[holder]?.state !== "failed"),
+    },
+    {
+      name: "we pay gas for one transaction of an attempt",
+      holds: (state) =>
+        settles !== "relayer" ||
+        rowsOf(state).length !== 1 ||
+        execute(state.truth.blocks, adversary.expiry).relayed <= 1,
+    },
+  ]
+}

@@ -1,0 +1,32 @@
+/** Each deliberate fault, and the world in which somebody has to notice it. */
+import { large, small } from "./Configurations.ts"
+import type { Configuration, Fault } from "./State.ts"
+
+const worlds: Readonly<Record<Fault, Configuration>> = {
+  "one look is enough": small.facilitator,
+  "claim after network": small.oneKey,
+  "a reverted receipt fails": small.oneKey,
+  "time alone fails": small.oneKey,
+  "the newest block judges the end": small.oneKey,
+  "a cancellation need not be final": small.cancelled,
+  "a used log is a payment": small.cancelled,
+  "claims are kept": small.oneKey,
+  "the authorization is not claimed": large.twoKeys,
+  "final without looking": small.behind,
+  "one look loses": small.split,
+  "402 while pending": large.anew,
+  "settle without compare": small.oneKey,
+  "fail without compare": small.oneKey,
+  "unsent without compare": small.oneKey,
+  "a note asks nobody": small.oneKey,
+  "a note keeps the doubt": small.oneKey,
+  "sent before noted": small.oneKey,
+  "a second nonce": large.replaced,
+  "a note does not name the one before": large.replaced,
+  "the search begins at the head": small.oneKey,
+  "a refusal is believed": small.facilitator,
+}
+
+export const mutants: ReadonlyArray<Configuration & { readonly fault: Fault }> = (
+  Object.entries(worlds) as ReadonlyArray<readonly [Fault, Configuration]>
+).map(([fault, world]) => ({ ...world, fault }))
