@@ -2,29 +2,29 @@
 import { Effect, Schema } from "effect"
 import type { PaidEndpoint } from "../../schema/payments/Sale.ts"
 
+type Texts = Readonly<Record<string, string>>
+
 const textsOf = Schema.decodeUnknownEffect(Schema.Record(Schema.String, Schema.String))
 
 /** No schema of the contract asks for a service, which the type of an endpoint's schemas no longer says. */
 const isPlain = (schema: Schema.Top): schema is Schema.Top & Schema.Encoder<unknown> => schema !== undefined
 
-/** Decoded parameters as the texts that stand in the URL. */
-const written = (schema: Schema.Top | undefined, decoded: unknown) =>
-  schema === undefined || !isPlain(schema)
-    ? Effect.succeed({})
-    : Effect.flatMap(Schema.encodeUnknownEffect(schema)(decoded), textsOf)
+/** Writes decoded parameters as the texts that stand in the URL. */
+const writer = (schema: Schema.Top | undefined) => {
+  if (schema === undefined || !isPlain(schema)) return () => Effect.succeed<Texts>({})
+  const encode = Schema.encodeUnknownEffect(schema)
+  return (decoded: unknown) => Effect.flatMap(encode(decoded), textsOf)
+}
 
-/** The path of a call below the public URL, its query in the order of the contract, and its parameters. */
-export const addressOf = Effect.fnUntraced(function* (
-  { params, path, query }: PaidEndpoint,
-  call: { readonly params?: unknown; readonly query?: unknown },
-) {
-  const inPath = yield* written(params, call.params)
-  const inQuery = yield* written(query, call.query)
-  const parameters: Readonly<Record<string, string>> = { ...inPath, ...inQuery }
-  return { path: filled(path, inPath, inQuery), parameters }
-})
-
-type Texts = Readonly<Record<string, string>>
+/** Of an endpoint's calls: the path below the public URL, its query in the order of the contract, and its parameters. */
+export const addresses = ({ params, path, query }: PaidEndpoint) => {
+  const [inPath, inQuery] = [writer(params), writer(query)]
+  return Effect.fnUntraced(function* (call: { readonly params?: unknown; readonly query?: unknown }) {
+    const [named, searched] = [yield* inPath(call.params), yield* inQuery(call.query)]
+    const parameters: Texts = { ...named, ...searched }
+    return { path: filled(path, named, searched), parameters }
+  })
+}
 
 /** A path template of the contract with the given parameters and query. */
 export const filled = (path: string, parameters: Texts, query: Texts): string => {

@@ -1,7 +1,9 @@
 /** The input of a paid act, read from its endpoint alone: what stands in path, query and body, as one object. */
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { BadRequest } from "../../schema/Errors.ts"
 import type { PaidEndpoint } from "../../schema/payments/Sale.ts"
+import { issuesOf } from "../platform/Issues.ts"
 
 type Part<S> = [S] extends [never] ? unknown : S extends Schema.Constraint ? S["Type"] : never
 
@@ -27,10 +29,10 @@ const isObject = (json: Schema.Json): json is Schema.JsonObject =>
 /** No schema of the contract asks for a service, which the type of an endpoint's schemas no longer says. */
 const isPlain = (schema: Schema.Top | undefined): schema is Schema.Top & Schema.Decoder<unknown> => schema !== undefined
 
-/** Reads the input of an endpoint from JSON; a member that no part of it takes is the body's to refuse. */
+/** Reads the input of an endpoint from JSON, or says everything that is wrong; a member that no part takes is the body's to refuse. */
 export const inputOf = <Endpoint extends PaidEndpoint>(endpoint: Endpoint) => {
   const parameters = [endpoint.params, endpoint.query].filter(isPlain)
-  const body = [bodyOf(endpoint)].filter(isPlain)
+  const body = [bodyOf(endpoint) ?? Schema.Struct({})].filter(isPlain)
   const outside = new Set(parameters.flatMap(namesOf))
   const parts = [
     ...parameters.map((schema) => ({ schema, names: new Set(namesOf(schema)) })),
@@ -45,9 +47,11 @@ export const inputOf = <Endpoint extends PaidEndpoint>(endpoint: Endpoint) => {
   return Effect.fnUntraced(function* (json: Schema.Json) {
     const members = isObject(json) ? Object.entries(json) : []
     const read = yield* Effect.forEach(parts, ({ decode, isMine }) =>
-      decode(Object.fromEntries(members.filter(([name]) => isMine(name)))),
+      Effect.result(decode(Object.fromEntries(members.filter(([name]) => isMine(name))))),
     )
-    const input = Object.assign({}, ...read)
+    const issues = read.flatMap((part) => (Result.isFailure(part) ? issuesOf(part.failure) : []))
+    if (issues.length > 0) return yield* new BadRequest({ issues: issues.slice(0, 20) })
+    const input = Object.assign({}, ...read.map(Result.getOrThrow))
     return isInput(input) ? input : yield* Effect.die(`the input of ${endpoint.sale.name} does not have its form`)
   })
 }

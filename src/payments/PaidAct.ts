@@ -4,7 +4,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import type { SqlError } from "effect/sql"
 import { BadRequest } from "../../schema/Errors.ts"
 import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
-import { issuesOf } from "../platform/Issues.ts"
+import { addresses } from "./ActAddress.ts"
 import { inputOf, type InputOf } from "./ActInput.ts"
 
 /** When a request was accepted. */
@@ -98,6 +98,8 @@ export interface ActRequest<Refusal> {
 
 /** An act as the pipeline sees it: the type of its input is its own affair. */
 export interface PaidAct<Refusal> extends SoldAct {
+  /** Where a call of its endpoint is bought, as a payment has to name it. */
+  readonly address: ReturnType<typeof addresses>
   readonly targets: ReadonlyArray<string> | undefined
   readonly checkPath: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>
   readonly read: (request: Schema.Json, at: Acceptance) => Effect.Effect<ActRequest<Refusal>, BadRequest | Refusal>
@@ -120,11 +122,11 @@ const make = <Endpoint extends PaidEndpoint, By extends Payer>(
   return {
     ...endpoint.sale,
     endpoint,
+    address: addresses(endpoint),
     targets,
     checkPath: checkPath ?? (() => Effect.void),
     read: (request, at) =>
       decode(request).pipe(
-        Effect.mapError((error) => new BadRequest({ issues: issuesOf(error) })),
         Effect.tap((input) => refuse?.(input, at) ?? Effect.void),
         Effect.map((input) => ({
           input: request,
@@ -136,7 +138,13 @@ const make = <Endpoint extends PaidEndpoint, By extends Payer>(
     conflict: conflict ?? ((found) => new BadRequest({ issues: [{ path: "", message: `${found.name} is held` }] })),
     record: (paid) =>
       Effect.forEach(paid, ({ acceptedAt, id, input, number, ...payer }) =>
-        Effect.zipWith(decode(input), paidBy(payer), (read, by) => ({ ...by, acceptedAt, id, number, input: read })),
+        Effect.zipWith(Effect.orDie(decode(input)), paidBy(payer), (read, by) => ({
+          ...by,
+          acceptedAt,
+          id,
+          number,
+          input: read,
+        })),
       ).pipe(Effect.flatMap(record)),
   }
 }

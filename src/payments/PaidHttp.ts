@@ -16,7 +16,6 @@ import { PublicUrl } from "../platform/PublicUrl.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { timestampOf } from "../platform/Time.ts"
 import { CardRail, cardCredentialIn } from "./card/CardRail.ts"
-import { addressOf } from "./ActAddress.ts"
 import type { PaidAct } from "./PaidAct.ts"
 import { type Outcome, type PaidRequest, PaymentPipeline, type PipelineRefusal } from "./PaymentPipeline.ts"
 import { retryAfterSeconds } from "./Reconciler.ts"
@@ -119,7 +118,7 @@ export class PaidHttp extends Context.Service<
 
       const pay = Effect.fn("PaidHttp.pay")(function* <Refusal>(act: PaidAct<Refusal>, call: PaidCall) {
         const { headers, method } = call.request
-        const { parameters, path } = yield* Effect.orDie(addressOf(act.endpoint, call))
+        const { parameters, path } = yield* Effect.orDie(act.address(call))
         const request: PaidRequest = {
           method,
           url: `${publicUrl}${path}`,

@@ -27,7 +27,11 @@ const readRow = rowReader(
   Schema.Struct({ nonce: Schema.BigInt, hash: Word, maxFee: Schema.BigIntFromString, sentAt: Schema.Date }),
 )
 
-const unavailable = Effect.mapError(() => new BroadcastsUnavailable({}))
+const unavailable = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, BroadcastsUnavailable> =>
+  statement.pipe(
+    Effect.tapError((error) => Effect.logWarning("A broadcast could not be read or noted", error)),
+    Effect.mapError(() => new BroadcastsUnavailable({})),
+  )
 
 export class Broadcasts extends Context.Service<
   Broadcasts,

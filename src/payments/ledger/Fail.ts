@@ -54,9 +54,8 @@ export class Fail extends Context.Service<
         const unsent = sql`NOT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE attempt_id = ${id}::uuid)`
         // Whoever notes a broadcast locks the same row: what is asked after the lock has seen it.
         const lock = sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`
-        return transaction(sql, Effect.andThen(lock, end(id, reason, unsent))).pipe(
-          Effect.andThen(found(id)),
-          Effect.orDie,
+        return Effect.orDie(
+          transaction(sql, lock.pipe(Effect.andThen(end(id, reason, unsent)), Effect.andThen(found(id)))),
         )
       })
 

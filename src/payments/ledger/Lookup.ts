@@ -71,7 +71,7 @@ export class Lookup extends Context.Service<
         const slots = taken.flatMap((claim): ReadonlyArray<ClaimConflict> =>
           claim.name === bound ? [] : [{ _tag: "Slot", name: claim.name, settled: claim.settled }],
         )
-        const isFull = claims.pool !== undefined && found.drawn !== null && found.drawn >= claims.pool.capacity
+        const isFull = claims.pool !== undefined && (found.drawn ?? 0) >= claims.pool.capacity
         return {
           attempt: found.id === null ? Option.none() : Option.some(yield* readAttempt(row)),
           conflicts: isFull ? [...slots, { _tag: "Pool", name: claims.pool.name }] : slots,
