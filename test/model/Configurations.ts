@@ -69,6 +69,11 @@ const facilitator = {
 /** Explored whole by every run of the tests. */
 export const small = {
   oneKey: { ...relayed, name: "one key, two servers" },
+  poor: {
+    ...relayed,
+    name: "one key, two servers, money that moves",
+    adversary: { ...relayed.adversary, moneyMoves: true },
+  },
   behind: { ...behind, name: "one key, a node that is behind" },
   cancelled: {
     ...behind,
@@ -119,13 +124,6 @@ export const beyond: ReadonlyArray<Configuration & { readonly breaks: string }> 
     name: "one batch, answered by several nodes, is believed about what is final",
     isStrict: true,
     breaks: "a settled act that is final was paid for good, and a lost one was not",
-  },
-  {
-    ...facilitator,
-    name: "a facilitator's refusal is believed of a transfer that only a block that is not final is too late for",
-    adversary: { ...behind.adversary, lags: false },
-    isStrict: true,
-    breaks: "who is charged for good has exactly one attempt, and it has not failed",
   },
 ]
 

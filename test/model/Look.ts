@@ -129,8 +129,10 @@ export const looks = (state: State, server: Server, configuration: Configuration
           (fault === "the newest block judges the end" || fault === "time alone fails" ? height : final) >=
           endOf(authorization, expiry)
         if (fault === "time alone fails" && isOver) on(says, { is: "void", reason: "expired" })
-        else if (!isUsed && !isOver) on(says, { is: "open", unused: true, reverts: reverts !== "" })
-        else if (!isUsed && reverts === "") on(says, nothing)
+        else if (!isUsed && !isOver) {
+          const counts = fault === "a revert past the end agrees" || height < endOf(authorization, expiry)
+          on(says, { is: "open", unused: true, reverts: reverts !== "" && counts })
+        } else if (!isUsed && reverts === "") on(says, nothing)
         else if (work.asks === "is unused") on(says, isUsed ? nothing : { is: "void", reason: "expired" })
         else to(says, { ...work, at: "logs", isUsed, upTo: height })
       }

@@ -19,12 +19,13 @@ const worlds: Readonly<Record<Fault, Configuration>> = {
   "fail without compare": small.oneKey,
   "unsent without compare": small.oneKey,
   "a note asks nobody": small.oneKey,
-  "a note keeps the doubt": small.oneKey,
+  "a note keeps the doubt": small.poor,
   "sent before noted": small.oneKey,
   "a second nonce": large.replaced,
   "a note does not name the one before": large.replaced,
   "the search begins at the head": small.oneKey,
   "a refusal is believed": small.facilitator,
+  "a revert past the end agrees": { ...small.facilitator, adversary: { ...small.behind.adversary, lags: false } },
 }
 
 export const mutants: ReadonlyArray<Configuration & { readonly fault: Fault }> = (

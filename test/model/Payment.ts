@@ -36,15 +36,14 @@ const heard = (told: Told, row: Row | undefined): Told =>
   row?.state === "failed" ? { ...told, failed: including(told.failed, row.authorization) } : told
 
 /** Which attempts have been seen unable to pay since their refusal became old; it is what a refusal promises. */
-const witnessed = (state: State, { adversary, isStrict }: Configuration): State => {
-  const reverts = isStrict === true ? ["funds"] : ["funds", "expired"]
+const witnessed = (state: State, { adversary }: Configuration): State => {
   const poor = Object.entries(state.database.rows).filter(
     ([, row]) =>
       row.state === "pending" &&
       row.doubt === "facilitator" &&
       row.isRipe &&
       !row.wasPoor &&
-      reverts.includes(dryRun(state.truth.blocks, row.authorization, adversary.expiry)),
+      dryRun(state.truth.blocks, row.authorization, adversary.expiry) === "funds",
   )
   return poor.length === 0
     ? state

@@ -25,6 +25,8 @@ export const faults = {
   "a note does not name the one before": "a replacement is noted whoever has replaced it already",
   "the search begins at the head": "logs are searched from the newest block at verification",
   "a refusal is believed": "a facilitator's refusal fails an attempt without the chain's word",
+  "a revert past the end agrees":
+    "a transfer that reverts because a block that is not final is past its end counts as refused by the chain",
 } as const
 
 export type Fault = keyof typeof faults
