@@ -118,6 +118,7 @@ const environment = Config.all({
   rpcUrl: Config.option(Config.Redacted(variable("RPC_URL"))),
   relayerKey: Config.option(Config.schema(Schema.Redacted(KeyText), variable("RELAYER_KEY"))),
   facilitatorUrl: Config.option(Config.String(variable("FACILITATOR_URL"))),
+  isCatalogued: Config.Boolean(variable("FACILITATOR_CATALOGUES")).pipe(Config.withDefault(false)),
   keyId: Config.option(Config.String(variable("CDP_API_KEY_ID"))),
   keySecret: Config.option(Config.Redacted(variable("CDP_API_KEY_SECRET"))),
   finalTag: Config.schema(Schema.Literals(["finalized", "safe", "latest"]), variable("CHAIN_FINALITY")).pipe(
@@ -154,6 +155,7 @@ const payments: Config.Config<PaymentsConfig | ReadonlyArray<string>> = Config.m
         payTo: env.payTo.value,
         settledBy:
           settlement.value._tag === "Relayer" ? "self-settled by a relayer" : new URL(settlement.value.url).host,
+        isCatalogued: settlement.value._tag === "Facilitator" && env.isCatalogued,
         maxTimeoutSeconds: env.maxTimeoutSeconds,
       },
       rpcUrl: env.rpcUrl.value,

@@ -18,6 +18,7 @@ export const variables = [
   [["RPC_URL"], "JSON-RPC of the network, for evidence and for self-settlement"],
   [["RELAYER_KEY"], "private key that settles payments and pays their gas"],
   [["FACILITATOR_URL"], "x402 facilitator that settles instead of a relayer key"],
+  [["FACILITATOR_CATALOGUES"], "true where it lists paid routes (bazaar): each 402 then says how it is called (false)"],
   [["CDP_API_KEY_ID", "CDP_API_KEY_SECRET"], "key of a facilitator that asks for one"],
   [["CHAIN_FINALITY"], "block tag from which nothing is taken back: finalized (default), safe or latest"],
   [

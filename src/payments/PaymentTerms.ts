@@ -19,6 +19,8 @@ export interface Terms {
   readonly maxTimeoutSeconds: number
   /** Who settles, in words for the catalogs. */
   readonly settledBy: string
+  /** Whether whoever settles lists routes in a catalogue by what their payments bring back. */
+  readonly isCatalogued: boolean
   /** Explorer page of a transaction; `{tx}` is replaced by its hash. */
   readonly explorer: string
 }
@@ -31,8 +33,8 @@ export interface Sale {
   readonly amountAtomic: bigint
   readonly url: string
   readonly description: string
-  /** How it is called; absent where only an earlier attempt is spoken of. */
-  readonly bazaar?: BazaarExtension | undefined
+  /** How it is called, for a catalogue; absent where only an earlier attempt is spoken of. */
+  readonly bazaar?: () => BazaarExtension | undefined
 }
 
 /** An act as it is sold at one URL, with the path and query parameters that the URL holds. */
@@ -40,7 +42,7 @@ export const saleOf = (act: SoldAct, url: string, parameters: Schema.JsonObject)
   amountAtomic: act.priceAtomic,
   url,
   description: act.description,
-  bazaar: bazaarOf(act, parameters),
+  bazaar: () => bazaarOf(act, parameters),
 })
 
 export const requirementsOf = (terms: Terms, amountAtomic: bigint): PaymentRequirements => ({
@@ -53,16 +55,17 @@ export const requirementsOf = (terms: Terms, amountAtomic: bigint): PaymentRequi
   extra: { name: terms.assetName, version: terms.assetVersion, paymentFlow: "upfront" },
 })
 
-export const challengeOf = (terms: Terms, sale: Sale, error: string): Challenge => ({
-  x402Version: 2,
-  error,
-  resource: { url: sale.url, description: sale.description, mimeType: "application/json" },
-  accepts: [requirementsOf(terms, sale.amountAtomic)],
-  extensions: {
-    "payment-identifier": paymentIdentifier,
-    ...(sale.bazaar === undefined ? {} : { bazaar: sale.bazaar }),
-  },
-})
+/** Proxies keep 4 KB for a whole head by default: how a route is called is said here only to whoever catalogues it. */
+export const challengeOf = (terms: Terms, sale: Sale, error: string): Challenge => {
+  const bazaar = terms.isCatalogued ? sale.bazaar?.() : undefined
+  return {
+    x402Version: 2,
+    error,
+    resource: { url: sale.url, description: sale.description, mimeType: "application/json" },
+    accepts: [requirementsOf(terms, sale.amountAtomic)],
+    extensions: { "payment-identifier": paymentIdentifier, ...(bazaar === undefined ? {} : { bazaar }) },
+  }
+}
 
 /** The ways to pay, as `/api/candles` lists them. */
 export type Rails = ReadonlyArray<"x402" | "card">

@@ -55,6 +55,7 @@ export const config = (network: UsdcNetwork) =>
             assetVersion,
             payTo: chain.payTo,
             settledBy: "self-settled by a relayer",
+            isCatalogued: false,
             maxTimeoutSeconds: 300,
             explorer: `${address.publicUrl}/sandbox/transactions/{tx}`,
           },

@@ -61,7 +61,14 @@ const acts = Layer.effect(
 )
 
 const layer = (url: string) => {
-  const terms = { network, ...usdc[network], payTo, maxTimeoutSeconds: 300, settledBy: "the benchmark" } as const
+  const terms = {
+    network,
+    ...usdc[network],
+    payTo,
+    maxTimeoutSeconds: 300,
+    settledBy: "the benchmark",
+    isCatalogued: false,
+  } as const
   return PaymentLedger.layer.pipe(
     Layer.provide(acts),
     Layer.provide(WitnessStones.layer),

@@ -9,18 +9,21 @@ import {
   validatePaymentIdentifier,
 } from "@x402/extensions/payment-identifier"
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PrivateKeyAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { acts } from "../support/ActTable.ts"
 import {
   type Answer,
   ask,
+  chain,
   challengeOf,
   encode,
   newCommitment,
   newKey,
   newPayer,
+  paymentsOf,
   post,
   sign,
   World,
@@ -134,7 +137,30 @@ layer(world(), { excludeTestServices: true })("payment-identifier", (it) => {
   )
 })
 
-layer(world(), { excludeTestServices: true })("bazaar", (it) => {
+/** A server whose facilitator lists routes, and that settles by itself all the same. */
+const catalogued = Layer.unwrap(
+  Effect.map(LocalChain, (local) => world({ terms: { ...paymentsOf(local).terms, isCatalogued: true } })),
+).pipe(Layer.provideMerge(chain))
+
+layer(world(), { excludeTestServices: true })("a 402 without a catalogue", (it) => {
+  it.effect("fits the buffers of proxies: its challenge has 1.5 KB at most, and so has what comes back", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const payer = yield* newPayer()
+      for (const act of acts()) {
+        const probe = yield* ask(`${url}${act.request().path}`, { method: "POST" })
+        assert.notProperty(extensionsOf(probe), "bazaar", act.name)
+        assert.isAtMost(probe.headers.get("payment-required")?.length ?? Infinity, 1_536, act.name)
+        const offer = challengeOf(probe)
+        const payment = yield* sign(payer, offer.accepts[0], offer.resource)
+        const signature = encode({ ...payment, extensions: extensionsOf(probe) })
+        assert.isAtMost(signature.length, 4_096, act.name)
+      }
+    }),
+  )
+})
+
+layer(catalogued, { excludeTestServices: true })("bazaar", (it) => {
   it.effect(
     "declares each act as its own library and facilitators read it, and the server takes what it declares",
     () =>

@@ -46,6 +46,7 @@ export const paymentsOf = (chain: LocalChain["Service"], change: Partial<Payment
     assetVersion: usdc[network].assetVersion,
     payTo: chain.payTo,
     settledBy: "self-settled by a relayer",
+    isCatalogued: false,
     maxTimeoutSeconds: 300,
     explorer: "https://explorer.example/{tx}",
   },
