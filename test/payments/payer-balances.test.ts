@@ -7,7 +7,7 @@ import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../support/Purchase.ts"
 import type { View } from "../support/RpcViews.ts"
-import { Wires, wired } from "../support/Wires.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import {
   type Answer,
   ask,
@@ -94,7 +94,7 @@ describe("a wallet with one cent and 140 purchases of one edition", { concurrent
       const held = purchases.find((_, index) => answers[index]?.status === 202)
       assert.strictEqual((yield* ask(`${url}/api/reconcile/${held?.key}`, { method: "POST" })).status, 200)
       assert.strictEqual(yield* relayed, 1)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("buys one of them when it settles at once, never holds two, and costs us one transaction", () =>
@@ -116,7 +116,7 @@ describe("a wallet with one cent and 140 purchases of one edition", { concurrent
       assert.strictEqual(most, 1)
       assert.deepInclude(yield* attempts, { pending: 0, settled: 1 })
       assert.strictEqual(yield* relayed, 1)
-    }).pipe(Effect.provide(wired("relayer", "20 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })
 
@@ -128,13 +128,13 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
       const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
       assert.deepStrictEqual(codesOf(answers), [["201 ", 12]])
       yield* Purchase.audit(url)
-    }).pipe(Effect.provide(wired("relayer", "20 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("is not overdrawn by a payment that has left its balance and is not recorded yet", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const [first, second] = yield* prepare(url, stone, 2, 2n * Purchase.price)
       if (first === undefined || second === undefined) return assert.fail()
       let hash: string | undefined
@@ -146,13 +146,13 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
       yield* trap.release
       assert.strictEqual((yield* Fiber.join(slow)).status, 201)
       yield* Purchase.audit(url)
-    }).pipe(Effect.provide(wired("relayer", "20 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("buys nothing twice while one node behind a balancer has its payment and another one has not", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const [first, second] = yield* prepare(url, edition, 2, Purchase.price)
       if (first === undefined || second === undefined) return assert.fail()
       let hash: string | undefined
@@ -169,13 +169,13 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
       yield* rpc.calm
       yield* trap.release
       assert.strictEqual((yield* Fiber.join(slow)).status, 201)
-    }).pipe(Effect.provide(wired("relayer", "20 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("is refused what a payment in flight takes, also when an older one is a minute old in between", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const sql = yield* SqlClient.SqlClient
       // Two prices: the first purchase spends one, and the other one is promised twice.
       const [older, pending, late] = yield* prepare(url, edition, 3, 2n * Purchase.price)
@@ -197,13 +197,13 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
       assert.deepInclude(yield* attempts, { pending: 1, settled: 1, failed: 0 })
       yield* sending.release
       assert.strictEqual((yield* Fiber.join(slow)).status, 201)
-    }).pipe(Effect.provide(wired("relayer", "20 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("can spend its balance again when its payment has failed", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const [first, second] = yield* prepare(url, stone, 2, Purchase.price)
       if (first === undefined || second === undefined) return assert.fail()
       rpc.arm("eth_sendRawTransaction", "dropBefore")
@@ -217,7 +217,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
       yield* rpc.calm
       assert.strictEqual((yield* Purchase.secondLook(url, first)).status, 402)
       assert.deepInclude(yield* attempts, { pending: 0, failed: 1, claims: 0 })
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
 
@@ -242,6 +242,6 @@ describe("a wallet with funds for many purchases", { concurrent: true }, () => {
       assert.strictEqual((yield* ask(`${url}/api/reconcile/${key}`, { method: "POST" })).status, 200)
       const next = purchases.find((_, index) => answers[index]?.status === 429)
       assert.strictEqual((yield* next?.send ?? Effect.die("none was limited")).status, 201)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

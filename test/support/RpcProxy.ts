@@ -1,9 +1,9 @@
 /** The network before a real node: every JSON-RPC request passes here and can be held, lost, or answered falsely. */
 import { Effect } from "effect"
 import { type Hex, keccak256 } from "viem"
-import { json, type Reply, serve } from "./Loopback.ts"
+import { json, type Reply, serve } from "./LocalHttpServer.ts"
 import { answerAs, type Answer, type Call, type View } from "./RpcViews.ts"
-import * as Trap from "./Trap.ts"
+import * as Interception from "./Interception.ts"
 
 /**
  * `After` means that the node has done it and its answer is what suffers. `nothing` answers `result: null`,
@@ -23,7 +23,7 @@ export type RpcFault =
 export interface RpcProxy {
   readonly url: string
   /** From now on requests of this method (`*` for all) that fit meet the fault; a batch shares its fate. */
-  readonly arm: (method: string, fault: RpcFault, fits?: (params: string) => boolean) => Trap.Trap
+  readonly arm: (method: string, fault: RpcFault, fits?: (params: string) => boolean) => Interception.Interception
   /**
    * From now on every call is answered by the node that is picked for it, by the method, how often that was asked before
    * and the parameters as JSON: one node that is behind, or several that contradict each other. A batch is split among
@@ -43,7 +43,7 @@ interface Plan {
   readonly method: string
   readonly fault: RpcFault
   readonly fits: (params: string) => boolean
-  readonly trap: Trap.Jaws
+  readonly trap: Interception.InterceptionControl
 }
 
 const answer = (call: Call, member: object) => ({ jsonrpc: "2.0", id: call.id, ...member })
@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function* (upstream: string) {
   const proxy: RpcProxy = {
     url,
     arm: (method, fault, fits = () => true) => {
-      const trap = Trap.make(`${fault} ${method}`)
+      const trap = Interception.make(`${fault} ${method}`)
       plans = [...plans, { method, fault, fits, trap }]
       return trap
     },
