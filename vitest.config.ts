@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
-import LongestFirst from "./test/support/LongestFirst.ts"
+import FileOrder from "./test/support/FileOrder.ts"
 import { patience } from "./test/support/Patience.ts"
 
 /** What needs no process, chain or browser: whoever changes a line hears about it in seconds. */
@@ -15,11 +15,11 @@ export default defineConfig({
     // Half of the time they wait: for blocks, for polls, for processes that start.
     maxWorkers: 2 * availableParallelism(),
     silent: "passed-only",
-    reporters: ["default", "./test/support/Reporter.ts"],
-    sequence: { sequencer: LongestFirst },
+    reporters: ["default", "./test/support/FailureReporter.ts"],
+    sequence: { sequencer: FileOrder },
     coverage: {
       include: ["src/**/*.ts", "schema/**/*.ts"],
-      reporter: ["text", "html", fileURLToPath(new URL("test/support/Unreached.ts", import.meta.url))],
+      reporter: ["text", "html", fileURLToPath(new URL("test/support/UncoveredFiles.ts", import.meta.url))],
     },
     projects: [
       { extends: true, test: { name: "fast", include: [fast], testTimeout: patience(60) } },
@@ -30,7 +30,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [fast, "**/node_modules/**"],
           globalSetup: ["test/support/globalSetup.ts"],
-          setupFiles: ["test/support/validate.ts"],
+          setupFiles: ["test/support/validateAnswers.ts"],
           testTimeout: patience(120),
           hookTimeout: patience(120),
         },

@@ -6,9 +6,9 @@ import { build, type BuildOptions } from "esbuild"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { inject } from "vitest"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { authorizationsUsed } from "../support/Buying.ts"
+import { authorizationsUsed } from "../support/TestBuyer.ts"
 import { Browser } from "../support/Browser.ts"
-import { serve } from "../support/Loopback.ts"
+import { serve } from "../support/LocalHttpServer.ts"
 import { World, layer as world } from "../support/World.ts"
 
 const root = new URL("../..", import.meta.url).pathname

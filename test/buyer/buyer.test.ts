@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { memoryJournal, verifyStone } from "../../src/buyer/index.ts"
-import { authorizationsUsed, buyerOf, diesSigned, type Network, rejection, stage } from "../support/Buying.ts"
+import { authorizationsUsed, buyerOf, diesSigned, type Network, rejection, stage } from "../support/TestBuyer.ts"
 import { newKey, layer as world } from "../support/World.ts"
 
 const words = "The heron will return by May."

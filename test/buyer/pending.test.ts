@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Progress } from "../../src/buyer/index.ts"
-import { authorizationsUsed, buyerOf, rejection, stage } from "../support/Buying.ts"
+import { authorizationsUsed, buyerOf, rejection, stage } from "../support/TestBuyer.ts"
 import * as Purchase from "../support/Purchase.ts"
-import { Wires, wired } from "../support/Wires.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import { newKey } from "../support/World.ts"
 
 const words = "The heron will return by May."
@@ -32,7 +32,7 @@ describe("a payment whose outcome is not known yet", () => {
       assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
       assert.strictEqual(yield* authorizationsUsed(at), 1)
       assert.strictEqual(told[0]?.step, "signed")
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live(
@@ -40,7 +40,7 @@ describe("a payment whose outcome is not known yet", () => {
     () =>
       Effect.gen(function* () {
         const at = yield* stage()
-        const { rpc } = yield* Wires
+        const { rpc } = yield* Proxies
         const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
         const key = newKey()
         const policy = { maxPerDay: 10_000n }
@@ -62,6 +62,6 @@ describe("a payment whose outcome is not known yet", () => {
         const next = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
         assert.strictEqual(next.code, "above_day_limit")
         assert.strictEqual(at.counted.signatures, 1)
-      }).pipe(Effect.provide(wired("relayer"))),
+      }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

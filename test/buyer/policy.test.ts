@@ -4,7 +4,7 @@ import { createServer } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { buyer, type Policy } from "../../src/buyer/index.ts"
-import { authorizationsUsed, buyerOf, type Network, rejection, stage } from "../support/Buying.ts"
+import { authorizationsUsed, buyerOf, type Network, rejection, stage } from "../support/TestBuyer.ts"
 import { newKey, type Offer, layer as world } from "../support/World.ts"
 
 const words = "The heron will return by May."

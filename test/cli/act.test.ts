@@ -1,7 +1,7 @@
 /** Every act of the contract is a command, whether or not anybody wrote one for it. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { authorizationsUsed } from "../support/Buying.ts"
+import { authorizationsUsed } from "../support/TestBuyer.ts"
 import { terminal } from "../support/Cli.ts"
 import { patience } from "../support/Patience.ts"
 import { newKey, layer as world } from "../support/World.ts"

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../support/Patience.ts"
-import { authorizationsUsed } from "../support/Buying.ts"
+import { authorizationsUsed } from "../support/TestBuyer.ts"
 import { holding, type Terminal, terminal } from "../support/Cli.ts"
 import { newKey, layer as world } from "../support/World.ts"
 

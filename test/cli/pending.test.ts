@@ -2,10 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../support/Patience.ts"
-import { authorizationsUsed } from "../support/Buying.ts"
+import { authorizationsUsed } from "../support/TestBuyer.ts"
 import { terminal } from "../support/Cli.ts"
 import * as Purchase from "../support/Purchase.ts"
-import { wired } from "../support/Wires.ts"
+import { proxiedServer } from "../support/Proxies.ts"
 
 describe("spirit-altar", () => {
   it.live(
@@ -24,7 +24,7 @@ describe("spirit-altar", () => {
         assert.strictEqual(code, 0, stderr)
         assert.strictEqual(JSON.parse(stdout).record.sequence, 1)
         assert.strictEqual(yield* authorizationsUsed({ account: at }), 1)
-      }).pipe(Effect.provide(wired("relayer"))),
+      }).pipe(Effect.provide(proxiedServer("relayer"))),
     patience(300),
   )
 })

@@ -20,7 +20,7 @@ import { actsByName, paidAct, PaidActs } from "../../src/payments/PaidAct.ts"
 import { now } from "../../src/platform/Time.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as Server from "../../src/Server.ts"
-import { newFaults } from "../support/Hearing.ts"
+import { newFaults } from "../support/AnswerValidation.ts"
 import { call, connect } from "../support/McpClient.ts"
 import { ask, newKey, newPayer, post, World, layer as world } from "../support/World.ts"
 

@@ -3,14 +3,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../support/Purchase.ts"
-import { line, serving } from "../support/Serving.ts"
-import { stage, Wires } from "../support/Wires.ts"
+import { line, serving } from "../support/ServeCommand.ts"
+import { stage, Proxies } from "../support/Proxies.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 
 const started = Effect.gen(function* () {
   const chain = yield* LocalChain
-  const { database, rpc } = yield* Wires
+  const { database, rpc } = yield* Proxies
   const server = yield* serving({
     DATABASE_URL: database.url,
     X402_NETWORK: chain.network,
@@ -34,7 +34,7 @@ describe("a server that is told to stop", { timeout: 120_000 }, () => {
   it.live("ends the purchase in flight, refuses what is new on old and new connections, and ends with 0", () =>
     Effect.gen(function* () {
       const server = yield* started
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const kept = yield* line(server.port)
       assert.match(yield* kept.ask(get), /^HTTP\/1\.1 200 /u)
       const purchase = yield* Purchase.prepare(server.url)
@@ -62,7 +62,7 @@ describe("a server that is told to stop", { timeout: 120_000 }, () => {
   it.live("ends the purchase whose client has gone before it ends itself", () =>
     Effect.gen(function* () {
       const server = yield* started
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(server.url)
       const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
       const buying = yield* Effect.forkChild(Purchase.send(server.url, purchase))
@@ -94,7 +94,7 @@ describe("a server that is told to stop", { timeout: 120_000 }, () => {
   it.live("gives up what does not end within the grace period; its attempt stays open", () =>
     Effect.gen(function* () {
       const server = yield* started
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(server.url)
       const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
       const buying = yield* Effect.forkChild(Effect.exit(Purchase.send(server.url, purchase)))

@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../support/Database.ts"
-import { line, serving } from "../support/Serving.ts"
+import { line, serving } from "../support/ServeCommand.ts"
 import { ask, freePort } from "../support/World.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"

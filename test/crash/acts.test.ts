@@ -7,12 +7,12 @@ import { patience } from "../support/Patience.ts"
 import { type ActRow, acts } from "../support/ActTable.ts"
 import { aSweepLater, onChain, outlive, token } from "../support/Purchase.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
-import { stage, Wires } from "../support/Wires.ts"
+import { stage, Proxies } from "../support/Proxies.ts"
 import { ask, challengeOf, encode, newKey, newPayer, post, sign } from "../support/World.ts"
 
 const environment = Effect.gen(function* () {
   const chain = yield* LocalChain
-  const { database, rpc } = yield* Wires
+  const { database, rpc } = yield* Proxies
   return {
     DATABASE_URL: database.url,
     X402_NETWORK: chain.network,
@@ -67,21 +67,21 @@ const pendingIs = (count: number) =>
 
 /** Every act asked for at once, caught at one boundary, and the server killed. */
 const killed = Effect.fnUntraced(function* (
-  arm: (wires: Wires["Service"]) => void,
+  arm: (proxies: Proxies["Service"]) => void,
   wanted: Effect.Effect<unknown, never, LocalChain>,
 ) {
-  const wires = yield* Wires
+  const proxies = yield* Proxies
   const server = yield* ServerProcess.make(yield* environment)
   yield* server.start
   const purchases = yield* Effect.forEach(acts(), (act) => prepare(server.url, act))
-  arm(wires)
+  arm(proxies)
   yield* Effect.forkScoped(
     Effect.forEach(purchases, (one) => Effect.exit(send(server.url, one)), { concurrency: "unbounded", discard: true }),
   )
   yield* pendingIs(purchases.length)
   yield* wanted
   yield* server.kill
-  yield* Effect.all([wires.rpc.calm, wires.database.calm])
+  yield* Effect.all([proxies.rpc.calm, proxies.database.calm])
   return { server, purchases }
 })
 
@@ -113,7 +113,7 @@ describe("a server killed with every act in flight", () => {
 
   it.live("and none broadcast: each is open, then failed, and free for the next buyer", () =>
     Effect.gen(function* () {
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const { purchases, server } = yield* killed(
         ({ rpc: node }) => node.arm("eth_sendRawTransaction", "holdBefore"),
         Effect.void,

@@ -5,8 +5,8 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
-import { type SettledBy, stage, Wires } from "../support/Wires.ts"
-import { type Point, points, type Stop } from "./Points.ts"
+import { type SettledBy, stage, Proxies } from "../support/Proxies.ts"
+import { type Point, points, type Stop } from "./CrashPoints.ts"
 
 interface Line {
   readonly step: string
@@ -29,7 +29,7 @@ afterAll(() => console.table(table.sort(byStep)))
 const environment = (point: Point) =>
   Effect.gen(function* () {
     const chain = yield* LocalChain
-    const { database, facilitator, rpc } = yield* Wires
+    const { database, facilitator, rpc } = yield* Proxies
     const env: Record<string, string> = {
       DATABASE_URL: database.url,
       X402_NETWORK: chain.network,
@@ -62,7 +62,7 @@ const lookedAt = (purchase: Purchase.Purchase) =>
 
 /** The node is silent while the server starts: the first look ends nothing, and leaves the attempt to others. */
 const startBlind = Effect.fnUntraced(function* (server: ServerProcess.ServerProcess, purchase: Purchase.Purchase) {
-  const { rpc } = yield* Wires
+  const { rpc } = yield* Proxies
   rpc.arm("*", "status500")
   yield* server.start
   yield* lookedAt(purchase)
@@ -117,7 +117,7 @@ const conclude = Effect.fnUntraced(function* (
 
 const survive = (point: Point) =>
   Effect.gen(function* () {
-    const { database, facilitator, rpc } = yield* Wires
+    const { database, facilitator, rpc } = yield* Proxies
     const server = yield* ServerProcess.make(yield* environment(point))
     yield* server.start
     const purchase = yield* Purchase.prepare(server.url)

@@ -7,12 +7,12 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
-import { stage, Wires } from "../support/Wires.ts"
+import { stage, Proxies } from "../support/Proxies.ts"
 
 /** A broadcast counts as lost or stuck after three seconds. */
 const environment = Effect.gen(function* () {
   const chain = yield* LocalChain
-  const { database, rpc } = yield* Wires
+  const { database, rpc } = yield* Proxies
   return {
     DATABASE_URL: database.url,
     X402_NETWORK: chain.network,
@@ -39,7 +39,7 @@ const untilEnded = (purchase: Purchase.Purchase) =>
 
 /** A server that dies while a broadcast is caught. */
 const killed = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAfter", isMined: boolean) {
-  const { rpc } = yield* Wires
+  const { rpc } = yield* Proxies
   const server = yield* ServerProcess.make(yield* environment)
   yield* server.start
   const purchase = yield* Purchase.prepare(server.url)

@@ -8,7 +8,7 @@ import { patience } from "../support/Patience.ts"
 import * as CardProcessor from "../support/CardProcessor.ts"
 import { books, challengeSecret, prepare, Processor, processor, reconcile, send } from "../support/Cards.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
-import { stage, Wires } from "../support/Wires.ts"
+import { stage, Proxies } from "../support/Proxies.ts"
 import { ask } from "../support/World.ts"
 
 const cards = (url: string) => ({
@@ -20,7 +20,7 @@ const cards = (url: string) => ({
 
 const environment = Effect.gen(function* () {
   const chain = yield* LocalChain
-  const { database } = yield* Wires
+  const { database } = yield* Proxies
   return {
     DATABASE_URL: database.url,
     X402_NETWORK: chain.network,
@@ -74,7 +74,7 @@ describe("a server killed", { concurrent: true }, () => {
   it.live("with the intent on disk, before the processor was asked, is set right by its next start", () =>
     Effect.gen(function* () {
       const bank = yield* Processor
-      const { database } = yield* Wires
+      const { database } = yield* Proxies
       const server = yield* ServerProcess.make(yield* environment)
       yield* server.start
       const purchase = yield* prepare(server.url)

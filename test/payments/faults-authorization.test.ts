@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { parseEther, parseGwei } from "viem"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../support/Purchase.ts"
-import { Wires, wired } from "../support/Wires.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import { World } from "../support/World.ts"
 
 // Account 0 of the public test mnemonic: anvil signs for it.
@@ -86,7 +86,7 @@ describe("before settlement", { concurrent: true }, () => {
       assert.strictEqual(undecided.status, 503, undecided.text)
       yield* Purchase.onChain((client) => client.mine({ blocks: 4 }))
       yield* refusedBefore(purchase, "invalid_exact_evm_nonce_already_used")
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("one that is over on the chain's clock is refused and nothing is written", () =>
@@ -95,14 +95,14 @@ describe("before settlement", { concurrent: true }, () => {
       const purchase = yield* Purchase.prepare(url)
       yield* Purchase.outlive
       yield* refusedBefore(purchase, "invalid_exact_evm_payload_authorization_valid_before")
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("a payer without funds is refused and nothing is written", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       yield* refusedBefore(yield* Purchase.prepare(url, 9_999n), "invalid_exact_evm_insufficient_balance")
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
 
@@ -112,7 +112,7 @@ describe("between verification and broadcast", { concurrent: true }, () => {
     it.live(`a wallet that is emptied ends the payment ${when} (${settledBy})`, () =>
       Effect.gen(function* () {
         const { url } = yield* World
-        const { facilitator, rpc } = yield* Wires
+        const { facilitator, rpc } = yield* Proxies
         const purchase = yield* Purchase.prepare(url)
         const trap = settledBy === "relayer" ? rpc.arm("eth_estimateGas", "holdBefore") : facilitator.arm("holdBefore")
         const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
@@ -126,14 +126,14 @@ describe("between verification and broadcast", { concurrent: true }, () => {
         const answer = settledBy === "relayer" ? first : yield* Purchase.secondLook(url, purchase)
         assert.strictEqual(answer.status, 402, answer.text)
         yield* Purchase.assertFailed(url, purchase, "invalid_exact_evm_insufficient_balance")
-      }).pipe(Effect.provide(wired(settledBy, "10 seconds"))),
+      }).pipe(Effect.provide(proxiedServer(settledBy, "10 seconds"))),
     )
   }
 
   it.live("an authorization that ends is never broadcast", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       const trap = rpc.arm("eth_estimateGas", "holdBefore")
       const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
@@ -144,13 +144,13 @@ describe("between verification and broadcast", { concurrent: true }, () => {
       const answer = yield* Fiber.join(request)
       assert.strictEqual(answer.status, 402, answer.text)
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(wired("relayer", "10 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 
   it.live("a cancellation counts once it is final", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
       const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
@@ -163,14 +163,14 @@ describe("between verification and broadcast", { concurrent: true }, () => {
       const answer = yield* Purchase.secondLook(url, purchase)
       assert.strictEqual(answer.status, 402, answer.text)
       yield* Purchase.assertFailed(url, purchase, "authorization_canceled")
-    }).pipe(Effect.provide(wired("relayer", "10 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 })
 
 /** The relayer's transaction waits, the money leaves in front of it, and both are mined: ours reverts. */
 const revert = Effect.gen(function* () {
   const { url } = yield* World
-  const { rpc } = yield* Wires
+  const { rpc } = yield* Proxies
   const purchase = yield* Purchase.prepare(url)
   yield* Purchase.onChain((client) => client.setAutomine(false))
   const trap = rpc.arm("eth_sendRawTransaction", "holdAfter")
@@ -197,7 +197,7 @@ describe("a transfer that reverts", { concurrent: true }, () => {
       const answer = yield* Purchase.secondLook(url, purchase)
       assert.strictEqual(answer.status, 402, answer.text)
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("settles when somebody else brings it on the chain after all", () =>
@@ -210,13 +210,13 @@ describe("a transfer that reverts", { concurrent: true }, () => {
       const answer = yield* Purchase.reconcile(url, purchase)
       assert.strictEqual(answer.status, 200, answer.text)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("fails none of the twenty payments beside it", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const bad = yield* Purchase.prepare(url)
       const good = yield* Effect.forEach(Array.from({ length: 20 }), () => Purchase.prepare(url))
       const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) =>
@@ -237,13 +237,13 @@ describe("a transfer that reverts", { concurrent: true }, () => {
       yield* Purchase.outlive
       yield* Purchase.secondLook(url, bad)
       yield* Purchase.assertFailed(url, bad, "authorization_expired")
-    }).pipe(Effect.provide(wired("relayer", "10 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 
   it.live("that is found before its broadcast fails none of the twenty payments beside it", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const bad = yield* Purchase.prepare(url)
       const good = yield* Effect.forEach(Array.from({ length: 20 }), () => Purchase.prepare(url))
       const trap = rpc.arm("eth_estimateGas", "holdBefore", (params) =>
@@ -261,6 +261,6 @@ describe("a transfer that reverts", { concurrent: true }, () => {
         good.map(() => 201),
       )
       yield* Purchase.assertFailed(url, bad, "invalid_exact_evm_insufficient_balance")
-    }).pipe(Effect.provide(wired("relayer", "10 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 })

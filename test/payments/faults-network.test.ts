@@ -4,7 +4,7 @@ import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Purchase from "../support/Purchase.ts"
 import type { RpcFault } from "../support/RpcProxy.ts"
-import { Wires, wired } from "../support/Wires.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import { World } from "../support/World.ts"
 
 describe("a node that cannot be asked at verification", { concurrent: true }, () => {
@@ -19,7 +19,7 @@ describe("a node that cannot be asked at verification", { concurrent: true }, ()
     it.live(`because it ${what} is 503, and the same payment is good afterwards`, () =>
       Effect.gen(function* () {
         const { url } = yield* World
-        const { rpc } = yield* Wires
+        const { rpc } = yield* Proxies
         const sql = yield* SqlClient.SqlClient
         const purchase = yield* Purchase.prepare(url)
         rpc.arm("*", fault)
@@ -36,7 +36,7 @@ describe("a node that cannot be asked at verification", { concurrent: true }, ()
         const again = yield* Purchase.send(url, purchase)
         assert.strictEqual(again.status, 201, again.text)
         yield* Purchase.assertSettled(url, purchase)
-      }).pipe(Effect.provide(wired("relayer"))),
+      }).pipe(Effect.provide(proxiedServer("relayer"))),
     )
   }
 })
@@ -45,7 +45,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
   it.live("after the COMMIT of a stone has recorded it", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { database } = yield* Wires
+      const { database } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       database.arm(/^COMMIT$/u, "cutAfter")
       const answer = yield* Purchase.send(url, purchase)
@@ -54,13 +54,13 @@ describe("a database that hangs up", { concurrent: true }, () => {
       yield* database.calm
       yield* Purchase.assertSettled(url, purchase)
       yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("before the COMMIT of a stone has not recorded it, and reconciling does", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { database } = yield* Wires
+      const { database } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       database.arm(/^COMMIT$/u, "cutBefore")
       const answer = yield* Purchase.send(url, purchase)
@@ -71,13 +71,13 @@ describe("a database that hangs up", { concurrent: true }, () => {
       assert.strictEqual(again.status, 200, again.text)
       yield* Purchase.assertSettled(url, purchase)
       yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("after the intent was written leaves it open until it can no longer be paid", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { database } = yield* Wires
+      const { database } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
       const answer = yield* Purchase.send(url, purchase)
@@ -87,13 +87,13 @@ describe("a database that hangs up", { concurrent: true }, () => {
       yield* Purchase.outlive
       assert.strictEqual((yield* Purchase.secondLook(url, purchase)).status, 402)
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("before the intent was written has taken nothing, and the same payment is good afterwards", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { database } = yield* Wires
+      const { database } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
       const answer = yield* Purchase.send(url, purchase)
@@ -103,7 +103,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
       const again = yield* Purchase.send(url, purchase)
       assert.strictEqual(again.status, 201, again.text)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
 
@@ -112,7 +112,7 @@ describe("a client that goes away during settlement", { concurrent: true }, () =
     it.live(`finds its stone by its key (${settledBy})`, () =>
       Effect.gen(function* () {
         const { url } = yield* World
-        const { facilitator, rpc } = yield* Wires
+        const { facilitator, rpc } = yield* Proxies
         const purchase = yield* Purchase.prepare(url)
         const trap =
           settledBy === "relayer" ? rpc.arm("eth_sendRawTransaction", "holdBefore") : facilitator.arm("holdBefore")
@@ -124,7 +124,7 @@ describe("a client that goes away during settlement", { concurrent: true }, () =
         yield* trap.release
         yield* Purchase.ended(purchase)
         yield* Purchase.assertSettled(url, purchase)
-      }).pipe(Effect.provide(wired(settledBy))),
+      }).pipe(Effect.provide(proxiedServer(settledBy))),
     )
   }
 })

@@ -7,7 +7,7 @@ import { patience } from "../support/Patience.ts"
 import type { FacilitatorFault } from "../support/Facilitator.ts"
 import * as Purchase from "../support/Purchase.ts"
 import type { RpcFault } from "../support/RpcProxy.ts"
-import { Wires, wired } from "../support/Wires.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import { World } from "../support/World.ts"
 
 const expired = "authorization_expired"
@@ -22,7 +22,7 @@ const inTime = <A, R>(request: Effect.Effect<A, never, R>) =>
 /** The request is answered 202, the transaction is mined only then, and the same key finds its stone. */
 const openThenPaid = Effect.gen(function* () {
   const { url } = yield* World
-  const { facilitator, rpc } = yield* Wires
+  const { facilitator, rpc } = yield* Proxies
   const purchase = yield* Purchase.prepare(url)
   yield* automine(false)
   Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
@@ -41,7 +41,7 @@ const openThenPaid = Effect.gen(function* () {
 /** The request is answered 202 for as long as the authorization could still be used, and 402 from then on. */
 const openThenFailed = Effect.gen(function* () {
   const { url } = yield* World
-  const { facilitator, rpc } = yield* Wires
+  const { facilitator, rpc } = yield* Proxies
   const purchase = yield* Purchase.prepare(url)
   Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
   yield* facilitator.calm
@@ -59,7 +59,7 @@ const openThenFailed = Effect.gen(function* () {
 /** What never left is brought to the chain once the node takes it, by whoever looks for it, and once. */
 const openThenBrought = Effect.gen(function* () {
   const { url } = yield* World
-  const { rpc } = yield* Wires
+  const { rpc } = yield* Proxies
   const purchase = yield* Purchase.prepare(url)
   Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
   yield* rpc.calm
@@ -74,7 +74,7 @@ const openThenBrought = Effect.gen(function* () {
 /** What was said is of no account when the transfer is already there. */
 const paidAtOnce = Effect.gen(function* () {
   const { url } = yield* World
-  const { facilitator } = yield* Wires
+  const { facilitator } = yield* Proxies
   const purchase = yield* Purchase.prepare(url)
   const answer = yield* Purchase.send(url, purchase)
   assert.strictEqual(answer.status, 201, answer.text)
@@ -97,12 +97,12 @@ describe("a facilitator that has broadcast", { concurrent: true }, () => {
   for (const [what, fault] of faults) {
     it.live(`and ${what}, before the block and after it`, () =>
       Effect.gen(function* () {
-        const { facilitator } = yield* Wires
+        const { facilitator } = yield* Proxies
         facilitator.arm(fault)
         yield* openThenPaid
         facilitator.arm(fault, "mined")
         yield* paidAtOnce
-      }).pipe(Effect.provide(wired("facilitator"))),
+      }).pipe(Effect.provide(proxiedServer("facilitator"))),
     )
   }
 })
@@ -116,17 +116,17 @@ describe("a facilitator that has not broadcast", { concurrent: true }, () => {
   for (const [what, fault] of faults) {
     it.live(`and ${what}`, () =>
       Effect.gen(function* () {
-        const { facilitator } = yield* Wires
+        const { facilitator } = yield* Proxies
         facilitator.arm(fault)
         yield* openThenFailed
-      }).pipe(Effect.provide(wired("facilitator"))),
+      }).pipe(Effect.provide(proxiedServer("facilitator"))),
     )
   }
 
   it.live("in time is not asked twice, and what it does later still counts", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { facilitator } = yield* Wires
+      const { facilitator } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       const trap = facilitator.arm("holdBefore")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
@@ -135,7 +135,7 @@ describe("a facilitator that has not broadcast", { concurrent: true }, () => {
       const answer = yield* Purchase.reconcile(url, purchase)
       assert.strictEqual(answer.status, 200, answer.text)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("facilitator"))),
+    }).pipe(Effect.provide(proxiedServer("facilitator"))),
   )
 })
 
@@ -148,10 +148,10 @@ describe("a node that", { concurrent: true }, () => {
   for (const [what, method, fault] of after) {
     it.live(what, () =>
       Effect.gen(function* () {
-        const { rpc } = yield* Wires
+        const { rpc } = yield* Proxies
         rpc.arm(method, fault)
         yield* openThenPaid
-      }).pipe(Effect.provide(wired("relayer"))),
+      }).pipe(Effect.provide(proxiedServer("relayer"))),
     )
   }
 
@@ -163,25 +163,25 @@ describe("a node that", { concurrent: true }, () => {
   for (const [what, method, fault] of before) {
     it.live(`${what}, until it is too late`, () =>
       Effect.gen(function* () {
-        const { rpc } = yield* Wires
+        const { rpc } = yield* Proxies
         rpc.arm(method, fault)
         yield* openThenFailed
-      }).pipe(Effect.provide(wired("relayer"))),
+      }).pipe(Effect.provide(proxiedServer("relayer"))),
     )
 
     it.live(`${what}, and answers again later`, () =>
       Effect.gen(function* () {
-        const { rpc } = yield* Wires
+        const { rpc } = yield* Proxies
         rpc.arm(method, fault)
         yield* openThenBrought
-      }).pipe(Effect.provide(wired("relayer"))),
+      }).pipe(Effect.provide(proxiedServer("relayer"))),
     )
   }
 
   it.live("took the transaction, hung up once and answers again is sent nothing twice", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const { relayerKey } = yield* LocalChain
       const { address } = privateKeyToAccount(Redacted.value(relayerKey))
       const purchase = yield* Purchase.prepare(url)
@@ -191,24 +191,24 @@ describe("a node that", { concurrent: true }, () => {
       assert.strictEqual(answer.status, 201, answer.text)
       yield* Purchase.assertSettled(url, purchase)
       assert.strictEqual(yield* Purchase.onChain((client) => client.getTransactionCount({ address })), 1)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("once did not say which chain it is does not stop the relayer for good", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       rpc.arm("eth_chainId", "status500")
       yield* Purchase.send(url, yield* Purchase.prepare(url))
       yield* rpc.calm
       yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("dropped a transaction holds up its neighbours for seconds only", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       rpc.arm("eth_sendRawTransaction", "swallow")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
@@ -216,13 +216,13 @@ describe("a node that", { concurrent: true }, () => {
       yield* Effect.sleep("2500 millis")
       yield* Purchase.assertNextStone(url)
       yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("falls silent after the broadcast leaves the payment pending until it answers", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       const trap = rpc.arm("eth_sendRawTransaction", "holdAfter")
       const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
@@ -236,6 +236,6 @@ describe("a node that", { concurrent: true }, () => {
       const answer = yield* Purchase.reconcile(url, purchase)
       assert.strictEqual(answer.status, 200, answer.text)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

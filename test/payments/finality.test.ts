@@ -9,7 +9,7 @@ import { SettledTransfers } from "../../src/payments/ledger/SettledTransfers.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
-import { Wires, wired } from "../support/Wires.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import { ask, World } from "../support/World.ts"
 
 // Account 0 of the public test mnemonic: anvil signs for it.
@@ -52,7 +52,7 @@ const buy = Effect.gen(function* () {
   return bought
 })
 
-const sweeper = wired("relayer", "5 seconds", "200 millis")
+const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
 
 const readAct = ({ id }: Bought) =>
   Effect.flatMap(World, ({ url }) => ask(`${url}/api/acts/${id}`)).pipe(
@@ -207,12 +207,12 @@ describe("a settled transfer", { concurrent: true }, () => {
         [true],
         alarms.join(),
       )
-    }).pipe(Effect.provide(wired("relayer", "5 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
   )
 
   it.live("is not lost to a node that forgets it", () =>
     Effect.gen(function* () {
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const bought = yield* buy
       const before = (yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))) - 1n
       rpc.behave((method) =>

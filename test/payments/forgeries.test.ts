@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import type { RpcProxy } from "../support/RpcProxy.ts"
-import { Wires, wired } from "../support/Wires.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import { ask, challengeOf, encode, newCommitment, newKey, newPayer, post, sign, World } from "../support/World.ts"
 
 /** Every method that the node is asked for from now on. */
@@ -30,7 +30,7 @@ describe("a forged payment", { concurrent: true }, () => {
   it.live("in the name of one wallet asks the node whether it has code, once, and nothing else", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const victim = yield* newPayer()
       const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
       const forge = Effect.gen(function* () {
@@ -56,6 +56,6 @@ describe("a forged payment", { concurrent: true }, () => {
       const answer = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, headers))
       assert.strictEqual(answer.status, 201, "the wallet itself pays as ever")
       assert.strictEqual(asked.filter((method) => method === "eth_getCode").length, 1)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

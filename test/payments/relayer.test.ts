@@ -8,8 +8,8 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import type { RpcProxy } from "../support/RpcProxy.ts"
-import { stranger } from "../support/Stranger.ts"
-import { Wires, wired } from "../support/Wires.ts"
+import { stranger } from "../support/ThirdParty.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import { ask, newCommitment, newKey, post, World } from "../support/World.ts"
 
 const relayer = Effect.map(LocalChain, ({ relayerKey }) => privateKeyToAccount(Redacted.value(relayerKey)).address)
@@ -84,7 +84,7 @@ describe("a relayer without gas", { concurrent: true }, () => {
       yield* eventually("recovered", health, ({ status }) => status === 200)
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
 
@@ -92,7 +92,7 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
   it.live("is broadcast once by a reconciliation, however many there are", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { database, rpc } = yield* Wires
+      const { database, rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 500)
@@ -105,13 +105,13 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
       yield* Purchase.assertSettled(url, purchase)
       const ours = sent.filter(({ data }) => data?.includes(purchase.nonce.slice(2)))
       assert.strictEqual(ours.length, 1)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("because the pending state empties its wallet, costs us nothing", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url, Purchase.price)
       const { payer } = purchase
       yield* Purchase.onChain((client) => client.setBalance({ address: payer.address, value: parseEther("1") }))
@@ -144,13 +144,13 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
       assert.strictEqual(sent.length, 0)
       assert.strictEqual(yield* relayed, 0)
       yield* Purchase.onChain((client) => client.setAutomine(true))
-    }).pipe(Effect.provide(wired("relayer", "10 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 
   it.live("and that a reconciliation broadcast meanwhile, is not called unpaid", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url, Purchase.price)
       const sent: Array<Hex> = []
       rpc.arm("eth_sendRawTransaction", "swallow", (params) => {
@@ -173,13 +173,13 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
       yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: sent[0] ?? "0x" }))
       yield* untilSettled(url, purchase)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer", "10 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 
   it.live("is broadcast by a reconciliation that does not wait for a block", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { database, rpc } = yield* Wires
+      const { database, rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 500)
@@ -193,7 +193,7 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
         await client.mine({ blocks: 1 })
       })
       yield* untilSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer", "1 hour"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "1 hour"))),
   )
 })
 
@@ -201,12 +201,12 @@ describe("a node without a pending state", { concurrent: true }, () => {
   it.live("is asked about its newest block instead", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       rpc.arm("eth_estimateGas", "refusal", (params) => params.includes("pending"))
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
 
@@ -214,7 +214,7 @@ describe("a transaction that no block takes", { concurrent: true }, () => {
   it.live("is replaced at a higher fee, in its own place", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       const sent = overhear(rpc)
       yield* Purchase.onChain((client) => client.setAutomine(false))
@@ -235,7 +235,7 @@ describe("a transaction that no block takes", { concurrent: true }, () => {
       assert.strictEqual(yield* relayed, 1)
       yield* Purchase.assertSettled(url, purchase)
       yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
 
@@ -243,7 +243,7 @@ describe("a transaction that no block takes before its authorization ends", { co
   it.live("leaves its place to those that wait behind it", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       const sent = overhear(rpc)
       yield* Purchase.onChain((client) => client.setAutomine(false))
@@ -264,7 +264,7 @@ describe("a transaction that no block takes before its authorization ends", { co
       yield* Purchase.aSweepLater(purchase)
       assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
 
@@ -293,7 +293,7 @@ describe("a wallet whose contract answers the relayer otherwise", { concurrent: 
         answer.text,
       )
       assert.strictEqual(yield* attempts, 0)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("does not make the relayer pay for more gas than a settlement takes", () =>
@@ -309,7 +309,7 @@ describe("a wallet whose contract answers the relayer otherwise", { concurrent: 
       )
       assert.strictEqual(yield* relayed, 0)
       yield* Purchase.assertFailed(url, purchase, "gas_too_high")
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("reverts a broadcast once, and is refused from then on", () =>
@@ -330,6 +330,6 @@ describe("a wallet whose contract answers the relayer otherwise", { concurrent: 
         [answer.json["code"], answer.json["reason"]],
         ["payment_failed", "wallet_reverted_settlement"],
       )
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

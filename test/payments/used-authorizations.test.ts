@@ -5,8 +5,8 @@ import { SqlClient } from "effect/sql"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../support/Purchase.ts"
-import * as Stranger from "../support/Stranger.ts"
-import { Wires, wired } from "../support/Wires.ts"
+import * as ThirdParty from "../support/ThirdParty.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import {
   type Answer,
   ask,
@@ -99,7 +99,7 @@ describe("an authorization that another attempt holds", { concurrent: true }, ()
       const { body: _, headers } = otherwise(purchase)
       assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("belongs to that attempt after the authorization has expired", () =>
@@ -111,18 +111,18 @@ describe("an authorization that another attempt holds", { concurrent: true }, ()
       yield* untilOver(end)
       assertBound(yield* Purchase.send(url, otherwise(purchase)))
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("belongs to that attempt while the node cannot be asked", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       rpc.arm("*", "status500")
       assertBound(yield* Purchase.send(url, otherwise(purchase)))
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
 
@@ -131,23 +131,23 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
     Effect.gen(function* () {
       const { url } = yield* World
       const purchase = yield* Purchase.prepare(url)
-      const transaction = yield* Stranger.broadcast(purchase)
+      const transaction = yield* ThirdParty.broadcast(purchase)
       const answer = yield* Purchase.send(url, purchase)
       assert.strictEqual(answer.status, 201, answer.text)
       assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
       assert.strictEqual(yield* relayed, 0)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("is claimed with its transaction, from a block that stays", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const sql = yield* SqlClient.SqlClient
       yield* mine(3)
       const purchase = yield* Purchase.prepare(url)
-      const transaction = yield* Stranger.broadcast(purchase)
+      const transaction = yield* ThirdParty.broadcast(purchase)
       const head = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
       // The second question for the receipt is that of the claimed attempt.
       let receipts = 0
@@ -160,31 +160,31 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
       yield* looks.release
       assert.strictEqual((yield* Fiber.join(answer)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("is not called unpaid by two nodes of which one is behind", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       const head = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
-      yield* Stranger.broadcast(purchase)
+      yield* ThirdParty.broadcast(purchase)
       // The dry run and the balance come from the node itself.
       rpc.behave((method, before) => (method === "eth_call" && before < 2 ? {} : { head }))
       assertUntold(yield* Purchase.send(url, purchase))
       yield* rpc.calm
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("is searched for by at most four requests at once", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchases = yield* Effect.forEach(Array.from({ length: 8 }), () => Purchase.prepare(url))
-      for (const purchase of purchases) yield* Stranger.broadcast(purchase)
+      for (const purchase of purchases) yield* ThirdParty.broadcast(purchase)
       let searches = 0
       rpc.arm("eth_getLogs", "holdBefore", () => ++searches === 0)
       const held = rpc.arm("eth_getLogs", "holdBefore")
@@ -202,14 +202,14 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
       )
       assert.strictEqual(searches, 8)
       yield* Purchase.audit(url)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("is claimed once by twenty at a time, with a wallet that is empty by now", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const purchase = yield* Purchase.prepare(url, Purchase.price)
-      yield* Stranger.broadcast(purchase)
+      yield* ThirdParty.broadcast(purchase)
       const answers = yield* Effect.forEach(Array.from({ length: 20 }), () => Purchase.send(url, otherwise(purchase)), {
         concurrency: "unbounded",
       })
@@ -219,7 +219,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
         ...Array.from({ length: 19 }, () => "409 payment_authorization_already_bound"),
       ])
       yield* Purchase.audit(url)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   const late: ReadonlyArray<readonly [what: string, end: () => number, isAwaited: boolean]> = [
@@ -230,11 +230,11 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
     it.live(`is told so ${what}, and noted once for the operator`, () =>
       Effect.gen(function* () {
         const { url } = yield* World
-        const { rpc } = yield* Wires
+        const { rpc } = yield* Proxies
         const sql = yield* SqlClient.SqlClient
         const validBefore = end()
         const purchase = yield* prepareUntil(url, String(validBefore))
-        const transaction = yield* Stranger.broadcast(purchase)
+        const transaction = yield* ThirdParty.broadcast(purchase)
         if (isAwaited) yield* untilOver(validBefore)
         // What is taken back has not paid: nothing is noted before that is impossible.
         assertUntold(yield* Purchase.send(url, purchase))
@@ -255,23 +255,23 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
         assert.deepStrictEqual(rows, [
           { payer: purchase.payer.address.toLowerCase(), transaction, amountAtomic: Purchase.price.toString() },
         ])
-      }).pipe(Effect.provide(wired("relayer"))),
+      }).pipe(Effect.provide(proxiedServer("relayer"))),
     )
   }
 
   it.live("is not judged by a node that shows the log and not the receipt", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
-      yield* Stranger.broadcast(purchase)
+      yield* ThirdParty.broadcast(purchase)
       rpc.arm("eth_getTransactionReceipt", "nothing")
       assertUntold(yield* Purchase.send(url, purchase))
       assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
       yield* rpc.calm
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
 
@@ -280,22 +280,22 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
     Effect.gen(function* () {
       const { url } = yield* World
       const purchase = yield* Purchase.prepare(url)
-      const transaction = yield* Stranger.cancel(purchase)
+      const transaction = yield* ThirdParty.cancel(purchase)
       assertUntold(yield* Purchase.send(url, purchase))
       yield* mine(4)
       const answer = yield* Purchase.send(url, purchase)
       assertInvalid(answer, /cancelled this authorization .* Nothing was charged; sign a new one\.$/u)
       assert.include(answer.text, transaction)
       assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("because its nonce paid somebody else is told so", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const purchase = yield* Purchase.prepare(url)
-      const { rpc } = yield* Wires
-      const transaction = yield* Stranger.spendElsewhere(purchase)
+      const { rpc } = yield* Proxies
+      const transaction = yield* ThirdParty.spendElsewhere(purchase)
       assertUntold(yield* Purchase.send(url, purchase))
       yield* mine(4)
       const answer = yield* Purchase.send(url, purchase)
@@ -305,13 +305,13 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
       rpc.arm("eth_getLogs", "status500")
       assert.strictEqual((yield* Purchase.send(url, otherwise(purchase))).text, answer.text)
       assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("and is over, unused, is told so without reading a log", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* prepareUntil(url, String(seconds() - 5))
       const said = /expires too soon; sign a new one\. This request charged nothing\.$/u
       rpc.behave(() => ({}))
@@ -323,6 +323,6 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
         "eth_getLogs",
       )
       assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

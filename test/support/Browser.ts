@@ -14,10 +14,10 @@ import {
 } from "playwright-core"
 import { inject } from "vitest"
 import { isDocumented } from "./Contract.ts"
-import { fileOf } from "./Keeping.ts"
+import { fileOf } from "./FailureArtifacts.ts"
 import { patience } from "./Patience.ts"
 import { from, layer as rooms, newAddress } from "./Rooms.ts"
-import { judgeLater } from "./Hearing.ts"
+import { judgeLater } from "./AnswerValidation.ts"
 import { World } from "./World.ts"
 
 export class Browser extends Context.Service<Browser, Chromium>()("test/Browser") {

@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import { Effect } from "effect"
-import { type Reply, serve } from "./Loopback.ts"
-import * as Trap from "./Trap.ts"
+import { type Reply, serve } from "./LocalHttpServer.ts"
+import * as Interception from "./Interception.ts"
 
 /**
  * What happens to a charge. `Before`: nothing was done with it. `During`: it is being worked on, and its key is in use.
@@ -66,7 +66,7 @@ interface Saved {
 export interface CardProcessor {
   readonly url: string
   /** From now on every charge meets this fault. */
-  readonly arm: (fault: CardFault) => Trap.Trap
+  readonly arm: (fault: CardFault) => Interception.Interception
   /** Charges honestly again. */
   readonly calm: Effect.Effect<void>
   /** A holder grants a token for a charge, as an agent's wallet does. */
@@ -106,7 +106,7 @@ export const make = Effect.gen(function* () {
   let charges = 0
   let searches = 0
   let elsewhere = 0
-  let armed: { readonly fault: CardFault; readonly trap: Trap.Jaws } | undefined
+  let armed: { readonly fault: CardFault; readonly trap: Interception.InterceptionControl } | undefined
 
   const elsewhereUrl = yield* serve(async () => {
     elsewhere += 1
@@ -258,7 +258,7 @@ export const make = Effect.gen(function* () {
   const service: CardProcessor = {
     url,
     arm: (fault) => {
-      const trap = Trap.make(`card ${fault}`)
+      const trap = Interception.make(`card ${fault}`)
       armed = { fault, trap }
       return trap
     },

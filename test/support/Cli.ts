@@ -4,14 +4,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { judge } from "./Hearing.ts"
+import { judge } from "./AnswerValidation.ts"
 import { World } from "./World.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 
 export const main = new URL("../../src/start.js", import.meta.url).pathname
 
-const overhear = new URL("overhear.ts", import.meta.url).pathname
+const overhear = new URL("recordAnswers.ts", import.meta.url).pathname
 
 /** What commands heard is judged once. */
 const judgeAll = (file: string) => {

@@ -7,8 +7,8 @@ import { Effect } from "effect"
 import { createWalletClient, type Hex, http, publicActions } from "viem"
 import { mnemonicToAccount } from "viem/accounts"
 import type { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { json, type Reply, serve } from "./Loopback.ts"
-import * as Trap from "./Trap.ts"
+import { json, type Reply, serve } from "./LocalHttpServer.ts"
+import * as Interception from "./Interception.ts"
 import { receiptBy } from "./World.ts"
 
 /** What happens to a settlement. `Before`: nothing was broadcast. `After`: the node has the transaction. */
@@ -30,7 +30,7 @@ export type FacilitatorFault =
 export interface Facilitator {
   readonly url: string
   /** From now on every settlement meets this fault; what comes after comes once it is broadcast, or once it is mined. */
-  readonly arm: (fault: FacilitatorFault, after?: "broadcast" | "mined") => Trap.Trap
+  readonly arm: (fault: FacilitatorFault, after?: "broadcast" | "mined") => Interception.Interception
   /** Settles honestly again. */
   readonly calm: Effect.Effect<void>
 }
@@ -47,7 +47,9 @@ export const make = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
   const client = createWalletClient({ account, transport: http(rpcUrl), pollingInterval: 20 }).extend(publicActions)
   let broadcast = Promise.withResolvers<Hex | undefined>()
   let turn: Promise<unknown> = Promise.resolve()
-  let armed: { readonly fault: FacilitatorFault; readonly isMined: boolean; readonly trap: Trap.Jaws } | undefined
+  let armed:
+    | { readonly fault: FacilitatorFault; readonly isMined: boolean; readonly trap: Interception.InterceptionControl }
+    | undefined
 
   const signer = toFacilitatorEvmSigner({
     address: account.address,
@@ -82,7 +84,10 @@ export const make = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
   const no = (errorReason: string, transaction: string, payer = "") =>
     json({ success: false, errorReason, transaction, network, payer })
 
-  const before = async (fault: FacilitatorFault, trap: Trap.Jaws): Promise<Reply | undefined> => {
+  const before = async (
+    fault: FacilitatorFault,
+    trap: Interception.InterceptionControl,
+  ): Promise<Reply | undefined> => {
     if (fault === "holdBefore") return (await trap.caught()) === "discard" ? "drop" : undefined
     void trap.caught()
     if (fault === "nonsenseBefore") return { status: 200, body: "<html>so sorry</html>", type: "text/html" }
@@ -138,7 +143,7 @@ export const make = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
   const service: Facilitator = {
     url,
     arm: (fault, moment = "broadcast") => {
-      const trap = Trap.make(`facilitator ${fault}`)
+      const trap = Interception.make(`facilitator ${fault}`)
       armed = { fault, isMined: moment === "mined", trap }
       return trap
     },

@@ -1,7 +1,7 @@
 /** The wire before a real PostgreSQL: a chosen statement never arrives, or its reply is never heard. */
 import { createServer, connect, type Socket } from "node:net"
 import { Effect } from "effect"
-import * as Trap from "./Trap.ts"
+import * as Interception from "./Interception.ts"
 
 /** `holdBefore`: the database does not see the statement; `swallowReply`: it has done it, the server never hears. */
 export type PgFault = "holdBefore" | "swallowReply" | "cutBefore" | "cutAfter"
@@ -9,14 +9,14 @@ export type PgFault = "holdBefore" | "swallowReply" | "cutBefore" | "cutAfter"
 export interface PgProxy {
   readonly url: string
   /** From now on statements that match meet this fault. */
-  readonly arm: (statement: RegExp, fault: PgFault) => Trap.Trap
+  readonly arm: (statement: RegExp, fault: PgFault) => Interception.Interception
   readonly calm: Effect.Effect<void>
 }
 
 interface Plan {
   readonly statement: RegExp
   readonly fault: PgFault
-  readonly trap: Trap.Jaws
+  readonly trap: Interception.InterceptionControl
 }
 
 const sslRequest = 80_877_103
@@ -115,7 +115,7 @@ export const make = (upstream: string) =>
           Effect.succeed({
             url: url.href,
             arm: (statement, fault) => {
-              const trap = Trap.make(`${fault} ${statement.source}`)
+              const trap = Interception.make(`${fault} ${statement.source}`)
               plans = [...plans, { statement, fault, trap }]
               return trap
             },

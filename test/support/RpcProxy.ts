@@ -1,9 +1,9 @@
 /** The network before a real node: every JSON-RPC request passes here and can be held, lost, or answered falsely. */
 import { Effect } from "effect"
 import { type Hex, keccak256 } from "viem"
-import { json, type Reply, serve } from "./Loopback.ts"
+import { json, type Reply, serve } from "./LocalHttpServer.ts"
 import { answerAs, type Answer, type Call, type View } from "./RpcViews.ts"
-import * as Trap from "./Trap.ts"
+import * as Interception from "./Interception.ts"
 
 /**
  * `After` means that the node has done it and its answer is what suffers. `nothing` answers `result: null`,
@@ -23,30 +23,34 @@ export type RpcFault =
 export interface RpcProxy {
   readonly url: string
   /** From now on requests of this method (`*` for all) that fit meet the fault; a batch shares its fate. */
-  readonly arm: (method: string, fault: RpcFault, fits?: (params: string) => boolean) => Trap.Trap
+  readonly arm: (method: string, fault: RpcFault, fits?: (params: string) => boolean) => Interception.Interception
   /**
-   * From now on every call is answered by the node that is picked for it, by the method and how often that was asked
-   * before: one node that is behind, or several that contradict each other. A batch is split among them.
+   * From now on every call is answered by the node that is picked for it, by the method, how often that was asked before
+   * and the parameters as JSON: one node that is behind, or several that contradict each other. A batch is split among
+   * them.
    */
-  readonly behave: (pick: (method: string, before: number) => View) => void
+  readonly behave: (pick: Pick) => void
   /** The calls that were passed on since the nodes were picked, with their parameters, in their order. */
   readonly heard: () => ReadonlyArray<Call>
   /** No more faults, and one node again; what was caught stays caught until its trap is told. */
   readonly calm: Effect.Effect<void>
 }
 
+/** Which node answers a call. */
+type Pick = (method: string, before: number, params: string) => View
+
 interface Plan {
   readonly method: string
   readonly fault: RpcFault
   readonly fits: (params: string) => boolean
-  readonly trap: Trap.Jaws
+  readonly trap: Interception.InterceptionControl
 }
 
 const answer = (call: Call, member: object) => ({ jsonrpc: "2.0", id: call.id, ...member })
 
 export const make = Effect.fnUntraced(function* (upstream: string) {
   let plans: ReadonlyArray<Plan> = []
-  let pick: ((method: string, before: number) => View) | undefined
+  let pick: Pick | undefined
   let heard: Array<Call> = []
 
   const ask = async (method: string, params: ReadonlyArray<unknown>): Promise<Answer> => {
@@ -55,10 +59,10 @@ export const make = Effect.fnUntraced(function* (upstream: string) {
     return (await response.json()) as Answer
   }
 
-  const answered = async (call: Call, choose: (method: string, before: number) => View) => {
+  const answered = async (call: Call, choose: Pick) => {
     const before = heard.filter(({ method }) => method === call.method).length
     heard.push(call)
-    const given = await answerAs(choose(call.method, before), call, ask)
+    const given = await answerAs(choose(call.method, before, JSON.stringify(call.params ?? [])), call, ask)
     return answer(call, "error" in given ? { error: given.error } : { result: given.result })
   }
 
@@ -133,7 +137,7 @@ export const make = Effect.fnUntraced(function* (upstream: string) {
   const proxy: RpcProxy = {
     url,
     arm: (method, fault, fits = () => true) => {
-      const trap = Trap.make(`${fault} ${method}`)
+      const trap = Interception.make(`${fault} ${method}`)
       plans = [...plans, { method, fault, fits, trap }]
       return trap
     },

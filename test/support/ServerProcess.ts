@@ -1,7 +1,7 @@
 /** The real server as a process of its own, which can be killed without warning and started again where it stood. */
 import { Effect, Exit, Scope } from "effect"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
-import { keepText } from "./Keeping.ts"
+import { keepText } from "./FailureArtifacts.ts"
 import { freePort } from "./World.ts"
 
 export interface ServerProcess {

@@ -1,4 +1,4 @@
-/** The longest files begin first, so that no worker is left alone with one at the end. */
+/** The order of test files: the longest begin first, so that no worker is left alone with one at the end. */
 import { relative } from "node:path"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
@@ -7,7 +7,7 @@ const long = [
   "test/pack/pack",
   "test/browser/guide-pages",
   "test/integrators",
-  "test/browser/look",
+  "test/browser/appearance",
   "test/pack",
   "test/browser/guide",
   "test/browser",
@@ -29,7 +29,7 @@ const rank = ({ moduleId }: TestSpecification) => {
   return found === -1 ? long.length : found
 }
 
-export default class LongestFirst extends BaseSequencer {
+export default class FileOrder extends BaseSequencer {
   override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
     return [...files].sort((a, b) => rank(a) - rank(b))
   }

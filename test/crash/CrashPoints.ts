@@ -7,7 +7,7 @@ import * as Purchase from "../support/Purchase.ts"
 import type { FacilitatorFault } from "../support/Facilitator.ts"
 import type { PgFault } from "../support/PgProxy.ts"
 import type { RpcFault } from "../support/RpcProxy.ts"
-import { type SettledBy, type Stage, Wires } from "../support/Wires.ts"
+import { type SettledBy, type Stage, Proxies } from "../support/Proxies.ts"
 
 /** A request that has come as far as it is meant to. */
 export interface Stop {
@@ -39,15 +39,15 @@ export interface Point {
 }
 
 const rpc = (method: string, fault: RpcFault) =>
-  Effect.map(Wires, (wires): Stop => stopAt(wires.rpc.arm(method, fault)))
+  Effect.map(Proxies, (proxies): Stop => stopAt(proxies.rpc.arm(method, fault)))
 
 const facilitator = (fault: FacilitatorFault) =>
-  Effect.map(Wires, (wires): Stop => stopAt(wires.facilitator.arm(fault)))
+  Effect.map(Proxies, (proxies): Stop => stopAt(proxies.facilitator.arm(fault)))
 
 const database = (statement: RegExp, fault: PgFault) =>
-  Effect.map(Wires, (wires): Stop => stopAt(wires.database.arm(statement, fault)))
+  Effect.map(Proxies, (proxies): Stop => stopAt(proxies.database.arm(statement, fault)))
 
-const stopAt = (trap: ReturnType<Wires["Service"]["rpc"]["arm"]>): Stop => ({
+const stopAt = (trap: ReturnType<Proxies["Service"]["rpc"]["arm"]>): Stop => ({
   arrived: trap.arrived,
   after: Effect.void,
   late: trap.release,

@@ -11,7 +11,7 @@ import type { SignedAuthorization } from "../../src/payments/x402/Eip3009.ts"
 import * as Facilitator from "../../src/payments/x402/Facilitator.ts"
 import type { CardPayment } from "../../src/payments/Payment.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
-import { json, serve } from "../support/Loopback.ts"
+import { json, serve } from "../support/LocalHttpServer.ts"
 
 /** What a server may have sent before it learns that nobody reads on: buffers of both sides, generously. */
 const buffered = 64 * answerLimit

@@ -1,6 +1,6 @@
-/** The validating pass: whatever any test hears from a server of ours has to be what the document says. */
+/** Setup of each test file: after every test, no answer that was heard may differ from the document. */
 import { afterAll, afterEach, assert } from "vitest"
-import { newFaults } from "./Hearing.ts"
+import { newFaults } from "./AnswerValidation.ts"
 
 const judge = async () => {
   assert.deepStrictEqual(await newFaults(), [], "an answer is not what schema/openapi.json says")

@@ -1,4 +1,4 @@
-/** Where what a failed test leaves for whoever looks into it is kept: logs of servers, pictures of pages. */
+/** The folder for what a failed test leaves, such as logs of servers and pictures of pages. */
 import { join } from "node:path"
 
 export const kept = join(import.meta.dirname, "..", "..", "test-results")

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Purchase from "../support/Purchase.ts"
-import { Wires, wired } from "../support/Wires.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import { World } from "../support/World.ts"
 
 // Account 0 of the public test mnemonic: anvil signs for it.
@@ -15,7 +15,7 @@ const height = Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0
 /** A purchase whose transaction never reaches the node. */
 const unsent = Effect.gen(function* () {
   const { url } = yield* World
-  const { rpc } = yield* Wires
+  const { rpc } = yield* Proxies
   const purchase = yield* Purchase.prepare(url)
   yield* mine(3)
   rpc.arm("eth_sendRawTransaction", "dropBefore")
@@ -40,7 +40,7 @@ describe("a paid attempt", { concurrent: true }, () => {
     it.live(`stays open while the node has lost its ${forgets.join(" and ")}, and is settled when it finds them`, () =>
       Effect.gen(function* () {
         const { url } = yield* World
-        const { rpc } = yield* Wires
+        const { rpc } = yield* Proxies
         const purchase = yield* Purchase.prepare(url)
         rpc.behave(() => ({ forgets }))
         Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
@@ -53,14 +53,14 @@ describe("a paid attempt", { concurrent: true }, () => {
         const answer = yield* Purchase.reconcile(url, purchase)
         assert.strictEqual(answer.status, 200, answer.text)
         yield* Purchase.assertSettled(url, purchase)
-      }).pipe(Effect.provide(wired("relayer"))),
+      }).pipe(Effect.provide(proxiedServer("relayer"))),
     )
   }
 
   it.live("stays open while its state comes from a node that is behind, however often that is asked", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       const before = yield* height
       const behind = { head: before, clamps: true }
@@ -71,7 +71,7 @@ describe("a paid attempt", { concurrent: true }, () => {
       yield* rpc.calm
       assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("is found in a block below the head that was seen when it was claimed", () =>
@@ -90,7 +90,7 @@ describe("a paid attempt", { concurrent: true }, () => {
       const answer = yield* Purchase.reconcile(url, purchase)
       assert.strictEqual(answer.status, 200, answer.text)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
 
@@ -106,7 +106,7 @@ describe("an attempt that was never paid", { concurrent: true }, () => {
       yield* Purchase.aSweepLater(purchase)
       assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("does not fail when an inquiry between two verdicts found it open", () =>
@@ -123,7 +123,7 @@ describe("an attempt that was never paid", { concurrent: true }, () => {
       const answer = yield* Purchase.secondLook(url, purchase)
       assert.strictEqual(answer.status, 402, answer.text)
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("keeps the first verdict while the node cannot be asked", () =>
@@ -137,6 +137,6 @@ describe("an attempt that was never paid", { concurrent: true }, () => {
       yield* Purchase.aSweepLater(purchase)
       assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

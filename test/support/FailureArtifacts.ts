@@ -1,8 +1,8 @@
-/** Keeps what a failing test saw, under its name. */
+/** Writes files of the test that runs now into the artifacts' folder, under its name. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect } from "vitest"
-import { kept, slugOf } from "./Kept.ts"
+import { kept, slugOf } from "./ArtifactsFolder.ts"
 
 /** A file of the test that runs now. */
 export const fileOf = (ending: string): string => {

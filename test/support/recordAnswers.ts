@@ -1,4 +1,4 @@
-/** Preloaded into a command: writes down every answer it hears, one JSON document a line, for the test to judge. */
+/** Preloaded into a command: writes every answer it gets as one JSON document a line, for the test to check. */
 import { appendFileSync } from "node:fs"
 
 const file = process.env["OVERHEARD"] ?? ""

@@ -1,4 +1,4 @@
-/** `serve` as a service manager runs it: a process that is told to stop, with what it wrote and how it ended. */
+/** `serve` as a service manager runs it: a process that is told to stop, with its output and exit code. */
 import { spawn } from "node:child_process"
 import { connect } from "node:net"
 import { Effect } from "effect"

@@ -1,9 +1,9 @@
-/** A trap: what passes is caught, the test is told, and nothing caught moves on before the test says how. */
+/** A message that a proxy holds back: the test learns that it came and says whether it goes on or is lost. */
 import { Effect } from "effect"
 import { patience } from "./Patience.ts"
 
 /** The test's side of a trap. */
-export interface Trap {
+export interface Interception {
   /** Waits until something was caught. */
   readonly arrived: Effect.Effect<void>
   /** Lets what was caught go on, and everything after it. */
@@ -13,11 +13,11 @@ export interface Trap {
 }
 
 /** The proxy's side: `caught` reports an arrival and answers how it goes on. */
-export interface Jaws extends Trap {
+export interface InterceptionControl extends Interception {
   readonly caught: () => Promise<"release" | "discard">
 }
 
-export const make = (name: string): Jaws => {
+export const make = (name: string): InterceptionControl => {
   const arrival = Promise.withResolvers<void>()
   const verdict = Promise.withResolvers<"release" | "discard">()
   return {

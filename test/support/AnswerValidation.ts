@@ -1,4 +1,4 @@
-/** What tests hear from a server of ours, by `fetch`, in a browser or in a command, judged by the document. */
+/** Checks every answer that a test gets from a server of ours, by `fetch`, in a browser or in a command, against the document. */
 import { faultsOf, type Heard } from "./Contract.ts"
 
 const faults: Array<string> = []

@@ -2,8 +2,8 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { buyer, type Journal, memoryJournal, type Progress } from "../../src/buyer/index.ts"
-import { authorizationsUsed, buyerOf, diesSigned, type Network, stage } from "../support/Buying.ts"
-import { serve } from "../support/Loopback.ts"
+import { authorizationsUsed, buyerOf, diesSigned, type Network, stage } from "../support/TestBuyer.ts"
+import { serve } from "../support/LocalHttpServer.ts"
 import { newKey, layer as world } from "../support/World.ts"
 
 const words = "The heron will return by May."

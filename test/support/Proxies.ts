@@ -1,4 +1,4 @@
-/** All that a server is wired to, each wire with a hand on it: node, facilitator and database of one test alone. */
+/** A server whose node, facilitator and database stand behind proxies that a test can tell to hold, lose or falsify answers. */
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/Config.ts"
@@ -14,17 +14,17 @@ import { chain, configOf, paymentsOf, World } from "./World.ts"
 
 export type SettledBy = "relayer" | "facilitator"
 
-export class Wires extends Context.Service<
-  Wires,
+export class Proxies extends Context.Service<
+  Proxies,
   {
     readonly rpc: RpcProxy.RpcProxy
     readonly facilitator: Facilitator.Facilitator
     readonly database: PgProxy.PgProxy
   }
->()("test/Wires") {}
+>()("test/Proxies") {}
 
-const wires = Layer.effect(
-  Wires,
+const proxies = Layer.effect(
+  Proxies,
   Effect.gen(function* () {
     const localChain = yield* LocalChain
     const { url } = yield* LocalDatabase
@@ -36,11 +36,11 @@ const wires = Layer.effect(
   }),
 )
 
-export type Stage = Wires | LocalChain | LocalDatabase | SqlClient.SqlClient
+export type Stage = Proxies | LocalChain | LocalDatabase | SqlClient.SqlClient
 
-/** The wires without a server. */
+/** The proxies, database and chain, without a server. */
 export const stage: Layer.Layer<Stage> = Layer.orDie(
-  wires.pipe(Layer.provideMerge(sql), Layer.provideMerge(Layer.merge(database, chain))),
+  proxies.pipe(Layer.provideMerge(sql), Layer.provideMerge(Layer.merge(database, chain))),
 )
 
 const config = (settledBy: SettledBy, patience: Duration.Input, sweepEvery: Duration.Input) =>
@@ -48,7 +48,7 @@ const config = (settledBy: SettledBy, patience: Duration.Input, sweepEvery: Dura
     AppConfig,
     Effect.gen(function* () {
       const localChain = yield* LocalChain
-      const { database: pg, facilitator, rpc } = yield* Wires
+      const { database: pg, facilitator, rpc } = yield* Proxies
       const settlement =
         settledBy === "facilitator"
           ? ({ _tag: "Facilitator", url: facilitator.url, key: Option.none() } as const)
@@ -66,10 +66,10 @@ const config = (settledBy: SettledBy, patience: Duration.Input, sweepEvery: Dura
   )
 
 /**
- * A server in this process behind the wires that waits so long for a settlement, longer on a slow machine; it sweeps only
+ * A server in this process behind the proxies that waits so long for a settlement, longer on a slow machine; it sweeps only
  * at its start, unless told otherwise.
  */
-export const wired = (
+export const proxiedServer = (
   settledBy: SettledBy,
   patience: Duration.Input = "1 second",
   sweepEvery: Duration.Input = "1 hour",

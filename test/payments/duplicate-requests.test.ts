@@ -2,14 +2,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Purchase from "../support/Purchase.ts"
-import { Wires, wired } from "../support/Wires.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import { World } from "../support/World.ts"
 
 describe("a payment that is verified while a duplicate of its request settles", { concurrent: true }, () => {
   it.live("is answered with what the duplicate bought", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       const trap = rpc.arm("eth_call", "holdBefore")
       const slower = yield* Effect.forkScoped(Purchase.send(url, purchase))
@@ -22,13 +22,13 @@ describe("a payment that is verified while a duplicate of its request settles", 
       assert.strictEqual(answer.status, 200, answer.text)
       assert.strictEqual(answer.text, faster.text.replace(/false\}$/u, "true}"))
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("under another body is a conflict, and not an invalid payment", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       const trap = rpc.arm("eth_call", "holdBefore")
       const other = { ...purchase, body: { commitment: "ab".repeat(32) } }
@@ -40,6 +40,6 @@ describe("a payment that is verified while a duplicate of its request settles", 
       const answer = yield* Fiber.join(slower)
       assert.deepStrictEqual([answer.status, answer.json["code"]], [409, "idempotency_conflict"], answer.text)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

@@ -2,10 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { toFunctionSelector } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../support/Purchase.ts"
-import { Wires, wired } from "../support/Wires.ts"
+import type { View } from "../support/RpcViews.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import {
   type Answer,
   ask,
@@ -21,6 +23,10 @@ import {
 
 const edition = "/api/elements/pixel-bit-frog/collect"
 const stone = "/api/witness"
+
+/** The first bytes of a question to the token, by which a call is recognised. */
+const authorizationState = toFunctionSelector("authorizationState(address,bytes32)").slice(2)
+const balanceOf = toFunctionSelector("balanceOf(address)").slice(2)
 
 /** Paid requests for one route, all by one wallet, each with a key and an authorization of its own. */
 const prepare = Effect.fnUntraced(function* (url: string, path: string, count: number, fundedWith: bigint) {
@@ -88,7 +94,7 @@ describe("a wallet with one cent and 140 purchases of one edition", { concurrent
       const held = purchases.find((_, index) => answers[index]?.status === 202)
       assert.strictEqual((yield* ask(`${url}/api/reconcile/${held?.key}`, { method: "POST" })).status, 200)
       assert.strictEqual(yield* relayed, 1)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("buys one of them when it settles at once, never holds two, and costs us one transaction", () =>
@@ -110,7 +116,7 @@ describe("a wallet with one cent and 140 purchases of one edition", { concurrent
       assert.strictEqual(most, 1)
       assert.deepInclude(yield* attempts, { pending: 0, settled: 1 })
       assert.strictEqual(yield* relayed, 1)
-    }).pipe(Effect.provide(wired("relayer", "20 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })
 
@@ -122,13 +128,13 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
       const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
       assert.deepStrictEqual(codesOf(answers), [["201 ", 12]])
       yield* Purchase.audit(url)
-    }).pipe(Effect.provide(wired("relayer", "20 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("is not overdrawn by a payment that has left its balance and is not recorded yet", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const [first, second] = yield* prepare(url, stone, 2, 2n * Purchase.price)
       if (first === undefined || second === undefined) return assert.fail()
       let hash: string | undefined
@@ -140,13 +146,64 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
       yield* trap.release
       assert.strictEqual((yield* Fiber.join(slow)).status, 201)
       yield* Purchase.audit(url)
-    }).pipe(Effect.provide(wired("relayer", "20 seconds"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
+
+  it.live("buys nothing twice while one node behind a balancer has its payment and another one has not", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Proxies
+      const [first, second] = yield* prepare(url, edition, 2, Purchase.price)
+      if (first === undefined || second === undefined) return assert.fail()
+      let hash: string | undefined
+      const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
+      const slow = yield* Effect.forkScoped(first.send)
+      yield* trap.arrived
+      const paid = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+      const behind: View = { head: paid - 1n, clamps: true }
+      // Only the node that has the payment is asked whether its authorization is used.
+      rpc.behave((method, _, params) => (method === "eth_call" && !params.includes(authorizationState) ? behind : {}))
+      const refused = yield* second.send
+      assert.deepStrictEqual([refused.status, refused.json["reason"]], [402, "insufficient_funds"], refused.text)
+      assert.deepInclude(yield* attempts, { pending: 1, failed: 0 })
+      yield* rpc.calm
+      yield* trap.release
+      assert.strictEqual((yield* Fiber.join(slow)).status, 201)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
+
+  it.live("is refused what a payment in flight takes, also when an older one is a minute old in between", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
+      // Two prices: the first purchase spends one, and the other one is promised twice.
+      const [older, pending, late] = yield* prepare(url, edition, 3, 2n * Purchase.price)
+      if (older === undefined || pending === undefined || late === undefined) return assert.fail()
+      assert.strictEqual((yield* older.send).status, 201)
+      const sending = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const slow = yield* Effect.forkScoped(pending.send)
+      yield* sending.arrived
+      const balance = rpc.arm("eth_call", "holdBefore", (params) => params.includes(balanceOf))
+      const refusing = yield* Effect.forkScoped(late.send)
+      yield* balance.arrived
+      // A clock's difference before the first look at the balance, and more than that before the second one.
+      yield* sql`UPDATE payment_attempts SET ended_at = ${new Date(Date.now() - 59_999).toISOString()}::timestamptz
+        WHERE state = 'settled'`
+      yield* Effect.sleep("50 millis")
+      yield* balance.release
+      const refused = yield* Fiber.join(refusing)
+      assert.deepStrictEqual([refused.status, refused.json["reason"]], [402, "insufficient_funds"], refused.text)
+      assert.deepInclude(yield* attempts, { pending: 1, settled: 1, failed: 0 })
+      yield* sending.release
+      assert.strictEqual((yield* Fiber.join(slow)).status, 201)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("can spend its balance again when its payment has failed", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { rpc } = yield* Wires
+      const { rpc } = yield* Proxies
       const [first, second] = yield* prepare(url, stone, 2, Purchase.price)
       if (first === undefined || second === undefined) return assert.fail()
       rpc.arm("eth_sendRawTransaction", "dropBefore")
@@ -160,7 +217,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
       yield* rpc.calm
       assert.strictEqual((yield* Purchase.secondLook(url, first)).status, 402)
       assert.deepInclude(yield* attempts, { pending: 0, failed: 1, claims: 0 })
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
 
@@ -185,6 +242,6 @@ describe("a wallet with funds for many purchases", { concurrent: true }, () => {
       assert.strictEqual((yield* ask(`${url}/api/reconcile/${key}`, { method: "POST" })).status, 200)
       const next = purchases.find((_, index) => answers[index]?.status === 429)
       assert.strictEqual((yield* next?.send ?? Effect.die("none was limited")).status, 201)
-    }).pipe(Effect.provide(wired("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

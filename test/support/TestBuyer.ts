@@ -1,4 +1,4 @@
-/** A buyer whose signatures are counted and whose network can lie, lose or stop, and what the chain says of its wallet. */
+/** A buyer whose signatures are counted and whose network a test decides, and what the chain says of its wallet. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Hex, parseAbiItem } from "viem"

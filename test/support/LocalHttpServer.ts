@@ -1,4 +1,4 @@
-/** A small HTTP server of a test's own, on a free port of the loopback, gone with its scope. */
+/** A small HTTP server of one test, on a free port of the loopback, gone with its scope. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { Effect } from "effect"
 

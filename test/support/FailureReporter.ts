@@ -1,9 +1,9 @@
-/** What a failure says at the end of a run: which promise broke, what was kept of it, and how to run it alone. */
+/** The end of a run's report: for each failure its promise, its files, and the command that runs it alone. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import type { UserConsoleLog } from "vitest"
 import type { Reporter, TestCase, TestModule, TestSuite } from "vitest/node"
-import { kept, slugOf } from "./Kept.ts"
+import { kept, slugOf } from "./ArtifactsFolder.ts"
 
 /** The promise as a sentence: the names of its groups and its own. */
 const namesOf = (test: TestCase): ReadonlyArray<string> => {

@@ -1,4 +1,4 @@
-/** Somebody else on the same chain: brings to it what others have signed, and has their authorizations cancelled or used up. */
+/** Somebody else on the same chain, who sends what others have signed and makes their authorizations cancelled or used. */
 import { Effect } from "effect"
 import { type Hex, parseAbi } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
