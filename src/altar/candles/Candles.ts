@@ -75,7 +75,10 @@ export class Candles extends Context.Service<
 
       const isLit = (id: string, spirit: string, millis: number) =>
         sql`SELECT 1 FROM candles WHERE id = ${id}::uuid AND parent_id IS NULL AND spirit = ${spirit}
-          AND lit_until > ${timestampOf(millis)}::timestamptz`.pipe(Effect.map((rows) => rows.length > 0))
+          AND lit_until > ${timestampOf(millis)}::timestamptz`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          Effect.orDie,
+        )
 
       const actOf = (rung: Rung) => {
         const endpoint = candleActs[rung]
