@@ -134,7 +134,13 @@ const make = <Endpoint extends PaidEndpoint, By extends Payer>(
     conflict: conflict ?? ((found) => new BadRequest({ issues: [{ path: "", message: `${found.name} is held` }] })),
     record: (paid) =>
       Effect.forEach(paid, ({ acceptedAt, id, input, number, ...payer }) =>
-        Effect.zipWith(Effect.orDie(decode(input)), paidBy(payer), (read, by) => ({ ...by, acceptedAt, id, number, input: read })),
+        Effect.zipWith(Effect.orDie(decode(input)), paidBy(payer), (read, by) => ({
+          ...by,
+          acceptedAt,
+          id,
+          number,
+          input: read,
+        })),
       ).pipe(Effect.flatMap(record)),
   }
 }

@@ -24,6 +24,7 @@ import { timestampOf } from "../../platform/Time.ts"
 import { type ActOf, cardAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { pointsElsewhere } from "../Detector.ts"
+import { unsealUrl } from "./CandleRow.ts"
 import { rungs } from "./Rungs.ts"
 import * as Unseal from "./Unseal.ts"
 
@@ -112,7 +113,7 @@ export class Candles extends Context.Service<
                 litUntil,
                 payer,
                 transaction: hash,
-                unsealUrl: sealed ? `${publicUrl}/api/candles/${id}/unseal` : null,
+                unsealUrl: sealed ? unsealUrl(publicUrl, id) : null,
               }
             })
             yield* sql`
