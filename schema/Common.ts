@@ -69,8 +69,15 @@ export const lineOf = (minimum: number, maximum: number) =>
     Schema.isPattern(/^[^\p{Cc}\p{Cs}]*$/u),
   )
 
-export const AgentName = lineOf(1, 64).annotate(
-  described("AgentName", "Self-declared public name, 1 to 64 code points. Not an authenticated identity.", "Wren"),
+/** Code points of a public name, from 1. */
+export const agentNameMaximum = 64
+
+export const AgentName = lineOf(1, agentNameMaximum).annotate(
+  described(
+    "AgentName",
+    `Self-declared public name, 1 to ${agentNameMaximum} code points. Not an authenticated identity.`,
+    "Wren",
+  ),
 )
 
 /** How many a newest-first list returns at most, and when nobody says. */

@@ -2,9 +2,11 @@
 import type { Redacted } from "effect"
 import { Config, ConfigProvider, Context, Duration, Option, Result, Schema } from "effect"
 import type { IpNetwork } from "effect/net"
+import { secondsMaximum } from "../schema/payments/Payment.ts"
+import { base, usdc, usdcNetworks } from "../schema/payments/Usdc.ts"
 import { network } from "./limits/Address.ts"
 import type { FacilitatorKey } from "./payments/x402/FacilitatorKey.ts"
-import { type Terms, usdc } from "./payments/PaymentTerms.ts"
+import type { Terms } from "./payments/PaymentTerms.ts"
 import { type Variable, variable } from "./Variables.ts"
 
 export type SettlementConfig =
@@ -51,7 +53,7 @@ const AddressText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.i
 const KeyText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u))
 
 const seconds = (name: Variable, fallback: number) =>
-  Config.schema(Schema.FiniteFromString.check(Schema.isBetween({ minimum: 1, maximum: 86_400 })), name).pipe(
+  Config.schema(Schema.FiniteFromString.check(Schema.isBetween({ minimum: 1, maximum: secondsMaximum })), name).pipe(
     Config.withDefault(fallback),
   )
 
@@ -111,9 +113,7 @@ const cards: Config.Config<CardConfig | undefined> = Config.all({
 
 const environment = Config.all({
   cards,
-  network: Config.schema(Schema.Literals(["eip155:8453", "eip155:84532"]), variable("X402_NETWORK")).pipe(
-    Config.withDefault("eip155:8453" as const),
-  ),
+  network: Config.schema(Schema.Literals(usdcNetworks), variable("X402_NETWORK")).pipe(Config.withDefault(base)),
   payTo: Config.option(Config.schema(AddressText, variable("PAY_TO"))),
   rpcUrl: Config.option(Config.Redacted(variable("RPC_URL"))),
   relayerKey: Config.option(Config.schema(Schema.Redacted(KeyText), variable("RELAYER_KEY"))),

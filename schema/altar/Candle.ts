@@ -22,9 +22,12 @@ import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
 import { at, envelope, nothing, nothingNow } from "../Refusal.ts"
 
-export const Dedication = lineOf(1, 40).annotate({
+/** Code points of a dedication, from 1. */
+export const dedicationMaximum = 40
+
+export const Dedication = lineOf(1, dedicationMaximum).annotate({
   identifier: "Dedication",
-  description: "Public words on the candle, 1 to 40 code points; no links, addresses or wallets.",
+  description: `Public words on the candle, 1 to ${dedicationMaximum} code points; no links, addresses or wallets.`,
   examples: ["For Grandma, who kept bees"],
 })
 

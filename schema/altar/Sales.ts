@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { header } from "../Bounds.ts"
-import { anyRailHeaders, PaymentRefusal, Pending } from "../payments/Endpoint.ts"
+import { anyRailHeaders, PaymentRefusal, Pending, reconcilePath } from "../payments/Endpoint.ts"
 import { AttemptNotFound, PaymentsUnavailable } from "../payments/Errors.ts"
 import { IdempotencyKey } from "../payments/Payment.ts"
 import { CandleSettled, lightDay, lightMonth, lightWeek } from "./Candle.ts"
@@ -29,7 +29,7 @@ const AnySettled = Schema.Union([
   CandleSettled,
 ]).annotate({ identifier: "AnySettled", description: "The answer of a settled act of any kind." })
 
-export const reconcile = HttpApiEndpoint.post("reconcile", "/api/reconcile/:idempotencyKey", {
+export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
   params: { idempotencyKey: IdempotencyKey },
   success: [
     HttpApiSchema.WithHeaders(AnySettled.pipe(HttpApiSchema.status(200)), {

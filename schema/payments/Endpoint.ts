@@ -139,6 +139,9 @@ export const settledByAnyRail = <S extends Schema.Top>(answer: S) =>
     Pending,
   ] as const
 
+/** Where is asked how a payment ended. */
+export const reconcilePath = "/api/reconcile/:idempotencyKey"
+
 export const paidHeaders = {
   "idempotency-key": Schema.optionalKey(IdempotencyKey),
   "payment-signature": Schema.optionalKey(PaymentSignature),

@@ -21,6 +21,9 @@ export const PaymentSignature = Schema.String.check(
   examples: ["eyJ4NDAyVmVyc2lvbiI6Mn0="],
 })
 
+/** A day: no wait and no life of an authorization is set longer, in seconds. */
+export const secondsMaximum = 86_400
+
 /** One way to pay: exact amount, recipient and asset. `extra.paymentFlow` is `upfront`: settled before the work. */
 export const PaymentRequirements = Schema.Struct({
   scheme: Schema.Literal("exact"),
@@ -28,7 +31,7 @@ export const PaymentRequirements = Schema.Struct({
   amount: AtomicAmount,
   asset: Address,
   payTo: Address,
-  maxTimeoutSeconds: upTo(86_400).annotate({
+  maxTimeoutSeconds: upTo(secondsMaximum).annotate({
     description:
       "Seconds the authorization should live. One whose `validBefore` is more than 300 seconds later still is refused.",
   }),

@@ -4,6 +4,7 @@ import { recipe } from "../../schema/altar/Commitment.ts"
 import { BadRequest, Issue } from "../../schema/Errors.ts"
 import { type Kit, type KitQuery, kitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
 import { timestampOf } from "../platform/Time.ts"
+import { filled } from "../payments/ActAddress.ts"
 import { Lookup } from "../payments/ledger/Lookup.ts"
 import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
@@ -118,9 +119,7 @@ export const buyKit = Effect.gen(function* () {
       }),
     )
 
-    const search = new URLSearchParams(pick(offer.query, values)).toString()
-    const filled = path.replace(/:([A-Za-z]+)/u, (_, name: string) => values[name] ?? "")
-    const url = `${publicUrl}${filled}${search === "" ? "" : `?${search}`}`
+    const url = `${publicUrl}${filled(path, values, pick(offer.query, values))}`
     const template = { ...given, ...Object.fromEntries(missing.map(({ name }) => [name, `<${name}>`])) }
     const body = act.bodyOptional && Object.keys(template).length === 0 ? null : template
     const kit: Kit = {
@@ -146,7 +145,7 @@ export const buyKit = Effect.gen(function* () {
       steps: Words.steps,
       outcomes: Words.outcomes,
       retry: Words.retry,
-      reconcile: `${publicUrl}/api/reconcile/{Idempotency-Key}`,
+      reconcile: Words.reconcileUrl(publicUrl),
     }
     return kit
   })

@@ -3,6 +3,7 @@ import { interfaceVersion } from "../../schema/Api.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import type { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { protocolVersion } from "./Mcp.ts"
+import { paths } from "./McpHttp.ts"
 import type { Offer } from "./Offers.ts"
 import * as Words from "./Words.ts"
 
@@ -22,10 +23,11 @@ export const serverCard = (publicUrl: string) => ({
   description: Words.description,
   version: interfaceVersion,
   websiteUrl: `${publicUrl}/for-agents`,
-  remotes: [
-    { type: "streamable-http", url: `${publicUrl}/mcp`, supportedProtocolVersions: [protocolVersion] },
-    { type: "streamable-http", url: `${publicUrl}/api/mcp`, supportedProtocolVersions: [protocolVersion] },
-  ],
+  remotes: paths.map((path) => ({
+    type: "streamable-http",
+    url: `${publicUrl}${path}`,
+    supportedProtocolVersions: [protocolVersion],
+  })),
 })
 
 const paymentOf = (setting: PaymentTerms["Service"]) => {
@@ -44,7 +46,7 @@ export const agentManifest = (publicUrl: string, offers: ReadonlyArray<Offer>, s
   version: interfaceVersion,
   url: publicUrl,
   documentation: `${publicUrl}/for-agents`,
-  mcp: { url: `${publicUrl}/mcp`, transport: "streamable-http", protocolVersion },
+  mcp: { url: `${publicUrl}${paths[0]}`, transport: "streamable-http", protocolVersion },
   openapi: `${publicUrl}/openapi.json`,
   llms: `${publicUrl}/llms.txt`,
   payment: paymentOf(setting),
@@ -60,7 +62,7 @@ export const agentManifest = (publicUrl: string, offers: ReadonlyArray<Offer>, s
   })),
   buyerSpendPolicy: spendPolicy(offers.map(({ act }) => act)),
   retry: Words.retry,
-  reconcile: `${publicUrl}/api/reconcile/{Idempotency-Key}`,
+  reconcile: Words.reconcileUrl(publicUrl),
 })
 
 /** x402 discovery: a bare pointer for each URL that answers 402; what it costs, that 402 says. */

@@ -1,4 +1,7 @@
 /** A purchase from a terminal, command by command, with the answers it gets: a test runs it as it is published. */
+import { setWitnessStone } from "../../schema/altar/Witness.ts"
+import { revealWitnessStone } from "../../schema/altar/WitnessApi.ts"
+import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 
 export interface Step {
   readonly title: string
@@ -8,6 +11,9 @@ export interface Step {
   /** What it prints; empty for nothing. */
   readonly prints: string
 }
+
+/** A path of the contract whose parameter the shell fills in. */
+const withVariable = (path: string, variable: string) => path.replace(/:[A-Za-z]+/u, () => variable)
 
 const json = "-H 'content-type: application/json'"
 
@@ -25,7 +31,7 @@ KEY=stone-$(head -c 12 /dev/urandom | od -An -tx1 | tr -d ' \\n')`,
   {
     title: "Ask for the price. Nothing is reserved.",
     language: "sh",
-    run: `curl -sS -X POST ${publicUrl}/api/witness ${json} \\
+    run: `curl -sS -X POST ${publicUrl}${setWitnessStone.path} ${json} \\
   -H "idempotency-key: $KEY" -d '{"commitment":"'$COMMITMENT'","kind":"prediction"}' \\
   -D headers.txt -o refusal.json -w '%{http_code}\\n'
 awk 'tolower($1) == "payment-required:" { print $2 }' headers.txt | tr -d '\\r' | base64 -d > challenge.json`,
@@ -50,7 +56,7 @@ writeFileSync("payment.txt", Buffer.from(JSON.stringify(payment)).toString("base
     title: "Sign it, and send the same request again with the payment.",
     language: "sh",
     run: `node sign.mjs
-curl -sS -X POST ${publicUrl}/api/witness ${json} \\
+curl -sS -X POST ${publicUrl}${setWitnessStone.path} ${json} \\
   -H "idempotency-key: $KEY" -d '{"commitment":"'$COMMITMENT'","kind":"prediction"}' \\
   -H "payment-signature: $(cat payment.txt)" -o stone.json -w '%{http_code}\\n'`,
     prints: "201",
@@ -58,10 +64,10 @@ curl -sS -X POST ${publicUrl}/api/witness ${json} \\
   {
     title: "Lost the answer? The same key, URL and body bring it again, and charge nothing.",
     language: "sh",
-    run: `curl -sS -X POST ${publicUrl}/api/witness ${json} \\
+    run: `curl -sS -X POST ${publicUrl}${setWitnessStone.path} ${json} \\
   -H "idempotency-key: $KEY" -d '{"commitment":"'$COMMITMENT'","kind":"prediction"}' \\
   -o replay.json -w '%{http_code}\\n'
-curl -sS -X POST ${publicUrl}/api/reconcile/$KEY -o reconciled.json -w '%{http_code}\\n'`,
+curl -sS -X POST ${publicUrl}${withVariable(reconcilePath, "$KEY")} -o reconciled.json -w '%{http_code}\\n'`,
     prints: "200\n200",
   },
   {
@@ -76,7 +82,7 @@ curl -sS ${publicUrl}/mcp ${json} -H 'accept: application/json, text/event-strea
   {
     title: "Reveal it when you want to. Free, and once.",
     language: "sh",
-    run: `curl -sS -X POST ${publicUrl}/api/witness/$ID/reveal ${json} \\
+    run: `curl -sS -X POST ${publicUrl}${withVariable(revealWitnessStone.path, "$ID")} ${json} \\
   -d '{"salt":"'$SALT'","text":"'"$WORDS"'"}' -o revealed.json -w '%{http_code}\\n'`,
     prints: "201",
   },

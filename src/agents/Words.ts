@@ -1,4 +1,5 @@
 /** What every document and tool tells a buyer in the same words: recipe, vectors, retry rule, outcomes, proof. */
+import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { seal } from "../altar/Hashes.ts"
 
 export const name = "Spirit Altar"
@@ -20,6 +21,10 @@ export const vectors = sealed.map(([salt, words]) => ({ salt, words, commitment:
 
 export const idempotencyKey = "<a key of yours: 12 to 128 of A-Z a-z 0-9 _ ->"
 export const paymentSignature = "<base64 of your signed x402 v2 payment>"
+
+/** Where is asked how a payment ended, as a template. */
+export const reconcileUrl = (publicUrl: string) =>
+  `${publicUrl}${reconcilePath.replace(/:[A-Za-z]+/u, "{Idempotency-Key}")}`
 
 export const steps: ReadonlyArray<string> = [
   "Choose an Idempotency-Key, random and new for this purchase, and keep it beside the request until you have the answer.",

@@ -2,7 +2,10 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
+import type { ActList } from "../../schema/altar/ActApi.ts"
 import { listDefault } from "../../schema/Common.ts"
+import type { ActAnswer } from "../../schema/payments/Act.ts"
+import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { fresh } from "../platform/http/Responses.ts"
 import { Acts } from "./Acts.ts"
 
@@ -14,13 +17,17 @@ export const handlers = HttpApiBuilder.group(Api, "acts", (handlers) =>
         acts
           .list(query.limit ?? listDefault, query.before)
           .pipe(
-            Effect.map((list) =>
-              fresh(request, `{"ok":true,"acts":[${list.acts.join(",")}],"next":${JSON.stringify(list.next)}}`),
+            Effect.map(({ acts, next }) =>
+              fresh(request, jsonOf<typeof ActList.Type>({ ok: true, acts: JsonText.list(acts), next })),
             ),
           ),
       )
       .handleRaw("readAct", ({ params, request }) =>
-        acts.get(params.actId).pipe(Effect.map((act) => fresh(request, `{"ok":true,"act":${act}}`))),
+        acts
+          .get(params.actId)
+          .pipe(
+            Effect.map((act) => fresh(request, jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(act) }))),
+          ),
       )
   }),
 )

@@ -26,8 +26,8 @@ export const addresses = ({ params, path, query }: PaidEndpoint) => {
   })
 }
 
-/** A path template of the contract with the given parameters and query. */
-export const filled = (path: string, parameters: Texts, query: Texts): string => {
+/** A path template of the contract with the given parameters and query; every path that is shown is made here. */
+export const filled = (path: string, parameters: Texts = {}, query: Texts = {}): string => {
   const search = new URLSearchParams(query).toString()
   const named = path.replace(/:([A-Za-z]+)/gu, (_, name: string) => encodeURIComponent(parameters[name] ?? ""))
   return search === "" ? named : `${named}?${search}`

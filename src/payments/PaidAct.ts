@@ -57,8 +57,6 @@ export interface Recorded {
   readonly extra?: Schema.JsonObject
 }
 
-type RecordError = SqlError.SqlError | Schema.SchemaError
-
 /** What everyone may know of an act: the terms of its sale, and the endpoint that sells it. */
 export interface SoldAct extends Sale {
   readonly endpoint: PaidEndpoint
@@ -84,16 +82,16 @@ export type Behaviour<Input, Refusal, By extends Payer = OnChain> = Claiming<Inp
   /** Refusals that need no database. */
   readonly refuse?: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal>
   /** Refusals that need a look at the database beyond the claims. */
-  readonly check?: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal | SqlError.SqlError>
-  /** Writes the records, in order, inside the transaction that settles them. */
-  readonly record: (paid: ReadonlyArray<Paid<Input, By>>) => Effect.Effect<ReadonlyArray<Recorded>, RecordError>
+  readonly check?: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal>
+  /** Writes the records, in order, inside the transaction that settles them: a conflict has to reach its runner. */
+  readonly record: (paid: ReadonlyArray<Paid<Input, By>>) => Effect.Effect<ReadonlyArray<Recorded>, SqlError.SqlError>
 }
 
 /** A request that an act has read and not refused. */
 export interface ActRequest<Refusal> {
   readonly input: Schema.Json
   readonly claims: Claims
-  readonly check: Effect.Effect<void, Refusal | SqlError.SqlError>
+  readonly check: Effect.Effect<void, Refusal>
 }
 
 /** An act as the pipeline sees it: the type of its input is its own affair. */
@@ -106,7 +104,7 @@ export interface PaidAct<Refusal> extends SoldAct {
   readonly conflict: (conflict: ClaimConflict) => Refusal
   readonly record: (
     paid: ReadonlyArray<Paid<Schema.Json, Payer>>,
-  ) => Effect.Effect<ReadonlyArray<Recorded>, RecordError>
+  ) => Effect.Effect<ReadonlyArray<Recorded>, SqlError.SqlError>
 }
 
 /** The act that an endpoint sells. */

@@ -10,12 +10,14 @@ import {
   PaymentRequired,
   type PaymentsUnavailable,
 } from "../../schema/payments/Errors.ts"
+import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { jsonText, readBody, refuse } from "../platform/http/Responses.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { timestampOf } from "../platform/Time.ts"
 import { CardRail, cardCredentialIn } from "./card/CardRail.ts"
+import { filled } from "./ActAddress.ts"
 import type { PaidAct } from "./PaidAct.ts"
 import { type Outcome, type PaidRequest, PaymentPipeline, type PipelineRefusal } from "./PaymentPipeline.ts"
 import { retryAfterSeconds } from "./Reconciler.ts"
@@ -69,7 +71,7 @@ export class PaidHttp extends Context.Service<
 
       const pending = (attempt: Attempt) => {
         const { payment } = attempt
-        const reconcile = `${publicUrl}/api/reconcile/${attempt.idempotencyKey}`
+        const reconcile = `${publicUrl}${filled(reconcilePath, { idempotencyKey: attempt.idempotencyKey })}`
         const body: SettlementPending = {
           ok: true,
           code: "settlement_pending",

@@ -187,7 +187,7 @@ export class PaymentPipeline extends Context.Service<
           const state = yield* lookup.state(key, claims)
           if (Option.isSome(state.attempt)) return yield* replay(state.attempt.value, fingerprint)
           yield* refuseConflicts(act, state)
-          yield* asked.check.pipe(Effect.catchTag("SqlError", Effect.die))
+          yield* asked.check
           if (!isPaid) {
             // Who is offered what cannot be settled signs for nothing.
             const isSettled = (yield* settlement.solvent) || Option.isSome(yield* cards.offer(act, request))

@@ -6,6 +6,10 @@ export class JsonText {
   constructor(text: string) {
     this.text = text
   }
+  /** An array of values that are JSON texts each. */
+  static list(texts: ReadonlyArray<string>): JsonText {
+    return new JsonText(`[${texts.join(",")}]`)
+  }
 }
 
 /** A value of which members may stand as text. */

@@ -84,8 +84,8 @@ export const make = Effect.fnUntraced(function* (
         middles: parts.map(({ middle }) => middle),
       }),
     ).pipe(
-      postsOf,
       Effect.onError(() => Effect.forEach(addresses, release, { discard: true })),
+      postsOf,
     )
     for (const { nth, used } of rows) if (used === null) yield* release(addresses[nth - 1] ?? "")
     const byNth = new Map(rows.map((row) => [row.nth, row]))

@@ -76,8 +76,8 @@ export const make = Effect.fnUntraced(function* (
         keys: addresses.map(gate.keyOf),
       }),
     ).pipe(
-      pollsOf,
       Effect.onError(() => Effect.forEach(addresses, release, { discard: true })),
+      pollsOf,
     )
     const byPlace = new Map(rows.map((row) => [row.place, row]))
     return polls.map((_, index) => ({ row: byPlace.get(index + 1) }))

@@ -57,8 +57,8 @@ export class RoomStore extends Context.Service<
             const [found] = yield* retryConflicts(
               statement({ ...entry.values, key: gate.keyOf(address), blind: invites.blind, ...values }),
             ).pipe(
-              roomsOf,
               Effect.onError(() => entry.release(address)),
+              roomsOf,
             )
             if (found === undefined) return yield* exceeded(yield* limiter.look(policy, address), policy)
             return { row: found, left: Windows.leftOf(policy, found) }

@@ -2,6 +2,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { Config, Context, Effect, FileSystem, Layer, Path, Schedule, Schema } from "effect"
 import { listen } from "../Config.ts"
+import { variable } from "../Variables.ts"
 
 const Owner = Schema.Struct({ pid: Schema.Int, url: Schema.String })
 const OwnerFile = Schema.fromJsonString(Owner)
@@ -101,7 +102,7 @@ const make = Effect.fn("DataFolder.make")(function* ({ fresh }: DataFolderOption
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { publicUrl } = yield* listen
-  const dataDir = path.resolve(yield* Config.String("DATA_DIR").pipe(Config.withDefault(".data")))
+  const dataDir = path.resolve(yield* Config.String(variable("DATA_DIR")).pipe(Config.withDefault(".data")))
   yield* fs.makeDirectory(dataDir, { recursive: true })
   if (fresh) yield* sweep(dataDir)
   const folder = fresh ? yield* makeFresh(dataDir) : dataDir

@@ -2,7 +2,8 @@
 import { Context, Effect, FileSystem, Layer, Path, Redacted, Schedule, Schema, Semaphore } from "effect"
 import { NodeServices } from "@effect/platform-node"
 import { createTestClient, encodeFunctionData, http, parseAbi, parseEther, publicActions, walletActions } from "viem"
-import { multicall3, usdc } from "../../schema/payments/Usdc.ts"
+import { multicall3, usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
+import { chainIdOf } from "../payments/x402/Eip3009.ts"
 import DevUSD from "./contracts/DevUSD.json" with { type: "json" }
 import Multicall3 from "./contracts/Multicall3.json" with { type: "json" }
 import * as OwnedProcess from "./OwnedProcess.ts"
@@ -13,15 +14,6 @@ export class LocalChainError extends Schema.TaggedError<LocalChainError>()("Loca
 }) {}
 
 type Hex = `0x${string}`
-
-/** The networks whose USDC the play token can stand in for (CAIP-2). */
-export type Network = "eip155:84532" | "eip155:8453"
-
-/** USDC's address on Base Sepolia and Base: stock x402 servers and clients know it without being told. */
-const networks: Record<Network, { readonly chainId: number; readonly asset: Hex }> = {
-  "eip155:84532": { chainId: 84532, asset: usdc["eip155:84532"].asset },
-  "eip155:8453": { chainId: 8453, asset: usdc["eip155:8453"].asset },
-}
 
 // Keys and accounts of the test mnemonic printed in anvil's own manual: public, and worth nothing on any real chain.
 const relayerKey: Hex = "0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6" // account 9
@@ -86,7 +78,9 @@ const receiptPatience = Schedule.spaced("20 millis").pipe(Schedule.upTo({ durati
 const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { asset, chainId } = networks[options.network]
+  // USDC's own address: stock x402 servers and clients know it without being told.
+  const { asset } = usdc[options.network]
+  const chainId = chainIdOf(options.network)
   const command = yield* findAnvil
   const cache = yield* fs.makeTempDirectoryScoped({ prefix: "spirit-altar-anvil-" })
   const args = ["--host", "127.0.0.1", "--port", "0", "--chain-id", String(chainId)]
@@ -165,7 +159,8 @@ const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions)
 
 /** What a local chain is started with. */
 export interface LocalChainOptions {
-  readonly network: Network
+  /** Whose USDC the play token stands in for. */
+  readonly network: UsdcNetwork
   /** Balances, receipts and used nonces are kept here, written every second and at the end; absent, nothing is kept. */
   readonly stateFile?: string
   /** Milliseconds between empty blocks, at least 1; absent, a block is mined for each transaction only. */
@@ -178,7 +173,7 @@ export class LocalChain extends Context.Service<
     /** JSON-RPC over HTTP, on the loopback only. */
     readonly rpcUrl: string
     readonly chainId: number
-    readonly network: Network
+    readonly network: UsdcNetwork
     /** The play token, at the address of that network's USDC. */
     readonly asset: Hex
     /** A well-known test account for a seller. */

@@ -3,11 +3,12 @@ import { Config, Duration, Effect, Layer, Path, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AtomicAmount, Address } from "../../schema/Common.ts"
 import { BadRequest, NotFound } from "../../schema/Errors.ts"
+import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { createPublicClient, http } from "viem"
 import { AppConfig, listen, type ServerConfig } from "../Config.ts"
 import { readJson, refuse } from "../platform/http/Responses.ts"
 import { issuesOf } from "../platform/Issues.ts"
-import { usdc, type UsdcNetwork } from "../payments/PaymentTerms.ts"
+import { variable } from "../Variables.ts"
 import { DataFolder } from "./DataFolder.ts"
 import { LocalChain } from "./LocalChain.ts"
 import { LocalDatabase } from "./LocalDatabase.ts"
@@ -21,7 +22,7 @@ export const parts = (network: UsdcNetwork) =>
     Effect.gen(function* () {
       const path = yield* Path.Path
       const { folder } = yield* DataFolder
-      const databaseUrl = yield* Config.option(Config.Redacted("DATABASE_URL"))
+      const databaseUrl = yield* Config.option(Config.Redacted(variable("DATABASE_URL")))
       const chain = LocalChain.layer({
         network,
         stateFile: path.join(folder, `chain-${network.replace(":", "-")}.json`),

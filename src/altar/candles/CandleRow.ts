@@ -1,7 +1,9 @@
 /** A candle as it lies in the database, and as it is shown. */
 import { Schema } from "effect"
 import { type Candle, type LitCandle, RungName, type Unsealed } from "../../../schema/altar/Candle.ts"
+import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
+import { filled } from "../../payments/ActAddress.ts"
 import { JsonMoment, Moment, Whole } from "../../platform/Rows.ts"
 import { rungs } from "./Rungs.ts"
 
@@ -47,6 +49,9 @@ type LitRow = typeof LitRow.Type
 /** A lit candle that the database gathered as JSON. */
 export const LitJson = Schema.Struct({ ...columnsOf(JsonMoment), lightCount: Schema.Int, lights })
 
+/** Where the sealed words of a candle may be unsealed. */
+export const unsealUrl = (publicUrl: string, id: string) => `${publicUrl}${filled(unsealCandle.path, { candleId: id })}`
+
 export const candleOf = (publicUrl: string, row: CandleRow): Candle => ({
   id: row.id,
   permalink: `${publicUrl}/acts/${row.id}`,
@@ -62,7 +67,7 @@ export const candleOf = (publicUrl: string, row: CandleRow): Candle => ({
   litUntil: row.litUntil,
   payer: row.payer,
   transaction: row.transaction,
-  unsealUrl: row.commitment === null ? null : `${publicUrl}/api/candles/${row.id}/unseal`,
+  unsealUrl: row.commitment === null ? null : unsealUrl(publicUrl, row.id),
 })
 
 export const unsealedOf = ({ hidden, unsealedAt, words }: CandleRow): typeof Unsealed.Type | null =>

@@ -24,6 +24,7 @@ import { timestampOf } from "../../platform/Time.ts"
 import { type ActOf, cardAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { pointsElsewhere } from "../Detector.ts"
+import { unsealUrl } from "./CandleRow.ts"
 import { rungs } from "./Rungs.ts"
 import * as Unseal from "./Unseal.ts"
 
@@ -75,7 +76,10 @@ export class Candles extends Context.Service<
 
       const isLit = (id: string, spirit: string, millis: number) =>
         sql`SELECT 1 FROM candles WHERE id = ${id}::uuid AND parent_id IS NULL AND spirit = ${spirit}
-          AND lit_until > ${timestampOf(millis)}::timestamptz`.pipe(Effect.map((rows) => rows.length > 0))
+          AND lit_until > ${timestampOf(millis)}::timestamptz`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          Effect.orDie,
+        )
 
       const actOf = (rung: Rung) => {
         const endpoint = candleActs[rung]
@@ -109,7 +113,7 @@ export class Candles extends Context.Service<
                 litUntil,
                 payer,
                 transaction: hash,
-                unsealUrl: sealed ? `${publicUrl}/api/candles/${id}/unseal` : null,
+                unsealUrl: sealed ? unsealUrl(publicUrl, id) : null,
               }
             })
             yield* sql`

@@ -22,13 +22,13 @@ export const handlers = HttpApiBuilder.group(Api, "candles", (handlers) =>
       .handleRaw("listCandles", ({ query, request }) =>
         wall
           .list({ spirit: query.spirit, limit: query.limit ?? listDefault, before: query.before })
-          .pipe(Effect.map((page) => list(request, page))),
+          .pipe(Effect.flatMap((page) => list(request, page))),
       )
       .handleRaw("unsealCandle", ({ params, request }) =>
         limit(openings, request).pipe(
           Effect.andThen(unsealBody(request)),
           Effect.flatMap((body) => candles.unseal(params.candleId, body)),
-          Effect.map(({ candle, replayed }) => unsealed({ ok: true, candle, replayed })),
+          Effect.flatMap(({ candle, replayed }) => unsealed({ ok: true, candle, replayed })),
         ),
       )
   }),

@@ -19,19 +19,19 @@ export const handlers = HttpApiBuilder.group(Api, "catalogs", (handlers) =>
     const publications = yield* PublicationChain
     return handlers
       .handleRaw("listElements", ({ request }) =>
-        catalogs.get("elements").pipe(Effect.map((catalog) => elements(request, catalog))),
+        catalogs.get("elements").pipe(Effect.flatMap((catalog) => elements(request, catalog))),
       )
       .handleRaw("listCompanions", ({ request }) =>
-        catalogs.get("companions").pipe(Effect.map((catalog) => companions(request, catalog))),
+        catalogs.get("companions").pipe(Effect.flatMap((catalog) => companions(request, catalog))),
       )
       .handleRaw("listPixels", ({ request }) =>
-        catalogs.get("pixels").pipe(Effect.map((catalog) => pixels(request, catalog))),
+        catalogs.get("pixels").pipe(Effect.flatMap((catalog) => pixels(request, catalog))),
       )
       .handleRaw("readPublicationChain", ({ query, request }) =>
         publications
           .segment(query.from ?? segmentFrom, query.limit ?? segmentDefault)
           .pipe(
-            Effect.map(({ anchor, head, links, next }) =>
+            Effect.flatMap(({ anchor, head, links, next }) =>
               segment(request, { ok: true, anchor, entries: links, head, next }),
             ),
           ),

@@ -8,7 +8,9 @@ import type {
   ElementCatalog,
   PixelCatalog,
 } from "../../../schema/altar/Catalog.ts"
+import { readPublicationChain } from "../../../schema/altar/CatalogApi.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
+import { base } from "../../../schema/payments/Usdc.ts"
 import { collectMaterial } from "../../../schema/altar/Collectible.ts"
 import { PaidActs } from "../../payments/PaidAct.ts"
 import * as Ledger from "../../payments/ledger/Queries.ts"
@@ -115,7 +117,7 @@ export class Catalogs extends Context.Service<
         state: ready ? "ready" : "not_configured",
         protocolVersion: 2,
         scheme: "exact",
-        network: ready ? setting.terms.network : "eip155:8453",
+        network: ready ? setting.terms.network : base,
         asset: "USDC",
         facilitator: ready ? setting.terms.settledBy : null,
         priceUsd: oneCent,
@@ -160,8 +162,8 @@ export class Catalogs extends Context.Service<
           priceUsd: oneCent,
           terms: collectionTerms(title, listed[0]?.editionSize ?? 0),
           payment,
-          collect: "/api/elements/{id}/collect",
-          publicationChain: "/api/publish-chain",
+          collect: collectMaterial.sale.route.slice("POST ".length),
+          publicationChain: readPublicationChain.path,
           recent,
         })
       })

@@ -14,8 +14,8 @@ export const handlers = HttpApiBuilder.group(Api, "guide", (handlers) =>
   Effect.gen(function* () {
     const guide = yield* FieldGuide
     return handlers
-      .handleRaw("listSpirits", ({ request }) => Effect.map(guide.spirits, (list) => spirits(request, list)))
-      .handleRaw("listAltars", ({ request }) => Effect.map(guide.altars, (list) => altars(request, list)))
-      .handleRaw("readField", ({ request }) => Effect.map(guide.field, (state) => field(request, state)))
+      .handleRaw("listSpirits", ({ request }) => Effect.flatMap(guide.spirits, (list) => spirits(request, list)))
+      .handleRaw("listAltars", ({ request }) => Effect.flatMap(guide.altars, (list) => altars(request, list)))
+      .handleRaw("readField", ({ request }) => Effect.flatMap(guide.field, (state) => field(request, state)))
   }),
 )

@@ -2,14 +2,23 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
-import { ChainSegment, RevealAnswer, RevealBody, WitnessList } from "../../../schema/altar/Witness.ts"
+import {
+  ChainSegment,
+  ListedStone,
+  RevealAnswer,
+  RevealBody,
+  type WitnessAnswer,
+  WitnessList,
+} from "../../../schema/altar/Witness.ts"
 import { listDefault, segmentDefault, segmentFrom } from "../../../schema/Common.ts"
+import { jsonOf, JsonText } from "../../platform/JsonText.ts"
 import { fresh } from "../../platform/http/Responses.ts"
-import { answer, bodyAs, once } from "../Answers.ts"
+import { answer, bodyAs, encoderOf, once } from "../Answers.ts"
 import { limits, openings } from "../Limits.ts"
 import { WitnessChain } from "./WitnessChain.ts"
 import { WitnessStones } from "./WitnessStones.ts"
 
+const encodeStone = encoderOf(ListedStone)
 const list = answer(WitnessList)
 const segment = answer(ChainSegment)
 const revealed = once(RevealAnswer)
@@ -23,13 +32,13 @@ export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
     return handlers
       .handleRaw("listWitnessStones", ({ query, request }) =>
         stones.list(query.limit ?? listDefault, query.before).pipe(
-          Effect.map((page) => list(request, { ok: true, ...page })),
+          Effect.flatMap((page) => list(request, { ok: true, ...page })),
           Effect.catchTag("ChainBroken", Effect.die),
         ),
       )
       .handleRaw("readWitnessChain", ({ query, request }) =>
         chain.segment(query.from ?? segmentFrom, query.limit ?? segmentDefault).pipe(
-          Effect.map(({ anchor, head, links, next }) =>
+          Effect.flatMap(({ anchor, head, links, next }) =>
             segment(request, { ok: true, anchor, entries: links, head, next }),
           ),
           Effect.catchTag("ChainBroken", Effect.die),
@@ -38,8 +47,13 @@ export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
       .handleRaw("readWitnessStone", ({ params, request }) =>
         stones.get(params.witnessId).pipe(
           // The receipt is the text that was answered to its buyer.
-          Effect.map(({ receipt, stone }) =>
-            fresh(request, `{"ok":true,"stone":${JSON.stringify(stone)},"receipt":${receipt}}`),
+          Effect.flatMap(({ receipt, stone }) =>
+            Effect.map(encodeStone(stone), (json) =>
+              fresh(
+                request,
+                jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),
+              ),
+            ),
           ),
           Effect.catchTag("ChainBroken", Effect.die),
         ),
@@ -48,7 +62,7 @@ export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
         limit(openings, request).pipe(
           Effect.andThen(revealBody(request)),
           Effect.flatMap((body) => stones.reveal(params.witnessId, body)),
-          Effect.map(({ first, stone }) => revealed({ ok: true, stone, replayed: !first })),
+          Effect.flatMap(({ first, stone }) => revealed({ ok: true, stone, replayed: !first })),
         ),
       )
   }),

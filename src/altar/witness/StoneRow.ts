@@ -3,6 +3,8 @@ import { Schema } from "effect"
 import { recipe } from "../../../schema/altar/Commitment.ts"
 import { SpiritId, spiritOf } from "../../../schema/altar/Spirit.ts"
 import { type ListedStone, StoneKind, type WitnessBody, type WitnessStone } from "../../../schema/altar/Witness.ts"
+import { revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
+import { filled } from "../../payments/ActAddress.ts"
 import { Moment, Whole } from "../../platform/Rows.ts"
 import type { Paid } from "../../payments/PaidAct.ts"
 import type * as HashChain from "../HashChain.ts"
@@ -90,7 +92,10 @@ export const recordOf = (publicUrl: string, stone: Stone): WitnessStone => ({
   previousHash: stone.previousHash,
   payer: stone.payer,
   transaction: stone.transaction,
-  verify: { recipe: `${recipe}; ${chainRecipe}`, revealUrl: `${publicUrl}/api/witness/${stone.id}/reveal` },
+  verify: {
+    recipe: `${recipe}; ${chainRecipe}`,
+    revealUrl: `${publicUrl}${filled(revealWitnessStone.path, { witnessId: stone.id })}`,
+  },
 })
 
 /** The record with what is public of its reveal. */

@@ -1,5 +1,5 @@
 /** Witness stones: the act that sets one, how stones are read, and their one free reveal. */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import {
@@ -20,6 +20,7 @@ import {
 } from "../../../schema/altar/Witness.ts"
 import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { encoderOf } from "../Answers.ts"
 import type { ChainBroken } from "../HashChain.ts"
 import * as Reveal from "./Reveal.ts"
 import * as StoneReads from "./StoneReads.ts"
@@ -29,7 +30,7 @@ import { WitnessChain } from "./WitnessChain.ts"
 type Listed = typeof ListedStone.Type
 type Head = typeof ChainHead.Type
 
-const encodeStone = Schema.encodeEffect(WitnessStone)
+const encodeStone = encoderOf(WitnessStone)
 
 export class WitnessStones extends Context.Service<
   WitnessStones,

@@ -1,8 +1,11 @@
 /** The page of one settled act: what was done, its record, and the receipt that proves its payment. */
+import { readAct } from "../../../schema/altar/ActApi.ts"
+import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
 import { plateOf, previewOf, spiritLink, illustration, spiritPath } from "./Plates.ts"
 import { recordText, itemImage, rungs, sentence, sentenceHtml, type SettledAct } from "./ActList.ts"
 import { code, type Row, recordTable, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
+import { filled } from "../../payments/ActAddress.ts"
 import { heading, type Page } from "./Layout.ts"
 import { checkForm, revealForm } from "./Seal.ts"
 import { moment, timeWords } from "./Words.ts"
@@ -87,7 +90,7 @@ const sealedWords = (act: SettledAct): Html => {
   return html`<section id="check" aria-labelledby="check-title">
     ${heading("check-title", "Sealed words", unseals ? "The candle carries them until they are unsealed." : "A prayer stays sealed.")}
     <div class="column">
-      ${checkForm(commitment)}${unseals ? revealForm({ url: `/api/candles/${act.id}/unseal`, name: "words", commitment, shown }) : ""}
+      ${checkForm(commitment)}${unseals ? revealForm({ url: filled(unsealCandle.path, { candleId: act.id }), name: "words", commitment, shown }) : ""}
     </div>
   </section>`
 }
@@ -132,7 +135,7 @@ export const act = (one: SettledAct): Page => {
       </div>
       ${sealedWords(one)}
       <nav class="leaf" aria-label="More">
-        <a href="/v2/#acts">The newest acts</a><a href="/api/acts/${one.id}">This act as JSON</a>
+        <a href="/v2/#acts">The newest acts</a><a href="${filled(readAct.path, { actId: one.id })}">This act as JSON</a>
       </nav>`,
   }
 }

@@ -1,6 +1,9 @@
 /** The three catalogs as plates: what each item is, how many editions are left, and what exactly was published. */
+import { readPublicationChain } from "../../../schema/altar/CatalogApi.ts"
 import { collectMaterial } from "../../../schema/altar/Collectible.ts"
+import { agentNameMaximum } from "../../../schema/Common.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
+import { filled } from "../../payments/ActAddress.ts"
 import type { CatalogItem, PublicationManifest } from "../../../schema/altar/Catalog.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
@@ -91,7 +94,7 @@ const price = priceWords(collectMaterial.sale)
 const collectForm = ({ id, name }: Item, { payment }: CatalogView): Html =>
   form(payment, {
     verb: `Collect ${name}`,
-    path: `/api/elements/${id}/collect`,
+    path: filled(collectMaterial.path, { elementId: id }),
     amountAtomic: collectMaterial.sale.priceAtomic,
     fields: html`<p class="ask">
         <label for="for-${id}">Dedicate ${name} to an altar, for good</label
@@ -99,14 +102,14 @@ const collectForm = ({ id, name }: Item, { payment }: CatalogView): Html =>
           <option value="">no altar</option>
         </select>
       </p>
-      ${textField(`by-${id}`, "Your public name, if you like", html`data-body="agentName" maxlength="64"`)}`,
+      ${textField(`by-${id}`, "Your public name, if you like", html`data-body="agentName" maxlength="${agentNameMaximum}"`)}`,
   })
 
 const collectCall = ({ payment, publicUrl }: CatalogView): Html =>
   call(publicUrl, payment, {
     id: "collect",
     verb: "Collect an edition",
-    path: "/api/elements/river-clay/collect",
+    path: filled(collectMaterial.path, { elementId: "river-clay" }),
     amountAtomic: collectMaterial.sale.priceAtomic,
     body: "",
     note: html`Put the id of an item in place of <code>river-clay</code>. Add <code>?spirit=moss-hare</code> to dedicate
@@ -146,7 +149,7 @@ export const catalog = (view: CatalogView): Page => ({
       <p class="lead">
         Materials, crabs and pixels in numbered editions, ${price} each. Keep one, or dedicate it to an altar for good.
       </p>
-      <p class="quiet column">${view.terms} <a href="/api/publish-chain">The publication chain</a></p>
+      <p class="quiet column">${view.terms} <a href="${readPublicationChain.path}">The publication chain</a></p>
       ${view.payment.enabled ? html`${collectCall(view)}${altars}` : notConfigured(view.payment)}
       <nav class="contents" aria-label="Catalogs">
         ${view.shelves.map(({ id, title, items }) => html`<a href="#${id}">${title} <small>${items.length}</small></a>`)}

@@ -31,7 +31,7 @@ export const checkForm = (commitment: string): Html =>
   html`<form class="seal scripted" data-check autocomplete="off" aria-labelledby="check-title">
       <p class="small quiet">Nothing you type here is sent.</p>
       <div data-filled role="status"></div>
-      ${takeField("check-file")}${textField("check-salt", "Salt", html`data-salt minlength="16" maxlength="512" required spellcheck="false"`)}${wordsField("check-words", "Words", html`data-words maxlength="8192" required`, "White space at either end does not count.")}${textField("check-commitment", "Commitment", html`data-commitment value="${commitment}" pattern="[0-9a-f]{64}" required spellcheck="false"`, "64 lowercase hex digits")}
+      ${takeField("check-file")}${textField("check-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${2 * saltMaximum}" required spellcheck="false"`)}${wordsField("check-words", "Words", html`data-words maxlength="8192" required`, "White space at either end does not count.")}${textField("check-commitment", "Commitment", html`data-commitment value="${commitment}" pattern="[0-9a-f]{64}" required spellcheck="false"`, "64 lowercase hex digits")}
       <p><button class="button">Check without sending</button></p>
       <div data-result role="status"></div>
     </form>
@@ -76,7 +76,7 @@ export const revealForm = ({ commitment, name, shown, url }: Revealing): Html =>
         <b>This sends salt and words, and publishes the words for good.</b> They are checked here first and sent only if
         they match.
       </p>
-      ${textField("reveal-salt", "Salt", html`data-salt minlength="16" maxlength="512" required spellcheck="false"`)}${wordsField("reveal-words", "Words", html`data-words maxlength="8192" required`, "Words that look like a link, a wallet or an address are kept but not shown.")}
+      ${textField("reveal-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${2 * saltMaximum}" required spellcheck="false"`)}${wordsField("reveal-words", "Words", html`data-words maxlength="8192" required`, "Words that look like a link, a wallet or an address are kept but not shown.")}
       <p><button class="button button--alarm">Check, then reveal</button></p>
       <div data-result role="status"></div>
     </form>

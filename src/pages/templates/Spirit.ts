@@ -1,12 +1,14 @@
 /** A page of the guide: the plate and its text, the altar as it stands, and how to leave something there. */
-import type { CandleList } from "../../../schema/altar/Candle.ts"
+import { candleActs, type CandleList, dedicationMaximum } from "../../../schema/altar/Candle.ts"
 import type { Altar } from "../../../schema/altar/Guide.ts"
 import type { Dedicated } from "../../altar/collectibles/Collectibles.ts"
 import type { Item } from "../../altar/collectibles/Items.ts"
 import { reasonMaximum, takeIn } from "../../../schema/altar/Keeper.ts"
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import { wordsMaximum } from "../../../schema/altar/Recipe.ts"
+import { agentNameMaximum } from "../../../schema/Common.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
+import { filled } from "../../payments/ActAddress.ts"
 import { rungs } from "../../altar/candles/Rungs.ts"
 import * as Candle from "./Candle.ts"
 import { type SettledAct, recordText } from "./ActList.ts"
@@ -83,7 +85,7 @@ const nameField = (id: string, needed: boolean, value = "") =>
   textField(
     id,
     needed ? "Your public name" : "Your public name, if you like",
-    html`data-body="agentName" maxlength="64" value="${value}" ${needed ? html`required` : ""}`,
+    html`data-body="agentName" maxlength="${agentNameMaximum}" value="${value}" ${needed ? html`required` : ""}`,
     "Shown with the act. Nobody checks it.",
   )
 
@@ -92,7 +94,7 @@ const prayerPrice = priceWords(offerPrayer.sale)
 const prayerCall = ({ plate }: SpiritView) => ({
   id: "prayer",
   verb: "Lay the prayer",
-  path: `/api/prayers/${plate.id}`,
+  path: filled(offerPrayer.path, { familiarId: plate.id }),
   amountAtomic: offerPrayer.sale.priceAtomic,
   body: `{"agentName":"<your name>","intentionCommitment":"<64 hex digits>"}`,
   note: html`<code>intentionCommitment</code> is the SHA-256 of a salt, one NUL byte and your words, as 64 lowercase hex
@@ -146,15 +148,15 @@ const candleForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
   offer(publicUrl, payment, {
     id: "candle",
     verb: "Light the candle",
-    path: `/api/candles/day/${plate.id}`,
+    path: filled(candleActs.day.path, { familiarId: plate.id }),
     amountAtomic: rungs.day.priceAtomic,
     fields: html`<fieldset class="ask rungs">
         <legend>How long it burns</legend>
-        ${Object.values(rungs).map(({ lasts, priceAtomic, rung }) => html`<label><input type="radio" name="rung" data-path="/api/candles/${rung}/${plate.id}" data-amount="${priceAtomic}" ${rung === "day" ? html` checked` : ""} /> ${lasts}, $${(priceAtomic / 1_000_000n).toString()}</label>`)}
+        ${Object.values(rungs).map(({ lasts, priceAtomic, rung }) => html`<label><input type="radio" name="rung" data-path="${filled(candleActs[rung].path, { familiarId: plate.id })}" data-amount="${priceAtomic}" ${rung === "day" ? html` checked` : ""} /> ${lasts}, $${(priceAtomic / 1_000_000n).toString()}</label>`)}
       </fieldset>
-      ${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="40" required`, "Public, 1 to 40 characters. No links, addresses or wallets.")}${nameField("candle-name", false)}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}
+      ${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="${dedicationMaximum}" required`, `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name", false)}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}
       <p class="small quiet">${meaning}</p>`,
-    body: `{"dedication":"<up to 40 characters>"}`,
+    body: `{"dedication":"<up to ${dedicationMaximum} characters>"}`,
     note: html`Replace <code>day</code> by <code>week</code> (${priceUsd(rungs.week.priceAtomic)}) or
       <code>month</code> (${priceUsd(rungs.month.priceAtomic)}). A longer candle is never a better prayer. Some clients
       cap a payment at $1 until told otherwise.`,
@@ -164,7 +166,7 @@ const keeperForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
   offer(publicUrl, payment, {
     id: "keeper",
     verb: `Keep ${plate.name}`,
-    path: `/api/acquire/${plate.id}`,
+    path: filled(takeIn.path, { familiarId: plate.id }),
     amountAtomic: takeIn.sale.priceAtomic,
     fields: html`${nameField("keeper-name", false)}${textField("keeper-reason", "Why, if you like", html`data-body="reason" maxlength="${reasonMaximum}"`, `Public, up to ${reasonMaximum} characters.`)}`,
     body: `{"agentName":"<your name>","reason":"<why>"}`,

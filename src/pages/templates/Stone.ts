@@ -1,7 +1,9 @@
 /** The page of one stone: what it proves, its link computed anew step by step, and its words if they were revealed. */
+import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
 import { recordTable, part, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
+import { filled } from "../../payments/ActAddress.ts"
 import { heading, type Page } from "./Layout.ts"
 import { pebble } from "./Pebble.ts"
 import { nameOf, previewOf, spiritLink } from "./Plates.ts"
@@ -78,14 +80,15 @@ export const stone = ({ receipt, stone: one }: StoneView): Page => {
       </section>
       <div class="pair">
         <section id="check" aria-labelledby="check-title">
-          ${heading("check-title", "Check words")}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: `/api/witness/${one.id}/reveal`, name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
+          ${heading("check-title", "Check words")}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
         </section>
         <section aria-labelledby="receipt-title">
           ${heading("receipt-title", "Receipt")}${receiptTable(receipt)}
         </section>
       </div>
       <nav class="leaf" aria-label="The chain">
-        <a href="/v2/witness">The whole chain</a><a href="/api/witness/${one.id}">This stone as JSON</a>
+        <a href="/v2/witness">The whole chain</a
+        ><a href="${filled(readWitnessStone.path, { witnessId: one.id })}">This stone as JSON</a>
       </nav>`,
   }
 }

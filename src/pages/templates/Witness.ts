@@ -1,6 +1,8 @@
 /** The witness chain as a strip of stones, with the means to check it, to search it and to add to it. */
 import { wordsMaximum } from "../../../schema/altar/Recipe.ts"
 import { type ChainHead, type ListedStone, setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
+import { readWitnessChain } from "../../../schema/altar/WitnessApi.ts"
+import { agentNameMaximum } from "../../../schema/Common.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
 import { notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
@@ -95,7 +97,7 @@ export const verification = (from: number, to: number, head: number): Html =>
     </div>
     <p class="unscripted notice">
       Checking in the page needs script. From a terminal: <code>npm run verify -- --url …</code> recomputes the same
-      hashes from <a href="/api/witness/chain">/api/witness/chain</a>.
+      hashes from <a href="${readWitnessChain.path}">${readWitnessChain.path}</a>.
     </p>`
 
 const results = ({ asked, hits, scope }: Found): Html =>
@@ -137,7 +139,7 @@ const setForm = ({ payment, publicUrl }: WitnessView): Html =>
   offer(publicUrl, payment, {
     id: "stone",
     verb: "Set the stone",
-    path: "/api/witness",
+    path: setWitnessStone.path,
     amountAtomic: setWitnessStone.sale.priceAtomic,
     fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, `1 to ${wordsMaximum} characters. They never leave this browser until you reveal them.`)}
       <p class="ask">
@@ -153,7 +155,7 @@ const setForm = ({ payment, publicUrl }: WitnessView): Html =>
           ${plates.map(({ id, name }) => html`<option value="${id}">${name}</option>`)}
         </select>
       </p>
-      ${textField("stone-name", "Your public name, if you like", html`data-body="agentName" maxlength="64"`)}`,
+      ${textField("stone-name", "Your public name, if you like", html`data-body="agentName" maxlength="${agentNameMaximum}"`)}`,
     body: `{"commitment":"<64 hex digits>","kind":"prediction"}`,
     note: html`<code>commitment</code> is the SHA-256 of a salt, one NUL byte and your words. Keep both: the reveal is
       free, once.`,
