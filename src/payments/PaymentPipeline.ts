@@ -155,12 +155,13 @@ export class PaymentPipeline extends Context.Service<
           }
           if (claimed._tag === "Overdrawn") {
             if (claimed.tooMany) return yield* tooManyPending()
-            if (intent.payment.rail === "card" || intent.balance?.isExact !== false) {
+            const { balance: tooSmall, payment } = intent
+            if (payment.rail === "card" || tooSmall === undefined || tooSmall.isExact) {
               return yield* challenges.invalid(act, request, overdrawn)
             }
-            // The balance may already be without what is in flight: asked for once more, at one block.
+            // The balance may already be without what is in flight: asked for once more, together with that.
             const balance = yield* balances
-              .beforePayments(intent.payment.authorization, claimed.inFlight)
+              .beforePayments(payment.authorization, tooSmall, claimed.inFlight)
               .pipe(Effect.mapError(() => new FacilitatorUnavailable({})))
             return yield* settle(act, request, terms, { ...intent, balance })
           }

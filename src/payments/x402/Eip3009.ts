@@ -1,6 +1,14 @@
 /** EIP-3009 as bytes: the call that moves the money, and the logs that prove it did. */
 import { Option } from "effect"
-import { encodeEventTopics, encodeFunctionData, type Hex, isAddressEqual, parseAbi } from "viem"
+import {
+  decodeFunctionResult,
+  encodeEventTopics,
+  encodeFunctionData,
+  type Hex,
+  hexToBigInt,
+  isAddressEqual,
+  parseAbi,
+} from "viem"
 import { parseErc6492Signature } from "viem/utils"
 import type { Address } from "../../../schema/Common.ts"
 import { multicall3 } from "../../../schema/payments/Usdc.ts"
@@ -77,6 +85,25 @@ export const settlementCall = (authorization: SignedAuthorization): { readonly t
   ]
   return { to: multicall3, data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }) }
 }
+
+/** Several reads as one call, so that one node answers them at one moment; `readTogether` reads the answer. */
+export const togetherCall = (
+  asset: Address,
+  reads: ReadonlyArray<Hex>,
+): { readonly to: Address; readonly data: Hex } => ({
+  to: multicall3,
+  data: encodeFunctionData({
+    abi: multicallAbi,
+    functionName: "aggregate3",
+    args: [reads.map((callData) => ({ target: asset, allowFailure: false, callData }))],
+  }),
+})
+
+/** The words that the reads of `togetherCall` returned, in their order. */
+export const readTogether = (returned: Hex): ReadonlyArray<bigint> =>
+  decodeFunctionResult({ abi: multicallAbi, functionName: "aggregate3", data: returned }).map(({ returnData }) =>
+    hexToBigInt(returnData),
+  )
 
 export const authorizationStateData = (from: Address, nonce: Hex) =>
   encodeFunctionData({ abi: tokenAbi, functionName: "authorizationState", args: [from, nonce] })

@@ -1,11 +1,10 @@
 /** What a wallet can still pay with: its balance, and what of its payments in flight the balance has already left for. */
 import { Clock, Context, Effect, Layer } from "effect"
-import { hexToBigInt, numberToHex } from "viem"
 import type { InFlight, PayerBalance } from "../ledger/Claim.ts"
 import { Chain } from "./Chain.ts"
 import type { ChainUnavailable } from "./ChainUnavailable.ts"
-import { authorizationStateData, type SignedAuthorization } from "./Eip3009.ts"
-import { ask, balanceOf } from "./Rpc.ts"
+import { authorizationStateData, readTogether, type SignedAuthorization, togetherCall } from "./Eip3009.ts"
+import { ask, balanceData, balanceOf } from "./Rpc.ts"
 
 export class PayerBalances extends Context.Service<
   PayerBalances,
@@ -14,10 +13,12 @@ export class PayerBalances extends Context.Service<
     current(authorization: SignedAuthorization): Effect.Effect<PayerBalance, ChainUnavailable>
     /**
      * What the wallet would hold had none of these paid yet. A payment in flight may have left the balance before we
-     * have recorded it: it must not be counted twice.
+     * have recorded it: it must not be counted twice. They are those since the balance that was too small, so the time is
+     * that one's; and one node says all of it at one moment, or what has paid could be both still there and put back.
      */
     beforePayments(
       authorization: SignedAuthorization,
+      tooSmall: PayerBalance,
       inFlight: ReadonlyArray<InFlight>,
     ): Effect.Effect<PayerBalance, ChainUnavailable>
   }
@@ -34,25 +35,18 @@ export class PayerBalances extends Context.Service<
 
       const beforePayments = Effect.fn("PayerBalances.beforePayments")(function* (
         { asset, from }: SignedAuthorization,
+        { asOfMillis }: PayerBalance,
         inFlight: ReadonlyArray<InFlight>,
       ) {
-        const asOfMillis = yield* Clock.currentTimeMillis
-        const number = yield* ask("eth_blockNumber", () =>
-          client.request({ method: "eth_blockNumber" }).then(hexToBigInt),
+        const reads = [balanceData(from), ...inFlight.map(({ nonce }) => authorizationStateData(from, nonce))]
+        const [balance = 0n, ...used] = yield* ask("eth_call", () =>
+          client
+            .request({ method: "eth_call", params: [togetherCall(asset, reads), "latest"] })
+            .then(readTogether)
+            .then((words) => (words.length === reads.length ? words : Promise.reject(new Error("too few answers")))),
         )
-        const block = numberToHex(number)
-        const paid = inFlight.map(({ amountAtomic, nonce }) =>
-          ask("eth_call", () =>
-            client
-              .request({
-                method: "eth_call",
-                params: [{ to: asset, data: authorizationStateData(from, nonce) }, block],
-              })
-              .then((used) => (BigInt(used) === 1n ? amountAtomic : 0n)),
-          ),
-        )
-        const parts = yield* Effect.all([balanceOf(client, asset, from, block), ...paid], { concurrency: "unbounded" })
-        return { balanceAtomic: parts.reduce((sum, part) => sum + part, 0n), asOfMillis, isExact: true }
+        const paid = inFlight.map(({ amountAtomic }, index) => (used[index] === 1n ? amountAtomic : 0n))
+        return { balanceAtomic: paid.reduce((sum, part) => sum + part, balance), asOfMillis, isExact: true }
       })
 
       return PayerBalances.of({ current, beforePayments })

@@ -11,16 +11,17 @@ export const ask = <A>(method: string, run: () => Promise<A>): Effect.Effect<A, 
 
 const balanceAbi = parseAbi(["function balanceOf(address account) view returns (uint256)"])
 
+/** The call that reads how much of a token somebody holds. */
+export const balanceData = (owner: Address) =>
+  encodeFunctionData({ abi: balanceAbi, functionName: "balanceOf", args: [owner] })
+
 /** Atomic units of `asset` that `owner` holds at a block. */
 export const balanceOf = (client: PublicClient, asset: Address, owner: Address, block: Hex | "latest") =>
   ask("eth_call", () =>
     client
       .request({
         method: "eth_call",
-        params: [
-          { to: asset, data: encodeFunctionData({ abi: balanceAbi, functionName: "balanceOf", args: [owner] }) },
-          block,
-        ],
+        params: [{ to: asset, data: balanceData(owner) }, block],
       })
       .then(hexToBigInt),
   )
