@@ -22,9 +22,12 @@ import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
 import { at, envelope, nothing, nothingNow } from "../Refusal.ts"
 
-export const Dedication = lineOf(1, 40).annotate({
+/** Code points of a dedication at most. */
+export const dedicationMaximum = 40
+
+export const Dedication = lineOf(1, dedicationMaximum).annotate({
   identifier: "Dedication",
-  description: "Public words on the candle, 1 to 40 code points; no links, addresses or wallets.",
+  description: `Public words on the candle, 1 to ${dedicationMaximum} code points; no links, addresses or wallets.`,
   examples: ["For Grandma, who kept bees"],
 })
 
@@ -175,6 +178,10 @@ export const rungTerms = {
   week: { days: 7, lasts: "seven days", priceAtomic: 3_000_000n, cards: true },
   month: { days: 30, lasts: "thirty days", priceAtomic: 9_000_000n, cards: true },
 } as const
+
+/** How many days candles burn, shortest first. */
+export const candleDays = [rungTerms.day.days, rungTerms.week.days, rungTerms.month.days] as const
+export type CandleDays = (typeof candleDays)[number]
 
 /** The act of one duration; all three take the same body and differ in days and price. */
 const light = <const Name extends string, const Rung extends typeof RungName.Type>(name: Name, rung: Rung) => {

@@ -92,6 +92,7 @@ const prayerPrice = priceWords(offerPrayer.sale)
 const prayerCall = ({ plate }: SpiritView) => ({
   id: "prayer",
   verb: "Lay the prayer",
+  title: "Prayer",
   path: `/api/prayers/${plate.id}`,
   amountAtomic: offerPrayer.sale.priceAtomic,
   body: `{"agentName":"<your name>","intentionCommitment":"<64 hex digits>"}`,
@@ -146,6 +147,7 @@ const candleForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
   offer(publicUrl, payment, {
     id: "candle",
     verb: "Light the candle",
+    title: "Candle",
     path: `/api/candles/day/${plate.id}`,
     amountAtomic: rungs.day.priceAtomic,
     fields: html`<fieldset class="ask rungs">

@@ -137,6 +137,7 @@ const setForm = ({ payment, publicUrl }: WitnessView): Html =>
   offer(publicUrl, payment, {
     id: "stone",
     verb: "Set the stone",
+    title: "Witness stone",
     path: "/api/witness",
     amountAtomic: setWitnessStone.sale.priceAtomic,
     fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, `1 to ${wordsMaximum} characters. They never leave this browser until you reveal them.`)}

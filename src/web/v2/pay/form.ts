@@ -42,6 +42,7 @@ const orderOf = async (form: HTMLFormElement) => {
     path: `${rung?.dataset["path"] ?? form.dataset["path"]}${query === "" ? "" : `?${query}`}`,
     amount: rung?.dataset["amount"] ?? form.dataset["amount"] ?? "",
     network: form.dataset["network"] ?? "",
+    title: form.dataset["title"] ?? "",
   }
   const body: Record<string, string> = {}
   for (const field of fields(form, "body")) {

@@ -73,12 +73,8 @@ export const playAddress = async (): Promise<string | undefined> => {
   return held === undefined ? undefined : (await signing()).own(held.key).address
 }
 
-/** The dearest act that this page sells. */
-const enough = () =>
-  all("[data-amount]", HTMLElement).reduce((most, { dataset }) => {
-    const amount = BigInt(dataset["amount"] ?? 0)
-    return amount > most ? amount : most
-  }, 1n)
+/** The price of the dearest act that is sold here, on whatever page. */
+const enough = () => BigInt(all("[data-dearest]", HTMLElement)[0]?.dataset["dearest"] ?? 0)
 
 /** Made once for a tab, and given more play money only when it could not pay for everything. */
 export const playWallet = async (): Promise<Wallet> => {
