@@ -22,7 +22,7 @@ import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
 import { at, envelope, nothing, nothingNow } from "../Refusal.ts"
 
-/** Code points of a dedication at most. */
+/** Code points of a dedication, from 1. */
 export const dedicationMaximum = 40
 
 export const Dedication = lineOf(1, dedicationMaximum).annotate({

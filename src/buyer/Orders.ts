@@ -54,8 +54,14 @@ interface Secret {
 }
 
 /** Without the members that are undefined, as JSON leaves them out. */
-const present = <A extends object>(members: A): { readonly [Name in keyof A]?: Exclude<A[Name], undefined> } =>
-  JSON.parse(JSON.stringify(members))
+const present = <A extends object>(members: A) => {
+  const found: { [Name in keyof A]?: A[Name] & ({} | null) } = {}
+  for (const name in members) {
+    const value = members[name]
+    if (value !== undefined) found[name] = value
+  }
+  return found
+}
 
 const isKey = Schema.is(IdempotencyKey)
 

@@ -1,7 +1,6 @@
 /** The way of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
-import { usdcOn } from "../../../../schema/payments/Usdc.ts"
+import { priceUsd, usdcOn } from "../../../../schema/payments/Usdc.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
-import { dollars } from "../../../buyer/core/Money.ts"
 import { type Asked, type Body, nextStep, type Outcome, readOutcome, type Reply } from "../../../buyer/core/Outcome.ts"
 import { reconcile, send } from "../../../buyer/core/Request.ts"
 import { exchange, unreachable } from "../http.ts"
@@ -156,7 +155,7 @@ export const run = async (purchase: Purchase, wallet: Wallet, progress: Progress
   progress.step(
     "price",
     "done",
-    `${dollars(amount)} to ${payTo.slice(0, 6)}…${payTo.slice(-4)} on ${network}, as listed.`,
+    `${priceUsd(BigInt(amount))} to ${payTo.slice(0, 6)}…${payTo.slice(-4)} on ${network}, as listed.`,
   )
   const asking = remember({ ...purchase, asked: true })
   progress.step(

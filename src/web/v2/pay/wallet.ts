@@ -1,7 +1,7 @@
 /** Who signs: a wallet of this browser, or in the sandbox a throw-away one that this tab makes and funds. */
+import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
-import { dollars } from "../../../buyer/core/Money.ts"
 import { all } from "../dom.ts"
 import { ask, messageOf, post } from "../http.ts"
 import { tab } from "../store.ts"
@@ -88,7 +88,7 @@ export const playWallet = async (): Promise<Wallet> => {
   return {
     address,
     sign,
-    label: () => `Play wallet with ${dollars(held.balance)} of play money`,
+    label: () => `Play wallet with ${priceUsd(held.balance)} of play money`,
     paid: (amount) => {
       held = keep({ key: held.key, balance: held.balance > amount ? held.balance - amount : 0n })
     },
