@@ -137,7 +137,7 @@ describe("an altar that lies to the library", () => {
 
   it("ends no purchase with another's act, or with a refusal of the question how it ended", async () => {
     const others = Response.json(settled("ab".repeat(32)))
-    for (const reconciled of [others, refused(400, "bad_request"), refused(402, "payment_failed")]) {
+    const ends = async (reconciled: Response) => {
       const { altar, asked, payments, signed } = facing((step, _, times) => {
         if (step === "price") return priced()
         if (step === "reconcile") return reconciled
@@ -148,6 +148,7 @@ describe("an altar that lies to the library", () => {
       assert.deepStrictEqual(asked, ["price", "pay", "reconcile", "pay"])
       assert.deepStrictEqual([signed.length, new Set(payments).size], [1, 1])
     }
+    await Promise.all([others, refused(400, "bad_request"), refused(402, "payment_failed")].map(ends))
   })
 })
 

@@ -65,6 +65,9 @@ describe("what is signed", () => {
 
   it("is read from the header in one form and no other", () => {
     assert.deepStrictEqual(readChallenge(toBase64(JSON.stringify(challenge))), challenge)
+    const { extra } = challenge.accepts[0]
+    const more = { ...challenge, accepts: [{ ...challenge.accepts[0], extra: { ...extra, permit2: "yes" }, tip: "1" }] }
+    assert.deepStrictEqual(readChallenge(toBase64(JSON.stringify(more))), challenge)
     const forms = [
       asking({ amount: "1e4" }),
       asking({ amount: "-1" }),
