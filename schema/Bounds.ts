@@ -68,6 +68,10 @@ export const whole = (of: {
     )
 }
 
+/** `1, 7 or 30`, in a sentence. */
+export const oneOf = (choices: ReadonlyArray<string | number>): string =>
+  `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`
+
 /** A list of at most `maximum`; documented as text is. */
 export const listOf = <Item extends Schema.Top>(item: Item, maximum: number) =>
   Schema.Array(item).check(Schema.makeFilter(() => true, { toJsonSchema: () => ({ maxItems: maximum }) }))

@@ -1,6 +1,7 @@
 /** What a buyer asks `buy_kit` for, and everything its own x402 client then needs to pay. */
 import { Schema } from "effect"
-import { CandleBody } from "../altar/Candle.ts"
+import { oneOf } from "../Bounds.ts"
+import { CandleBody, candleActs, type CandleDays, candleDays, lightDay } from "../altar/Candle.ts"
 import { ElementId } from "../altar/Collectible.ts"
 import { AtomicAmount, Hex64, PriceUsd, Url } from "../Common.ts"
 import { WhyBody } from "../altar/Keeper.ts"
@@ -9,9 +10,11 @@ import { Day, PrayerBody } from "../altar/Prayer.ts"
 import { SpiritId } from "../altar/Spirit.ts"
 import { WitnessBody } from "../altar/Witness.ts"
 
+const candleNames = oneOf(Object.values(candleActs).map(({ sale }) => `\`${sale.name}\``))
+
 /** What an argument of `buy_kit` means, whichever act it is for. */
 const known = {
-  days: Schema.optionalKey(Schema.Literals([1, 7, 30])).annotateKey({ description: "Of a candle only." }),
+  days: Schema.optionalKey(Schema.Literals(candleDays)).annotateKey({ description: "Of a candle only." }),
   spirit: Schema.optionalKey(SpiritId).annotateKey({
     description: "Whose altar. Required for a prayer, a keeper and a candle; optional for a collectible and a stone.",
   }),
@@ -39,7 +42,7 @@ export interface Argument {
 /** The arguments of `buy_kit`: whatever goes into path, query and body of the chosen act. */
 export interface KitQuery {
   readonly action: string
-  readonly days?: 1 | 7 | 30
+  readonly days?: CandleDays
 }
 
 /** The arguments over the given acts: every name one goes by, and whatever the members of these are not. */
@@ -50,8 +53,7 @@ export const kitQuery = (
   const unknown = others.filter(({ name }) => !(name in known))
   return Schema.Struct({
     action: Schema.Literals(actions).annotate({
-      description:
-        "What to buy. A candle is `lightDay`, `lightWeek` or `lightMonth`, or `lightVotiveCandle` with `days` 1, 7 or 30.",
+      description: `What to buy. A candle is ${candleNames}, or \`${lightDay.sale.action}\` with \`days\` ${oneOf(candleDays)}.`,
     }),
     ...known,
     ...Object.fromEntries(

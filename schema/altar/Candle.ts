@@ -179,6 +179,10 @@ export const rungTerms = {
   month: { days: 30, lasts: "thirty days", priceAtomic: 9_000_000n, cards: true },
 } as const
 
+/** How many days candles burn, shortest first. */
+export const candleDays = [rungTerms.day.days, rungTerms.week.days, rungTerms.month.days] as const
+export type CandleDays = (typeof candleDays)[number]
+
 /** The act of one duration; all three take the same body and differ in days and price. */
 const light = <const Name extends string, const Rung extends typeof RungName.Type>(name: Name, rung: Rung) => {
   const { lasts, ...terms } = rungTerms[rung]

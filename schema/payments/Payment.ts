@@ -2,7 +2,9 @@
 import { Schema } from "effect"
 import { path, sentence, shaped, upTo } from "../Bounds.ts"
 import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "../Common.ts"
-import { centsOf, usdc } from "./Usdc.ts"
+import { secondsMaximum, usdc } from "./Usdc.ts"
+
+export { priceUsd } from "./Usdc.ts"
 
 export const IdempotencyKey = shaped(/^[A-Za-z0-9_-]{12,128}$/u, 128).annotate({
   identifier: "IdempotencyKey",
@@ -230,9 +232,3 @@ export const AnyReceipt = Schema.Union([Receipt, CardReceipt]).annotate({
   description: "The settlement that paid for an act, on chain or by card.",
 })
 export type AnyReceipt = typeof AnyReceipt.Type
-
-/** Dollars with two decimals of an atomic amount, `$0.01` for `10000n`. */
-export const priceUsd = (amountAtomic: bigint): string => {
-  const cents = centsOf(amountAtomic)
-  return `$${cents / 100n}.${String(cents % 100n).padStart(2, "0")}`
-}

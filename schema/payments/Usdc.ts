@@ -35,5 +35,14 @@ export const centAtomic = 10_000n
 /** US cents of an amount in atomic USDC; what is sold for cards costs whole cents. */
 export const centsOf = (amountAtomic: bigint): bigint => amountAtomic / centAtomic
 
+/** Dollars with two decimals of an atomic amount, `$0.01` for `10000n`. */
+export const priceUsd = (amountAtomic: bigint): string => {
+  const cents = centsOf(amountAtomic)
+  return `$${cents / 100n}.${String(cents % 100n).padStart(2, "0")}`
+}
+
+/** A day: no wait and no life of an authorization is set longer, in seconds. */
+export const secondsMaximum = 86_400
+
 /** Multicall3 stands at this address on every chain an altar is paid on. */
 export const multicall3 = "0xcA11bde05977b3631167028862bE2a173976CA11"

@@ -76,10 +76,9 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
   const clientAt = (other: string) => (other === altar ? Effect.succeed(client) : makeClient(other, reach))
   const report = (progress: Progress) => Effect.sync(() => options.onProgress?.(progress))
 
-  /** A signed request goes where it was sent, or nowhere: redirects are errors. */
   const ask = (exchange: (exchange: Exchange) => Promise<Reply>): Effect.Effect<Outcome> =>
     Effect.tryPromise({
-      try: (signal) => exchange((url, init) => request(url, { ...init, redirect: "error", signal })),
+      try: (signal) => exchange((url, init) => request(url, { ...init, signal })),
       catch: (error) => new Silence({ reason: reasonOf(error) }),
     }).pipe(
       Effect.timeout("2 minutes"),
@@ -170,6 +169,8 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
         asking === "send" ? send(exchange, paid, payment) : reconcile(exchange, purchase.altar, key),
       )
       let next: NextStep = nextStep(outcome, { by, isSigned })
+      // What is known of a key may be another's act: only the answer to the very request ends a purchase.
+      if (asking === "reconcile" && next.step !== "pend" && next.step !== "retry") next = { step: "send" }
       if (next.step === "settle") {
         const settled: Result.Result<A, Schema.SchemaError> = yield* Effect.result(answer(next.body))
         if (Result.isSuccess(settled)) {

@@ -1,9 +1,9 @@
 /** Every act in the words of whoever wants it: sealed here, bought under one key, and revealed later from the journal. */
 import { Effect, Option, Schema } from "effect"
-import type { CandleBody } from "../../schema/altar/Candle.ts"
+import { oneOf } from "../../schema/Bounds.ts"
+import { type CandleBody, type CandleDays, candleDays } from "../../schema/altar/Candle.ts"
 import type { WhyBody } from "../../schema/altar/Keeper.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
-import type { rungTerms } from "../../schema/altar/Candle.ts"
 import type { PrayerBody } from "../../schema/altar/Prayer.ts"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type { WitnessBody } from "../../schema/altar/Witness.ts"
@@ -32,8 +32,6 @@ export type CollectOrder = typeof WhyBody.Type & Keyed & { readonly element: str
 export type CandleOrder = Omit<typeof CandleBody.Type, "intentionCommitment"> &
   (Sealing | { readonly words?: never; readonly salt?: never; readonly commitment?: never }) &
   Keyed & { readonly spirit: SpiritId; readonly days: CandleDays }
-/** How long candles burn. */
-export type CandleDays = (typeof rungTerms)[keyof typeof rungTerms]["days"]
 
 /** A request for any act, in the texts of its contract; words are sealed into the commitment its body has. */
 export interface ActOrder extends Keyed {
@@ -56,8 +54,14 @@ interface Secret {
 }
 
 /** Without the members that are undefined, as JSON leaves them out. */
-const present = <A extends object>(members: A): { readonly [Name in keyof A]?: Exclude<A[Name], undefined> } =>
-  JSON.parse(JSON.stringify(members))
+const present = <A extends object>(members: A) => {
+  const found: { [Name in keyof A]?: A[Name] & ({} | null) } = {}
+  for (const name in members) {
+    const value = members[name]
+    if (value !== undefined) found[name] = value
+  }
+  return found
+}
 
 const isKey = Schema.is(IdempotencyKey)
 
@@ -199,7 +203,13 @@ export const make = (buyer: Buyer) => {
     light: Effect.fn("Orders.light")(function* (order: CandleOrder) {
       const { agentName, days, dedication, parentId, spirit } = order
       const key = yield* keyOf(order)
-      const act = acts.candles.find(({ price }) => price.days === days) ?? acts.candles[0]
+      const act = acts.candles.find(({ price }) => price.days === days)
+      if (act === undefined)
+        return yield* refuse(
+          "bad_request",
+          `A candle burns for ${oneOf(candleDays)} days, not for ${String(days)}. Nothing was charged.`,
+          key,
+        )
       const lit = (intentionCommitment?: string, secret?: Secret) => {
         const payload = present({ dedication, agentName, parentId, intentionCommitment })
         return purchase(act, { params: { familiarId: spirit }, payload }, key, secret)

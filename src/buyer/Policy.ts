@@ -1,6 +1,6 @@
 /** What may be signed is decided before anything is: any other price, payee, asset, network or resource is refused. */
-import { priceUsd } from "../../schema/payments/Payment.ts"
 import type { Sale } from "../../schema/payments/Sale.ts"
+import { centAtomic, priceUsd } from "../../schema/payments/Usdc.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "./core/Expectation.ts"
 import { refuse, type Refused } from "./PurchaseError.ts"
@@ -23,10 +23,10 @@ export interface Terms {
   readonly payTo: string
 }
 
-export const defaultMaxPerDay = 10_000_000n
+export const defaultMaxPerDay = 1_000n * centAtomic
 
 /** `$0.01`; whatever is no whole cent in atomic units. */
-const money = (atomic: bigint) => (atomic % 10_000n === 0n ? priceUsd(atomic) : `${atomic} atomic USDC`)
+const money = (atomic: bigint) => (atomic % centAtomic === 0n ? priceUsd(atomic) : `${atomic} atomic USDC`)
 
 export interface Asked {
   readonly challenge: Challenge

@@ -21,8 +21,8 @@ const explain = (problem: Unsealable): string => {
 }
 
 /**
- * The commitment of salt and words. Rejects with a `RangeError` for words that are not 1 to 280 code points after
- * normalization or a salt that is not 16 to 256: such a seal could never be revealed.
+ * The commitment of salt and words. Rejects with a `RangeError` for words or a salt outside `sealBounds`: such a seal
+ * could never be revealed.
  */
 export const seal = async (words: string, salt: string = randomHex(16)): Promise<Sealed> => {
   const problem = unsealable(salt, words)

@@ -1,10 +1,11 @@
 /** Whether an altar is a sandbox, and its play money: the one place where a wallet may be made for its owner. */
 import { Effect, Schema } from "effect"
+import { usdcNetworks } from "../../schema/payments/Usdc.ts"
 import { Trouble } from "./Trouble.ts"
 
 /** A sandbox pays with play money on a network of this list: whoever names another one wants real money. */
 const Sandbox = Schema.Struct({
-  network: Schema.Literals(["eip155:84532", "eip155:8453"]),
+  network: Schema.Literals(usdcNetworks),
   asset: Schema.String,
   payTo: Schema.String,
 })

@@ -1,6 +1,7 @@
 /** The flags that several commands share, each described once; what a variable may give instead is said beside it. */
 import { Config, Option } from "effect"
 import { Flag } from "effect/cli"
+import { reasonMaximum } from "../../schema/altar/Keeper.ts"
 import { dollars as plainDollars } from "../../schema/payments/Sale.ts"
 import { sealBounds } from "../buyer/core/Commitment.ts"
 import { defaultMaxPerDay } from "../buyer/Policy.ts"
@@ -82,6 +83,6 @@ export const salt = Flag.String("salt").pipe(
 )
 
 export const reason = Flag.String("reason").pipe(
-  Flag.withDescription("Why, in public, 1 to 280 characters"),
+  Flag.withDescription(`Why, in public, 1 to ${reasonMaximum} characters`),
   Flag.optional,
 )

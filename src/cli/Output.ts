@@ -41,8 +41,8 @@ export const show = <A, R>(
     Effect.flatMap((value) =>
       isJson ? Console.log(JSON.stringify(value)) : Effect.flatMap(render(value), (text) => Console.log(text)),
     ),
-    Effect.catch((error) =>
-      Effect.gen(function* () {
+    Effect.catch(
+      Effect.fnUntraced(function* (error: CommandError) {
         const code = error._tag === "Refused" ? error.code : error._tag === "Open" ? "outcome_open" : "trouble"
         const key = "key" in error && error.key !== undefined ? { key: error.key } : {}
         if (isJson) yield* Console.log(JSON.stringify({ ok: false, code, message: error.message, ...key }))

@@ -4,13 +4,14 @@ import { Argument, Command, Flag } from "effect/cli"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { StoneKind } from "../../schema/altar/Witness.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
-import { lightDay, lightMonth, lightWeek, rungTerms } from "../../schema/altar/Candle.ts"
+import { dedicationMaximum, lightDay, lightMonth, lightWeek, rungTerms } from "../../schema/altar/Candle.ts"
 import { collectMaterial } from "../../schema/altar/Collectible.ts"
 import { takeIn } from "../../schema/altar/Keeper.ts"
 import { offerPrayer } from "../../schema/altar/Prayer.ts"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import type { PaidEndpoint } from "../../schema/payments/Sale.ts"
 import type { Settled } from "../buyer/Acts.ts"
+import type { Orders } from "../buyer/Orders.ts"
 import { refuse } from "../buyer/PurchaseError.ts"
 import { agentName, paying, reason, salt } from "./Flags.ts"
 import { plain, pretty, programName } from "./Output.ts"
@@ -22,14 +23,14 @@ const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescript
 const onAltar = Flag.Literals("spirit", spiritIds)
 
 /** The members that were given. */
-const provided = <A extends Readonly<Record<string, Option.Option<string>>>>(
-  members: A,
-): { readonly [Name in keyof A]?: Option.Option.Value<A[Name]> } =>
-  JSON.parse(
-    JSON.stringify(
-      Object.fromEntries(Object.entries(members).map(([name, value]) => [name, Option.getOrUndefined(value)])),
-    ),
-  )
+const provided = <Name extends string>(members: Readonly<Record<Name, Option.Option<string>>>) => {
+  const given: { [_ in Name]?: string } = {}
+  for (const name in members) {
+    const value = members[name]
+    if (Option.isSome(value)) given[name] = value.value
+  }
+  return given
+}
 
 /** `$0.01`. */
 const cost = ({ sale }: Pick<PaidEndpoint, "sale">) => priceUsd(sale.priceAtomic)
@@ -67,26 +68,25 @@ export const witness = Command.make(
     Effect.flatMap(session, ({ runPaid }) =>
       runPaid(
         flags,
-        (orders, key) =>
-          Effect.gen(function* () {
-            const stone = yield* orders.witness({
+        Effect.fnUntraced(function* (orders: Orders, key: string) {
+          const stone = yield* orders.witness({
+            key,
+            words: flags.text,
+            kind: flags.kind,
+            ...(Option.isSome(flags.spirit) ? { spirit: flags.spirit.value } : {}),
+            ...provided({ salt: flags.salt, agentName: flags.agentName }),
+          })
+          if (!flags.reveal) return stone
+          const { id } = stone.record
+          const { stone: opened } = yield* Effect.mapError(orders.reveal(id), ({ code, message }) =>
+            refuse(
+              code,
+              `Stone ${id} is set and paid for, but not revealed: ${message} Reveal it later, free: reveal ${id}`,
               key,
-              words: flags.text,
-              kind: flags.kind,
-              ...(Option.isSome(flags.spirit) ? { spirit: flags.spirit.value } : {}),
-              ...provided({ salt: flags.salt, agentName: flags.agentName }),
-            })
-            if (!flags.reveal) return stone
-            const { id } = stone.record
-            const { stone: opened } = yield* Effect.mapError(orders.reveal(id), ({ code, message }) =>
-              refuse(
-                code,
-                `Stone ${id} is set and paid for, but not revealed: ${message} Reveal it later, free: reveal ${id}`,
-                key,
-              ),
-            )
-            return { ...stone, revealed: opened.reveal }
-          }),
+            ),
+          )
+          return { ...stone, revealed: opened.reveal }
+        }),
         (stone) => summary(stone, flags.reveal ? undefined : "reveal"),
       ),
     ),
@@ -197,7 +197,7 @@ export const light = Command.make(
       Flag.withDefault(rungTerms.day.days),
     ),
     dedication: Flag.String("dedication").pipe(
-      Flag.withDescription("Public words on the candle, 1 to 40 characters"),
+      Flag.withDescription(`Public words on the candle, 1 to ${dedicationMaximum} characters`),
       Flag.optional,
     ),
     parent: Flag.String("parent").pipe(

@@ -1,11 +1,12 @@
 /** `sandbox`: a real database, a real chain and play money, ready in seconds. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
+import { base, baseSepolia } from "../../schema/payments/Usdc.ts"
 import { variablesHelp } from "../Variables.ts"
 
-const network = Flag.Literals("network", ["eip155:84532", "eip155:8453"]).pipe(
-  Flag.withDescription("Network id to rehearse with; on eip155:8453 use throw-away keys only"),
-  Flag.withDefault("eip155:84532" as const),
+const network = Flag.Literals("network", [baseSepolia, base]).pipe(
+  Flag.withDescription(`Network id to rehearse with; on ${base} use throw-away keys only`),
+  Flag.withDefault(baseSepolia),
 )
 
 const fresh = Flag.Boolean("fresh").pipe(
@@ -28,7 +29,7 @@ export const sandbox = Command.make("sandbox", { network, fresh }, (flags) =>
   Command.withExamples([
     { command: "npm start", description: "Start on http://127.0.0.1:3000" },
     {
-      command: "PORT=4000 npm start -- --fresh --network eip155:8453",
+      command: `PORT=4000 npm start -- --fresh --network ${base}`,
       description: "Rehearse the production wire format, beside the first",
     },
   ]),

@@ -1,5 +1,6 @@
 /** The sandbox until it is stopped; loaded only when it is asked for. */
 import { Clock, Config, Console, Effect, Layer, Option } from "effect"
+import { base, baseSepolia, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { AppConfig, listen } from "../Config.ts"
 import { DataFolder, type FolderInUse } from "../sandbox/DataFolder.ts"
 import { LocalChain } from "../sandbox/LocalChain.ts"
@@ -10,7 +11,7 @@ import { logging } from "./Serving.ts"
 import { Trouble } from "./Trouble.ts"
 
 export interface SandboxFlags {
-  readonly network: "eip155:84532" | "eip155:8453"
+  readonly network: UsdcNetwork
   /** In a folder of its own that is removed at the end. */
   readonly fresh: boolean
 }
@@ -45,7 +46,7 @@ const announce = (flags: SandboxFlags, started: number) =>
     chain    ${chain.rpcUrl}  (${chain.network})
 
   The money is not real: play USDC on a private chain on this machine.
-${chain.network === "eip155:8453" ? "  This rehearses Base's own network id: use throw-away keys only, never a funded one.\n" : ""}
+${chain.network === base ? "  This rehearses Base's own network id: use throw-away keys only, never a funded one.\n" : ""}
   Try next, in another terminal:
 
     ${buy} witness${at} --text "The heron will return by May." --reveal
@@ -61,7 +62,7 @@ const taken = (flags: SandboxFlags) =>
   Effect.fnUntraced(function* ({ folder, owner }: FolderInUse) {
     const { port, publicUrl } = yield* listen
     const { sandbox } = yield* commands
-    const network = flags.network === "eip155:84532" ? "" : ` --network ${flags.network}`
+    const network = flags.network === baseSepolia ? "" : ` --network ${flags.network}`
     const second = `PORT=${owner?.url === publicUrl ? port + 1 : port} ${sandbox} --fresh${network}`
     const who =
       owner === undefined

@@ -1,12 +1,12 @@
 /** One command of a buyer: its journal, its wallet and its limits, and what it says while it waits. */
 import { homedir } from "node:os"
 import { Config, Console, Effect, FileSystem, Option, Path } from "effect"
+import { priceUsd } from "../../schema/payments/Usdc.ts"
 import * as Buyer from "../buyer/Buyer.ts"
 import { baseOf, guarded } from "../buyer/Client.ts"
 import * as Orders from "../buyer/Orders.ts"
 import type { Policy } from "../buyer/Policy.ts"
 import { randomHex } from "../buyer/core/Digest.ts"
-import { dollars } from "../buyer/core/Money.ts"
 import { sandboxOf } from "./Faucet.ts"
 import * as JournalFile from "./JournalFile.ts"
 import { type CommandError, plain, resumeHint, show } from "./Output.ts"
@@ -58,7 +58,7 @@ export const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.
 const progressLine = (progress: Buyer.Progress): string => {
   switch (progress.step) {
     case "signed":
-      return `signed      ${dollars(progress.amountAtomic)} to ${progress.payTo}, kept before it is sent`
+      return `signed      ${priceUsd(BigInt(progress.amountAtomic))} to ${progress.payTo}, kept before it is sent`
     case "repeated":
       return "repeated    sending what was signed for this key before"
     case "pending":

@@ -2,6 +2,7 @@
 import { Console, Effect, Option, Schema } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { type ChainPoint, genesis, headFault, linkFault } from "../../schema/altar/ChainCheck.ts"
+import { segmentMaximum } from "../../schema/Common.ts"
 import { checkLinks } from "../buyer/core/Chain.ts"
 import { Trouble } from "./Trouble.ts"
 
@@ -94,7 +95,10 @@ export const verifyChain = Effect.fn("verifyChain")(function* (base: string, rpc
   let last: ChainPoint = genesis
   let next: number | null = 1
   while (next !== null) {
-    const segment: typeof Segment.Type = yield* getJson(`${base}/api/witness/chain?from=${next}&limit=100`, Segment)
+    const segment: typeof Segment.Type = yield* getJson(
+      `${base}/api/witness/chain?from=${next}&limit=${segmentMaximum}`,
+      Segment,
+    )
     const from: ChainPoint = last
     for (const check of yield* Effect.promise(() => checkLinks(segment.entries, from))) {
       const { link } = check

@@ -1,6 +1,7 @@
 /** Who pays: the key you name, or in a sandbox a throw-away one; no key is ever printed, nor used where it need not be. */
 import { Config, Console, Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { base } from "../../schema/payments/Usdc.ts"
 import { environment } from "./Environment.ts"
 import { fund, type Sandbox } from "./Faucet.ts"
 import { Trouble } from "./Trouble.ts"
@@ -49,7 +50,7 @@ export const walletOf = Effect.fn("Wallet.walletOf")(function* (
   const given = yield* Effect.orElseSucceed(variable, Option.none<Redacted.Redacted<string>>)
   if (Option.isSome(sandbox)) {
     const { network } = sandbox.value
-    if (Option.isSome(wallet) && network === "eip155:8453")
+    if (Option.isSome(wallet) && network === base)
       return yield* new Trouble({
         message:
           "This sandbox rehearses Base's own network id, so only its throw-away wallet may pay: leave --wallet out.",

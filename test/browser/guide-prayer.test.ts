@@ -256,6 +256,68 @@ guide("a prayer", (it) => {
     )
   }
 
+  for (const [what, status, says] of [
+    ["whose price a proxy answers is refused with the status that came", 502, "The altar answered 502."],
+    ["whose terms cannot be read is stopped there", 402, "The altar sent terms this page cannot read."],
+  ] as const) {
+    it.effect(what, () =>
+      Effect.gen(function* () {
+        const { page, url } = yield* visit("/v2/")
+        // What is answered here is not the altar's, and no page of ours is judged by it.
+        const next = yield* Effect.promise(() => page.context().newPage())
+        const requests = watch(next)
+        yield* steps(async () => {
+          await next.goto(`${url}/v2/spirits/quartz-elephant`)
+          await next.route(paidPath, (route) =>
+            status === 502
+              ? route.fulfill({ status, contentType: "text/html", body: "<h1>Bad gateway</h1>" })
+              : route.fulfill({ status, json: { ok: false, code: "payment_required", message: "Pay." } }),
+          )
+          await wallet(next).click()
+          await next.getByText("Play wallet with").first().waitFor()
+          await lay(next).click()
+          await next.getByText(`${says} Nothing was signed.`).waitFor()
+          const steps = await next.locator("#prayer .steps").innerText()
+          assert.strictEqual(/Stopped:\s*Not what this page listed\./u.test(steps), status === 402, steps)
+        })
+        assert.deepStrictEqual(signed(requests), [])
+      }),
+    )
+  }
+
+  it.effect("whose outcome is not known yet is asked for at once, and only then after a while", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* visit("/v2/")
+      // What is answered here is not the altar's, and no page of ours is judged by it.
+      const next = yield* Effect.promise(() => page.context().newPage())
+      yield* steps(async () => {
+        await next.goto(`${url}/v2/spirits/cloud-tapir`)
+        let answered = 0
+        let asked = 0
+        await next.route(
+          (to) => paidPath(to) || to.pathname.startsWith("/api/reconcile/"),
+          async (route) => {
+            if (route.request().url().includes("/api/reconcile/")) {
+              asked ||= Date.now()
+              return route.continue()
+            }
+            if (route.request().headers()["payment-signature"] === undefined) return route.continue()
+            const response = await route.fetch()
+            const pending = { ok: true, code: "settlement_pending" }
+            await route.fulfill({ response, status: 202, headers: { "retry-after": "10" }, json: pending })
+            answered = Date.now()
+          },
+        )
+        await wallet(next).click()
+        await next.getByText("Play wallet with").first().waitFor()
+        await lay(next).click()
+        await settled(next).waitFor()
+        assert.isAbove(asked, 0)
+        assert.isBelow(asked - answered, 9_000)
+      })
+    }),
+  )
+
   it.effect("that the altar refuses is said to have cost nothing only where the altar says so", () =>
     Effect.gen(function* () {
       const { page } = yield* visit("/v2/spirits/dune-pangolin")
@@ -426,6 +488,17 @@ guide("a prayer", (it) => {
         await page.getByText("Play wallet with $9.99 of play money").first().waitFor()
       })
       assert.strictEqual(requests.filter((request) => request.url().endsWith("/sandbox/fund")).length, 1)
+    }),
+  )
+
+  it.effect("is paid from a play wallet that can pay for the dearest act of any page, or is funded anew", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/witness")
+      yield* steps(async () => {
+        await page.evaluate(() => sessionStorage.setItem("altar:play-wallet", `0x${"8".repeat(64)} 8990000`))
+        await page.reload()
+        await page.getByText("Play wallet with $10.00 of play money").first().waitFor()
+      })
     }),
   )
 

@@ -50,12 +50,12 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
   ],
   [
     /^src\/buyer\//u,
-    /^(?!schema\/|src\/buyer\/|effect|viem|@x402\/)/u,
+    /^(?!schema\/|src\/buyer\/|effect|viem)/u,
     "the buyer's library has no server code, and nothing that a browser lacks",
   ],
   [
     /^src\/buyer\/core\//u,
-    /^(?!src\/buyer\/core\/|schema\/altar\/(?:ChainCheck|ChainLink|Recipe)\.ts)/u,
+    /^(?!src\/buyer\/core\/|schema\/altar\/(?:ChainCheck|ChainLink|Recipe)\.ts|schema\/payments\/Usdc\.ts)/u,
     "the core of the buyer is plain text functions, light enough for a page",
   ],
   [/^src\/(?!buyer|cli|web)/u, /^src\/buyer/u, "the server does not need the buyer"],

@@ -4,6 +4,7 @@ import { paymentHeaderOf, typedDataOf } from "../../src/buyer/core/Authorization
 import { type Challenge, readChallenge, toBase64 } from "../../src/buyer/core/Challenge.ts"
 import { type Expectation, mismatchOf } from "../../src/buyer/core/Expectation.ts"
 import { nextStep, readOutcome } from "../../src/buyer/core/Outcome.ts"
+import { type Exchange, reconcile, send } from "../../src/buyer/core/Request.ts"
 
 const url = "https://altar.example/api/witness"
 const asset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
@@ -20,7 +21,7 @@ const challenge: Challenge = {
       asset,
       payTo,
       maxTimeoutSeconds: 300,
-      extra: { name: "USDC", version: "2" },
+      extra: { name: "USDC", version: "2", paymentFlow: "upfront" },
     },
   ],
 }
@@ -64,9 +65,14 @@ describe("what is signed", () => {
 
   it("is read from the header in one form and no other", () => {
     assert.deepStrictEqual(readChallenge(toBase64(JSON.stringify(challenge))), challenge)
+    const { extra } = challenge.accepts[0]
+    const more = { ...challenge, accepts: [{ ...challenge.accepts[0], extra: { ...extra, permit2: "yes" }, tip: "1" }] }
+    assert.deepStrictEqual(readChallenge(toBase64(JSON.stringify(more))), challenge)
     const forms = [
       asking({ amount: "1e4" }),
       asking({ amount: "-1" }),
+      asking({ amount: "010000" }),
+      { ...challenge, accepts: [{ ...challenge.accepts[0], extra: { name: "USDC", version: "2" } }] },
       { ...challenge, accepts: [] },
       { ...challenge, accepts: [...challenge.accepts, ...challenge.accepts] },
       { ...challenge, x402Version: 1 },
@@ -92,6 +98,29 @@ const heard = (status: number, body: object, headers: Record<string, string> = {
 
 const refusal = (status: number, code: string, more: object = {}) =>
   heard(status, { ok: false, code, message: "No.", ...more })
+
+describe("a paid request", () => {
+  const initOf = async (ask: (exchange: Exchange) => Promise<unknown>) => {
+    const asked: Array<RequestInit> = []
+    await ask((_, init) => {
+      asked.push(init)
+      return Promise.resolve(Response.json({ ok: true }))
+    })
+    return asked
+  }
+
+  it("follows no redirect, neither with a payment nor when it asks how it ended", async () => {
+    const paid = { url, key: "a-key-of-a-test", body: "" }
+    const asked = [
+      ...(await initOf((exchange) => send(exchange, paid, "payment"))),
+      ...(await initOf((exchange) => reconcile(exchange, "", paid.key))),
+    ]
+    assert.deepStrictEqual(
+      asked.map(({ redirect }) => redirect),
+      ["error", "error"],
+    )
+  })
+})
 
 describe("what an answer means", () => {
   const sent = { by: "send", isSigned: true } as const
@@ -126,6 +155,7 @@ describe("what an answer means", () => {
       [204, { ok: true }],
     ] as const)
       assert.strictEqual(nextStep(heard(status, body), sent).step, "retry", `${status}`)
+    assert.deepInclude(heard(502, { message: "Bad gateway" }), { tag: "silent", status: 502 })
   })
 
   it("does not end a signed purchase for a fault or a full house", () => {

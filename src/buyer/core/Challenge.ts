@@ -8,13 +8,13 @@ export interface Offer {
   readonly asset: string
   readonly payTo: string
   readonly maxTimeoutSeconds: number
-  /** EIP-712 domain of the asset. */
-  readonly extra: { readonly name: string; readonly version: string }
+  /** EIP-712 domain of the asset; settled before the work. */
+  readonly extra: { readonly name: string; readonly version: string; readonly paymentFlow: "upfront" }
 }
 
 export interface Challenge {
   readonly x402Version: 2
-  readonly resource: { readonly url: string }
+  readonly resource: { readonly url: string; readonly description?: string; readonly mimeType?: string }
   readonly accepts: readonly [Offer]
 }
 
@@ -26,31 +26,48 @@ export const toBase64 = (text: string): string =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-const isOffer = (value: unknown): value is Offer =>
-  isObject(value) &&
-  ["scheme", "network", "asset", "payTo"].every((name) => typeof value[name] === "string") &&
-  typeof value["amount"] === "string" &&
-  /^\d{1,78}$/u.test(value["amount"]) &&
-  Number.isInteger(value["maxTimeoutSeconds"]) &&
-  isObject(value["extra"]) &&
-  typeof value["extra"]["name"] === "string" &&
-  typeof value["extra"]["version"] === "string"
+const isText = (value: unknown): value is string => typeof value === "string"
 
-export const isChallenge = (value: unknown): value is Challenge =>
-  isObject(value) &&
-  value["x402Version"] === 2 &&
-  isObject(value["resource"]) &&
-  typeof value["resource"]["url"] === "string" &&
-  Array.isArray(value["accepts"]) &&
-  value["accepts"].length === 1 &&
-  isOffer(value["accepts"][0])
+/** A copy of what the contract knows of an offer: whatever else it names reaches neither signer nor payment. */
+const offerOf = (value: unknown): Offer | undefined => {
+  if (!isObject(value) || !isObject(value["extra"])) return undefined
+  const { amount, asset, maxTimeoutSeconds, network, payTo, scheme } = value
+  const { name, paymentFlow, version } = value["extra"]
+  return isText(scheme) &&
+    isText(network) &&
+    isText(asset) &&
+    isText(payTo) &&
+    isText(amount) &&
+    /^(?:0|[1-9]\d{0,77})$/u.test(amount) &&
+    typeof maxTimeoutSeconds === "number" &&
+    Number.isInteger(maxTimeoutSeconds) &&
+    isText(name) &&
+    isText(version) &&
+    paymentFlow === "upfront"
+    ? { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra: { name, version, paymentFlow } }
+    : undefined
+}
+
+/** A copy of what the contract knows of a challenge; undefined when it is none we understand. */
+export const challengeOf = (value: unknown): Challenge | undefined => {
+  if (!isObject(value) || value["x402Version"] !== 2 || !isObject(value["resource"])) return undefined
+  const { accepts } = value
+  const { description, mimeType, url } = value["resource"]
+  const offer = Array.isArray(accepts) && accepts.length === 1 ? offerOf(accepts[0]) : undefined
+  if (offer === undefined || !isText(url)) return undefined
+  const resource = {
+    url,
+    ...(isText(description) ? { description } : {}),
+    ...(isText(mimeType) ? { mimeType } : {}),
+  }
+  return { x402Version: 2, resource, accepts: [offer] }
+}
 
 /** Of the `PAYMENT-REQUIRED` header; undefined when it is none we understand. */
 export const readChallenge = (header: string | null): Challenge | undefined => {
   if (header === null) return undefined
   try {
-    const value: unknown = JSON.parse(fromBase64(header))
-    return isChallenge(value) ? value : undefined
+    return challengeOf(JSON.parse(fromBase64(header)))
   } catch {
     return undefined
   }

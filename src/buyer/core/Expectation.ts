@@ -1,4 +1,5 @@
 /** Exactly what was listed is signed: any other amount, scheme, network, asset, payee or resource is refused before. */
+import { secondsMaximum } from "../../../schema/payments/Usdc.ts"
 import type { Challenge } from "./Challenge.ts"
 
 /** What a challenge has to name, known before it is seen. */
@@ -20,9 +21,6 @@ export interface Mismatch {
   readonly asked: string
 }
 
-/** Longest life of an authorization that the contract allows, in seconds. */
-const longestLife = 86_400
-
 /** Addresses are equal by value, not by spelling. */
 const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
@@ -39,7 +37,7 @@ export const mismatchOf = (
   if (!same(offer.asset, asset)) return { kind: "asset", asked: offer.asset }
   if (payTo === undefined ? !/^0x[0-9a-fA-F]{40}$/u.test(offer.payTo) : !same(offer.payTo, payTo))
     return { kind: "payee", asked: offer.payTo }
-  return offer.maxTimeoutSeconds < 1 || offer.maxTimeoutSeconds > longestLife
+  return offer.maxTimeoutSeconds < 1 || offer.maxTimeoutSeconds > secondsMaximum
     ? { kind: "lifetime", asked: String(offer.maxTimeoutSeconds) }
     : undefined
 }

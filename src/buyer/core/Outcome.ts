@@ -1,5 +1,5 @@
 /** What an answer says of a purchase, and what to do then: one machine for library, command and page. */
-import { type Challenge, isChallenge, readChallenge } from "./Challenge.ts"
+import { type Challenge, challengeOf, readChallenge } from "./Challenge.ts"
 
 /** A JSON object; empty when the answer held none. */
 export type Body = Readonly<Record<string, unknown>>
@@ -27,7 +27,7 @@ export type Outcome =
   | { readonly tag: "unpaid"; readonly challenge: Challenge | undefined; readonly refusal: Refusal }
   | { readonly tag: "refused"; readonly refusal: Refusal; readonly body: Body }
   /** No answer, or one that is not the altar's: whatever a proxy or portal says, says nothing about a payment. */
-  | { readonly tag: "silent"; readonly reason: string }
+  | { readonly tag: "silent"; readonly reason: string; readonly status?: number }
 
 /** An answer's text as a JSON object. */
 export const bodyOf = (text: string): Body => {
@@ -55,12 +55,12 @@ export const readOutcome = (reply: Reply): Outcome => {
     if (status === 200 || status === 201) return { tag: "settled", body }
   }
   if (body["ok"] !== false || typeof code !== "string")
-    return { tag: "silent", reason: `what answers with ${status} is not the altar` }
+    return { tag: "silent", reason: `what answers with ${status} is not the altar`, status }
   const words = typeof message === "string" ? message : `The altar answered ${status}.`
   const refusal = { status, code, message: words, retryAfter: retryAfterOf(reply) }
   if (code !== "payment_required") return { tag: "refused", refusal, body }
-  const inBody = isChallenge(body["challenge"]) ? body["challenge"] : undefined
-  return { tag: "unpaid", challenge: readChallenge(headers.get("payment-required")) ?? inBody, refusal }
+  const challenge = readChallenge(headers.get("payment-required")) ?? challengeOf(body["challenge"])
+  return { tag: "unpaid", challenge, refusal }
 }
 
 /** What another try may change: a fault, a full house. */

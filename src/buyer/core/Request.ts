@@ -10,6 +10,9 @@ export interface PaidRequest {
   readonly body: string
 }
 
+/** A payment goes where it was signed for, or nowhere. */
+const asked = { method: "POST", redirect: "error" } as const
+
 /** Asks with it, and gives the answer's status, headers and text. */
 export type Exchange = (url: string, init: RequestInit) => Promise<Response>
 
@@ -27,7 +30,7 @@ export const send = async (
 ): Promise<Reply> =>
   replyOf(
     await exchange(url, {
-      method: "POST",
+      ...asked,
       headers: {
         accept: "application/json",
         "content-type": "application/json",
@@ -40,4 +43,4 @@ export const send = async (
 
 /** How the purchase of a key ended, asked of the altar at `altar`: free, and never a payment. */
 export const reconcile = async (exchange: Exchange, altar: string, key: string): Promise<Reply> =>
-  replyOf(await exchange(`${altar}/api/reconcile/${key}`, { method: "POST", headers: { accept: "application/json" } }))
+  replyOf(await exchange(`${altar}/api/reconcile/${key}`, { ...asked, headers: { accept: "application/json" } }))

@@ -1,7 +1,11 @@
 /** How something here is bought: its price, the exact call for an agent, and a form that pays from the page. */
 import type { CatalogPayment } from "../../../schema/altar/Catalog.ts"
+import { sales } from "../../../schema/altar/Sales.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
+
+/** What a wallet has to hold to buy anything here, in atomic USDC. */
+const dearest = sales.reduce((most, { sale }) => (sale.priceAtomic > most ? sale.priceAtomic : most), 0n)
 
 export type Payment = typeof CatalogPayment.Type
 
@@ -10,6 +14,8 @@ export interface Offer {
   readonly id: string
   /** What the button says before the price. */
   readonly verb: string
+  /** What is bought, where its words are kept; the verb when absent. */
+  readonly title?: string
   readonly path: string
   readonly amountAtomic: bigint
   readonly fields: Html
@@ -84,7 +90,7 @@ export const call = (
 
 export const form = (
   payment: Payment,
-  { amountAtomic, fields, path, verb }: Pick<Offer, "amountAtomic" | "fields" | "path" | "verb">,
+  { amountAtomic, fields, path, title, verb }: Pick<Offer, "amountAtomic" | "fields" | "path" | "title" | "verb">,
 ): Html =>
   html`<form
     class="pay scripted"
@@ -92,6 +98,8 @@ export const form = (
     data-path="${path}"
     data-amount="${amountAtomic}"
     data-network="${payment.network}"
+    data-dearest="${dearest}"
+    data-title="${title ?? verb}"
     autocomplete="off"
     aria-label="${verb}"
   >

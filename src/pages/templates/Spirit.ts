@@ -94,6 +94,7 @@ const prayerPrice = priceWords(offerPrayer.sale)
 const prayerCall = ({ plate }: SpiritView) => ({
   id: "prayer",
   verb: "Lay the prayer",
+  title: "Prayer",
   path: filled(offerPrayer.path, { familiarId: plate.id }),
   amountAtomic: offerPrayer.sale.priceAtomic,
   body: `{"agentName":"<your name>","intentionCommitment":"<64 hex digits>"}`,
@@ -148,6 +149,7 @@ const candleForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
   offer(publicUrl, payment, {
     id: "candle",
     verb: "Light the candle",
+    title: "Candle",
     path: filled(candleActs.day.path, { familiarId: plate.id }),
     amountAtomic: rungs.day.priceAtomic,
     fields: html`<fieldset class="ask rungs">

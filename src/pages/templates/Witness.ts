@@ -139,6 +139,7 @@ const setForm = ({ payment, publicUrl }: WitnessView): Html =>
   offer(publicUrl, payment, {
     id: "stone",
     verb: "Set the stone",
+    title: "Witness stone",
     path: setWitnessStone.path,
     amountAtomic: setWitnessStone.sale.priceAtomic,
     fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, `1 to ${wordsMaximum} characters. They never leave this browser until you reveal them.`)}

@@ -1,16 +1,7 @@
 /** The way of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
-import { usdcOn } from "../../../../schema/payments/Usdc.ts"
+import { priceUsd, usdcOn } from "../../../../schema/payments/Usdc.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
-import { dollars } from "../../../buyer/core/Money.ts"
-import {
-  type Asked,
-  type Body,
-  type NextStep,
-  nextStep,
-  type Outcome,
-  readOutcome,
-  type Reply,
-} from "../../../buyer/core/Outcome.ts"
+import { type Asked, type Body, nextStep, type Outcome, readOutcome, type Reply } from "../../../buyer/core/Outcome.ts"
 import { reconcile, send } from "../../../buyer/core/Request.ts"
 import { exchange, unreachable } from "../http.ts"
 import { abandon, forget, leave, mayLeave, type Purchase, remember, settle } from "./purchase.ts"
@@ -43,9 +34,8 @@ const kept = (purchase: Purchase) =>
 
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
 
-const waitingWords = (by: Asked["by"], { step, ...next }: NextStep): string => {
-  if (step === "pend" || ("refusal" in next && next.refusal !== undefined))
-    return "Not known yet. Asking again, not paying again."
+const waitingWords = (by: Asked["by"], isSilent: boolean): string => {
+  if (!isSilent) return "Not known yet. Asking again, not paying again."
   return by === "send"
     ? "No answer. Asking how it ended, not paying again."
     : "No answer. Asking again, not paying again."
@@ -76,7 +66,12 @@ const follow = async (purchase: Purchase, progress: Progress, first: Asked["by"]
         if (by === "send" && next.refusal?.status === 503)
           return { tag: "open", message: `${next.reason} ${kept(purchase)}` }
     }
-    progress.step("settle", "waits", waitingWords(by, next))
+    // Whoever has the payment is asked at once how it ended; whoever gave no answer is given time.
+    if (by === "send" && outcome.tag !== "silent") {
+      by = "reconcile"
+      continue
+    }
+    progress.step("settle", "waits", waitingWords(by, outcome.tag === "silent"))
     const seconds = next.step === "pend" ? next.seconds : next.step === "retry" ? next.refusal?.retryAfter : undefined
     await pause(Math.min(10, Math.max(1, seconds ?? 2)))
     by = "reconcile"
@@ -126,12 +121,11 @@ const isPath = (path: string) => (resource: string) => {
   return url !== null && url.pathname + url.search === path
 }
 
-/** The terms to sign, or why nothing is signed. */
-const termsOf = (outcome: Outcome) => {
-  if (outcome.tag === "silent") return unreachable()
-  if (outcome.tag === "refused") return outcome.refusal.message
-  if (outcome.tag !== "unpaid") return "The altar named no price."
-  return outcome.challenge ?? "The altar sent terms this page cannot read."
+/** Why no terms came to be signed. */
+const unpriced = (outcome: Exclude<Outcome, { tag: "unpaid" }>) => {
+  if (outcome.tag === "silent")
+    return outcome.status === undefined ? outcome.reason : `The altar answered ${outcome.status}.`
+  return outcome.tag === "refused" ? outcome.refusal.message : "The altar named no price."
 }
 
 export const run = async (purchase: Purchase, wallet: Wallet, progress: Progress): Promise<Result> => {
@@ -141,23 +135,27 @@ export const run = async (purchase: Purchase, wallet: Wallet, progress: Progress
   }
   remember(purchase)
   progress.step("price", "waits", "Asking for the price.")
-  const challenge = termsOf(await handIn(purchase))
-  if (typeof challenge === "string") return refuse(`${challenge} Nothing was signed.`)
-  const mismatch = mismatchOf(challenge, {
-    isResource: isPath(purchase.path),
-    amountAtomic: BigInt(purchase.amount),
-    network: purchase.network,
-    asset: usdcOn(purchase.network) ?? "",
-  })
-  if (mismatch !== undefined) {
+  const priced = await handIn(purchase)
+  if (priced.tag !== "unpaid") return refuse(`${unpriced(priced)} Nothing was signed.`)
+  const { challenge } = priced
+  const mismatch =
+    challenge &&
+    mismatchOf(challenge, {
+      isResource: isPath(purchase.path),
+      amountAtomic: BigInt(purchase.amount),
+      network: purchase.network,
+      asset: usdcOn(purchase.network) ?? "",
+    })
+  if (challenge === undefined || mismatch !== undefined) {
     progress.step("price", "failed", "Not what this page listed.")
-    return refuse(`${explain(mismatch, purchase)} Nothing was signed.`)
+    const why = mismatch === undefined ? "The altar sent terms this page cannot read." : explain(mismatch, purchase)
+    return refuse(`${why} Nothing was signed.`)
   }
   const [{ amount, network, payTo }] = challenge.accepts
   progress.step(
     "price",
     "done",
-    `${dollars(amount)} to ${payTo.slice(0, 6)}…${payTo.slice(-4)} on ${network}, as listed.`,
+    `${priceUsd(BigInt(amount))} to ${payTo.slice(0, 6)}…${payTo.slice(-4)} on ${network}, as listed.`,
   )
   const asking = remember({ ...purchase, asked: true })
   progress.step(

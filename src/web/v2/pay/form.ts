@@ -1,7 +1,7 @@
 /** A form that pays: its words are sealed here, its progress is written out, and its receipt stays on the page. */
+import { baseSepolia, priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
-import { dollars } from "../../../buyer/core/Money.ts"
 import type { Keepsake } from "../box.ts"
 import { canHash, cannotHash } from "../hashing.ts"
 import { all, button, make, one, verdict } from "../dom.ts"
@@ -42,6 +42,7 @@ const orderOf = async (form: HTMLFormElement) => {
     path: `${rung?.dataset["path"] ?? form.dataset["path"]}${query === "" ? "" : `?${query}`}`,
     amount: rung?.dataset["amount"] ?? form.dataset["amount"] ?? "",
     network: form.dataset["network"] ?? "",
+    title: form.dataset["title"] ?? "",
   }
   const body: Record<string, string> = {}
   for (const field of fields(form, "body")) {
@@ -166,7 +167,7 @@ const attach = (form: HTMLFormElement) => {
   // What the button says is what will be asked for.
   for (const rung of all("input[data-amount]", HTMLInputElement, form)) {
     rung.addEventListener("change", () => {
-      one("[data-price]", HTMLElement, form).textContent = dollars(rung.dataset["amount"] ?? "")
+      one("[data-price]", HTMLElement, form).textContent = priceUsd(BigInt(rung.dataset["amount"] ?? 0))
     })
   }
   connector.addEventListener("click", () => void connectTo(choose))
@@ -199,12 +200,10 @@ const greet = async (forms: ReadonlyArray<HTMLFormElement>) => {
   if (Wallets.hasPlayWallet() && wallet === undefined) use(await Wallets.playWallet())
 }
 
-/** The test network is where a sandbox may be; elsewhere it is asked for when somebody wants to pay. */
-const testNetwork = "eip155:84532"
-
 export const start = () => {
   const forms = all("[data-pay]", HTMLFormElement)
   for (const form of forms) attach(form)
   Resume.start(new Set(forms.map((form) => form.dataset["path"])))
-  if (forms.some((form) => form.dataset["network"] === testNetwork)) void greet(forms).catch(() => undefined)
+  // The test network is where a sandbox may be; elsewhere it is asked for when somebody wants to pay.
+  if (forms.some((form) => form.dataset["network"] === baseSepolia)) void greet(forms).catch(() => undefined)
 }

@@ -11,6 +11,8 @@ export interface Listed {
   /** Atomic USDC. */
   readonly amount: string
   readonly network: string
+  /** What is bought, in the words of its form. */
+  readonly title: string
 }
 
 export interface Purchase extends Listed {
@@ -36,7 +38,10 @@ export const begin = (form: string, listed: Listed, body: string, keepsake: Keep
   payment: null,
 })
 
-const isPurchase = (value: unknown): value is Purchase =>
+/** An older page kept no title. */
+type Stored = Omit<Purchase, "title"> & Partial<Pick<Purchase, "title">>
+
+const isStored = (value: unknown): value is Stored =>
   typeof value === "object" &&
   value !== null &&
   "form" in value &&
@@ -48,7 +53,7 @@ const isPurchase = (value: unknown): value is Purchase =>
 const read = (store: Store, slot: string): Purchase | undefined => {
   try {
     const value: unknown = JSON.parse(store.get(slot) ?? "null")
-    return isPurchase(value) ? value : undefined
+    return isStored(value) ? { ...value, title: value.title ?? "Act" } : undefined
   } catch {
     return undefined
   }
@@ -93,11 +98,11 @@ export const abandon = (purchase: Purchase) => {
 const named = (spirit: string) =>
   spirit.replace(/(?:^|-)([a-z])/gu, (_, letter: string) => ` ${letter.toUpperCase()}`).trim()
 
-/** What was bought, in a few words. */
-const titleOf = (path: string, record: unknown): string => {
-  if (path.startsWith("/api/witness")) return `Witness stone ${String(part(record, "sequence"))}`
-  const what = path.startsWith("/api/prayers") ? "Prayer" : "Candle"
-  return `${what} with ${named(String(part(record, "spirit")))}`
+/** What was bought, in a few words: by its number, or whose it is. */
+const titleOf = (title: string, record: unknown): string => {
+  const [sequence, spirit] = [part(record, "sequence"), part(record, "spirit")]
+  if (typeof sequence === "number") return `${title} ${sequence}`
+  return typeof spirit === "string" ? `${title} with ${named(spirit)}` : title
 }
 
 /** Over and paid: from now on its sealed words know their act. */
@@ -108,7 +113,7 @@ export const settle = (purchase: Purchase, { permalink, receipt, record }: Body)
   hold(purchase.keepsake)
   change(purchase.keepsake.commitment, {
     deed: {
-      title: titleOf(purchase.path, record),
+      title: titleOf(purchase.title, record),
       path: URL.parse(String(permalink))?.pathname ?? "",
       payer: typeof payer === "string" ? payer : null,
     },

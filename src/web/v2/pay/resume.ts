@@ -1,5 +1,5 @@
 /** What was signed and is not over is followed on whatever page its owner looks at: a slot it holds has no form. */
-import { dollars } from "../../../buyer/core/Money.ts"
+import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { button, make } from "../dom.ts"
 import { forget, pending, type Purchase, remembered } from "./purchase.ts"
 import { resume } from "./checkout.ts"
@@ -14,7 +14,7 @@ const follow = (purchase: Purchase) => {
       "p",
       {},
       make("b", {}, "You signed a payment that is not over: "),
-      `${dollars(purchase.amount)} for `,
+      `${priceUsd(BigInt(purchase.amount))} for `,
       make("code", { class: "long" }, purchase.path),
       ". It is kept in this browser until it is settled. This page asks how it ended, and never pays again.",
     ),

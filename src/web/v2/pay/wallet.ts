@@ -1,7 +1,7 @@
 /** Who signs: a wallet of this browser, or in the sandbox a throw-away one that this tab makes and funds. */
+import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
-import { dollars } from "../../../buyer/core/Money.ts"
 import { all } from "../dom.ts"
 import { ask, messageOf, post } from "../http.ts"
 import { tab } from "../store.ts"
@@ -73,12 +73,8 @@ export const playAddress = async (): Promise<string | undefined> => {
   return held === undefined ? undefined : (await signing()).own(held.key).address
 }
 
-/** The dearest act that this page sells. */
-const enough = () =>
-  all("[data-amount]", HTMLElement).reduce((most, { dataset }) => {
-    const amount = BigInt(dataset["amount"] ?? 0)
-    return amount > most ? amount : most
-  }, 1n)
+/** The price of the dearest act that is sold here, on whatever page. */
+const enough = () => BigInt(all("[data-dearest]", HTMLElement)[0]?.dataset["dearest"] ?? 0)
 
 /** Made once for a tab, and given more play money only when it could not pay for everything. */
 export const playWallet = async (): Promise<Wallet> => {
@@ -92,7 +88,7 @@ export const playWallet = async (): Promise<Wallet> => {
   return {
     address,
     sign,
-    label: () => `Play wallet with ${dollars(held.balance)} of play money`,
+    label: () => `Play wallet with ${priceUsd(held.balance)} of play money`,
     paid: (amount) => {
       held = keep({ key: held.key, balance: held.balance > amount ? held.balance - amount : 0n })
     },

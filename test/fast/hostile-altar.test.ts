@@ -1,0 +1,171 @@
+/** A scripted altar that lies to the library: what is signed is the listed transfer or nothing, and only its own answer ends a purchase. */
+import { assert, describe, it } from "@effect/vitest"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { type BuyerOptions, buyer } from "../../src/buyer/index.ts"
+
+const url = "https://altar.example"
+const resource = `${url}/api/witness`
+const asset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+const payTo = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
+const commitment = "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"
+
+const offer = {
+  scheme: "exact",
+  network: "eip155:84532",
+  amount: "10000",
+  asset,
+  payTo,
+  maxTimeoutSeconds: 300,
+  extra: { name: "USDC", version: "2", paymentFlow: "upfront" },
+}
+const challengeOf = (change: object) => ({
+  x402Version: 2,
+  resource: { url: resource, description: "A stone", mimeType: "application/json", secret: "of the altar" },
+  accepts: [{ ...offer, ...change }],
+})
+
+const refused = (status: number, code: string, more: object = {}) =>
+  Response.json({ ok: false, code, message: `${code}.`, ...more }, { status })
+const priced = (change: object = {}) => refused(402, "payment_required", { challenge: challengeOf(change) })
+const pending = () =>
+  Response.json({ ok: true, code: "settlement_pending" }, { status: 202, headers: { "retry-after": "1" } })
+
+const settled = (sealed: string) => ({
+  ok: true,
+  record: {
+    id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+    permalink: `${url}/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1`,
+    commitment: sealed,
+    kind: "intention",
+    spirit: "moss-hare",
+    witnessedAt: "2026-11-21T09:17:02.115Z",
+    sequence: 1,
+    chainHash: "5b".repeat(32),
+    previousHash: "0".repeat(64),
+    payer: payTo,
+    transaction: `0x${"18".repeat(32)}`,
+    verify: { recipe: "chainHash = …", revealUrl: `${url}/reveal` },
+  },
+  receipt: {
+    transaction: `0x${"18".repeat(32)}`,
+    network: "eip155:84532",
+    asset,
+    amountAtomic: "10000",
+    priceUsd: "$0.01",
+    payer: payTo,
+    payTo,
+    settledAt: "2026-11-21T09:17:02.115Z",
+    explorerUrl: `${url}/tx`,
+  },
+  permalink: `${url}/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1`,
+  replayed: false,
+})
+
+interface Signed {
+  readonly domain: { readonly verifyingContract?: string }
+  readonly primaryType: string
+  readonly message: object
+}
+
+/** A buyer of an altar that answers by script: what it was asked, and what was signed. */
+const facing = (answer: (path: string, payment: string | null, asked: number) => Response) => {
+  const own = privateKeyToAccount(generatePrivateKey())
+  const signed: Array<Signed> = []
+  const asked: Array<string> = []
+  const payments: Array<string> = []
+  const account: BuyerOptions["account"] = {
+    address: own.address,
+    signTypedData: (data) => {
+      signed.push(data)
+      return own.signTypedData(data)
+    },
+  }
+  const send: typeof fetch = async (input, init) => {
+    const request = new Request(input, init)
+    assert.strictEqual(request.redirect, "error")
+    const { pathname } = new URL(request.url)
+    const payment = request.headers.get("payment-signature")
+    if (payment !== null) payments.push(payment)
+    const step = pathname.startsWith("/api/reconcile/") ? "reconcile" : payment === null ? "price" : "pay"
+    asked.push(step)
+    return answer(step, payment, asked.filter((one) => one === step).length)
+  }
+  const altar = buyer({ url, account, fetch: send, policy: { network: offer.network, asset, payTo } })
+  return { altar, asked, payments, signed }
+}
+
+const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => assert.fail("it should have been refused"),
+    (error: { readonly code: string }) => error.code,
+  )
+
+describe("an altar that lies to the library", () => {
+  it("is signed no other kind of transfer, whatever else its terms name", async () => {
+    const extra = {
+      ...offer.extra,
+      assetTransferMethod: "permit2",
+      permit2: { spender: payTo },
+      facilitatorAddress: payTo,
+    }
+    const { altar, payments, signed } = facing((step) =>
+      step === "price" ? priced({ extra, tip: "1" }) : Response.json(settled(commitment), { status: 201 }),
+    )
+    await altar.witness({ commitment })
+    assert.deepStrictEqual(
+      signed.map(({ domain, primaryType }) => [primaryType, domain.verifyingContract?.toLowerCase()]),
+      [["TransferWithAuthorization", asset.toLowerCase()]],
+    )
+    const { accepted, payload, resource: named } = JSON.parse(atob(payments[0] ?? ""))
+    assert.deepStrictEqual(accepted, offer)
+    assert.deepStrictEqual(named, { url: resource, description: "A stone", mimeType: "application/json" })
+    assert.strictEqual(payload.authorization.value, "10000")
+    assert.isUndefined(payload.permit2Authorization)
+  })
+
+  it("is signed nothing when what it offers is none of the contract's flows", async () => {
+    for (const change of [
+      { extra: { name: "USDC", version: "2" } },
+      { extra: { ...offer.extra, paymentFlow: "escrow" } },
+      { amount: "010000" },
+    ]) {
+      const { altar, asked, signed } = facing(() => priced(change))
+      assert.strictEqual(await codeOf(altar.witness({ commitment })), "unreadable_terms")
+      assert.deepStrictEqual([signed.length, asked], [0, ["price"]])
+    }
+  })
+
+  it("ends no purchase with another's act, or with a refusal of the question how it ended", async () => {
+    const others = Response.json(settled("ab".repeat(32)))
+    const ends = async (reconciled: Response) => {
+      const { altar, asked, payments, signed } = facing((step, _, times) => {
+        if (step === "price") return priced()
+        if (step === "reconcile") return reconciled
+        return times === 1 ? pending() : Response.json(settled(commitment), { status: 200 })
+      })
+      const { record } = await altar.witness({ commitment })
+      assert.strictEqual(record.commitment, commitment)
+      assert.deepStrictEqual(asked, ["price", "pay", "reconcile", "pay"])
+      assert.deepStrictEqual([signed.length, new Set(payments).size], [1, 1])
+    }
+    await Promise.all([others, refused(400, "bad_request"), refused(402, "payment_failed")].map(ends))
+  })
+})
+
+describe("a candle of no duration that is sold", () => {
+  it("is refused, and nothing is asked or charged", async () => {
+    const { altar, asked } = facing(() => priced())
+    for (const days of ["7", 14, 0, undefined]) {
+      const order = { spirit: "kelp-seal", dedication: "For the bees", days }
+      const refusal: { readonly code: string; readonly message: string } = await Reflect.apply(altar.light, altar, [
+        order,
+      ]).then(
+        () => assert.fail("it should have been refused"),
+        (error: { readonly code: string; readonly message: string }) => error,
+      )
+      assert.strictEqual(refusal.code, "bad_request")
+      assert.match(refusal.message, /burns for 1, 7 or 30 days.*Nothing was charged\.$/u)
+    }
+    assert.deepStrictEqual(asked, [])
+  })
+})
