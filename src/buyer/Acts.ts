@@ -82,7 +82,8 @@ const typed = <Type>(schema: Schema.Top): Schema.Codec<Type, Schema.Json> => {
   throw new TypeError("An endpoint of the contract holds something that is no schema.")
 }
 
-type Endpoint = PaidEndpoint & Pick<HttpApiEndpoint.Top, "success">
+/** An endpoint that sells an act, with its answer. */
+export type Endpoint = PaidEndpoint & Pick<HttpApiEndpoint.Top, "success">
 
 const partsOf = (endpoint: Endpoint): RequestParts => {
   const payload = [...endpoint.payload.values()][0]?.schemas[0]
@@ -155,7 +156,9 @@ export const acts = {
   candles: [actOf(lightDay), actOf(lightWeek), actOf(lightMonth)],
 } as const
 
-/** Everything that is sold, by its name. */
-export const catalog: ReadonlyMap<string, Act> = new Map(
-  sales.map((endpoint) => [endpoint.sale.name, define<unknown, Settled>(endpoint)]),
-)
+/** What these endpoints sell, by its name. */
+export const catalogOf = (endpoints: ReadonlyArray<Endpoint>): ReadonlyMap<string, Act> =>
+  new Map(endpoints.map((endpoint) => [endpoint.sale.name, define<unknown, Settled>(endpoint)]))
+
+/** Everything that the contract sells. */
+export const catalog = catalogOf(sales)

@@ -1,6 +1,6 @@
 /** The way of a purchase: kept, priced, checked, signed once, followed to its end. A repeat of its key never signs again. */
 import { Effect, Option, Result, Schema } from "effect"
-import { bodyOf, catalog, type Order, type Settled } from "./Acts.ts"
+import { bodyOf, catalog as contract, catalogOf, type Endpoint, type Order, type Settled } from "./Acts.ts"
 import { baseOf, guarded, make as makeClient } from "./Client.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { type Journal, memoryJournal } from "./core/Journal.ts"
@@ -30,6 +30,8 @@ export interface Options {
   readonly fetch?: typeof fetch
   /** Allows plain http to another machine, where anybody on the way can read and change what is said. */
   readonly insecure?: boolean
+  /** What is sold there; the contract of this version when absent. */
+  readonly sales?: ReadonlyArray<Endpoint>
   readonly onProgress?: (progress: Progress) => void
 }
 
@@ -69,6 +71,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
   const { insecure = false } = options
   const request = options.fetch ?? fetch
   const policy = options.policy ?? {}
+  const catalog = options.sales === undefined ? contract : catalogOf(options.sales)
   const purchases = Purchases.make(options.journal ?? memoryJournal())
   const reach = { fetch: request, insecure }
   const client = yield* makeClient(altar, reach)
@@ -222,6 +225,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
 
   return {
     altar,
+    catalog,
     client,
     clientAt,
     purchases,

@@ -7,7 +7,7 @@ import { IdempotencyKey } from "../../schema/payments/Payment.ts"
 import type { PrayerBody } from "../../schema/altar/Prayer.ts"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type { WitnessBody } from "../../schema/altar/Witness.ts"
-import { type Act, acts, catalog, type Settled } from "./Acts.ts"
+import { type Act, acts, type Settled } from "./Acts.ts"
 import { type Buyer, free } from "./Buyer.ts"
 import { randomHex } from "./core/Digest.ts"
 import { type Open, refuse, type Refused } from "./PurchaseError.ts"
@@ -131,7 +131,7 @@ export const make = (buyer: Buyer) => {
     act: Effect.fn("Orders.act")(function* (name: string, order: ActOrder) {
       const { payload, query, sealing: secret } = order
       const key = yield* keyOf(order)
-      const act = catalog.get(name)
+      const act = buyer.catalog.get(name)
       if (act === undefined)
         return yield* refuse("unknown_act", `Nothing called ${name} is sold. Nothing was charged.`, key)
       const fields = act.fields()

@@ -4,7 +4,7 @@ import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/h
 import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { Acts } from "../altar/Acts.ts"
 import { CandleWall } from "../altar/candles/CandleWall.ts"
-import { Catalogs } from "../altar/guide/Catalogs.ts"
+import { Catalogs } from "../altar/collectibles/Catalogs.ts"
 import { Collectibles } from "../altar/collectibles/Collectibles.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { FieldGuide } from "../altar/guide/FieldGuide.ts"

@@ -89,7 +89,7 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
         path: "/api/prayers/brass-cicada",
         body: { agentName: "Wren", intentionCommitment: `${"0".repeat(63)}1` },
       })
-      const { spirits } = yield* Effect.promise(() => import("../../src/altar/guide/Spirits.ts"))
+      const { spirits } = yield* Effect.promise(() => import("../../src/altar/Spirits.ts"))
       assert.strictEqual(JSON.parse(answer.text).line, spirits.at(-1)?.lines[1])
     }),
   )

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { folder, prefix } from "../../src/altar/guide/Artwork.ts"
+import { folder, prefix } from "../../src/altar/Artwork.ts"
 import { browser, picture, steps, visit } from "../support/Browser.ts"
 
 const kinds = { spirits: 24, elements: 12, companions: 8, pixels: 6 } as const

@@ -14,6 +14,7 @@ import { paidErrors, paidHeaders, settled } from "../../schema/payments/Endpoint
 import { paid } from "../../schema/payments/Sale.ts"
 import { at, envelope, nothingNow } from "../../schema/Refusal.ts"
 import { paidActs } from "../../src/altar/Acts.ts"
+import { buyer } from "../../src/buyer/index.ts"
 import * as PaidRoutes from "../../src/altar/PaidRoutes.ts"
 import * as Fallbacks from "../../src/http/Fallbacks.ts"
 import { actsByName, paidAct, PaidActs } from "../../src/payments/PaidAct.ts"
@@ -132,6 +133,27 @@ layer(world({}, house), { excludeTestServices: true })("a new act", (it) => {
       // The written document knows the altar's own records alone; the one this server publishes knows the bell's, too.
       const faults = yield* Effect.promise(newFaults)
       assert.isTrue(faults.every((fault) => fault.startsWith("GET /api/acts 200: body: /acts/0/record must")))
+    }),
+  )
+
+  it.effect("is bought by its name with the library, and has its sentence on the pages", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const altar = buyer({ url, account: yield* newPayer(), sales: [ringBell] })
+      const { permalink, record } = yield* Effect.promise(() =>
+        altar.act("ringBell", { params: { familiarId: "rain-crow" }, payload: { tone: "low" } }),
+      )
+      assert.deepInclude<object>(record, { spirit: "rain-crow", tone: "low" })
+      assert.strictEqual(permalink, `${url}/acts/${record.id}`)
+
+      const home = (yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })).text
+      const [, notes = ""] = home.split('id="acts"')
+      const entry = notes.split("<li").find((one) => one.includes(`href="/acts/${record.id}"`)) ?? ""
+      assert.include(entry.replace(/<[^>]+>/gu, ""), "made an act")
+      assert.include(entry, "$0.02")
+      const page = yield* ask(permalink, { headers: { accept: "text/html" } })
+      assert.strictEqual(page.status, 200)
+      assert.include(page.text.replace(/<[^>]+>/gu, ""), "made an act")
     }),
   )
 

@@ -39,6 +39,11 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
     /^src\/(?!altar|payments|limits|platform)/u,
     "the altar stands on payments, limits and the platform",
   ],
+  [
+    /^src\/altar\/(?!Http|guide\/)/u,
+    /^src\/altar\/guide\//u,
+    "the guide reads what lies on the altars, and nobody there needs the guide",
+  ],
   [/^src\/agents\//u, /^(?:src|schema)\/(?:room|cli)|^src\/pages/u, "agents meet the altar alone, and no page"],
   [/^src\/pages\//u, /^src\/(?:agents|room|http|cli)/u, "pages show the altar alone"],
   [/^src\/(?!agents|Server)/u, /^src\/agents/u, "nothing but the server needs the agents' routes"],
@@ -86,7 +91,11 @@ const owners: ReadonlyArray<readonly [table: RegExp, owner: RegExp]> = [
   [/^acts$/u, /^src\/payments\//u],
   [/^(?:rooms|room_)/u, /^src\/room\//u],
   [/^rate_limit/u, /^src\/limits\//u],
-  [/^(?:witness_|publication|prayers$|keepers$|candle|collectibles$)/u, /^src\/altar\//u],
+  [/^witness_/u, /^src\/altar\/witness\//u],
+  [/^prayers$/u, /^src\/altar\/prayers\//u],
+  [/^keepers$/u, /^src\/altar\/keepers\//u],
+  [/^candle/u, /^src\/altar\/candles\//u],
+  [/^(?:publication|collectibles$)/u, /^src\/altar\/collectibles\//u],
 ]
 
 const tables = sources

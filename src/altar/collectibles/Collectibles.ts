@@ -7,7 +7,7 @@ import { rowsOf } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Items } from "./Items.ts"
 import { now } from "../../platform/Time.ts"
-import { PublicationChain } from "../guide/PublicationChain.ts"
+import { PublicationChain } from "./PublicationChain.ts"
 
 /** The pool an item's numbers are drawn from. */
 export const poolOf = (elementId: string) => `edition:${elementId}`

@@ -5,8 +5,8 @@ import { Api } from "../../../schema/Api.ts"
 import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "../../../schema/altar/Catalog.ts"
 import { segmentDefault, segmentFrom } from "../../../schema/Common.ts"
 import { answer } from "../Answers.ts"
-import { Catalogs } from "../guide/Catalogs.ts"
-import { PublicationChain } from "../guide/PublicationChain.ts"
+import { Catalogs } from "./Catalogs.ts"
+import { PublicationChain } from "./PublicationChain.ts"
 
 const elements = answer(ElementCatalog)
 const companions = answer(CompanionCatalog)

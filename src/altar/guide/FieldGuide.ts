@@ -1,25 +1,21 @@
 /** The field guide as it stands now: spirits with their keepers, altars with their day, and the state of the field. */
 import { Clock, Context, Effect, Layer, Schema, Tuple } from "effect"
 import { SqlClient } from "effect/sql"
-import type { AltarList, Field, KeeperBrief, SpiritList } from "../../../schema/altar/Guide.ts"
+import type { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.ts"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import * as Ledger from "../../payments/ledger/Queries.ts"
 import { Moment, rowsOf, Whole } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { prefix } from "./Artwork.ts"
+import { prefix } from "../Artwork.ts"
 import { litCandleOf, LitJson } from "../candles/CandleRow.ts"
+import * as Candles from "../candles/Queries.ts"
+import * as Collectibles from "../collectibles/Queries.ts"
+import * as Keepers from "../keepers/Queries.ts"
 import { slotOf } from "../prayers/Prayers.ts"
-import { spirits as pages } from "./Spirits.ts"
-
-const KeeperRow = Schema.Struct({
-  keeperId: Schema.String,
-  keeper: Schema.String,
-  keeperName: Schema.NullOr(Schema.String),
-  keptAt: Moment,
-})
-
-const PrayerRow = Schema.Struct({ prayerId: Schema.String, prayerName: Schema.String, offeredAt: Moment })
+import * as Prayers from "../prayers/Queries.ts"
+import { spirits as pages } from "../Spirits.ts"
+import * as Stones from "../witness/Queries.ts"
 
 const AltarRow = Schema.Struct({
   spirit: SpiritId,
@@ -51,10 +47,9 @@ const FieldRow = Schema.Union([
   ),
 )
 
-const kept = rowsOf("keepers", KeeperRow.pipe(Schema.fieldsAssign({ spirit: SpiritId })))
-/** An altar without a keeper, or without a prayer today, has null in those columns. */
-const keepersOf = rowsOf("keepers", Schema.Union([Schema.Struct({ keeperId: Schema.Null }), KeeperRow]))
-const prayersOf = rowsOf("prayers", Schema.Union([Schema.Struct({ prayerId: Schema.Null }), PrayerRow]))
+const keepersOf = rowsOf("keepers", Keepers.KeeperRow)
+const keptOf = rowsOf("keepers", Keepers.KeeperRow.mapMembers(Tuple.map(Schema.fieldsAssign({ spirit: SpiritId }))))
+const prayersOf = rowsOf("prayers", Prayers.PrayerRow)
 const altarsOf = rowsOf("altars", AltarRow)
 const fieldOf = rowsOf("payment_totals", FieldRow)
 
@@ -75,25 +70,21 @@ export class FieldGuide extends Context.Service<
       const publicUrl = yield* PublicUrl
 
       const ledger = Ledger.make(sql)
-
-      const keeperOf = (row: typeof KeeperRow.Type): typeof KeeperBrief.Type => ({
-        id: row.keeperId,
-        permalink: `${publicUrl}/acts/${row.keeperId}`,
-        keeper: row.keeper,
-        agentName: row.keeperName,
-        keptAt: row.keptAt,
-      })
+      const keepers = Keepers.make(sql)
+      const prayers = Prayers.make(sql)
+      const collectibles = Collectibles.make(sql)
+      const stones = Stones.make(sql)
+      const spirit = sql.literal("s.spirit")
 
       const spirits = Effect.gen(function* () {
-        const rows = yield* kept(sql`
-          SELECT spirit, id AS keeper_id, keeper, agent_name AS keeper_name, kept_at FROM keepers`)
-        const keepers = new Map(rows.map((row) => [row.spirit, keeperOf(row)]))
+        const rows = yield* keptOf(sql`SELECT k.spirit, ${keepers.columns} FROM ${keepers.keepers}`)
+        const found = new Map(rows.map((row) => [row.spirit, Keepers.keeperOf(publicUrl, row)]))
         return {
           ok: true as const,
           spirits: pages.map(({ lines: _, ...page }) => ({
             ...page,
             image: `${prefix}/spirits/${page.id}.svg`,
-            keeper: keepers.get(page.id) ?? null,
+            keeper: found.get(page.id) ?? null,
           })),
         }
       }).pipe(Effect.orDie, Effect.withSpan("FieldGuide.spirits"))
@@ -101,55 +92,38 @@ export class FieldGuide extends Context.Service<
       const altars = Effect.gen(function* () {
         const now = timestampOf(yield* Clock.currentTimeMillis)
         const day = now.slice(0, 10)
+        const candles = Candles.make(sql, now)
         const rows = yield* sql`
-          SELECT s.spirit, k.id AS keeper_id, k.keeper, k.agent_name AS keeper_name, k.kept_at,
-            p.id AS prayer_id, p.agent_name AS prayer_name, p.offered_at,
+          SELECT s.spirit, ${keepers.columns}, ${prayers.columns},
             ${ledger.isClaimed(sql`replace(${slotOf("*", day)}::text, '*', s.spirit)`)} AS held,
-            (SELECT count(*) FROM candles c WHERE c.parent_id IS NULL AND c.lit_until > ${now}::timestamptz
-              AND c.spirit = s.spirit) AS lit,
-            (SELECT count(*) FROM collectibles c WHERE c.spirit = s.spirit) AS dedicated,
-            (SELECT json_agg(json_build_object('id', c.id, 'parentId', NULL, 'spirit', c.spirit, 'rung', c.rung,
-                'dedication', c.dedication, 'agentName', c.agent_name, 'commitment', c.commitment, 'payer', c.payer,
-                'transaction', c.transaction, 'litAt', c.lit_at, 'litUntil', c.lit_until, 'words', u.words,
-                'hidden', u.hidden, 'unsealedAt', u.unsealed_at, 'lights', NULL,
-                'lightCount', (SELECT count(*) FROM candles l WHERE l.parent_id = c.id AND l.lit_until > ${now}::timestamptz)) ORDER BY c.lit_at DESC, c.id DESC)
-              FROM (SELECT * FROM candles WHERE parent_id IS NULL AND lit_until > ${now}::timestamptz AND spirit = s.spirit
-                ORDER BY lit_at DESC, id DESC LIMIT 5) c
-              LEFT JOIN candle_unseals u ON u.candle_id = c.id) AS candles
+            ${candles.countOn(spirit)} AS lit, ${candles.newestOn(spirit, 5)} AS candles,
+            ${collectibles.dedicatedTo(spirit)} AS dedicated
           FROM unnest(${ids}::text[]) AS s(spirit)
-          LEFT JOIN keepers k ON k.spirit = s.spirit
-          LEFT JOIN prayers p ON p.day = ${day}::text AND p.spirit = s.spirit`
-        const [read, keepers, prayers] = yield* Effect.all([
+          LEFT JOIN ${keepers.keepers} ON k.spirit = s.spirit
+          LEFT JOIN ${prayers.of(day)} ON p.spirit = s.spirit`
+        const [read, kept, prayed] = yield* Effect.all([
           altarsOf(Effect.succeed(rows)),
           keepersOf(Effect.succeed(rows)),
           prayersOf(Effect.succeed(rows)),
         ])
         const found = new Map(
-          read.map((row, index) => [row.spirit, { ...row, keeper: keepers[index], prayer: prayers[index] }]),
+          read.map((row, index) => [row.spirit, { ...row, keeper: kept[index], prayer: prayed[index] }]),
         )
         const altars = yield* Effect.forEach(pages, ({ altarLine, id, name }) => {
           const row = found.get(id)
           if (row === undefined || row.keeper === undefined || row.prayer === undefined) {
             return Effect.die(`the altar of ${id} was not read`)
           }
-          const { keeper, prayer } = row
+          const prayer = Prayers.prayerOf(publicUrl, row.prayer)
           return Effect.succeed({
             spirit: id,
             name,
             altarLine,
-            keeper: keeper.keeperId === null ? null : keeperOf(keeper),
+            keeper: Keepers.keeperOf(publicUrl, row.keeper),
             today: {
               day,
-              state: prayer.prayerId !== null ? ("taken" as const) : row.held ? ("held" as const) : ("free" as const),
-              prayer:
-                prayer.prayerId === null
-                  ? null
-                  : {
-                      id: prayer.prayerId,
-                      permalink: `${publicUrl}/acts/${prayer.prayerId}`,
-                      agentName: prayer.prayerName,
-                      offeredAt: prayer.offeredAt,
-                    },
+              state: prayer !== null ? ("taken" as const) : row.held ? ("held" as const) : ("free" as const),
+              prayer,
             },
             litCandles: row.lit,
             candles: (row.candles ?? []).map((candle) => litCandleOf(publicUrl, candle)),
@@ -163,10 +137,8 @@ export class FieldGuide extends Context.Service<
         const now = timestampOf(yield* Clock.currentTimeMillis)
         const day = now.slice(0, 10)
         const [row] = yield* fieldOf(sql`
-          SELECT (SELECT count(*) FROM keepers) AS keepers,
-            (SELECT count(*) FROM prayers WHERE day = ${day}::text) AS prayers,
-            (SELECT count(*) FROM candles WHERE parent_id IS NULL AND lit_until > ${now}::timestamptz) AS lit,
-            (SELECT sequence FROM witness_head WHERE id = 1) AS stones,
+          SELECT ${keepers.count} AS keepers, ${prayers.countOf(day)} AS prayers,
+            ${Candles.make(sql, now).count} AS lit, ${stones.count} AS stones,
             t.settled, t.cents, a.id, a.act, a.permalink, a.settled_at, a.receipt::json ->> 'transaction' AS transaction
           FROM ${ledger.totals} t LEFT JOIN LATERAL ${ledger.newestAct} a ON true`)
         if (row === undefined) return yield* Effect.die("payment_totals has no row")

@@ -6,7 +6,7 @@ import { offerPrayer, PrayerAlreadyRecorded, PrayerDayNotToday, PrayerSlotTaken 
 import type { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { spirits } from "../guide/Spirits.ts"
+import { spirits } from "../Spirits.ts"
 import { now } from "../../platform/Time.ts"
 
 /** The spirit's answer: one of its own lines, always the same for the same commitment. */

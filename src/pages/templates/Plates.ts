@@ -1,6 +1,6 @@
 /** The 24 plates of the guide: their numbers, their chapters, and how a plate is set on a page. */
 import type { SpiritId } from "../../../schema/altar/Spirit.ts"
-import { type SpiritEntry, spirits } from "../../altar/guide/Spirits.ts"
+import { type SpiritEntry, spirits } from "../../altar/Spirits.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { roman } from "./Words.ts"
 

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { chromium } from "playwright-core"
 import { catalogs } from "../../../altar/collectibles/Items.ts"
-import { spirits } from "../../../altar/guide/Spirits.ts"
+import { spirits } from "../../../altar/Spirits.ts"
 import { encode } from "./Palette.ts"
 
 const art = new URL("../", import.meta.url)

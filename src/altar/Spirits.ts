@@ -1,5 +1,5 @@
 // The field guide describes each of the 24 spirits once, in the order by which a stone is given its spirit.
-import type { SpiritId } from "../../../schema/altar/Spirit.ts"
+import type { SpiritId } from "../../schema/altar/Spirit.ts"
 
 /** One page of the field guide. All text is public and shown as written. */
 export interface SpiritEntry {

@@ -5,7 +5,7 @@ import { Publication } from "../../../schema/altar/Catalog.ts"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
 import { transaction } from "../../platform/Sql.ts"
 import { now } from "../../platform/Time.ts"
-import { Items } from "../collectibles/Items.ts"
+import { Items } from "./Items.ts"
 import { sha256 } from "../Hashes.ts"
 import type * as HashChain from "../HashChain.ts"
 import * as StoredChain from "../StoredChain.ts"
@@ -45,7 +45,7 @@ export class PublicationChain extends Context.Service<
     /** At most `limit` entries from `from` on. */
     segment(from: number, limit: number): Effect.Effect<HashChain.Segment<Entry>>
   }
->()("spirit-altar/altar/guide/PublicationChain") {
+>()("spirit-altar/altar/collectibles/PublicationChain") {
   static readonly layer = Layer.effect(
     PublicationChain,
     Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /** The artwork as it is served: its path, its bytes' hash, size and measures, read once from the files themselves. */
 import { Effect, FileSystem, Path } from "effect"
-import { packageRoot } from "../../platform/PackageRoot.ts"
-import { sha256 } from "../Hashes.ts"
+import { packageRoot } from "../platform/PackageRoot.ts"
+import { sha256 } from "./Hashes.ts"
 
 export interface Artwork {
   readonly path: string

@@ -17,9 +17,9 @@ import * as Ledger from "../../payments/ledger/Queries.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import { JsonMoment, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { poolOf } from "../collectibles/Collectibles.ts"
+import { poolOf } from "./Collectibles.ts"
 import { publisher, terms as collectionTerms } from "./Terms.ts"
-import { type CatalogName, catalogs, type Item, Items } from "../collectibles/Items.ts"
+import { type CatalogName, catalogs, type Item, Items } from "./Items.ts"
 import { spendPolicy } from "../SpendPolicy.ts"
 
 const CountRow = Schema.Struct({
@@ -99,7 +99,7 @@ export class Catalogs extends Context.Service<
     items(name: CatalogName): Effect.Effect<ReadonlyArray<typeof CatalogItem.Type>>
     readonly payment: typeof CatalogPayment.Type
   }
->()("spirit-altar/altar/guide/Catalogs") {
+>()("spirit-altar/altar/collectibles/Catalogs") {
   static readonly layer = Layer.effect(
     Catalogs,
     Effect.gen(function* () {

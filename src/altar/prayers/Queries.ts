@@ -1,0 +1,29 @@
+/** What prayers let others read inside a statement of their own, so that a read stays one round trip. */
+import { Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { PrayerSlot } from "../../../schema/altar/Guide.ts"
+import { Moment } from "../../platform/Rows.ts"
+
+/** `columns` of an altar; all null while no prayer lies there. */
+export const PrayerRow = Schema.Union([
+  Schema.Struct({ prayerId: Schema.Null }),
+  Schema.Struct({ prayerId: Schema.String, prayerName: Schema.String, offeredAt: Moment }),
+])
+
+/** The prayer of a slot, as it is shown. */
+export const prayerOf = (publicUrl: string, row: typeof PrayerRow.Type): (typeof PrayerSlot.Type)["prayer"] =>
+  row.prayerId === null
+    ? null
+    : {
+        id: row.prayerId,
+        permalink: `${publicUrl}/acts/${row.prayerId}`,
+        agentName: row.prayerName,
+        offeredAt: row.offeredAt,
+      }
+
+export const make = (sql: SqlClient.SqlClient) => ({
+  /** The prayers of a UTC day as `p`, one for each `p.spirit` at most; `columns` are of them. */
+  of: (day: string) => sql`(SELECT * FROM prayers WHERE day = ${day}::text) p`,
+  columns: sql.literal("p.id AS prayer_id, p.agent_name AS prayer_name, p.offered_at"),
+  countOf: (day: string) => sql`(SELECT count(*) FROM prayers WHERE day = ${day}::text)`,
+})

@@ -1,0 +1,7 @@
+/** What the witness chain lets others read inside a statement of their own, so that a read stays one round trip. */
+import type { SqlClient } from "effect/sql"
+
+export const make = (sql: SqlClient.SqlClient) => ({
+  /** How many stones are set. */
+  count: sql.literal("(SELECT sequence FROM witness_head WHERE id = 1)"),
+})
