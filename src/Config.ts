@@ -2,7 +2,7 @@
 import type { Redacted } from "effect"
 import { Config, ConfigProvider, Context, Duration, Option, Result, Schema } from "effect"
 import type { IpNetwork } from "effect/net"
-import { secondsMaximum } from "../schema/payments/Payment.ts"
+import { secondsMaximum } from "../schema/payments/Usdc.ts"
 import { base, usdc, usdcNetworks } from "../schema/payments/Usdc.ts"
 import { network } from "./limits/Address.ts"
 import type { FacilitatorKey } from "./payments/x402/FacilitatorKey.ts"

@@ -23,9 +23,6 @@ export const PaymentSignature = Schema.String.check(
   examples: ["eyJ4NDAyVmVyc2lvbiI6Mn0="],
 })
 
-/** A day: no wait and no life of an authorization is set longer, in seconds. */
-export const secondsMaximum = 86_400
-
 /** One way to pay: exact amount, recipient and asset. `extra.paymentFlow` is `upfront`: settled before the work. */
 export const PaymentRequirements = Schema.Struct({
   scheme: Schema.Literal("exact"),
