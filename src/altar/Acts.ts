@@ -48,7 +48,7 @@ const ActRow = Schema.Struct({
   settledAt: Moment,
   receipt: Schema.String,
   record: Schema.String,
-  ...Ledger.standingColumns,
+  ...Ledger.paymentStateColumns,
 })
 
 const actsOf = rowsOf("acts", ActRow)
@@ -94,7 +94,7 @@ export class Acts extends Context.Service<
       const ledger = Ledger.make(sql)
 
       const read = (which: Statement.Fragment) =>
-        Effect.orDie(actsOf(sql`SELECT a.*, ${ledger.standing} FROM ${ledger.settledActs} ${which}`))
+        Effect.orDie(actsOf(sql`SELECT a.*, ${ledger.paymentState} FROM ${ledger.settledActs} ${which}`))
 
       const get = Effect.fn("Acts.get")(function* (id: string) {
         const [row] = yield* read(sql`WHERE a.id = ${id}::uuid`)
