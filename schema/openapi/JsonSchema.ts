@@ -116,10 +116,10 @@ export const tidyAll = (value: unknown, schemas: Schemas): void => {
 export const completed = (written: JsonSchema, schemas: Schemas): JsonSchema => {
   const { allOf, ...plain } = written
   const schema: JsonSchema = allOf?.length === 1 ? { ...plain, ...allOf[0] } : written
-  const said = schema.description ?? schema.properties?.["message"]?.examples?.[0]
+  const description = schema.description ?? schema.properties?.["message"]?.examples?.[0]
   return {
     ...schema,
-    ...(said === undefined ? {} : { description: String(said) }),
+    ...(description === undefined ? {} : { description: String(description) }),
     examples: schema.examples ?? [exampleOf(schema, schemas)],
   }
 }

@@ -77,7 +77,7 @@ const askedFor = ({ body }: Offer, given: Values, { issues }: BadRequest): Reado
 }
 
 /** What an act refuses keeps its code; anything else is a fault of ours. */
-const told = (error: unknown) =>
+const refusalOf = (error: unknown) =>
   isRefusal(error) ? Effect.fail(refuse(error.code, error.message, error.issues)) : Effect.die(error)
 
 export const buyKit = Effect.gen(function* () {
@@ -115,7 +115,7 @@ export const buyKit = Effect.gen(function* () {
     ).pipe(
       Effect.catch((refusal) => {
         const asks = refusal instanceof BadRequest ? askedFor(offer, given, refusal) : []
-        return asks.length > 0 ? Effect.succeed(asks) : told(refusal)
+        return asks.length > 0 ? Effect.succeed(asks) : refusalOf(refusal)
       }),
     )
 

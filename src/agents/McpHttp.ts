@@ -70,11 +70,11 @@ export const layer = Layer.unwrap(
         return yield* receive(request, yield* readBody(request))
       },
       Effect.catchTags({
-        Exceeded: ({ left, retryAfter, window }) =>
+        Exceeded: ({ remaining, retryAfter, window }) =>
           Effect.succeed(
             refuse(429, `The limit of ${window.says} is reached; try again in ${retryAfter} s`, codes.request, {
               "retry-after": String(retryAfter),
-              ...headersOf(left),
+              ...headersOf(remaining),
             }),
           ),
       }),

@@ -6,7 +6,7 @@ import { actsByName, PaidActs } from "../payments/PaidAct.ts"
 import * as Ledger from "../payments/ledger/Queries.ts"
 import { currentReceipt } from "../payments/Receipts.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
-import { Moment, rowsOf } from "../platform/Rows.ts"
+import { Moment, readable, rowReader } from "../platform/Rows.ts"
 import { Candles } from "./candles/Candles.ts"
 import { Collectibles } from "./collectibles/Collectibles.ts"
 import { Keepers } from "./keepers/Keepers.ts"
@@ -48,15 +48,17 @@ const ActRow = Schema.Struct({
   settledAt: Moment,
   receipt: Schema.String,
   record: Schema.String,
-  ...Ledger.standingColumns,
+  ...Ledger.paymentStateColumns,
 })
 
-const actsOf = rowsOf("acts", ActRow)
+const readAct = rowReader("acts", ActRow)
+const readId = rowReader("acts", Schema.Struct({ id: Schema.String }))
 
 const priceOf = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ priceUsd: Schema.String })))
 
-/** A settled act as JSON text; its record has the bytes of the first answer, its receipt says how it stands now. */
-const textOf = Effect.fnUntraced(function* (row: typeof ActRow.Type) {
+/** A row of a settled act as JSON text; its record has the bytes of the first answer, its receipt says how it stands now. */
+const textOf = Effect.fnUntraced(function* (found: unknown) {
+  const row = yield* readAct(found)
   const { priceUsd } = yield* Effect.orDie(priceOf(row.receipt))
   return jsonOf<typeof Act.Type>({
     id: row.id,
@@ -75,7 +77,10 @@ export class Acts extends Context.Service<
   {
     /** The JSON text of a settled act. */
     get(id: string): Effect.Effect<string, ActNotFound>
-    /** JSON texts of acts, newest first, below `before` when given; `next` continues after the last. */
+    /**
+     * JSON texts of acts, newest first, below `before` when given; `next` continues after the last. One that cannot be
+     * read is logged and left out, here and below.
+     */
     list(
       limit: number,
       before: string | undefined,
@@ -94,7 +99,7 @@ export class Acts extends Context.Service<
       const ledger = Ledger.make(sql)
 
       const read = (which: Statement.Fragment) =>
-        Effect.orDie(actsOf(sql`SELECT a.*, ${ledger.standing} FROM ${ledger.settledActs} ${which}`))
+        Effect.orDie(sql`SELECT a.*, ${ledger.paymentState} FROM ${ledger.settledActs} ${which}`)
 
       const get = Effect.fn("Acts.get")(function* (id: string) {
         const [row] = yield* read(sql`WHERE a.id = ${id}::uuid`)
@@ -104,8 +109,8 @@ export class Acts extends Context.Service<
       const list = Effect.fn("Acts.list")(function* (limit: number, before: string | undefined) {
         const below = before === undefined ? sql`` : sql`WHERE (a.settled_at, a.id) < ${ledger.placeOfAct(before)}`
         const rows = yield* read(sql`${below} ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`)
-        const acts = yield* Effect.forEach(rows, textOf)
-        return { acts, next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null }
+        const last = rows[limit - 1]
+        return { acts: yield* readable(rows, textOf), next: last === undefined ? null : (yield* readId(last)).id }
       })
 
       const paidBy = Effect.fn("Acts.paidBy")(function* (
@@ -114,7 +119,7 @@ export class Acts extends Context.Service<
       ) {
         const which = "wallet" in by ? ledger.paidBy(by.wallet) : ledger.settledIn(by.transaction)
         const rows = yield* read(sql`WHERE ${which} ORDER BY ${ledger.newestPayment} LIMIT ${limit}::int`)
-        return yield* Effect.forEach(rows, textOf)
+        return yield* readable(rows, textOf)
       })
 
       return Acts.of({ get, list, paidBy })

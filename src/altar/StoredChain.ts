@@ -72,29 +72,28 @@ export const make = Effect.fnUntraced(function* <
   const linksOf = rowsOf(storage.links, row)
   const headless = Effect.die(`the chain of each ${name} has no head`)
 
-  const append: StoredChain<Parts, New, Shown>["append"] = (write) =>
-    Effect.gen(function* () {
-      const [locked] = yield* lockedOf(
-        sql`SELECT ${headColumns}, ${time} AS time FROM ${head} h WHERE id = 1 FOR UPDATE`,
-      )
-      if (locked === undefined) return yield* headless
-      let sequence = locked.headSequence
-      let previousHash = locked.headHash
-      const appended = (yield* write(locked.time)).map((entry): New & HashChain.Link => {
-        const place = { sequence: (sequence += 1), previousHash }
-        previousHash = hashOf(entry, place)
-        return { ...entry, ...place, chainHash: previousHash }
-      })
-      if (appended.length === 0) return appended
-      const moved = newest === undefined ? sql`` : sql`, ${sql.literal(newest)} = ${locked.time}::timestamptz`
-      yield* sql`
-        WITH appended AS (
-          INSERT INTO ${links} (${written})
-          SELECT ${members} FROM json_to_recordset(${JSON.stringify(appended)}::json) AS r(${typed})
-        )
-        UPDATE ${head} SET sequence = ${sequence}::bigint, chain_hash = ${previousHash}${moved} WHERE id = 1`
-      return appended
+  const append: StoredChain<Parts, New, Shown>["append"] = Effect.fnUntraced(function* <E>(
+    write: (time: string) => Effect.Effect<ReadonlyArray<New>, E>,
+  ) {
+    const [locked] = yield* lockedOf(sql`SELECT ${headColumns}, ${time} AS time FROM ${head} h WHERE id = 1 FOR UPDATE`)
+    if (locked === undefined) return yield* headless
+    let sequence = locked.headSequence
+    let previousHash = locked.headHash
+    const appended = (yield* write(locked.time)).map((entry): New & HashChain.Link => {
+      const place = { sequence: (sequence += 1), previousHash }
+      previousHash = hashOf(entry, place)
+      return { ...entry, ...place, chainHash: previousHash }
     })
+    if (appended.length === 0) return appended
+    const moved = newest === undefined ? sql`` : sql`, ${sql.literal(newest)} = ${locked.time}::timestamptz`
+    yield* sql`
+      WITH appended AS (
+        INSERT INTO ${links} (${written})
+        SELECT ${members} FROM json_to_recordset(${JSON.stringify(appended)}::json) AS r(${typed})
+      )
+      UPDATE ${head} SET sequence = ${sequence}::bigint, chain_hash = ${previousHash}${moved} WHERE id = 1`
+    return appended
+  })
 
   const segment: StoredChain<Parts, New, Shown>["segment"] = Effect.fnUntraced(function* (from, limit) {
     const rows = yield* Effect.orDie(sql<{ readonly sequence: unknown }>`

@@ -17,16 +17,16 @@ export const layer = Layer.effect(
       const at = Math.max(yield* Clock.currentTimeMillis, before.at(-1) ?? 0)
       const after = Windows.take(policy, before, at)
       if (after !== undefined) hits.set(keyOf(policy, key), after)
-      return { taken: after !== undefined, at, left: Windows.left(policy, after ?? before, at) }
+      return { taken: after !== undefined, at, remaining: Windows.remaining(policy, after ?? before, at) }
     })
 
     const take = Effect.fn("RateLimiter.take")(function* (policy: Policy, key: string) {
-      const { left, taken } = yield* attempt(policy, key)
-      return taken ? left : yield* exceeded(left, policy)
+      const { remaining, taken } = yield* attempt(policy, key)
+      return taken ? remaining : yield* exceeded(remaining, policy)
     })
 
     const look = Effect.fn("RateLimiter.look")(function* (policy: Policy, key: string) {
-      return Windows.left(policy, hitsOf(policy, key), yield* Clock.currentTimeMillis)
+      return Windows.remaining(policy, hitsOf(policy, key), yield* Clock.currentTimeMillis)
     })
 
     const gate = (policy: Policy, source: Statement.Fragment): Gate => ({
@@ -44,11 +44,11 @@ export const layer = Layer.effect(
         const taken = new Map<string, number>()
         const rows: Array<Windows.Counts & { readonly key: string }> = []
         for (const key of keys) {
-          const { at, left, taken: isTaken } = yield* attempt(policy, key)
+          const { at, remaining, taken: isTaken } = yield* attempt(policy, key)
           if (!isTaken) continue
           taken.set(key, at)
-          const used = left.map(({ remaining, window }) => window.quota - remaining)
-          const oldest = left.map(
+          const used = remaining.map(({ remaining, window }) => window.quota - remaining)
+          const oldest = remaining.map(
             ({ resetSeconds, window }) => new Date(at + Math.round((resetSeconds - window.seconds) * 1000)),
           )
           rows.push({ key: keyOf(policy, key), used, oldest, at: new Date(at) })

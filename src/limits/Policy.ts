@@ -30,25 +30,27 @@ export interface Remaining {
 export class Exceeded extends Data.TaggedError("Exceeded")<{
   readonly window: Window
   readonly retryAfter: number
-  readonly left: ReadonlyArray<Remaining>
+  readonly remaining: ReadonlyArray<Remaining>
 }> {}
 
 /** The refusal by the exhausted window that takes longest to recover; of `fallback` when it has recovered meanwhile. */
-export const exceeded = (left: ReadonlyArray<Remaining>, fallback: Policy): Exceeded => {
-  const [longest] = left
+export const exceeded = (remaining: ReadonlyArray<Remaining>, fallback: Policy): Exceeded => {
+  const [longest] = remaining
     .filter(({ remaining }) => remaining === 0)
     .sort((one, other) => other.resetSeconds - one.resetSeconds)
   return new Exceeded({
     window: longest?.window ?? fallback.windows[0],
     retryAfter: Math.max(1, Math.ceil(longest?.resetSeconds ?? 0)),
-    left,
+    remaining,
   })
 }
 
 /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
-export const headersOf = (left: ReadonlyArray<Remaining>) => ({
-  ratelimit: left
+export const headersOf = (remaining: ReadonlyArray<Remaining>) => ({
+  ratelimit: remaining
     .map(({ remaining, resetSeconds, window }) => `"${window.name}";r=${remaining};t=${Math.ceil(resetSeconds)}`)
     .join(", "),
-  "ratelimit-policy": left.map(({ window }) => `"${window.name}";q=${window.quota};w=${window.seconds}`).join(", "),
+  "ratelimit-policy": remaining
+    .map(({ window }) => `"${window.name}";q=${window.quota};w=${window.seconds}`)
+    .join(", "),
 })

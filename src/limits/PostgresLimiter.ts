@@ -58,7 +58,7 @@ export const layer = (now: string = "clock_timestamp()") =>
 
       const look = Effect.fn("RateLimiter.look")(function* (policy: Policy, key: string) {
         const [row] = yield* countsOf(statementsOf(policy).look({ key: keyOf(policy, key) }))
-        return row === undefined ? Windows.left(policy, [], 0) : Windows.leftOf(policy, row)
+        return row === undefined ? Windows.remaining(policy, [], 0) : Windows.remainingOf(policy, row)
       }, Effect.orDie)
 
       const take = Effect.fn("RateLimiter.take")(
@@ -66,7 +66,9 @@ export const layer = (now: string = "clock_timestamp()") =>
           const statement = statementsOf(policy)
           const { values } = yield* statement.enter([key])
           const [row] = yield* countsOf(retryConflicts(statement.take({ ...values, key: keyOf(policy, key) })))
-          return row === undefined ? yield* exceeded(yield* look(policy, key), policy) : Windows.leftOf(policy, row)
+          return row === undefined
+            ? yield* exceeded(yield* look(policy, key), policy)
+            : Windows.remainingOf(policy, row)
         },
         Effect.catchTag("SqlError", Effect.die),
       )

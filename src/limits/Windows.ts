@@ -11,7 +11,7 @@ const expired = (hits: ReadonlyArray<number>, at: number, window: Window) => {
   return kept === -1 ? hits.length : kept
 }
 
-const leftIn = (hits: ReadonlyArray<number>, at: number, window: Window): Remaining => {
+const remainingIn = (hits: ReadonlyArray<number>, at: number, window: Window): Remaining => {
   const gone = expired(hits, at, window)
   const next = hits[Math.max(gone, hits.length - window.quota)]
   return {
@@ -22,12 +22,12 @@ const leftIn = (hits: ReadonlyArray<number>, at: number, window: Window): Remain
 }
 
 /** What is left of each window, `hits` in milliseconds. */
-export const left = (policy: Policy, hits: ReadonlyArray<number>, at: number): ReadonlyArray<Remaining> =>
-  policy.windows.map((window) => leftIn(hits, at, window))
+export const remaining = (policy: Policy, hits: ReadonlyArray<number>, at: number): ReadonlyArray<Remaining> =>
+  policy.windows.map((window) => remainingIn(hits, at, window))
 
 /** The hits with one more, or nothing when a window is full. */
 export const take = (policy: Policy, hits: ReadonlyArray<number>, at: number): ReadonlyArray<number> | undefined =>
-  left(policy, hits, at).some(({ remaining }) => remaining === 0)
+  remaining(policy, hits, at).some(({ remaining }) => remaining === 0)
     ? undefined
     : [...hits.filter((hit) => hit > at - longest(policy) * 1000), at]
 
@@ -40,7 +40,7 @@ export const Counts = Schema.Struct({
 })
 export type Counts = typeof Counts.Type
 
-export const leftOf = (policy: Policy, { at, oldest, used }: Counts): ReadonlyArray<Remaining> =>
+export const remainingOf = (policy: Policy, { at, oldest, used }: Counts): ReadonlyArray<Remaining> =>
   policy.windows.map((window, index) => ({
     window,
     remaining: Math.max(0, window.quota - (used[index] ?? 0)),

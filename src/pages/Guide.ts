@@ -13,7 +13,7 @@ import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as CandlesPage from "./templates/Candles.ts"
 import * as CatalogPage from "./templates/Catalog.ts"
-import { actOf } from "./templates/ActList.ts"
+import { actOf, actsOf } from "./templates/ActList.ts"
 import * as HomePage from "./templates/Home.ts"
 import type { Page } from "./templates/Layout.ts"
 import * as MyPurchasesPage from "./templates/MyPurchases.ts"
@@ -56,7 +56,7 @@ const routes = HttpRouter.use((router) =>
         { altars: guide.altars, field: guide.field, newest: acts.list(12, undefined) },
         { concurrency: "unbounded" },
       )
-      return HomePage.home({ altars, field, acts: newest.acts.map(actOf), now })
+      return HomePage.home({ altars, field, acts: yield* actsOf(newest.acts), now })
     })
 
     const spirit = Effect.fnUntraced(function* (id: string) {
@@ -77,7 +77,7 @@ const routes = HttpRouter.use((router) =>
       )
       const altar = altars.altars.find((one) => one.spirit === plate.id)
       if (altar === undefined) return undefined
-      const keeping = altar.keeper === null ? undefined : actOf(yield* Effect.orDie(acts.get(altar.keeper.id)))
+      const keeping = altar.keeper === null ? undefined : yield* actOf(yield* Effect.orDie(acts.get(altar.keeper.id)))
       const dedicated = editions.flatMap((one) => {
         const item = items.get(one.elementId)
         return item === undefined ? [] : [{ ...one, item }]
@@ -149,7 +149,7 @@ const routes = HttpRouter.use((router) =>
       const now = yield* Clock.currentTimeMillis
       const asked = Pages.urlOf(request).searchParams.get("wallet")?.slice(0, 100).trim()
       const wallet = asked !== undefined && /^0x[0-9a-fA-F]{40}$/u.test(asked) ? asked : undefined
-      const paid = wallet === undefined ? undefined : (yield* acts.paidBy({ wallet }, mostOfOne)).map(actOf)
+      const paid = wallet === undefined ? undefined : yield* actsOf(yield* acts.paidBy({ wallet }, mostOfOne))
       return MyPurchasesPage.myPurchases({ asked: asked === "" ? undefined : asked, acts: paid, most: mostOfOne, now })
     })
 

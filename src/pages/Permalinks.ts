@@ -1,16 +1,19 @@
 /** Permalinks answer a browser with a page and a program with the record, under one address for ever. */
 import { Effect, Schema } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { ActNotFound } from "../../schema/payments/Act.ts"
+import { type ActAnswer, ActNotFound } from "../../schema/payments/Act.ts"
 import { Receipt } from "../../schema/payments/Payment.ts"
 import { NotAcceptable } from "../../schema/Errors.ts"
-import { WitnessNotFound } from "../../schema/altar/Witness.ts"
+import { ListedStone, type WitnessAnswer, WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { Acts } from "../altar/Acts.ts"
+import { encoderOf } from "../altar/Answers.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { preferred } from "../platform/http/Accept.ts"
 import { fresh, refuse } from "../platform/http/Responses.ts"
+import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
+import { rowReader } from "../platform/Rows.ts"
 import * as ActPage from "./templates/Act.ts"
 import { actOf } from "./templates/ActList.ts"
 import type { Page } from "./templates/Layout.ts"
@@ -24,7 +27,8 @@ const kinds = ["text/html", "application/json"] as const
 
 type Kind = (typeof kinds)[number]
 
-const receiptOf = Schema.decodeUnknownSync(Schema.fromJsonString(Receipt))
+const receiptOf = rowReader("acts", Schema.fromJsonString(Receipt))
+const encodeStone = encoderOf(ListedStone)
 
 type Missing = ActNotFound | WitnessNotFound
 
@@ -40,7 +44,7 @@ interface Nothing {
 /** A record in both of its forms; the page is made only for those who want it. */
 interface Found {
   readonly json: string
-  readonly page: () => Page
+  readonly page: Effect.Effect<Page>
 }
 
 export const layer = HttpRouter.use((router) =>
@@ -51,18 +55,22 @@ export const layer = HttpRouter.use((router) =>
 
     const act: Find = (id) =>
       Effect.map(acts.get(id), (text): Found => ({
-        json: `{"ok":true,"act":${text}}`,
-        page: () => ActPage.act(actOf(text)),
+        json: jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(text) }),
+        page: Effect.map(actOf(text), ActPage.act),
       }))
 
     const stone: Find = (id) =>
-      Effect.map(stones.get(id), ({ receipt, stone: one }): Found => ({
-        json: `{"ok":true,"stone":${JSON.stringify(one)},"receipt":${receipt}}`,
-        page: () => StonePage.stone({ stone: one, receipt: receiptOf(receipt) }),
-      }))
+      Effect.flatMap(stones.get(id), ({ receipt, stone: one }) =>
+        Effect.map(encodeStone(one), (json): Found => ({
+          json: jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),
+          page: Effect.map(receiptOf(receipt), (read) => StonePage.stone({ stone: one, receipt: read })),
+        })),
+      )
 
     const respond = (request: Request, kind: Kind, found: Found) =>
-      kind === "application/json" ? fresh(request, found.json) : Pages.page(publicUrl, request, found.page())
+      kind === "application/json"
+        ? Effect.succeed(fresh(request, found.json))
+        : Effect.map(found.page, (page) => Pages.page(publicUrl, request, page))
 
     const answer = (request: Request, id: string, find: Find, nothing: Nothing) => {
       const kind = preferred(request.headers["accept"], kinds)
@@ -73,7 +81,7 @@ export const layer = HttpRouter.use((router) =>
       }
       if (!Pages.isUuid(id)) return Effect.succeed(missing())
       const found = find(id).pipe(
-        Effect.map((one) => respond(request, kind, one)),
+        Effect.flatMap((one) => respond(request, kind, one)),
         Effect.catchIf(isMissing, () => Effect.succeed(missing())),
       )
       return kind === "text/html" ? Pages.guarded(publicUrl, found) : Effect.orDie(found)

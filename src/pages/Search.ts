@@ -4,7 +4,7 @@ import { Acts } from "../altar/Acts.ts"
 import type { ChainBroken, Head } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
-import { actOf, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
+import { actOf, actsOf, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
 import type { Found } from "./templates/Witness.ts"
 import { isUuid } from "./Pages.ts"
 
@@ -35,7 +35,8 @@ export class Search extends Context.Service<
 
       const byId = (asked: string) =>
         acts.get(asked).pipe(
-          Effect.map((text): Answer => ({ _tag: "Page", path: pathOf(actOf(text)) })),
+          Effect.flatMap(actOf),
+          Effect.map((act): Answer => ({ _tag: "Page", path: pathOf(act) })),
           Effect.orElseSucceed(() => nothing(asked, "All settled acts were searched for this id.")),
         )
 
@@ -56,7 +57,7 @@ export class Search extends Context.Service<
         const what = wallet ? "wallet" : "transaction"
         const more = found.length === most ? ` The newest ${most} are listed.` : ""
         const scope = `All settled acts were searched for this ${what}.${more}`
-        return { _tag: "Found", found: { asked, scope, hits: found.map(actOf).map(hitOf) } } satisfies Answer
+        return { _tag: "Found", found: { asked, scope, hits: (yield* actsOf(found)).map(hitOf) } } satisfies Answer
       })
 
       const byHash = Effect.fnUntraced(function* (asked: string) {

@@ -42,8 +42,8 @@ export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
 const reasonOf = ({ reason }: SqlError.SqlError) => {
   const code =
     typeof reason.cause === "object" && reason.cause !== null && "code" in reason.cause ? reason.cause.code : undefined
-  const said = (reason.message ?? reason._tag).replace(/^PgConnection: /u, "")
-  return typeof code === "string" ? `${said} (${code})` : said
+  const message = (reason.message ?? reason._tag).replace(/^PgConnection: /u, "")
+  return typeof code === "string" ? `${message} (${code})` : message
 }
 
 /** Where a database is, without user, password and options; a path that is no mere name may be half a password. */
@@ -56,10 +56,10 @@ export const reached = Effect.fn("Sql.reached")(function* (url: Redacted.Redacte
   // What is no such URL never answers; the pool says what is wrong with it.
   if (address === null || !/^postgres(?:ql)?:$/u.test(address.protocol)) return
   const place = placeOf(address)
-  const said = yield* Ref.make("")
-  const say = (error: SqlError.SqlError) => {
+  const reported = yield* Ref.make("")
+  const report = (error: SqlError.SqlError) => {
     const why = reasonOf(error)
-    return Effect.flatMap(Ref.getAndSet(said, why), (before) =>
+    return Effect.flatMap(Ref.getAndSet(reported, why), (before) =>
       before === why
         ? Effect.void
         : Effect.logError(
@@ -69,10 +69,10 @@ export const reached = Effect.fn("Sql.reached")(function* (url: Redacted.Redacte
   }
   yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`).pipe(
     Effect.provide(layer(url, 1)),
-    Effect.tapError(say),
+    Effect.tapError(report),
     Effect.retry(Schedule.spaced("1 second")),
   )
-  if ((yield* Ref.get(said)) !== "") yield* Effect.logInfo(`The database at ${place} answers.`)
+  if ((yield* Ref.get(reported)) !== "") yield* Effect.logInfo(`The database at ${place} answers.`)
 })
 
 /** Brings the schema up to date; forward only, safe when several servers start at once. */

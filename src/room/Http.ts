@@ -24,8 +24,8 @@ type RateLimitHeaders = ReturnType<typeof headersOf>
 const respond = <A, B>(admitted: Answer<A>, write: (value: A, headers: RateLimitHeaders) => B) =>
   Effect.match(admitted, {
     onFailure: (refusal: Exceeded) => tooMany(refusal),
-    onSuccess: ({ left, outcome }: Admitted<A>): B | HttpServerResponse.HttpServerResponse => {
-      const headers = headersOf(left)
+    onSuccess: ({ remaining, outcome }: Admitted<A>): B | HttpServerResponse.HttpServerResponse => {
+      const headers = headersOf(remaining)
       return Result.match(outcome, {
         onFailure: (refusal) => refuseRoom(refusal, headers),
         onSuccess: (value) => write(value, headers),

@@ -47,10 +47,10 @@ const keysOf = ({ clientId, mode, sender, senderKind, text }: MessageBody) =>
 const postsOf = rowsOf("rooms", PostStatement.PostRow)
 const bodiesOf = rowsOf("room_messages", Schema.Struct({ body: Schema.String }))
 
-const leftOfRoom = (row: PostStatement.PostRow): ReadonlyArray<Remaining> =>
+const remainingOfRoom = (row: PostStatement.PostRow): ReadonlyArray<Remaining> =>
   row.id === null || !row.proved
     ? []
-    : Windows.leftOf(newMessages, { used: row.roomUsed, oldest: row.roomOldest, at: row.roomAt })
+    : Windows.remainingOf(newMessages, { used: row.roomUsed, oldest: row.roomOldest, at: row.roomAt })
 
 export const make = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -96,8 +96,10 @@ export const make = Effect.fnUntraced(function* (
 
   /** The room or the address is full; nothing was taken from either, and the longer wait is the true one. */
   const refusal = (row: PostStatement.PostRow, address: string) =>
-    Effect.map(limiter.look(sends, address), (left) =>
-      row.verdict === "full" ? exceeded([...left, ...leftOfRoom(row)], newMessages) : exceeded(left, sends),
+    Effect.map(limiter.look(sends, address), (remaining) =>
+      row.verdict === "full"
+        ? exceeded([...remaining, ...remainingOfRoom(row)], newMessages)
+        : exceeded(remaining, sends),
     )
 
   return Effect.fn("RoomStore.send")(
@@ -109,15 +111,15 @@ export const make = Effect.fnUntraced(function* (
       const row = yield* ask({ id, message, caller })
       const { at, oldest, used } = row
       if (used === null || oldest === null || at === null) return yield* yield* refusal(row, caller.address)
-      const left = [...Windows.leftOf(sends, { used, oldest, at }), ...leftOfRoom(row)]
+      const remaining = [...Windows.remainingOf(sends, { used, oldest, at }), ...remainingOfRoom(row)]
       const room = opened(row)
-      if (Result.isFailure(room)) return { left, outcome: Result.fail(room.failure) }
-      if (row.verdict === "conflict") return { left, outcome: Result.fail(new RoomConflict({})) }
+      if (Result.isFailure(room)) return { remaining, outcome: Result.fail(room.failure) }
+      if (row.verdict === "conflict") return { remaining, outcome: Result.fail(new RoomConflict({})) }
       const text = row.body ?? (yield* originalOf(id, row.original))
       // Its room was deleted in between.
-      if (text === undefined) return { left, outcome: Result.fail(new RoomNotFound({})) }
+      if (text === undefined) return { remaining, outcome: Result.fail(new RoomNotFound({})) }
       return {
-        left,
+        remaining,
         outcome: Result.succeed({ room: room.success, message: text, duplicate: row.verdict === "replay" }),
       }
     },

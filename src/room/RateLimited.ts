@@ -4,7 +4,7 @@ import { refuseRoom } from "./Refusals.ts"
 import { type Exceeded, headersOf } from "../limits/Policy.ts"
 
 /** 429, naming the limit. */
-export const tooMany = ({ left, retryAfter, window }: Exceeded) =>
+export const tooMany = ({ remaining, retryAfter, window }: Exceeded) =>
   refuseRoom(
     new RoomRateLimited({
       error: {
@@ -13,5 +13,5 @@ export const tooMany = ({ left, retryAfter, window }: Exceeded) =>
       },
       retryAfter,
     }),
-    { "retry-after": String(retryAfter), ...headersOf(left) },
+    { "retry-after": String(retryAfter), ...headersOf(remaining) },
   )

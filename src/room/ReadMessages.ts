@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* (
         truncated: after > 0 && after < room.latestSequence - retained,
         serverTime: row.at.toISOString(),
       }))
-      return { left: Windows.leftOf(reads, row), outcome }
+      return { remaining: Windows.remainingOf(reads, row), outcome }
     },
     Effect.catchTag("SqlError", Effect.die),
   )

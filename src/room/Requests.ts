@@ -24,12 +24,12 @@ const explain = (error: HttpApiError.HttpApiSchemaError) => {
 }
 
 /** An endpoint without a query takes none: a token in a URL must not seem to work. */
-const isStray = (request: HttpServerRequest.HttpServerRequest, endpoint: HttpApiEndpoint.Top) =>
+const hasUndeclaredQuery = (request: HttpServerRequest.HttpServerRequest, endpoint: HttpApiEndpoint.Top) =>
   endpoint.query === undefined && (request.url.split("?")[1] ?? "") !== ""
 
 const requests = Layer.succeed(RoomRequests, (httpEffect, { endpoint }) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    isStray(request, endpoint)
+    hasUndeclaredQuery(request, endpoint)
       ? Effect.succeed(refuseRoom(RoomBadRequest.because("This path takes no query parameters.")))
       : httpEffect.pipe(
           Effect.catch((error) => (HttpApiError.HttpApiSchemaError.is(error) ? explain(error) : Effect.fail(error))),

@@ -61,7 +61,7 @@ export class RoomStore extends Context.Service<
               roomsOf,
             )
             if (found === undefined) return yield* exceeded(yield* limiter.look(policy, address), policy)
-            return { row: found, left: Windows.leftOf(policy, found) }
+            return { row: found, remaining: Windows.remainingOf(policy, found) }
           },
           Effect.catchTag("SqlError", Effect.die),
         )
@@ -102,17 +102,17 @@ export class RoomStore extends Context.Service<
 
       const create = Effect.fn("RoomStore.create")(function* (name: string, address: string) {
         const token = Invites.draw()
-        const { left, row } = yield* insert(address, { id: randomUUID(), name, digest: Invites.digestOf(token) })
-        return { left, outcome: Result.succeed({ room: roomOf(row), token }) }
+        const { remaining, row } = yield* insert(address, { id: randomUUID(), name, digest: Invites.digestOf(token) })
+        return { remaining, outcome: Result.succeed({ room: roomOf(row), token }) }
       })
 
       const remove = Effect.fn("RoomStore.remove")(function* (id: string, caller: Caller) {
-        const { left, row } = yield* erase(caller.address, { id, proof: invites.proofOf(caller.token) })
+        const { remaining, row } = yield* erase(caller.address, { id, proof: invites.proofOf(caller.token) })
         // Found and opened but not deleted: another request was first.
         const outcome = Result.flatMap(opened(row), (): Result.Result<void, Refusal> =>
           row.gone ? Result.void : Result.fail(new RoomNotFound({})),
         )
-        return { left, outcome }
+        return { remaining, outcome }
       })
 
       const read = yield* ReadMessages.make(sql, limiter, invites)

@@ -16,7 +16,7 @@ export type Refusal = RoomNotFound | RoomUnauthorized | RoomExpired | RoomConfli
 /** What came of a request that the limits let in, and what is left of them. */
 export interface Admitted<A> {
   readonly outcome: Result.Result<A, Refusal>
-  readonly left: ReadonlyArray<Remaining>
+  readonly remaining: ReadonlyArray<Remaining>
 }
 
 export type Answer<A> = Effect.Effect<Admitted<A>, Exceeded>

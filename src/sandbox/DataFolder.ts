@@ -76,15 +76,17 @@ const sweep = Effect.fn("DataFolder.sweep")(function* (dataDir: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const names = (yield* fs.readDirectory(dataDir)).filter((name) => name.startsWith("fresh-"))
-  yield* Effect.forEach(names, (name) =>
-    Effect.gen(function* () {
-      const folder = path.join(dataDir, name)
+  const remove = Effect.fnUntraced(
+    function* (folder: string) {
       // One that is not signed yet is perhaps about to be locked.
       yield* fs.access(yield* ownerFile(folder))
       yield* lock(folder)
       yield* fs.remove(folder, { recursive: true, force: true })
-    }).pipe(Effect.scoped, Effect.ignore),
+    },
+    Effect.scoped,
+    (removing) => Effect.ignore(removing),
   )
+  yield* Effect.forEach(names, (name) => remove(path.join(dataDir, name)))
 })
 
 /** A new, empty folder that goes with its sandbox. */

@@ -94,6 +94,26 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
     }),
   )
 
+  it.effect("one that cannot be read is left out of every list, and holds up none of its neighbours", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const sql = yield* SqlClient.SqlClient
+      const listed = (path: string) => Effect.map(ask(`${url}${path}`), ({ text }) => JSON.parse(text))
+      const { acts: before, next } = yield* listed("/api/acts?limit=3")
+      const { id } = before[1]
+      const [row] = yield* sql`SELECT receipt FROM acts WHERE id = ${id}::uuid`
+      yield* sql`UPDATE acts SET receipt = '{}' WHERE id = ${id}::uuid`
+      assert.deepStrictEqual(yield* listed("/api/acts?limit=3"), { ok: true, acts: [before[0], before[2]], next })
+      const home = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })
+      assert.deepStrictEqual(
+        [home.status, home.text.includes(before[0].id), home.text.includes(id)],
+        [200, true, false],
+      )
+      assert.strictEqual((yield* ask(`${url}/api/acts/${id}`)).status, 500)
+      yield* sql`UPDATE acts SET receipt = ${row?.["receipt"]} WHERE id = ${id}::uuid`
+    }),
+  )
+
   it.effect("a prayer for another day, a shared body and URL name, and an unknown item are refused", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -114,8 +114,8 @@ const limits = Effect.gen(function* () {
   const address = randomUUID()
   yield* Effect.flip(rooms.send(id, message, { ...caller, address }))
   const other = yield* newRoom()
-  const { left } = yield* rooms.send(other.id, message, { ...other.caller, address })
-  assert.strictEqual(left[0]?.remaining, 19)
+  const { remaining } = yield* rooms.send(other.id, message, { ...other.caller, address })
+  assert.strictEqual(remaining[0]?.remaining, 19)
 })
 
 const world = (limiter: typeof MemoryLimiter.layer | ReturnType<typeof PostgresLimiter.layer>) =>

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { CandleList } from "../../../schema/altar/Candle.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { rowsOf, Whole } from "../../platform/Rows.ts"
+import { readable, rowReader, Whole } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { litCandleOf, LitRow } from "./CandleRow.ts"
 import { rungList } from "./Rungs.ts"
@@ -21,7 +21,8 @@ const WallRow = Schema.Union([Schema.Struct({ id: Schema.Null }), LitRow]).mapMe
   Tuple.map(Schema.fieldsAssign({ lit: Whole })),
 )
 
-const wallOf = rowsOf("candles", WallRow)
+const readCandle = rowReader("candles", WallRow)
+const readPlace = rowReader("candles", Schema.Struct({ id: Schema.NullOr(Schema.String), lit: Whole }))
 
 export class CandleWall extends Context.Service<
   CandleWall,
@@ -36,7 +37,7 @@ export class CandleWall extends Context.Service<
 
       const list = Effect.fn("CandleWall.list")(function* ({ before, limit, spirit }: WallQuery) {
         const now = timestampOf(yield* Clock.currentTimeMillis)
-        const rows = yield* wallOf(sql`
+        const rows = yield* sql`
           WITH lit AS (
             SELECT * FROM candles WHERE parent_id IS NULL AND lit_until > ${now}::timestamptz
               AND (${spirit ?? null}::text IS NULL OR spirit = ${spirit ?? null}::text)
@@ -53,17 +54,20 @@ export class CandleWall extends Context.Service<
               ORDER BY lit_at DESC, id DESC LIMIT 10) l) AS lights
           FROM (SELECT count(*) AS lit FROM lit) n
           LEFT JOIN page c ON true LEFT JOIN candle_unseals u ON u.candle_id = c.id
-          ORDER BY c.lit_at DESC, c.id DESC`)
+          ORDER BY c.lit_at DESC, c.id DESC`
         const [first] = rows
+        const last = rows[limit - 1]
         if (first === undefined) return yield* Effect.die("a count of candles has no row")
-        const candles = rows.flatMap((row) => (row.id === null ? [] : [litCandleOf(publicUrl, row)]))
+        const candles = (yield* readable(rows, readCandle)).flatMap((row) =>
+          row.id === null ? [] : [litCandleOf(publicUrl, row)],
+        )
         return {
           ok: true as const,
           candles,
-          lit: first.lit,
+          lit: (yield* readPlace(first)).lit,
           rungs: rungList,
           rails: terms._tag === "Ready" ? terms.rails : [],
-          next: candles.length === limit ? (candles.at(-1)?.id ?? null) : null,
+          next: last === undefined ? null : (yield* readPlace(last)).id,
         }
       }, Effect.orDie)
 

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.ts"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import * as Ledger from "../../payments/ledger/Queries.ts"
-import { Moment, rowsOf, Whole } from "../../platform/Rows.ts"
+import { Moment, readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { prefix } from "../Artwork.ts"
@@ -47,10 +47,16 @@ const FieldRow = Schema.Union([
   ),
 )
 
-const keepersOf = rowsOf("keepers", Keepers.KeeperRow)
-const keptOf = rowsOf("keepers", Keepers.KeeperRow.mapMembers(Tuple.map(Schema.fieldsAssign({ spirit: SpiritId }))))
-const prayersOf = rowsOf("prayers", Prayers.PrayerRow)
-const altarsOf = rowsOf("altars", AltarRow)
+const readKept = rowReader(
+  "keepers",
+  Keepers.KeeperRow.mapMembers(Tuple.map(Schema.fieldsAssign({ spirit: SpiritId }))),
+)
+const readKeeper = rowReader("keepers", Keepers.KeeperRow)
+const readPrayer = rowReader("prayers", Prayers.PrayerRow)
+const readAltar = rowReader("altars", AltarRow)
+/** A row of the altars, by the owners of its columns. */
+const readRow = (row: unknown) =>
+  Effect.all({ altar: readAltar(row), keeper: readKeeper(row), prayer: readPrayer(row) })
 const fieldOf = rowsOf("payment_totals", FieldRow)
 
 const ids = pages.map((page) => page.id)
@@ -58,6 +64,7 @@ const ids = pages.map((page) => page.id)
 export class FieldGuide extends Context.Service<
   FieldGuide,
   {
+    /** The spirits, and below their altars: one whose row cannot be read is logged and left out. */
     readonly spirits: Effect.Effect<typeof SpiritList.Type>
     readonly altars: Effect.Effect<typeof AltarList.Type>
     readonly field: Effect.Effect<typeof Field.Type>
@@ -77,15 +84,17 @@ export class FieldGuide extends Context.Service<
       const spirit = sql.literal("s.spirit")
 
       const spirits = Effect.gen(function* () {
-        const rows = yield* keptOf(sql`SELECT k.spirit, ${keepers.columns} FROM ${keepers.keepers}`)
-        const found = new Map(rows.map((row) => [row.spirit, Keepers.keeperOf(publicUrl, row)]))
+        const rows = yield* sql`
+          SELECT s.spirit, ${keepers.columns}
+          FROM unnest(${ids}::text[]) AS s(spirit) LEFT JOIN ${keepers.keepers} ON k.spirit = s.spirit`
+        const found = new Map((yield* readable(rows, readKept)).map((row) => [row.spirit, row]))
         return {
           ok: true as const,
-          spirits: pages.map(({ lines: _, ...page }) => ({
-            ...page,
-            image: `${prefix}/spirits/${page.id}.svg`,
-            keeper: found.get(page.id) ?? null,
-          })),
+          spirits: pages.flatMap(({ lines: _, ...page }) => {
+            const row = found.get(page.id)
+            if (row === undefined) return []
+            return [{ ...page, image: `${prefix}/spirits/${page.id}.svg`, keeper: Keepers.keeperOf(publicUrl, row) }]
+          }),
         }
       }).pipe(Effect.orDie, Effect.withSpan("FieldGuide.spirits"))
 
@@ -101,34 +110,28 @@ export class FieldGuide extends Context.Service<
           FROM unnest(${ids}::text[]) AS s(spirit)
           LEFT JOIN ${keepers.keepers} ON k.spirit = s.spirit
           LEFT JOIN ${prayers.of(day)} ON p.spirit = s.spirit`
-        const [read, kept, prayed] = yield* Effect.all([
-          altarsOf(Effect.succeed(rows)),
-          keepersOf(Effect.succeed(rows)),
-          prayersOf(Effect.succeed(rows)),
-        ])
-        const found = new Map(
-          read.map((row, index) => [row.spirit, { ...row, keeper: kept[index], prayer: prayed[index] }]),
-        )
-        const altars = yield* Effect.forEach(pages, ({ altarLine, id, name }) => {
+        const found = new Map((yield* readable(rows, readRow)).map((row) => [row.altar.spirit, row]))
+        const altars = pages.flatMap(({ altarLine, id, name }) => {
           const row = found.get(id)
-          if (row === undefined || row.keeper === undefined || row.prayer === undefined) {
-            return Effect.die(`the altar of ${id} was not read`)
-          }
+          if (row === undefined) return []
+          const { altar } = row
           const prayer = Prayers.prayerOf(publicUrl, row.prayer)
-          return Effect.succeed({
-            spirit: id,
-            name,
-            altarLine,
-            keeper: Keepers.keeperOf(publicUrl, row.keeper),
-            today: {
-              day,
-              state: prayer !== null ? ("taken" as const) : row.held ? ("held" as const) : ("free" as const),
-              prayer,
+          return [
+            {
+              spirit: id,
+              name,
+              altarLine,
+              keeper: Keepers.keeperOf(publicUrl, row.keeper),
+              today: {
+                day,
+                state: prayer !== null ? ("taken" as const) : altar.held ? ("held" as const) : ("free" as const),
+                prayer,
+              },
+              litCandles: altar.lit,
+              candles: (altar.candles ?? []).map((candle) => litCandleOf(publicUrl, candle)),
+              dedicated: altar.dedicated,
             },
-            litCandles: row.lit,
-            candles: (row.candles ?? []).map((candle) => litCandleOf(publicUrl, candle)),
-            dedicated: row.dedicated,
-          })
+          ]
         })
         return { ok: true as const, day, altars }
       }).pipe(Effect.orDie, Effect.withSpan("FieldGuide.altars"))

@@ -28,11 +28,10 @@ export class Prayers extends Context.Service<Prayers, { readonly act: ActOf<type
       const publicUrl = yield* PublicUrl
 
       const act = paidAct(offerPrayer, {
-        refuse: (input, { day }) =>
-          Effect.gen(function* () {
-            if (input.intentionCommitment === zeroCommitment) return yield* new CommitmentRefused({})
-            if (input.day !== undefined && input.day !== day) return yield* new PrayerDayNotToday({})
-          }),
+        refuse: Effect.fn("Prayers.refuse")(function* (input, { day }) {
+          if (input.intentionCommitment === zeroCommitment) return yield* new CommitmentRefused({})
+          if (input.day !== undefined && input.day !== day) return yield* new PrayerDayNotToday({})
+        }),
         claims: ({ familiarId }, { day }) => ({ slots: [slotOf(familiarId, day)] }),
         conflict: (conflict) =>
           conflict._tag === "Slot" && conflict.settled ? new PrayerAlreadyRecorded({}) : new PrayerSlotTaken({}),

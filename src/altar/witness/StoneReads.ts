@@ -19,7 +19,7 @@ const listOf = rowsOf("witness_stones", ListRow)
 const stonesOf = rowsOf("witness_stones", StoneRow)
 const paidStonesOf = rowsOf(
   "witness_stones",
-  Schema.Struct({ ...StoneRow.fields, receipt: Schema.String, ...Ledger.standingColumns }),
+  Schema.Struct({ ...StoneRow.fields, receipt: Schema.String, ...Ledger.paymentStateColumns }),
 )
 
 export const make = (sql: SqlClient.SqlClient, chain: WitnessChain["Service"], publicUrl: string) => {
@@ -75,7 +75,7 @@ export const make = (sql: SqlClient.SqlClient, chain: WitnessChain["Service"], p
   const get = Effect.fn("WitnessStones.get")(function* (id: string) {
     const [row] = yield* Effect.orDie(
       paidStonesOf(sql`
-        SELECT ${columns}, a.receipt, ${ledger.standing}
+        SELECT ${columns}, a.receipt, ${ledger.paymentState}
         FROM ${stones} JOIN ${ledger.settledActs} ON a.id = s.id WHERE s.id = ${id}::uuid`),
     )
     if (row === undefined) return yield* new WitnessNotFound({})

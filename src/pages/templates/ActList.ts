@@ -2,16 +2,18 @@
 import { Schema } from "effect"
 import { Act } from "../../../schema/payments/Act.ts"
 import { type Html, html } from "../../platform/Html.ts"
+import { readable, rowReader } from "../../platform/Rows.ts"
 import { pebble } from "./Pebble.ts"
 import { illustration, nameOf, plateOf } from "./Plates.ts"
 import { agoWords, isolated } from "./Words.ts"
 
 export type SettledAct = typeof Act.Type
 
-const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Act))
+/** An act out of the JSON text that the acts service hands out. */
+export const actOf = rowReader("acts", Schema.fromJsonString(Act))
 
-/** An act out of the JSON text that the acts service hands out; throws where it is none. */
-export const actOf = (text: string): SettledAct => decode(text)
+/** The same for a list: what cannot be read is logged and left out. */
+export const actsOf = (texts: ReadonlyArray<string>) => readable(texts, actOf)
 
 /** A text or number of a record, as text; empty when it has none. */
 export const recordText = (act: SettledAct, name: string): string => {

@@ -4,8 +4,8 @@ import type { SqlClient, Statement } from "effect/sql"
 import { Finality } from "../../../schema/payments/Payment.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 
-/** How the payment of a settled act stands now: `columnsOf(...).standing`. */
-export const standingColumns = {
+/** How the payment of a settled act stands now, as `paymentState` selects it. */
+export const paymentStateColumns = {
   rail: Schema.Literals(["x402", "card"]),
   finality: Finality,
   currentTransaction: Schema.NullOr(Schema.String),
@@ -16,7 +16,7 @@ const stateOf = rowsOf("payment_attempts", Schema.Struct({ state: Schema.Literal
 export const make = (sql: SqlClient.SqlClient) => ({
   /** Settled acts as `a`, with their payments as `p`; `actColumns` are of both. */
   settledActs: sql.literal("acts a JOIN payment_attempts p ON p.id = a.id"),
-  standing: sql.literal("p.rail, p.finality, p.current_transaction"),
+  paymentState: sql.literal("p.rail, p.finality, p.current_transaction"),
   /** Where the payer of a settled act is this wallet, however it is spelled. */
   paidBy: (wallet: string) => sql`p.state = 'settled' AND lower(p.payer) = ${wallet.toLowerCase()}::text`,
   /** Where this transaction settled an act, or holds its transfer now. */
