@@ -1,7 +1,7 @@
 /** What a page, a command and the library share of a purchase: what is signed, and what an answer means. */
 import { assert, describe, it } from "@effect/vitest"
-import { paymentHeaderOf, typedDataOf } from "../../src/buyer/core/Authorization.ts"
-import { type Challenge, readChallenge, toBase64 } from "../../src/buyer/core/Challenge.ts"
+import { paymentHeaderOf, toBase64, typedDataOf } from "../../src/buyer/core/Authorization.ts"
+import { type Challenge, readChallenge } from "../../src/buyer/core/Challenge.ts"
 import { type Expectation, mismatchOf } from "../../src/buyer/core/Expectation.ts"
 import { nextStep, readOutcome } from "../../src/buyer/core/Outcome.ts"
 import { type Exchange, reconcile, send } from "../../src/buyer/core/Request.ts"
@@ -12,7 +12,7 @@ const payTo = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 
 const challenge: Challenge = {
   x402Version: 2,
-  resource: { url },
+  resource: { url, description: "A stone", mimeType: "application/json" },
   accepts: [
     {
       scheme: "exact",
@@ -52,7 +52,7 @@ describe("what is signed", () => {
       ["asset", asking({ asset: payTo })],
       ["payee", asking({ payTo: asset })],
       ["lifetime", asking({ maxTimeoutSeconds: 86_401 })],
-      ["resource", { ...challenge, resource: { url: `${url}?day=1` } }],
+      ["resource", { ...challenge, resource: { ...challenge.resource, url: `${url}?day=1` } }],
     ] as const
     for (const [kind, lie] of wrong) assert.strictEqual(mismatchOf(lie, expectation)?.kind, kind)
   })

@@ -1,5 +1,5 @@
 /** The EIP-3009 authorization of an offer as typed data, and the header that carries it once it is signed. */
-import { type Challenge, toBase64 } from "./Challenge.ts"
+import type { Challenge } from "./Challenge.ts"
 import { randomHex } from "./Digest.ts"
 
 const types = {
@@ -14,6 +14,9 @@ const types = {
 } as const
 
 const hex = (text: string): `0x${string}` => `0x${text.replace(/^0x/u, "").toLowerCase()}`
+
+export const toBase64 = (text: string): string =>
+  btoa([...new TextEncoder().encode(text)].map((byte) => String.fromCharCode(byte)).join(""))
 
 /** EIP-712 typed data for one transfer of exactly the amount of the offer, with a nonce of its own. */
 export const typedDataOf = ({ accepts: [offer] }: Challenge, from: string) => ({

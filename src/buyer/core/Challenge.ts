@@ -14,53 +14,45 @@ export interface Offer {
 
 export interface Challenge {
   readonly x402Version: 2
-  readonly resource: { readonly url: string; readonly description?: string; readonly mimeType?: string }
+  readonly resource: { readonly url: string; readonly description: string; readonly mimeType: string }
   readonly accepts: readonly [Offer]
 }
 
 const fromBase64 = (text: string) => new TextDecoder().decode(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)))
 
-export const toBase64 = (text: string): string =>
-  btoa([...new TextEncoder().encode(text)].map((byte) => String.fromCharCode(byte)).join(""))
-
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-const isText = (value: unknown): value is string => typeof value === "string"
+const areTexts = <Name extends string>(members: Readonly<Record<string, unknown>>): members is Record<Name, string> =>
+  Object.values(members).every((member) => typeof member === "string")
+
+/** A copy of these members, when all of them are texts. */
+const textsOf = <Name extends string>(value: unknown, ...names: ReadonlyArray<Name>) => {
+  const copy = Object.fromEntries(names.map((name) => [name, isObject(value) && value[name]]))
+  return areTexts<Name>(copy) ? copy : undefined
+}
 
 /** A copy of what the contract knows of an offer: whatever else it names reaches neither signer nor payment. */
 const offerOf = (value: unknown): Offer | undefined => {
-  if (!isObject(value) || !isObject(value["extra"])) return undefined
-  const { amount, asset, maxTimeoutSeconds, network, payTo, scheme } = value
-  const { name, paymentFlow, version } = value["extra"]
-  return isText(scheme) &&
-    isText(network) &&
-    isText(asset) &&
-    isText(payTo) &&
-    isText(amount) &&
-    /^(?:0|[1-9]\d{0,77})$/u.test(amount) &&
+  const texts = textsOf(value, "scheme", "network", "amount", "asset", "payTo")
+  if (texts === undefined || !isObject(value)) return undefined
+  const { extra, maxTimeoutSeconds } = value
+  const domain = textsOf(extra, "name", "version", "paymentFlow")
+  return /^(?:0|[1-9]\d{0,77})$/u.test(texts.amount) &&
     typeof maxTimeoutSeconds === "number" &&
     Number.isInteger(maxTimeoutSeconds) &&
-    isText(name) &&
-    isText(version) &&
-    paymentFlow === "upfront"
-    ? { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra: { name, version, paymentFlow } }
+    domain?.paymentFlow === "upfront"
+    ? { ...texts, maxTimeoutSeconds, extra: { ...domain, paymentFlow: "upfront" } }
     : undefined
 }
 
 /** A copy of what the contract knows of a challenge; undefined when it is none we understand. */
 export const challengeOf = (value: unknown): Challenge | undefined => {
-  if (!isObject(value) || value["x402Version"] !== 2 || !isObject(value["resource"])) return undefined
-  const { accepts } = value
-  const { description, mimeType, url } = value["resource"]
+  if (!isObject(value)) return undefined
+  const { accepts, resource: named, x402Version } = value
+  const resource = textsOf(named, "url", "description", "mimeType")
   const offer = Array.isArray(accepts) && accepts.length === 1 ? offerOf(accepts[0]) : undefined
-  if (offer === undefined || !isText(url)) return undefined
-  const resource = {
-    url,
-    ...(isText(description) ? { description } : {}),
-    ...(isText(mimeType) ? { mimeType } : {}),
-  }
-  return { x402Version: 2, resource, accepts: [offer] }
+  return x402Version === 2 && resource && offer ? { x402Version, resource, accepts: [offer] } : undefined
 }
 
 /** Of the `PAYMENT-REQUIRED` header; undefined when it is none we understand. */
