@@ -94,7 +94,7 @@ layer(world(), { excludeTestServices: true })("buy_kit", (it) => {
     }),
   )
 
-  it.effect("leaves open what only the buyer knows", () =>
+  it.effect("leaves the values open that only the buyer knows", () =>
     Effect.gen(function* () {
       const connected = yield* open
       const kit = yield* kitOf(connected, { action: "offerPrayer", spirit: "static-fox" })

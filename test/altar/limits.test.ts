@@ -30,7 +30,7 @@ layer(world(), { excludeTestServices: true })("a free POST route", (it) => {
     }),
   )
 
-  it.effect("and a paid route is not limited", () =>
+  it.effect("has a limit where a paid route has none", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const answers = yield* Effect.forEach(

@@ -84,7 +84,7 @@ const alike = (one: Drawn, other: Drawn) => {
 }
 
 browser("the artwork", (it) => {
-  it.effect("is complete, visible, and told apart at a glance", () =>
+  it.effect("is complete, visible, and unlike every other one at a glance", () =>
     Effect.gen(function* () {
       for (const [kind, count] of Object.entries(kinds)) {
         assert.strictEqual(drawings.filter((path) => path.startsWith(`${prefix}/${kind}/`)).length, count, kind)

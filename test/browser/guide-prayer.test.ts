@@ -544,7 +544,7 @@ guide("a prayer", (it) => {
     }),
   )
 
-  it.effect("that came second is told so, and nothing is signed", () =>
+  it.effect("that came second is refused, and nothing is signed", () =>
     Effect.gen(function* () {
       const first = yield* visit("/v2/spirits/dew-spider")
       const second = yield* visit("/v2/spirits/dew-spider")

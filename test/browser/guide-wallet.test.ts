@@ -191,7 +191,7 @@ guide("a wallet of the browser", (it) => {
     }),
   )
 
-  it.effect("without enough money is told so by the altar, and nothing is charged", () =>
+  it.effect("without enough money is refused by the altar, and nothing is charged", () =>
     Effect.gen(function* () {
       const account = privateKeyToAccount(generatePrivateKey())
       const visitor = yield* visit("/v2/spirits/dune-pangolin")

@@ -60,7 +60,7 @@ layer(world(), { excludeTestServices: true })("a journal used with another altar
     }),
   )
 
-  it.effect("that fails once everything is paid does not make it look refused, and notes it later", () =>
+  it.effect("that fails after a payment does not make the purchase look refused, and notes it later", () =>
     Effect.gen(function* () {
       const { disk, journal } = failing()
       const at = { ...(yield* stage()), journal }

@@ -10,7 +10,7 @@ import { newKey } from "../support/World.ts"
 const words = "The heron will return by May."
 
 describe("a payment whose outcome is not known yet", () => {
-  it.live("is waited for and then told, typed, with one signature", () =>
+  it.live("is waited for and then answered with its types, for one signature", () =>
     Effect.gen(function* () {
       const at = yield* stage()
       yield* Purchase.onChain((client) => client.setAutomine(false))

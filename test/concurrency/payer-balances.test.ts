@@ -68,7 +68,7 @@ layer(world({ patience: Duration.seconds(2) }), { excludeTestServices: true })("
     }),
   )
 
-  it.effect("is counted after whoever claimed first, also when both came before either was done", () =>
+  it.effect("buys once when both servers begin a claim before either has ended its own", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const sql = yield* SqlClient.SqlClient

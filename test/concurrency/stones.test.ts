@@ -111,7 +111,7 @@ layer(world(), { excludeTestServices: true })("many at once", (it) => {
     }),
   )
 
-  it.effect("200 keys with one authorization: one is charged, the others are told", () =>
+  it.effect("200 keys with one authorization are charged once, and the others are refused", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const second = yield* secondServer

@@ -60,7 +60,7 @@ layer(Layer.orDie(database), { excludeTestServices: true })("a database that can
     }).pipe(Effect.scoped),
   )
 
-  it.effect("does not keep a server that is told to stop, nor does half a request", () =>
+  it.effect("does not keep a server from stopping, and neither does half a request", () =>
     Effect.gen(function* () {
       const server = yield* serving({ DATABASE_URL: "postgres://altar:hush-hush@127.0.0.1:9/altar?password=hush-hush" })
       yield* server.says("The database at 127.0.0.1:9/altar cannot be reached")

@@ -55,7 +55,7 @@ describe("deterministic choices", () => {
       '{"a":{"c":"€\\n","d":100},"b":[3,"x",null]}',
     )
   })
-  it("looks again after 2, 4, 8 … 60 seconds", () => {
+  it("a client asks again about an open payment after 2, 4, 8 … 60 seconds", () => {
     assert.deepStrictEqual([0, 1, 2, 5, 50].map(retryAfterSeconds), [2, 4, 8, 60, 60])
   })
 })

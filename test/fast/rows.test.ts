@@ -1,8 +1,8 @@
 /** A row that is not what this program writes: a defect that names the table and the column, and no value. */
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Logger } from "effect"
+import { Cause, Effect, Exit, Logger, Schema } from "effect"
 import { readAttempt } from "../../src/payments/ledger/Attempt.ts"
-import { readable } from "../../src/platform/Rows.ts"
+import { readable, rowsOf, Whole } from "../../src/platform/Rows.ts"
 
 const row = {
   id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
@@ -81,6 +81,30 @@ describe("a row of payment_attempts", () => {
       assert.strictEqual(lines.length, 1)
       assert.include(lines.join(), "does not have its form: nonce")
       assert.notInclude(lines.join(), "spt_secret")
+    }),
+  )
+})
+
+describe("the rows of a statement", () => {
+  const counted = rowsOf("rooms", Schema.Struct({ name: Schema.String, messages: Whole }))
+
+  it.effect("are read with their numbers as numbers", () =>
+    Effect.gen(function* () {
+      const rows = yield* counted(Effect.succeed([{ name: "one", messages: 3n }]))
+      assert.deepStrictEqual(rows, [{ name: "one", messages: 3 }])
+    }),
+  )
+
+  it.effect("are a defect when one of them does not have its form, which names its place and not its value", () =>
+    Effect.gen(function* () {
+      const rows = [
+        { name: "one", messages: 3n },
+        { name: "two", messages: "spt_secret" },
+      ]
+      const exit = yield* Effect.exit(counted(Effect.succeed(rows)))
+      const said = Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "they were read"
+      assert.match(said, /a row of rooms does not have its form: .*messages/u)
+      assert.notInclude(said, "spt_secret")
     }),
   )
 })

@@ -16,7 +16,7 @@ describe("a node that cannot be asked at verification", { concurrent: true }, ()
     ["has had enough requests", "refusal"],
   ]
   for (const [what, fault] of faults) {
-    it.live(`because it ${what} is 503, and the same payment is good afterwards`, () =>
+    it.live(`because it ${what} makes the answer 503, and the same payment is good afterwards`, () =>
       Effect.gen(function* () {
         const { url } = yield* World
         const { rpc } = yield* Proxies
@@ -42,7 +42,7 @@ describe("a node that cannot be asked at verification", { concurrent: true }, ()
 })
 
 describe("a database that hangs up", { concurrent: true }, () => {
-  it.live("after the COMMIT of a stone has recorded it", () =>
+  it.live("after the COMMIT of a stone has recorded that stone", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { database } = yield* Proxies
@@ -57,7 +57,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  it.live("before the COMMIT of a stone has not recorded it, and reconciling does", () =>
+  it.live("before the COMMIT of a stone has not recorded that stone, and reconciling records it", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { database } = yield* Proxies
@@ -74,7 +74,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  it.live("after the intent was written leaves it open until it can no longer be paid", () =>
+  it.live("after the intent was written leaves the attempt open until it can no longer be paid", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { database } = yield* Proxies
@@ -90,7 +90,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  it.live("before the intent was written has taken nothing, and the same payment is good afterwards", () =>
+  it.live("before the intent was written leaves no attempt, and the same payment is good afterwards", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { database } = yield* Proxies

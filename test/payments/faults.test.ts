@@ -123,7 +123,7 @@ describe("a facilitator that has not broadcast", { concurrent: true }, () => {
     )
   }
 
-  it.live("in time is not asked twice, and what it does later still counts", () =>
+  it.live("in time is not asked a second time, and what it broadcasts later still counts", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { facilitator } = yield* Proxies
@@ -178,7 +178,7 @@ describe("a node that", { concurrent: true }, () => {
     )
   }
 
-  it.live("took the transaction, hung up once and answers again is sent nothing twice", () =>
+  it.live("took the transaction and hung up is not sent that transaction a second time", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Proxies
@@ -205,7 +205,7 @@ describe("a node that", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  it.live("dropped a transaction holds up its neighbours for seconds only", () =>
+  it.live("dropped a transaction delays other payments by seconds only", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Proxies

@@ -149,7 +149,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
-  it.live("buys nothing twice while one node behind a balancer has its payment and another one has not", () =>
+  it.live("buys once while one node behind a balancer knows its payment and another one does not", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Proxies
@@ -172,7 +172,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
-  it.live("is refused what a payment in flight takes, also when an older one is a minute old in between", () =>
+  it.live("buys nothing with what a payment in flight takes, while an older payment becomes a minute old", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Proxies
@@ -222,7 +222,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
 })
 
 describe("a wallet with funds for many purchases", { concurrent: true }, () => {
-  it.live("has 64 open payments at most, and is told to wait with the next", () =>
+  it.live("has 64 open payments at most, and the next one is refused until one ends", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const purchases = yield* prepare(url, edition, 70, 100n * Purchase.price)

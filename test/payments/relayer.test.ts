@@ -108,7 +108,7 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  it.live("because the pending state empties its wallet, costs us nothing", () =>
+  it.live("costs us nothing where the pending state empties its wallet", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Proxies
@@ -147,7 +147,7 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
     }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 
-  it.live("and that a reconciliation broadcast meanwhile, is not called unpaid", () =>
+  it.live("is not called unpaid where a reconciliation broadcast it meanwhile", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Proxies

@@ -227,7 +227,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
     ["within a time longer than was asked for", () => seconds() + 3600, false],
   ]
   for (const [what, end, isAwaited] of late) {
-    it.live(`is told so ${what}, and noted once for the operator`, () =>
+    it.live(`is refused as paid when it is presented ${what}, and is noted once for the operator`, () =>
       Effect.gen(function* () {
         const { url } = yield* World
         const { rpc } = yield* Proxies
@@ -276,7 +276,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
 })
 
 describe("an authorization that did not pay us", { concurrent: true }, () => {
-  it.live("because it was cancelled is told so", () =>
+  it.live("is refused as cancelled where its wallet cancelled it", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const purchase = yield* Purchase.prepare(url)
@@ -290,7 +290,7 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  it.live("because its nonce paid somebody else is told so", () =>
+  it.live("is refused as used elsewhere where its nonce paid somebody else", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const purchase = yield* Purchase.prepare(url)
@@ -308,7 +308,7 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  it.live("and is over, unused, is told so without reading a log", () =>
+  it.live("is refused as over where it was never used, without reading a log", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const { rpc } = yield* Proxies

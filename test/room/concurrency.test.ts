@@ -108,7 +108,7 @@ layer(processes, { excludeTestServices: true })("200 sends at once", (it) => {
     }),
   )
 
-  it.effect("and deletions: afterwards nothing of the room is left", () =>
+  it.effect("leave nothing of a room that is deleted meanwhile", () =>
     Effect.gen(function* () {
       const db = yield* SqlClient.SqlClient
       const servers = yield* Servers

@@ -32,8 +32,8 @@ const acceptedOf = (answers: ReadonlyArray<Answer>, name: string, quota: number,
   return answers.filter(isAccepted).length
 }
 
-layer(processes, { excludeTestServices: true })("of 200 at once", (it) => {
-  it.effect("5 rooms an hour and 10 a day from one address", () =>
+layer(processes, { excludeTestServices: true })("of 200 requests at once", (it) => {
+  it.effect("5 rooms an hour and 10 a day from one address are made", () =>
     Effect.gen(function* () {
       const servers = yield* Servers
       const address = newAddress()
@@ -53,7 +53,7 @@ layer(processes, { excludeTestServices: true })("of 200 at once", (it) => {
     }),
   )
 
-  it.effect("120 reads a minute from one address, on both routes together", () =>
+  it.effect("120 reads a minute from one address are answered, on both routes together", () =>
     Effect.gen(function* () {
       const servers = yield* Servers
       const guest = yield* newRoom(servers[0])
@@ -70,7 +70,7 @@ layer(processes, { excludeTestServices: true })("of 200 at once", (it) => {
     }),
   )
 
-  it.effect("20 sends a minute from one address, replays included; 401 and 404 count, refusals do not", () =>
+  it.effect("20 sends a minute from one address pass, replays included; 401 and 404 count, refusals do not", () =>
     Effect.gen(function* () {
       const servers = yield* Servers
       const [one, two] = [yield* newRoom(servers[0]), yield* newRoom(servers[0])]
@@ -94,7 +94,7 @@ layer(processes, { excludeTestServices: true })("of 200 at once", (it) => {
     }),
   )
 
-  it.effect("10 deletions a minute from one address", () =>
+  it.effect("10 deletions a minute from one address pass", () =>
     Effect.gen(function* () {
       const servers = yield* Servers
       const guest = yield* newRoom(servers[0])
@@ -107,31 +107,35 @@ layer(processes, { excludeTestServices: true })("of 200 at once", (it) => {
     }),
   )
 
-  it.effect("30 new messages a minute in one room; replays go on, and the senders' own limits are not touched", () =>
-    Effect.gen(function* () {
-      const db = yield* SqlClient.SqlClient
-      const servers = yield* Servers
-      const guest = yield* newRoom(servers[0])
-      assert.strictEqual((yield* send(guest, { clientId: "first" })).status, 201)
-      yield* pass(30)
-      const before = yield* db<{ n: number }>`SELECT count(*)::int AS n FROM rate_limits WHERE key LIKE 'room-sends:%'`
-      const answers = yield* atOnce(servers, 200, (url) => send({ ...guest, url }))
-      assert.strictEqual(answers.filter(isAccepted).length, 29)
-      const after = yield* db<{ n: number }>`SELECT count(*)::int AS n FROM rate_limits WHERE key LIKE 'room-sends:%'`
-      assert.strictEqual((after[0]?.n ?? 0) - (before[0]?.n ?? 0), 29)
-      const refused = answers.find((answer) => !isAccepted(answer))
-      assert.match(refused?.text ?? "", /30 new messages per minute in one room/u)
-      assert.isAtMost(Number(refused?.headers.get("retry-after")), 30)
-      assert.isAtLeast(Number(refused?.headers.get("retry-after")), 20)
-      const replay = yield* send(guest, { clientId: "first" })
-      assert.strictEqual(replay.status, 200)
-      yield* pass(30)
-      assert.strictEqual((yield* send(guest)).status, 201)
-      assert.strictEqual(codeOf(yield* send(guest)), "RATE_LIMITED")
-    }),
+  it.effect(
+    "30 new messages a minute in one room pass; replays go on, and the senders' own limits are not touched",
+    () =>
+      Effect.gen(function* () {
+        const db = yield* SqlClient.SqlClient
+        const servers = yield* Servers
+        const guest = yield* newRoom(servers[0])
+        assert.strictEqual((yield* send(guest, { clientId: "first" })).status, 201)
+        yield* pass(30)
+        const before = yield* db<{
+          n: number
+        }>`SELECT count(*)::int AS n FROM rate_limits WHERE key LIKE 'room-sends:%'`
+        const answers = yield* atOnce(servers, 200, (url) => send({ ...guest, url }))
+        assert.strictEqual(answers.filter(isAccepted).length, 29)
+        const after = yield* db<{ n: number }>`SELECT count(*)::int AS n FROM rate_limits WHERE key LIKE 'room-sends:%'`
+        assert.strictEqual((after[0]?.n ?? 0) - (before[0]?.n ?? 0), 29)
+        const refused = answers.find((answer) => !isAccepted(answer))
+        assert.match(refused?.text ?? "", /30 new messages per minute in one room/u)
+        assert.isAtMost(Number(refused?.headers.get("retry-after")), 30)
+        assert.isAtLeast(Number(refused?.headers.get("retry-after")), 20)
+        const replay = yield* send(guest, { clientId: "first" })
+        assert.strictEqual(replay.status, 200)
+        yield* pass(30)
+        assert.strictEqual((yield* send(guest)).status, 201)
+        assert.strictEqual(codeOf(yield* send(guest)), "RATE_LIMITED")
+      }),
   )
 
-  it.effect("when the address and the room are full, the longer wait is told", () =>
+  it.effect("the refused ones name the longer wait when address and room are both full", () =>
     Effect.gen(function* () {
       const servers = yield* Servers
       const guest: Guest = yield* newRoom(servers[0])

@@ -1,0 +1,133 @@
+/** What an endpoint refuses before anything of ours runs: no database, no limiter, only the contract and its refusals. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { ActsGroup } from "../../schema/altar/ActApi.ts"
+import { CandlesGroup } from "../../schema/altar/CandleApi.ts"
+import { Acts } from "../../src/altar/Acts.ts"
+import * as ActsHttp from "../../src/altar/ActsHttp.ts"
+import { Candles } from "../../src/altar/candles/Candles.ts"
+import { CandleWall } from "../../src/altar/candles/CandleWall.ts"
+import * as CandlesHttp from "../../src/altar/candles/Http.ts"
+import * as Requests from "../../src/altar/Requests.ts"
+import { ClientAddress } from "../../src/limits/ClientAddress.ts"
+import * as MemoryLimiter from "../../src/limits/MemoryLimiter.ts"
+
+const api = HttpApi.make("spirit-altar").add(ActsGroup, CandlesGroup)
+
+/** Services that nothing may reach: whoever asks them for anything dies, which is answered 500. */
+const unreached = Layer.mergeAll(
+  Layer.mock(Acts, {}),
+  // What is sold belongs to the paid routes, which are not here.
+  Layer.mock(Candles, { acts: {} as never }),
+  Layer.mock(CandleWall, {}),
+  Layer.mock(ClientAddress, { of: () => "somebody" }),
+  MemoryLimiter.layer,
+)
+
+const served = Effect.acquireRelease(
+  Effect.sync(() =>
+    HttpRouter.toWebHandler(
+      HttpApiBuilder.layer(api).pipe(
+        Layer.provide([ActsHttp.handlers, CandlesHttp.handlers]),
+        Layer.provide([Requests.layer, unreached]),
+        Layer.provide(HttpServer.layerServices),
+      ),
+      { disableLogger: true },
+    ),
+  ),
+  ({ dispose }) => Effect.promise(dispose),
+)
+
+const send = Effect.fnUntraced(function* (path: string, init?: RequestInit) {
+  const { handler } = yield* served
+  const response = yield* Effect.promise(() => handler(new Request(`http://altar.example${path}`, init)))
+  return { status: response.status, text: yield* Effect.promise(() => response.text()) }
+}, Effect.scoped)
+
+const ask = (path: string, init?: RequestInit) =>
+  Effect.map(send(path, init), ({ status, text }) => {
+    const { code, issues = [], ok }: Refusal = JSON.parse(text)
+    return { status, ok, code, at: issues.map((issue) => issue.path) }
+  })
+
+interface Refusal {
+  readonly ok: boolean
+  readonly code: string
+  readonly issues?: ReadonlyArray<{ readonly path: string }>
+}
+
+interface Answer {
+  readonly status: number
+  readonly code: string
+  /** Where the issues are. */
+  readonly at: Array<string>
+}
+
+const bad = (...at: Array<string>): Answer => ({ status: 400, code: "bad_request", at })
+const missing = (code: string): Answer => ({ status: 404, code, at: [] })
+const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
+const unseal = `/api/candles/${id}/unseal`
+const salt = "0123456789abcdef"
+
+/** A body as it is on the wire, where its length is told. */
+const body = (text: string, type = "application/json"): RequestInit => ({
+  method: "POST",
+  body: text,
+  headers: { "content-type": type, "content-length": String(Buffer.byteLength(text)) },
+})
+const json = (value: unknown) => body(JSON.stringify(value))
+
+const rows: ReadonlyArray<readonly [what: string, path: string, init: RequestInit | undefined, answer: Answer]> = [
+  ["an act's id that is none", "/api/acts/one", undefined, missing("act_not_found")],
+  [
+    "a candle's id that is none",
+    "/api/candles/one/unseal",
+    json({ salt, words: "words" }),
+    missing("candle_not_found"),
+  ],
+  ["a limit of nothing", "/api/acts?limit=0", undefined, bad("limit")],
+  ["a limit that only JavaScript calls a whole number", "/api/acts?limit=1e1", undefined, bad("limit")],
+  ["a parameter twice", "/api/acts?limit=1&limit=2", undefined, bad("limit")],
+  ["a page that begins at no id", "/api/acts?before=one", undefined, bad("before")],
+  [
+    "two wrong parameters, which are both named",
+    "/api/candles?spirit=nobody&limit=a",
+    undefined,
+    bad("spirit", "limit"),
+  ],
+  ["parameters where the path takes none", `/api/acts/${id}?x=1&y=2`, undefined, bad("x", "y")],
+  ["a body that is no JSON", unseal, body("{"), bad("")],
+  ["no body where one is needed", unseal, { method: "POST" }, bad("")],
+  ["a body that is a list", unseal, json([]), bad("")],
+  ["a body without its members", unseal, json({}), bad("salt", "words")],
+  ["a salt that is too short", unseal, json({ salt: "short", words: "words" }), bad("salt")],
+  ["a member of another type", unseal, json({ salt, words: 1 }), bad("words")],
+  ["a member that is not in the contract", unseal, json({ salt, words: "words", more: 1 }), bad("more")],
+  ["a body of another type", unseal, body("{}", "text/plain"), { status: 415, code: "unsupported_media_type", at: [] }],
+]
+
+describe("a request with", () => {
+  for (const [what, path, init, answer] of rows) {
+    it.effect(`${what} is refused before any service is asked`, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* ask(path, init), { ok: false, ...answer })
+      }),
+    )
+  }
+})
+
+describe("a refusal", () => {
+  it.effect("never repeats what was sent as sealed words", () =>
+    Effect.gen(function* () {
+      const secret = "the words nobody may see".repeat(300)
+      const answers = [json({ salt, words: secret }), json({ salt: secret, words: 1 }), body(`{"words":"${secret}`)]
+      for (const init of answers) {
+        const { status, text } = yield* send(unseal, init)
+        assert.strictEqual(status, 400)
+        assert.notInclude(text, "nobody may see")
+      }
+    }),
+  )
+})
