@@ -1,5 +1,5 @@
 /** Requests that wait at the same time share one statement: under load a round trip and a commit serve many of them. */
-import { Deferred, Effect } from "effect"
+import { Cause, Deferred, Effect } from "effect"
 
 export interface Batching<Request, Answer, E> {
   /** Rows a request locks: a batch holds each once. */
@@ -35,7 +35,10 @@ export const make = Effect.fnUntraced(function* <Request, Answer, E>({ keysOf, r
       answer === undefined ? Effect.die("a batch left a request unanswered") : Effect.succeed(answer),
     )
 
-  /** One request that cannot be served must not fail its neighbours. */
+  /**
+   * One request that cannot be served must not fail its neighbours. What failed by a defect may have been committed:
+   * it is not run again.
+   */
   const runBatch = (batch: typeof forming): Effect.Effect<void> =>
     run(batch.map(([request]) => request)).pipe(
       Effect.matchCauseEffect({
@@ -51,7 +54,7 @@ export const make = Effect.fnUntraced(function* <Request, Answer, E>({ keysOf, r
             { discard: true },
           ),
         onFailure: (cause) =>
-          batch.length > 1
+          batch.length > 1 && !Cause.hasDies(cause)
             ? Effect.forEach(batch, ([request, done]) => Deferred.into(alone(request), done), { discard: true })
             : Effect.forEach(batch, ([, done]) => Deferred.failCause(done, cause), { discard: true }),
       }),

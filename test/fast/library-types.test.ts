@@ -1,5 +1,6 @@
 /** The types of the library's public API: a name or a type that changes does not compile here, before it breaks a program. */
 import { describe, expectTypeOf, it } from "@effect/vitest"
+import type { Endpoint } from "../../src/buyer/Acts.ts"
 import * as library from "../../src/buyer/index.ts"
 import type {
   Account,
@@ -66,6 +67,7 @@ describe("the library", () => {
       readonly policy?: Policy
       readonly journal?: Journal
       readonly fetch?: typeof fetch
+      readonly sales?: ReadonlyArray<Endpoint>
       readonly insecure?: boolean
       readonly onProgress?: (progress: Progress) => void
     }>()
