@@ -1,9 +1,9 @@
 /** The tree as its tiles hold it: leaves are appended to its right edge, and every hash of a proof is in a tile. */
 import { hash } from "node:crypto"
-import { type Bytes, concat, fromBase64 } from "../../schema/log/Bytes.ts"
+import { type Bytes, concat, equal, fromBase64 } from "../../schema/log/Bytes.ts"
 import { emptyRoot } from "../../schema/log/Checkpoint.ts"
 import { hashSize, leafHash, nodeHash, type Range, subtreesOf } from "../../schema/log/Merkle.ts"
-import { fullWidth, hashesAt, placeOf, type TilePlace } from "../../schema/log/Tile.ts"
+import { fullWidth, hashesAt, placeOf, type TilePlace, widthAt } from "../../schema/log/Tile.ts"
 
 export const sha256 = (bytes: Uint8Array): Bytes => Uint8Array.from(hash("sha256", bytes, "buffer"))
 
@@ -117,4 +117,34 @@ export const hashOfRange = (range: Range, read: TileReader): Uint8Array | undefi
 export const proofOf = (ranges: ReadonlyArray<Range>, read: TileReader): ReadonlyArray<Uint8Array> | undefined => {
   const hashes = ranges.flatMap((range) => hashOfRange(range, read) ?? [])
   return hashes.length === ranges.length ? hashes : undefined
+}
+
+/** The right edge of a tree of this size; nothing when a tile is missing or too narrow. */
+export const edgeOf = (size: number, read: TileReader): Edge | undefined => {
+  const places = edgePlaces(size)
+  const rows = places.flatMap(({ width, ...place }) => {
+    const bytes = width === 0 ? new Uint8Array() : read(place)?.subarray(0, width * hashSize)
+    return bytes?.length === width * hashSize ? [hashesOf(bytes)] : []
+  })
+  return rows.length === places.length ? rows : undefined
+}
+
+/** The hash of a leaf, as its tile has it. */
+export const leafAt = (index: number, read: TileReader): Uint8Array | undefined =>
+  hashOfRange({ from: index, to: index + 1 }, read)
+
+/** Whether the tiles above a leaf and those of the right edge fold to the root: then each is the one that was signed. */
+export const isSound = (tree: { readonly size: number; readonly root: Uint8Array }, leaf: number, read: TileReader) => {
+  const edge = edgeOf(tree.size, read)
+  if (edge === undefined || !equal(rootOf(edge), tree.root)) return false
+  let index = Math.floor(leaf / fullWidth)
+  for (let level = 0; widthAt(tree.size, { level, index }) === fullWidth; level += 1) {
+    const bytes = read({ level, index })
+    const at = (index % fullWidth) * hashSize
+    index = Math.floor(index / fullWidth)
+    const above = read({ level: level + 1, index })?.subarray(at, at + hashSize)
+    if (bytes?.length !== fullWidth * hashSize || above === undefined) return false
+    if (!equal(perfect(hashesOf(bytes)), above)) return false
+  }
+  return true
 }
