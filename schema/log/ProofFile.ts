@@ -43,5 +43,3 @@ export const parseProofFile = (text: string): ProofFile | Malformed => {
   }
   return { extra, index, hashes, checkpoint: text.slice(end + 2) }
 }
-
-export const proofFileType = "text/plain; charset=utf-8"

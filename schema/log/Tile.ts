@@ -74,14 +74,9 @@ export const placeOf = ({ height, index }: Subtree): TilePlace & { readonly star
   return { level, index: Math.floor(first / fullWidth), start: first % fullWidth, count }
 }
 
-const maxEntryLength = 65_535
-
-/** Each entry with its length before it, two bytes, the larger first. */
+/** Each entry, of 65,535 bytes at most, with its length before it: two bytes, the larger first. */
 export const bundleBytes = (entries: ReadonlyArray<Uint8Array>): Bytes =>
   concat(...entries.flatMap((entry) => [Uint8Array.of(Math.floor(entry.length / 256), entry.length % 256), entry]))
-
-/** Whether an entry fits into a bundle. */
-export const isEntry = (entry: Uint8Array): boolean => entry.length <= maxEntryLength
 
 export const parseBundle = (bytes: Uint8Array): ReadonlyArray<Uint8Array> | Malformed => {
   const entries: Array<Uint8Array> = []

@@ -1,7 +1,7 @@
 /** What the database keeps of the log. Every step of it is one statement: a server may die between any two. */
 import { Context, Effect, Layer, Option, Schema, SchemaTransformation } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { base64, hex } from "../../schema/log/Bytes.ts"
+import { hex } from "../../schema/log/Bytes.ts"
 import type { TilePlace } from "../../schema/log/Tile.ts"
 import { transaction } from "../platform/Sql.ts"
 import { type Growth, tileBytes, type TileReader } from "./Tree.ts"
@@ -232,6 +232,3 @@ export class LogStore extends Context.Service<
     }),
   )
 }
-
-/** A root as checkpoints write it. */
-export const rootText = ({ root }: TreeHead): string => base64(root)

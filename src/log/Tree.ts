@@ -5,7 +5,7 @@ import { emptyRoot } from "../../schema/log/Checkpoint.ts"
 import { hashSize, leafHash, nodeHash, type Range, subtreesOf } from "../../schema/log/Merkle.ts"
 import { fullWidth, hashesAt, placeOf, type TilePlace, widthAt } from "../../schema/log/Tile.ts"
 
-export const sha256 = (bytes: Uint8Array): Bytes => Uint8Array.from(hash("sha256", bytes, "buffer"))
+export const sha256 = (bytes: Uint8Array): Bytes => new Uint8Array(hash("sha256", bytes, "buffer"))
 
 export const leafOf = (entry: Uint8Array): Bytes => leafHash(sha256, entry)
 

@@ -1,7 +1,7 @@
 /** The texts of the log: one spelling each, and nothing else is read. */
 import { assert, describe, it } from "@effect/vitest"
 import { base64, type Bytes, fromBase64, Malformed, utf8 } from "../../schema/log/Bytes.ts"
-import { checkpointText, parseCheckpoint, parseCosignature } from "../../schema/log/Checkpoint.ts"
+import { checkpointText, cosignatureBytes, parseCheckpoint, parseCosignature } from "../../schema/log/Checkpoint.ts"
 import { entryOf, parseEntry } from "../../schema/log/Entry.ts"
 import {
   noteText,
@@ -140,7 +140,10 @@ describe("checkpoints", () => {
 
   it("know when they were cosigned", () => {
     const [signature] = read(parseNote(`text\n\n${witness.line}`)).signatures
-    assert.strictEqual(read(parseCosignature(signature?.bytes ?? utf8(""))).seconds, witness.seconds)
+    const bytes = signature?.bytes ?? utf8("")
+    const cosignature = read(parseCosignature(bytes))
+    assert.strictEqual(cosignature.seconds, witness.seconds)
+    assert.deepStrictEqual(cosignatureBytes(cosignature.seconds, cosignature.signature), bytes)
     assert.instanceOf(parseCosignature(new Uint8Array(71)), Malformed, "71 bytes")
     assert.instanceOf(parseCosignature(new Uint8Array(72).fill(255)), Malformed, "a time beyond all")
   })

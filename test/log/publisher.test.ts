@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted, Schedule } from "effect"
+import { Effect, Layer, Logger, Option, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { base64 } from "../../schema/log/Bytes.ts"
 import { genesisHash } from "../../schema/altar/ChainLink.ts"
@@ -80,8 +80,15 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
       const before = yield* stored
       yield* flip
       yield* settle(2)
-      const refused = yield* Effect.flip(once(integrateAll))
-      assert.strictEqual(refused._tag, "LogStopped")
+      const heard: Array<unknown> = []
+      const listening = Logger.layer([Logger.make(({ logLevel, message }) => void heard.push([logLevel, message]))])
+      const attempts = Effect.forEach([1, 2, 3], () => Effect.flip(once(integrateAll)))
+      const refused = yield* Effect.provide(attempts, listening)
+      assert.deepStrictEqual(
+        refused.map(({ _tag }) => _tag),
+        ["LogStopped", "LogStopped", "LogStopped"],
+      )
+      assert.lengthOf(heard, 1, "the alarm rings once")
       assert.match(yield* stoppedReason, /do not have the root/u)
       assert.strictEqual((yield* Effect.flip(once(publish)))._tag, "LogStopped")
       yield* flip
