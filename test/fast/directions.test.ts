@@ -29,6 +29,12 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
   [/^src\/payments\/(?!PaidHttp)/u, /^effect\/http$|^src\/platform\/http/u, "the pipeline knows no HTTP server"],
   [/^src\/altar\//u, /^(?:src|schema)\/room/u, "the altar does not know the room"],
   [/^src\/room\//u, /^(?:src|schema)\/(?:altar|payments)/u, "the room does not know the altar"],
+  [
+    /^src\/log\//u,
+    /^src\/(?!log|altar\/(?:witness\/WitnessChain|HashChain)|platform)|^schema\/(?!log|altar\/ChainLink)/u,
+    "the log reads the altar's chain and nothing else",
+  ],
+  [/^src\/(?:altar|payments)\//u, /^(?:src|schema)\/log/u, "what is sold does not know the log"],
   [/^src\/limits\//u, /^(?:src|schema)\/(?:altar|payments|room)/u, "limits know nobody"],
   [/^src\/agents\//u, /^(?:src|schema)\/(?:room|cli)/u, "agents meet the altar alone"],
   [
