@@ -31,6 +31,12 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
   [/^src\/payments\/ledger\//u, /^src\/payments\/(?:x402|card)/u, "the ledger asks no chain and no card processor"],
   [/^src\/altar\//u, /^(?:src|schema)\/room/u, "the altar does not know the room"],
   [/^src\/room\//u, /^(?:src|schema)\/(?:altar|payments)/u, "the room does not know the altar"],
+  [
+    /^src\/log\//u,
+    /^src\/(?!log|altar\/(?:witness\/WitnessChain|HashChain)|platform)|^schema\/(?!log|altar\/ChainLink)/u,
+    "the log reads the altar's chain and nothing else",
+  ],
+  [/^src\/(?:altar|payments)\//u, /^(?:src|schema)\/log/u, "what is sold does not know the log"],
   [/^src\/limits\//u, /^(?:src|schema)\/(?:altar|payments|room)/u, "limits know nobody"],
   [/^src\/limits\//u, /^src\/(?!limits|platform)/u, "limits stand on the platform alone"],
   [/^src\/room\//u, /^src\/(?!room|limits|platform)/u, "the room stands on limits and the platform"],
