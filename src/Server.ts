@@ -22,6 +22,8 @@ import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
 import * as Fallbacks from "./http/Fallbacks.ts"
 import * as Listener from "./platform/http/Listener.ts"
 import * as Requests from "./altar/Requests.ts"
+import * as LogFiles from "./log/Http.ts"
+import * as Log from "./log/Log.ts"
 import { Broadcasts } from "./payments/ledger/Broadcasts.ts"
 import { CardProcessor } from "./payments/card/CardProcessor.ts"
 import { CardRail } from "./payments/card/CardRail.ts"
@@ -109,7 +111,7 @@ export const services = (config: ServerConfig, house: House = altar) => {
     : PaymentTerms.ready(payments.terms, payments.cards === undefined ? ["x402"] : ["x402", "card"])
   const limits = Layer.merge(PostgresLimiter.layer(), ClientAddress.layer(config))
   const rooms = RoomStore.layer.pipe(Layer.provideMerge(limits))
-  return Layer.mergeAll(money, Catalogs.layer, reads, rooms).pipe(
+  return Layer.mergeAll(money, Catalogs.layer, reads, rooms, Log.layer(config.log)).pipe(
     Layer.provideMerge(house.acts),
     Layer.provideMerge(actServices),
     Layer.provideMerge(chains),
@@ -161,6 +163,7 @@ const all = ({ fallbacks, routes }: House) =>
     artwork.pipe(Layer.provide(Site.compressed)),
     Site.layer,
     AgentsHttp.layer,
+    LogFiles.layer,
   ).pipe(Layer.provide(fallbacks))
 
 /** Only whole, known paths; a parameter may be as long as a header allows. */

@@ -16,12 +16,20 @@ import { isSound, leafAt, leafOf, proofOf, type TileReader } from "./Tree.ts"
 /** The newest checkpoint does not cover it: yet, or ever. */
 export class NotPublished extends Schema.TaggedError<NotPublished>()("NotPublished", {}) {}
 
+export interface LogIdentity {
+  readonly origin: string
+  /** The verifier key, `name+hash+base64`. */
+  readonly vkey: string
+}
+
 /** Whoever finds that something was changed has stopped the log, and shows nothing of it. */
 type Refusal = NotPublished | LogStopped
 
 export class PublishedLog extends Context.Service<
   PublishedLog,
   {
+    /** Whose log it is, and the key it is checked with; nothing where this server has no log. */
+    readonly identity: Option.Option<LogIdentity>
     /** The newest checkpoint; its note is what was signed. */
     readonly checkpoint: Effect.Effect<Published, Refusal>
     tile(tile: Tile): Effect.Effect<Bytes, Refusal>
@@ -31,6 +39,15 @@ export class PublishedLog extends Context.Service<
     proof(stone: ChainLink): Effect.Effect<string, Refusal>
   }
 >()("spirit-altar/log/PublishedLog") {
+  /** A server without a key shows no log. */
+  static readonly none = Layer.succeed(PublishedLog, {
+    identity: Option.none(),
+    checkpoint: Effect.fail(new NotPublished({})),
+    tile: () => Effect.fail(new NotPublished({})),
+    bundle: () => Effect.fail(new NotPublished({})),
+    proof: () => Effect.fail(new NotPublished({})),
+  })
+
   static readonly layer = ({ origin, signer }: PublisherConfig) =>
     Layer.effect(
       PublishedLog,
@@ -112,7 +129,13 @@ export class PublishedLog extends Context.Service<
           Effect.catchTag("SqlError", Effect.die),
         )
 
-        return PublishedLog.of({ checkpoint, tile, bundle, proof })
+        return PublishedLog.of({
+          identity: Option.some({ origin, vkey: signer.vkey }),
+          checkpoint,
+          tile,
+          bundle,
+          proof,
+        })
       }),
     )
 }

@@ -45,8 +45,8 @@ export const settle = Effect.fnUntraced(function* (count: number) {
     return {
       id,
       commitment,
-      kind: "intention",
-      spirit: "moss-hare",
+      kind: "intention" as const,
+      spirit: "moss-hare" as const,
       agentName: null,
       payer: "0x",
       transaction: `0x${commitment}`,
