@@ -1,4 +1,5 @@
 /** The last checkpoint this server signed, kept outside the database: a restored backup does not know what it forgot. */
+import { dirname } from "node:path"
 import { Context, Effect, FileSystem, Layer, Option, Schema } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parseCheckpoint } from "../../schema/log/Checkpoint.ts"
@@ -45,6 +46,9 @@ export class LastSigned extends Context.Service<
             yield* file.writeAll(new TextEncoder().encode(note))
             yield* file.sync
             yield* files.rename(fresh, path)
+            // The new name is durable when its folder is.
+            const folder = yield* files.open(dirname(path), { flag: "r" })
+            yield* folder.sync
           },
           Effect.scoped,
           Effect.catchTag("PlatformError", ({ message }) => lost(`cannot be written: ${message}`)),

@@ -95,6 +95,8 @@ export class LogStore extends Context.Service<
     readonly newest: Effect.Effect<Option.Option<Published>, SqlError.SqlError>
     /** Publishes a checkpoint of a size the tree has; the same one again changes nothing, nor does a stopped log. */
     publish(tree: TreeHead, note: string): Effect.Effect<void, SqlError.SqlError>
+    /** Says of the checkpoint of a size that it is still the newest state of the log; a stopped log says nothing. */
+    confirm(size: number): Effect.Effect<void, SqlError.SqlError>
     /**
      * The newest checkpoint with the tiles above a leaf and those of the tree's right edge: all that a tile, a bundle
      * or a proof of that leaf is made and checked of, in one round trip.
@@ -187,6 +189,12 @@ export class LogStore extends Context.Service<
           ON CONFLICT (size) DO NOTHING`
       })
 
+      const confirm = Effect.fn("LogStore.confirm")(function* (size: number) {
+        yield* sql`
+          UPDATE log_checkpoints SET published_at = now()
+          WHERE size = ${size}::bigint AND EXISTS (SELECT 1 FROM log_head WHERE id = 1 AND stopped_reason IS NULL)`
+      })
+
       const path = Effect.fn("LogStore.path")(function* (leaf: number) {
         const rows = yield* Effect.flatMap(
           sql`
@@ -224,6 +232,7 @@ export class LogStore extends Context.Service<
         extend,
         newest,
         publish,
+        confirm,
         path,
         stop,
         resume,

@@ -1,5 +1,5 @@
 /** Signs how far the tree is: the one statement the log makes, and never two of which neither continues the other. */
-import { Context, Effect, Layer, Option, Schedule } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { equal } from "../../schema/log/Bytes.ts"
 import { LogStopped, stopped } from "./Alarm.ts"
 import { LastSigned, type LastSignedLost } from "./LastSigned.ts"
@@ -14,6 +14,8 @@ export interface PublisherConfig {
 }
 
 const lookEvery = "500 millis"
+/** A log without new stones is proved and dated anew this often, in ms: an older date means that nobody is at work. */
+const confirmEvery = 600_000
 const pauseAfterTrouble = "5 seconds"
 
 /** All leaves of a tree; an empty one has no hash to be compared. */
@@ -71,14 +73,19 @@ export class Publisher extends Context.Service<
             onNone: () => true,
             onSome: (one) => one.size < tree.size || isThis(one),
           })
-          if (isCovered && isKnown) return false
+          const now = yield* Clock.currentTimeMillis
+          const isRecent = Option.exists(newest, ({ at }) => now - at.getTime() < confirmEvery)
+          if (isCovered && isKnown && isRecent) return false
           const signed = [
             ...Option.toArray(newest).map((one) => ["the published checkpoint", one] as const),
             ...Option.toArray(kept).map((one) => ["the checkpoint this server signed last", one] as const),
           ]
           const wrong = yield* contradiction(tree, signed)
           if (Option.isSome(wrong)) return yield* stopped(store, wrong.value)
-          if (isCovered) return false
+          if (isCovered) {
+            if (!isRecent) yield* store.confirm(tree.size)
+            return false
+          }
           const { size } = tree
           const root = Uint8Array.from(tree.root)
           const note = signer.note({ origin, size, root, extensions: [] })
