@@ -22,6 +22,7 @@ import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
 import * as Fallbacks from "./http/Fallbacks.ts"
 import * as Listener from "./platform/http/Listener.ts"
 import * as Requests from "./altar/Requests.ts"
+import * as LogHttp from "./LogHttp.ts"
 import * as LogFiles from "./log/Http.ts"
 import * as Log from "./log/Log.ts"
 import { Broadcasts } from "./payments/ledger/Broadcasts.ts"
@@ -143,7 +144,7 @@ export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpA
   )
 
 /** The handlers of the altar's contract. */
-export const handlers = Layer.mergeAll(...altarHandlers, RoomHttp.handlers, HealthHttp.handlers)
+export const handlers = Layer.mergeAll(...altarHandlers, LogHttp.handlers, RoomHttp.handlers, HealthHttp.handlers)
 
 const altar = {
   routes: routesOf(Api).pipe(Layer.provide(handlers)),

@@ -30,6 +30,8 @@ export class PublishedLog extends Context.Service<
   {
     /** Whose log it is, and the key it is checked with; nothing where this server has no log. */
     readonly identity: Option.Option<LogIdentity>
+    /** Why nothing new is covered any more, if that is so. */
+    readonly stopped: Effect.Effect<Option.Option<string>>
     /** The newest checkpoint; its note is what was signed. */
     readonly checkpoint: Effect.Effect<Published, Refusal>
     tile(tile: Tile): Effect.Effect<Bytes, Refusal>
@@ -42,6 +44,7 @@ export class PublishedLog extends Context.Service<
   /** A server without a key shows no log. */
   static readonly none = Layer.succeed(PublishedLog, {
     identity: Option.none(),
+    stopped: Effect.succeedNone,
     checkpoint: Effect.fail(new NotPublished({})),
     tile: () => Effect.fail(new NotPublished({})),
     bundle: () => Effect.fail(new NotPublished({})),
@@ -131,6 +134,10 @@ export class PublishedLog extends Context.Service<
 
         return PublishedLog.of({
           identity: Option.some({ origin, vkey: signer.vkey }),
+          stopped: store.head.pipe(
+            Effect.map((head) => Option.map(head.stopped, ({ reason }) => reason)),
+            Effect.catchTag("SqlError", Effect.die),
+          ),
           checkpoint,
           tile,
           bundle,
