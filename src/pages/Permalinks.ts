@@ -1,5 +1,5 @@
 /** Permalinks answer a browser with a page and a program with the record, under one address for ever. */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { Receipt } from "../../schema/payments/Payment.ts"
@@ -8,6 +8,7 @@ import { WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { Acts } from "../altar/Acts.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
+import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../platform/http/Accept.ts"
 import { fresh, refuse } from "../platform/http/Responses.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
@@ -48,6 +49,7 @@ export const layer = HttpRouter.use((router) =>
     const acts = yield* Acts
     const stones = yield* WitnessStones
     const publicUrl = yield* PublicUrl
+    const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
     const act: Find = (id) =>
       Effect.map(acts.get(id), (text): Found => ({
@@ -58,7 +60,7 @@ export const layer = HttpRouter.use((router) =>
     const stone: Find = (id) =>
       Effect.map(stones.get(id), ({ receipt, stone: one }): Found => ({
         json: `{"ok":true,"stone":${JSON.stringify(one)},"receipt":${receipt}}`,
-        page: () => StonePage.stone({ stone: one, receipt: receiptOf(receipt) }),
+        page: () => StonePage.stone({ stone: one, receipt: receiptOf(receipt), log }),
       }))
 
     const respond = (request: Request, kind: Kind, found: Found) =>

@@ -65,7 +65,7 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
     "the core of the buyer is plain text functions, light enough for a page",
   ],
   [/^src\/(?!buyer|cli|web)/u, /^src\/buyer/u, "the server does not need the buyer"],
-  [/^src\/web\//u, /^src\/buyer\/(?!core\/)/u, "pages need the buyer's core alone"],
+  [/^src\/web\//u, /^src\/buyer\/(?!core\/|log\/)/u, "pages need the buyer's core and its checks of the log alone"],
   [/^src\/(?!sandbox|cli|main)/u, /^src\/sandbox/u, "nothing asks whether it is in the sandbox"],
   [/^src\/(?!cli|main)/u, /^src\/cli/u, "nothing needs the command line"],
 ]
@@ -92,6 +92,7 @@ const owners: ReadonlyArray<readonly [table: RegExp, owner: RegExp]> = [
   [/^acts$/u, /^src\/payments\//u],
   [/^(?:rooms|room_)/u, /^src\/room\//u],
   [/^rate_limit/u, /^src\/limits\//u],
+  [/^log_/u, /^src\/log\//u],
   [/^(?:witness_|publication|prayers$|keepers$|candle|collectibles$)/u, /^src\/altar\//u],
 ]
 
