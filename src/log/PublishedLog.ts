@@ -11,6 +11,7 @@ import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { type LogStopped, stopped } from "./Alarm.ts"
 import { LogStore, type Published } from "./LogStore.ts"
 import type { PublisherConfig } from "./Publisher.ts"
+import * as TileMemo from "./TileMemo.ts"
 import { isSound, leafAt, leafOf, proofOf, type TileReader } from "./Tree.ts"
 
 /** The newest checkpoint does not cover it: yet, or ever. */
@@ -58,6 +59,7 @@ export class PublishedLog extends Context.Service<
         const store = yield* LogStore
         const chain = yield* WitnessChain
         const genuine = yield* Ref.make("")
+        const hashOf = TileMemo.make()
 
         /** The key signs the same bytes each time, so a row that was changed is none it ever signed. */
         const checked = Effect.fnUntraced(function* (published: Option.Option<Published>) {
@@ -81,7 +83,7 @@ export class PublishedLog extends Context.Service<
           const published = yield* checked(Option.map(found, (path) => path.published))
           if (Option.isNone(found) || leaf >= published.size) return yield* new NotPublished({})
           const { read } = found.value
-          if (!isSound(published, leaf, read)) {
+          if (!isSound(published, leaf, read, hashOf)) {
             return yield* stopped(store, `the tiles above stone ${leaf + 1} are not those of the published checkpoint`)
           }
           return { published, read }
@@ -122,7 +124,7 @@ export class PublishedLog extends Context.Service<
             const index = indexOf(stone)
             const { published, read } = yield* pathTo(index)
             const leaf = leafAt(index, read)
-            const hashes = proofOf(inclusionRanges(index, published.size), read)
+            const hashes = proofOf(inclusionRanges(index, published.size), read, hashOf)
             if (leaf === undefined || hashes === undefined || !equal(leaf, leafOf(entryOf(stone)))) {
               return yield* stopped(store, `stone ${stone.sequence} is not the one that the log holds`)
             }

@@ -9,7 +9,7 @@ export const sha256 = (bytes: Uint8Array): Bytes => new Uint8Array(hash("sha256"
 
 export const leafOf = (entry: Uint8Array): Bytes => leafHash(sha256, entry)
 
-const node = (left: Uint8Array, right: Uint8Array): Bytes => nodeHash(sha256, left, right)
+export const nodeOf = (left: Uint8Array, right: Uint8Array): Bytes => nodeHash(sha256, left, right)
 
 export const rootOfNothing: Bytes = fromBase64(emptyRoot) ?? sha256(new Uint8Array())
 
@@ -27,7 +27,7 @@ const perfect = (hashes: ReadonlyArray<Uint8Array>): Uint8Array => {
   let level = hashes
   while (level.length > 1) {
     level = Array.from({ length: level.length / 2 }, (_, at) =>
-      node(level[2 * at] ?? rootOfNothing, level[2 * at + 1] ?? rootOfNothing),
+      nodeOf(level[2 * at] ?? rootOfNothing, level[2 * at + 1] ?? rootOfNothing),
     )
   }
   return level[0] ?? rootOfNothing
@@ -41,7 +41,7 @@ const pieces = (hashes: ReadonlyArray<Uint8Array>) =>
 
 /** The one hash over subtrees, left to right. */
 const fold = (subtrees: ReadonlyArray<Uint8Array>): Uint8Array =>
-  subtrees.length === 0 ? rootOfNothing : subtrees.reduceRight((right, left) => node(left, right))
+  subtrees.length === 0 ? rootOfNothing : subtrees.reduceRight((right, left) => nodeOf(left, right))
 
 export const rootOf = (edge: Edge): Uint8Array => fold(edge.toReversed().flatMap(pieces))
 
@@ -103,19 +103,33 @@ export const placesOf = (ranges: ReadonlyArray<Range>): ReadonlyArray<TilePlace>
   return [...new Map(places.map(({ index, level }) => [`${level}/${index}`, { level, index }])).values()]
 }
 
+/** The hash over `count` neighbours of a tile, a power of two of them, from `start` on; whoever remembers it may. */
+export type SubtreeHash = (place: TilePlace, bytes: Uint8Array, start: number, count: number) => Uint8Array
+
+export const subtreeHash: SubtreeHash = (_, bytes, start, count) =>
+  perfect(hashesOf(bytes.subarray(start * hashSize, (start + count) * hashSize)))
+
 /** The hash over a range of leaves; nothing when a tile is missing or too narrow. */
-export const hashOfRange = (range: Range, read: TileReader): Uint8Array | undefined => {
+export const hashOfRange = (
+  range: Range,
+  read: TileReader,
+  hashOf: SubtreeHash = subtreeHash,
+): Uint8Array | undefined => {
   const found = subtreesOf(range).flatMap((subtree) => {
     const { count, start, ...place } = placeOf(subtree)
-    const bytes = read(place)?.subarray(start * hashSize, (start + count) * hashSize)
-    return bytes?.length === count * hashSize ? [perfect(hashesOf(bytes))] : []
+    const bytes = read(place)
+    return bytes !== undefined && bytes.length >= (start + count) * hashSize ? [hashOf(place, bytes, start, count)] : []
   })
   return found.length === subtreesOf(range).length ? fold(found) : undefined
 }
 
 /** The hashes of a proof; nothing when a tile is missing. */
-export const proofOf = (ranges: ReadonlyArray<Range>, read: TileReader): ReadonlyArray<Uint8Array> | undefined => {
-  const hashes = ranges.flatMap((range) => hashOfRange(range, read) ?? [])
+export const proofOf = (
+  ranges: ReadonlyArray<Range>,
+  read: TileReader,
+  hashOf: SubtreeHash = subtreeHash,
+): ReadonlyArray<Uint8Array> | undefined => {
+  const hashes = ranges.flatMap((range) => hashOfRange(range, read, hashOf) ?? [])
   return hashes.length === ranges.length ? hashes : undefined
 }
 
@@ -129,37 +143,44 @@ export const edgeOf = (size: number, read: TileReader): Edge | undefined => {
   return rows.length === places.length ? rows : undefined
 }
 
+/** The root of a tree of this size by its last tiles; nothing when one is missing or too narrow. */
+const hashOfEdge = (size: number, read: TileReader, hashOf: SubtreeHash): Uint8Array | undefined => {
+  const places = edgePlaces(size).filter(({ width }) => width > 0)
+  const found = places.toReversed().flatMap(({ width, ...place }) => {
+    const bytes = read(place)
+    return bytes === undefined || bytes.length < width * hashSize
+      ? []
+      : [
+          subtreesOf({ from: 0, to: width }).map(({ height, index }) =>
+            hashOf(place, bytes, index * 2 ** height, 2 ** height),
+          ),
+        ]
+  })
+  return found.length === places.length ? fold(found.flat()) : undefined
+}
+
 /** The hash of a leaf, as its tile has it. */
 export const leafAt = (index: number, read: TileReader): Uint8Array | undefined =>
   hashOfRange({ from: index, to: index + 1 }, read)
-
-/** The hash over a full tile, by whoever remembers it. */
-export type TileHash = (place: TilePlace, bytes: Uint8Array) => Uint8Array
-
-/** The root of an edge of this size. */
-export type EdgeRoot = (size: number, edge: Edge) => Uint8Array
-
-export const hashOfTile: TileHash = (_, bytes) => perfect(hashesOf(bytes))
 
 /** Whether the tiles above a leaf and those of the right edge fold to the root: then each is the one that was signed. */
 export const isSound = (
   tree: { readonly size: number; readonly root: Uint8Array },
   leaf: number,
   read: TileReader,
-  tileHash: TileHash = hashOfTile,
-  edgeRoot: EdgeRoot = (_, edge) => rootOf(edge),
+  hashOf: SubtreeHash = subtreeHash,
 ) => {
-  const edge = edgeOf(tree.size, read)
-  if (edge === undefined || !equal(edgeRoot(tree.size, edge), tree.root)) return false
+  const root = hashOfEdge(tree.size, read, hashOf)
+  if (root === undefined || !equal(root, tree.root)) return false
   let index = Math.floor(leaf / fullWidth)
   for (let level = 0; widthAt(tree.size, { level, index }) === fullWidth; level += 1) {
-    const below = index
-    const bytes = read({ level, index })
+    const place = { level, index }
+    const bytes = read(place)
     const at = (index % fullWidth) * hashSize
     index = Math.floor(index / fullWidth)
     const above = read({ level: level + 1, index })?.subarray(at, at + hashSize)
     if (bytes?.length !== fullWidth * hashSize || above === undefined) return false
-    if (!equal(tileHash({ level, index: below }, bytes), above)) return false
+    if (!equal(hashOf(place, bytes, 0, fullWidth), above)) return false
   }
   return true
 }
