@@ -3,7 +3,7 @@ import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
-import { recordTable } from "./RecordTable.ts"
+import { code, recordTable } from "./RecordTable.ts"
 import { count, moment } from "./Words.ts"
 
 export interface LogView {
@@ -51,10 +51,10 @@ export const log = ({ log: { origin, vkey }, now, published, stopped }: LogView)
           : html`${recordTable([
                 ["Stones", published.size],
                 ["Signed", html`${moment(published.at)}, ${ageOf(published.at, now)} ago`],
-                ["Origin", html`<code>${origin}</code>`],
-                ["Verifier key", html`<code>${vkey}</code>`],
+                ["Origin", code(origin)],
+                ["Verifier key", code(vkey)],
               ])}
-              <pre>${published.note}</pre>`
+              <pre class="long">${published.note}</pre>`
       }
       <p class="small quiet">
         The key says who signed, if you know it from somewhere else than this page. The files of the log are below

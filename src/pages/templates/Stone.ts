@@ -1,6 +1,6 @@
 /** The page of one stone: what it proves, its link computed anew step by step, and its words if they were revealed. */
 import type { Receipt } from "../../../schema/payments/Payment.ts"
-import { recordTable, part, receiptTable } from "./RecordTable.ts"
+import { code, recordTable, part, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { pebble } from "./Pebble.ts"
@@ -46,7 +46,7 @@ const proof = (one: Stone, log: LogIdentity): Html =>
     </div>
     <p class="small quiet">
       Checked with the verifier key of <a href="/v2/log">the log</a>, which you should know from somewhere else, too:
-      <code>${log.vkey}</code>
+      ${code(log.vkey)}
     </p>
   </section>`
 

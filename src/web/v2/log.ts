@@ -48,7 +48,7 @@ const otherKey = (before: Seen, vkey: string) => [
     "Another key.",
     `On ${dateOf(before.at)} this log signed with another key than the one on this page. A log keeps its key; unless its operator announced a new one, do not believe it.`,
   ),
-  make("p", {}, "Then: ", make("code", {}, before.vkey), " Now: ", make("code", {}, vkey)),
+  make("p", {}, "Then: ", make("code", { class: "long" }, before.vkey), " Now: ", make("code", { class: "long" }, vkey)),
 ]
 
 const read = async (path: string): Promise<Response> => {
@@ -110,8 +110,8 @@ export const checkLog = async (root: HTMLElement, checkAgain: () => void): Promi
   const rewritten = (what: string) => [
     ...broken("The history was rewritten.", what),
     make("p", {}, "Both checkpoints are signed with the log's key and contradict each other: together they prove it. Keep both."),
-    make("pre", {}, before.note),
-    make("pre", {}, note),
+    make("pre", { class: "long" }, before.note),
+    make("pre", { class: "long" }, note),
     forget,
   ]
   const on = dateOf(before.at)
