@@ -22,7 +22,10 @@ export const LogStatus = Schema.Struct({
     description:
       "The verifier key, name+hash+base64: keep it, and check every checkpoint with the one you kept. Its name is the origin.",
   }),
-  url: Url.annotate({ description: "The log's files (C2SP tlog-tiles) are below this.", examples: [`https://${origin}/`] }),
+  url: Url.annotate({
+    description: "The log's files (C2SP tlog-tiles) are below this.",
+    examples: [`https://${origin}/`],
+  }),
   state: Schema.Literals(["running", "stopped"]).annotate({
     description:
       "`stopped` when the log would contradict itself: nothing new is covered until an operator has acted; what is published stays.",
@@ -54,11 +57,7 @@ export const LogStatus = Schema.Struct({
   ],
 })
 
-export const StoneProof = sentence(
-  `c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpoint}`,
-  30_000,
-  lines,
-).annotate({
+export const StoneProof = sentence(`c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpoint}`, 30_000, lines).annotate({
   identifier: "StoneProof",
   description:
     "A `.tlog-proof` file (C2SP tlog-proof): index of the stone, its inclusion proof, and the signed checkpoint it leads to. With the stone and the log's verifier key it is checked offline, for ever.",

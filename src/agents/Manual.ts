@@ -89,11 +89,7 @@ const logged = (publicUrl: string, log: LogIdentity | undefined): ReadonlyArray<
         `Every stone is also a leaf of a transparency log (C2SP tlog-tiles, RFC 6962 hashing) named \`${log.origin}\`. Within two seconds of its settlement \`GET ${publicUrl}/api/witness/{id}/proof\` gives a \`.tlog-proof\` that is checked offline, for ever. Keep the verifier key: \`${log.vkey}\`. The newest checkpoint is at \`${publicUrl}/log/checkpoint\`, what is known of the log at \`${publicUrl}/api/witness/log\`.`,
       ]
 
-export const manual = (
-  publicUrl: string,
-  offers: ReadonlyArray<Offer>,
-  log?: LogIdentity,
-): ReadonlyArray<Section> => [
+export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: LogIdentity): ReadonlyArray<Section> => [
   { id: "start", title: "Where to start", blocks: [...text(Words.about), links(publicUrl)] },
   {
     id: "costs",

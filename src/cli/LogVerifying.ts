@@ -54,8 +54,9 @@ const json = <A>(address: string, schema: Schema.Decoder<A>) =>
   )
 
 const open = (note: string, vkey: string) =>
-  Effect.flatMap(Effect.promise(() => openCheckpoint(note, { vkey })), (opened) =>
-    opened.ok ? Effect.succeed(opened.checkpoint) : broken(opened.reason),
+  Effect.flatMap(
+    Effect.promise(() => openCheckpoint(note, { vkey })),
+    (opened) => (opened.ok ? Effect.succeed(opened.checkpoint) : broken(opened.reason)),
   )
 
 const recall = Effect.fnUntraced(function* (file: string) {
@@ -76,7 +77,9 @@ const remember = Effect.fnUntraced(
     yield* fs.writeFileString(`${file}.half`, JSON.stringify(seen))
     yield* fs.rename(`${file}.half`, file)
   },
-  Effect.mapError(() => new Trouble({ message: "What was checked cannot be remembered: name another file with --seen." })),
+  Effect.mapError(
+    () => new Trouble({ message: "What was checked cannot be remembered: name another file with --seen." }),
+  ),
 )
 
 /** The tree so far, and of each level what its last tile gained; a full tile is compared and forgotten. */
@@ -159,7 +162,9 @@ const walk = Effect.fn("LogVerifying.walk")(function* (
       () => walkStart,
       (before, entries) =>
         Effect.tap(grow(before, entries), (after) =>
-          (after.size / fullWidth) % progressEvery === 0 ? Console.log(`  ${after.size} of ${size} entries hold`) : Effect.void,
+          (after.size / fullWidth) % progressEvery === 0
+            ? Console.log(`  ${after.size} of ${size} entries hold`)
+            : Effect.void,
         ),
     ),
   )
@@ -185,18 +190,23 @@ export const verifyLog = Effect.fn("verifyLog")(function* ({ base, seen, vkey: n
   }
   const note = yield* text(`${base}/log/checkpoint`)
   const checkpoint = yield* open(note, vkey)
-  const old = Option.isNone(before) ? Option.none<Checkpoint>() : Option.some(yield* open(before.value.checkpoint, vkey))
+  const old = Option.isNone(before)
+    ? Option.none<Checkpoint>()
+    : Option.some(yield* open(before.value.checkpoint, vkey))
   if (Option.isSome(old) && old.value.size > checkpoint.size) {
     return yield* broken(`it had ${old.value.size} stones at the last check and has ${checkpoint.size} now.`)
   }
   const { chainHash, size } = yield* walk(base, checkpoint, old)
   if (size > 0) {
     const { entries } = yield* json(`${base}/api/witness/chain?from=${size}&limit=1`, Segment)
-    if (entries[0]?.chainHash !== chainHash) return yield* broken(`stone ${size} of the chain is not the one of the log.`)
+    if (entries[0]?.chainHash !== chainHash)
+      return yield* broken(`stone ${size} of the chain is not the one of the log.`)
   }
   yield* remember(file, { vkey, checkpoint: note })
   yield* Console.log(
-    plain(`${size} entries of ${checkpoint.origin}: every tile and the signed root derive from them, and the chain is the same.`),
+    plain(
+      `${size} entries of ${checkpoint.origin}: every tile and the signed root derive from them, and the chain is the same.`,
+    ),
   )
   yield* Console.log(
     Option.match(old, {

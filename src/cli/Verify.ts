@@ -10,7 +10,9 @@ const rpc = Flag.String("rpc").pipe(
 )
 
 const log = Flag.Boolean("log").pipe(
-  Flag.withDescription("Walk the transparency log, too: every entry, tile and root, and that it only grew since the last check"),
+  Flag.withDescription(
+    "Walk the transparency log, too: every entry, tile and root, and that it only grew since the last check",
+  ),
   Flag.withDefault(false),
 )
 const vkey = Flag.String("vkey").pipe(
@@ -19,7 +21,9 @@ const vkey = Flag.String("vkey").pipe(
 )
 const seen = Flag.String("seen").pipe(
   Flag.withMetavar("file"),
-  Flag.withDescription("Where the last checkpoint is remembered (else one for each altar in the folder of the journal)"),
+  Flag.withDescription(
+    "Where the last checkpoint is remembered (else one for each altar in the folder of the journal)",
+  ),
   Flag.optional,
 )
 

@@ -30,7 +30,8 @@ export const verifyProof = Command.make(
   Command.withShortDescription("Check the proof of a stone, offline"),
   Command.withExamples([
     {
-      command: "spirit-altar verify-proof stone-417.tlog-proof --stone stone.json --vkey altar.example/log+21ce6caa+AW…",
+      command:
+        "spirit-altar verify-proof stone-417.tlog-proof --stone stone.json --vkey altar.example/log+21ce6caa+AW…",
       description: "Check a proof",
     },
   ]),

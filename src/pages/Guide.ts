@@ -183,9 +183,13 @@ const routes = HttpRouter.use((router) =>
             publicUrl,
             Effect.map(make(request, id ?? ""), (made) =>
               made === undefined
-                ? Pages.notFound(publicUrl, request, path === "/v2/log"
-                    ? "This server has no transparency log."
-                    : "There is no such plate. The guide has twenty-four.")
+                ? Pages.notFound(
+                    publicUrl,
+                    request,
+                    path === "/v2/log"
+                      ? "This server has no transparency log."
+                      : "There is no such plate. The guide has twenty-four.",
+                  )
                 : Pages.page(publicUrl, request, made),
             ),
           ),

@@ -49,7 +49,10 @@ guide(
           assert.match(saved.suggestedFilename(), /^stone-\d+\.tlog-proof$/u)
           const proof = page.locator("[data-proof]")
           await proof.evaluate((root) => {
-            root.setAttribute("data-stone", (root.getAttribute("data-stone") ?? "").replace(/"commitment":"../u, '"commitment":"zz'))
+            root.setAttribute(
+              "data-stone",
+              (root.getAttribute("data-stone") ?? "").replace(/"commitment":"../u, '"commitment":"zz'),
+            )
           })
           await checks(page, "Check the proof here", "broken", "Not proved.")
         })

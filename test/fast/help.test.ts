@@ -32,7 +32,11 @@ const commands: ReadonlyArray<ReadonlyArray<string>> = [
 describe("help", () => {
   it.effect("names every command and what the exit codes mean", () =>
     Effect.gen(function* () {
-      const help = (yield* ask("--help")) + (yield* ask("room", "--help")) + (yield* ask("act", "--help")) + (yield* ask("log", "--help"))
+      const help =
+        (yield* ask("--help")) +
+        (yield* ask("room", "--help")) +
+        (yield* ask("act", "--help")) +
+        (yield* ask("log", "--help"))
       for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
       assert.match(help, /Exit code 0 is success; 1 is trouble/u)
       assert.match(yield* ask("buy", "--help"), /^ {2}witness .*^ {2}room /msu)

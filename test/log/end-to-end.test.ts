@@ -72,7 +72,10 @@ const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
   const refused = yield* check("lie.json")
   assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
   assert.match(refused.stderr, /^NOT PROVED \(stone\): /u)
-  assert.strictEqual((yield* check("stone.json", "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")).code, 1)
+  assert.strictEqual(
+    (yield* check("stone.json", "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")).code,
+    1,
+  )
 
   // The lines of the document that need no code of ours.
   const [, script = ""] = /```bash\n([^]*?)```/u.exec(readFileSync("docs/proofs.md", "utf8")) ?? []
@@ -104,8 +107,15 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", 
         const server = yield* ServerProcess.make({ ...env, LOG_CHECKPOINT_FILE: checkpointFile })
         const { url } = server
         const buyer = yield* newPayer()
-        const buy = Effect.map(pay(buyer, `${url}/api/witness`, { commitment: newCommitment() }), ({ answer }) => answer)
-        const some = (count: number) => Effect.all(Array.from({ length: count }, () => buy), { concurrency: 4 })
+        const buy = Effect.map(
+          pay(buyer, `${url}/api/witness`, { commitment: newCommitment() }),
+          ({ answer }) => answer,
+        )
+        const some = (count: number) =>
+          Effect.all(
+            Array.from({ length: count }, () => buy),
+            { concurrency: 4 },
+          )
         yield* server.start
         yield* some(12)
         const dying = yield* Effect.forkChild(Effect.exit(some(6)))
@@ -132,7 +142,10 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", 
         assert.strictEqual(readFileSync(checkpointFile, "utf8"), checkpoint.text)
         for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json", "/.well-known/mcp/server-card.json"])
           assert.include((yield* ask(`${url}${path}`)).text, vkey, path)
-        assert.strictEqual((yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)).json["code"], "witness_not_found")
+        assert.strictEqual(
+          (yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)).json["code"],
+          "witness_not_found",
+        )
 
         const here = { ...at, run: (args: ReadonlyArray<string>) => at.run(args, { ...env, SPIRIT_ALTAR_URL: url }) }
         yield* commands(here, url)

@@ -7,11 +7,9 @@ import { verifyProof } from "../../buyer/log/StoneProof.ts"
 import { consistencyProof } from "../../buyer/log/Tiles.ts"
 import type { NotProven } from "../../buyer/log/Verdict.ts"
 import { button, make, verdict } from "./dom.ts"
-import { exchange, part, unreachable } from "./http.ts"
 import { timeWords } from "./durations.ts"
+import { exchange, part, unreachable } from "./http.ts"
 import { browser } from "./store.ts"
-
-const dateOf = (at: number) => timeWords(new Date(at).toISOString())
 
 /** What this browser saw last of a log: the key it was shown first, and the newest checkpoint it believed. */
 interface Seen {
@@ -22,6 +20,10 @@ interface Seen {
 }
 
 const slot = "altar:log"
+
+const stones = (size: number) => `${size} ${size === 1 ? "stone" : "stones"}`
+
+const dateOf = (at: number) => timeWords(new Date(at).toISOString())
 
 const seen = (): Seen | undefined => {
   try {
@@ -48,7 +50,14 @@ const otherKey = (before: Seen, vkey: string) => [
     "Another key.",
     `On ${dateOf(before.at)} this log signed with another key than the one on this page. A log keeps its key; unless its operator announced a new one, do not believe it.`,
   ),
-  make("p", {}, "Then: ", make("code", { class: "long" }, before.vkey), " Now: ", make("code", { class: "long" }, vkey)),
+  make(
+    "p",
+    {},
+    "Then: ",
+    make("code", { class: "long" }, before.vkey),
+    " Now: ",
+    make("code", { class: "long" }, vkey),
+  ),
 ]
 
 const read = async (path: string): Promise<Response> => {
@@ -58,7 +67,7 @@ const read = async (path: string): Promise<Response> => {
 }
 
 /** The proof of the stone that the page shows, against the key it names or the one this browser saw first. */
-export const checkProof = async (root: HTMLElement): Promise<ReadonlyArray<Node>> => {
+const checkProof = async (root: HTMLElement): Promise<ReadonlyArray<Node>> => {
   const { proof = "", stone = "", vkey = "" } = root.dataset
   const before = seen()
   if (before !== undefined && before.vkey !== vkey) return otherKey(before, vkey)
@@ -72,14 +81,18 @@ export const checkProof = async (root: HTMLElement): Promise<ReadonlyArray<Node>
     verdict(
       "holds",
       "The log has this stone.",
-      `The checkpoint of ${verdictOf.origin} over ${verdictOf.size} stones is signed with its key, and the tree it names holds the stone this page shows.`,
+      `The checkpoint of ${verdictOf.origin} over ${stones(verdictOf.size)} is signed with its key, and the tree it names holds the stone this page shows.`,
     ),
-    make("p", { class: "quiet" }, "Checked in this browser. Keep the file and the key: together with the stone they prove the same for ever."),
+    make(
+      "p",
+      { class: "quiet" },
+      "Checked in this browser. Keep the file and the key: together with the stone they prove the same for ever.",
+    ),
   ]
 }
 
 /** Whether the newest checkpoint continues the one this browser saw last; then it is the one that is remembered. */
-export const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<ReadonlyArray<Node>> => {
+const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<ReadonlyArray<Node>> => {
   const { vkey = "" } = root.dataset
   const before = seen()
   const forget = make(
@@ -100,8 +113,14 @@ export const checkLog = async (root: HTMLElement, checkAgain: () => void): Promi
   if (before === undefined) {
     keep(vkey, note)
     return [
-      verdict("holds", "Signed.", `The checkpoint over ${now.size} stones is signed with this key.`),
-      make("p", { class: "quiet" }, browser.lasts(slot) ? "This browser sees the log for the first time and remembers it: the next check compares." : "This browser keeps nothing, so there will be nothing to compare with."),
+      verdict("holds", "Signed.", `The checkpoint over ${stones(now.size)} is signed with this key.`),
+      make(
+        "p",
+        { class: "quiet" },
+        browser.lasts(slot)
+          ? "This browser sees the log for the first time and remembers it: the next check compares."
+          : "This browser keeps nothing, so there will be nothing to compare with.",
+      ),
     ]
   }
   const earlier = await openCheckpoint(before.note, { vkey })
@@ -109,7 +128,11 @@ export const checkLog = async (root: HTMLElement, checkAgain: () => void): Promi
   const old: Tree = earlier.checkpoint
   const rewritten = (what: string) => [
     ...broken("The history was rewritten.", what),
-    make("p", {}, "Both checkpoints are signed with the log's key and contradict each other: together they prove it. Keep both."),
+    make(
+      "p",
+      {},
+      "Both checkpoints are signed with the log's key and contradict each other: together they prove it. Keep both.",
+    ),
     make("pre", { class: "long" }, before.note),
     make("pre", { class: "long" }, note),
     forget,
@@ -129,7 +152,15 @@ export const checkLog = async (root: HTMLElement, checkAgain: () => void): Promi
   }
   keep(vkey, note)
   return [
-    verdict("holds", "It only grew.", `${now.size} stones, of which the first ${old.size} are those it had on ${on}.`),
-    make("p", { class: "quiet" }, "Both checkpoints are signed with this key; that the newer one continues the older was computed in this browser."),
+    verdict("holds", "It only grew.", `${stones(now.size)}, of which the first ${old.size} are those it had on ${on}.`),
+    make(
+      "p",
+      { class: "quiet" },
+      "Both checkpoints are signed with this key; that the newer one continues the older was computed in this browser.",
+    ),
   ]
 }
+
+/** Finds out what its button asks for. */
+export const check = (root: HTMLElement, again: () => void): Promise<ReadonlyArray<Node>> =>
+  root.dataset["proof"] === undefined ? checkLog(root, again) : checkProof(root)
