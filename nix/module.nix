@@ -17,6 +17,7 @@ let
     "CARD_SECRET_KEY"
     "CDP_API_KEY_SECRET"
     "DATABASE_URL"
+    "LOG_KEY"
     "RATE_LIMIT_SECRET"
     "RELAYER_KEY"
     "RPC_URL"

@@ -6,6 +6,7 @@ import { CatalogsGroup } from "./altar/CatalogApi.ts"
 import { GuideGroup } from "./altar/Guide.ts"
 import { PaidGroup, PaymentsGroup } from "./altar/Sales.ts"
 import { WitnessGroup } from "./altar/WitnessApi.ts"
+import { LogGroup } from "./log/LogApi.ts"
 import { at, finish } from "./openapi/Document.ts"
 import { ServiceGroup } from "./Health.ts"
 import { RoomsGroup } from "./room/Api.ts"
@@ -21,6 +22,7 @@ export const rules = HttpApi.make("spirit-altar")
 export class Api extends rules
   .add(
     WitnessGroup,
+    LogGroup,
     PaidGroup,
     GuideGroup,
     CandlesGroup,

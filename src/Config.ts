@@ -5,6 +5,8 @@ import type { IpNetwork } from "effect/net"
 import { secondsMaximum } from "../schema/payments/Usdc.ts"
 import { base, usdc, usdcNetworks } from "../schema/payments/Usdc.ts"
 import { network } from "./limits/Address.ts"
+import type { LogConfig } from "./log/Log.ts"
+import { fromText, originOf } from "./log/Signer.ts"
 import type { FacilitatorKey } from "./payments/x402/FacilitatorKey.ts"
 import type { Terms } from "./payments/PaymentTerms.ts"
 import { type Variable, variable } from "./Variables.ts"
@@ -45,6 +47,8 @@ export interface ServerConfig {
   readonly rateLimitSecret: Option.Option<Redacted.Redacted<string>>
   /** Ready, or the names of what is missing. */
   readonly payments: PaymentsConfig | ReadonlyArray<string>
+  /** The transparency log over the stones; absent without a key. */
+  readonly log?: LogConfig | undefined
 }
 
 export class AppConfig extends Context.Service<AppConfig, ServerConfig>()("spirit-altar/AppConfig") {}
@@ -194,8 +198,30 @@ export const listen = Config.map(
   }),
 )
 
+const refused = (message: string) => Config.fail(new ConfigProvider.SourceError({ message }))
+
+/** The log is a key, and the name it has for life; without a key there is no log. */
+const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
+  Config.all({
+    key: Config.option(Config.schema(Schema.Redacted(Schema.NonEmptyString), variable("LOG_KEY"))),
+    origin: Config.NonEmptyString(variable("LOG_ORIGIN")).pipe(Config.withDefault(originOf(publicUrl))),
+    checkpointFile: Config.option(Config.NonEmptyString(variable("LOG_CHECKPOINT_FILE"))),
+  }).pipe(
+    Config.flatMap(({ checkpointFile, key, origin }): Config.Config<LogConfig | undefined> => {
+      if (Option.isNone(key)) return Config.succeed(undefined)
+      const signer = fromText(key.value)
+      if (Result.isFailure(signer)) return refused(`LOG_KEY is wrong: ${signer.failure.message}`)
+      return signer.success.name === origin
+        ? Config.succeed({ signer: signer.success, origin, checkpointFile })
+        : refused(
+            `LOG_KEY is the key of ${signer.success.name}, but this log is ${origin}: set LOG_ORIGIN to the key's name, or make a key for this one with spirit-altar log key.`,
+          )
+    }),
+  )
+
 /** A production server: nothing falls back to the sandbox. */
-export const production: Config.Config<ServerConfig> = Config.map(
+export const production: Config.Config<ServerConfig> = Config.flatMap(
   Config.all({ listen, databaseUrl: Config.Redacted(variable("DATABASE_URL")), payments }),
-  ({ databaseUrl, listen: address, payments: paying }) => ({ ...address, databaseUrl, payments: paying }),
+  ({ databaseUrl, listen: address, payments: paying }) =>
+    Config.map(logAt(address.publicUrl), (log) => ({ ...address, databaseUrl, payments: paying, log })),
 )

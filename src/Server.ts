@@ -22,6 +22,9 @@ import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
 import * as Fallbacks from "./http/Fallbacks.ts"
 import * as Listener from "./platform/http/Listener.ts"
 import * as Requests from "./altar/Requests.ts"
+import * as LogHttp from "./LogHttp.ts"
+import * as LogFiles from "./log/Http.ts"
+import * as Log from "./log/Log.ts"
 import { Broadcasts } from "./payments/ledger/Broadcasts.ts"
 import { CardProcessor } from "./payments/card/CardProcessor.ts"
 import { CardRail } from "./payments/card/CardRail.ts"
@@ -109,7 +112,7 @@ export const services = (config: ServerConfig, house: House = altar) => {
     : PaymentTerms.ready(payments.terms, payments.cards === undefined ? ["x402"] : ["x402", "card"])
   const limits = Layer.merge(PostgresLimiter.layer(), ClientAddress.layer(config))
   const rooms = RoomStore.layer.pipe(Layer.provideMerge(limits))
-  return Layer.mergeAll(money, Catalogs.layer, reads, rooms).pipe(
+  return Layer.mergeAll(money, Catalogs.layer, reads, rooms, Log.layer(config.log)).pipe(
     Layer.provideMerge(house.acts),
     Layer.provideMerge(actServices),
     Layer.provideMerge(chains),
@@ -141,7 +144,7 @@ export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpA
   )
 
 /** The handlers of the altar's contract. */
-export const handlers = Layer.mergeAll(...altarHandlers, RoomHttp.handlers, HealthHttp.handlers)
+export const handlers = Layer.mergeAll(...altarHandlers, LogHttp.handlers, RoomHttp.handlers, HealthHttp.handlers)
 
 const altar = {
   routes: routesOf(Api).pipe(Layer.provide(handlers)),
@@ -161,6 +164,7 @@ const all = ({ fallbacks, routes }: House) =>
     artwork.pipe(Layer.provide(Site.compressed)),
     Site.layer,
     AgentsHttp.layer,
+    LogFiles.layer,
   ).pipe(Layer.provide(fallbacks))
 
 /** Only whole, known paths; a parameter may be as long as a header allows. */

@@ -12,6 +12,12 @@ export const variables = [
     ["RATE_LIMIT_SECRET"],
     "16 or more characters that addresses are made pseudonymous with (random, kept in the database)",
   ],
+  [["LOG_KEY"], "private key of the transparency log, as `spirit-altar log key` makes it (none: no log)"],
+  [["LOG_ORIGIN"], "name of the log and of its key, the same for its life (host of PUBLIC_URL, then /log)"],
+  [
+    ["LOG_CHECKPOINT_FILE"],
+    "file that keeps the last signed checkpoint, so that a restored database forks nothing (none)",
+  ],
   [["LOG_LEVEL"], "Trace, Debug, Info, Warn, Error, Fatal or None (Info)"],
   [["X402_NETWORK"], "eip155:8453, Base (default), or eip155:84532, its test network"],
   [["PAY_TO"], "address that receives the USDC, of this altar alone"],

@@ -1,5 +1,6 @@
 /** What `verify_witness` recomputes of a stone, and how far that goes. */
 import { Schema } from "effect"
+import { Count } from "../Bounds.ts"
 import { Hex64, Url, Uuid } from "../Common.ts"
 import { Receipt } from "../payments/Payment.ts"
 import { ChainHead, ListedStone } from "../altar/Witness.ts"
@@ -26,6 +27,15 @@ export const Verification = Schema.Struct({
     holds: Schema.Boolean.annotate({ description: "The stone's previousHash is the re-hashed link before it." }),
   }),
   head: ChainHead,
+  log: Schema.NullOr(
+    Schema.Struct({
+      origin: Schema.String,
+      vkey: Schema.String.annotate({ description: "The log's verifier key; keep it, and check proofs with it." }),
+      size: Count.annotate({ description: "Stones that the newest checkpoint covers." }),
+      covered: Schema.Boolean.annotate({ description: "Whether it covers this one." }),
+      proof: Schema.NullOr(Url).annotate({ description: "Where its `.tlog-proof` is, once it is covered." }),
+    }),
+  ).annotate({ description: "The transparency log; null where this server has none." }),
   proves: Schema.Array(Schema.String),
   doesNotProve: Schema.Array(Schema.String),
   checkYourself: Schema.Struct({ chain: Url, explorer: Url, recipe: Schema.String }),

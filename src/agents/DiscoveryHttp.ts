@@ -1,6 +1,7 @@
 /** The documents by which agents find and understand this server; all of them are written once, when it starts. */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../platform/http/Accept.ts"
 import { fresh } from "../platform/http/Responses.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
@@ -31,7 +32,9 @@ export const layer = Layer.unwrap(
     const setting = yield* PaymentTerms
     const publicUrl = yield* PublicUrl
 
-    const sections = manual(publicUrl, offers)
+    const log = Option.getOrUndefined((yield* PublishedLog).identity)
+
+    const sections = manual(publicUrl, offers, log)
     const asMarkdown = markdown(sections)
     const asPage = page(publicUrl, sections)
 
@@ -44,8 +47,8 @@ export const layer = Layer.unwrap(
       )
 
     return Layer.mergeAll(
-      json(paths.serverCard, serverCard(publicUrl)),
-      json(paths.agent, agentManifest(publicUrl, offers, setting)),
+      json(paths.serverCard, serverCard(publicUrl, log)),
+      json(paths.agent, agentManifest(publicUrl, offers, setting, log)),
       json(paths.x402, x402(publicUrl, offers)),
       Routes.get(paths.llms, (request) => Effect.succeed(fresh(request, asMarkdown, "text/plain; charset=utf-8"))),
       Routes.get(paths.manual, forAgents),

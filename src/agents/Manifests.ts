@@ -1,6 +1,8 @@
 /** The machine-readable manifests, each written from the offers: none of them states a price or a route of its own. */
 import { interfaceVersion } from "../../schema/Api.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
+import { prefix } from "../log/Http.ts"
+import type { LogIdentity } from "../log/PublishedLog.ts"
 import type { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { protocolVersion } from "./Mcp.ts"
 import { paths } from "./McpHttp.ts"
@@ -15,8 +17,17 @@ const namespace = (publicUrl: string) => {
     : "local"
 }
 
+/** Whose log it is and what its checkpoints are checked with; said nowhere where there is none. */
+const logOf = (publicUrl: string, log: LogIdentity) => ({
+  origin: log.origin,
+  vkey: log.vkey,
+  checkpoint: `${publicUrl}${prefix}checkpoint`,
+  status: `${publicUrl}/api/witness/log`,
+  proof: `${publicUrl}/api/witness/{id}/proof`,
+})
+
 /** MCP server card (SEP-2127): where the tools are; the tools themselves are asked for there. */
-export const serverCard = (publicUrl: string) => ({
+export const serverCard = (publicUrl: string, log?: LogIdentity) => ({
   $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
   name: `${namespace(publicUrl)}/spirit-altar`,
   title: Words.name,
@@ -28,6 +39,7 @@ export const serverCard = (publicUrl: string) => ({
     url: `${publicUrl}${path}`,
     supportedProtocolVersions: [protocolVersion],
   })),
+  ...(log === undefined ? {} : { _meta: { [`${namespace(publicUrl)}/log`]: logOf(publicUrl, log) } }),
 })
 
 const paymentOf = (setting: PaymentTerms["Service"]) => {
@@ -40,7 +52,12 @@ const paymentOf = (setting: PaymentTerms["Service"]) => {
 }
 
 /** What can be done here, in a plain shape of our own. */
-export const agentManifest = (publicUrl: string, offers: ReadonlyArray<Offer>, setting: PaymentTerms["Service"]) => ({
+export const agentManifest = (
+  publicUrl: string,
+  offers: ReadonlyArray<Offer>,
+  setting: PaymentTerms["Service"],
+  log?: LogIdentity,
+) => ({
   name: Words.name,
   description: Words.about,
   version: interfaceVersion,
@@ -61,6 +78,7 @@ export const agentManifest = (publicUrl: string, offers: ReadonlyArray<Offer>, s
     ...(act.days === undefined ? {} : { days: act.days }),
   })),
   buyerSpendPolicy: spendPolicy(offers.map(({ act }) => act)),
+  ...(log === undefined ? {} : { log: logOf(publicUrl, log) }),
   retry: Words.retry,
   reconcile: Words.reconcileUrl(publicUrl),
 })

@@ -1,6 +1,7 @@
 /** The manual for agents as content: the page, its Markdown and llms.txt are three ways to write down this one text. */
 import { recipe, saltMinimum, wordsMaximum } from "../../schema/altar/Recipe.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
+import type { LogIdentity } from "../log/PublishedLog.ts"
 import { protocolVersion } from "./Mcp.ts"
 import type { Offer } from "./Offers.ts"
 import { transcript } from "./Transcript.ts"
@@ -80,7 +81,15 @@ const byCard = (offers: ReadonlyArray<Offer>): ReadonlyArray<string> => {
 const mcpConfig = (publicUrl: string) =>
   JSON.stringify({ mcpServers: { "spirit-altar": { type: "http", url: `${publicUrl}/mcp` } } }, null, 2)
 
-export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>): ReadonlyArray<Section> => [
+/** How a proof outlives this server; nothing where there is no log. */
+const logged = (publicUrl: string, log: LogIdentity | undefined): ReadonlyArray<string> =>
+  log === undefined
+    ? []
+    : [
+        `Every stone is also a leaf of a transparency log (C2SP tlog-tiles, RFC 6962 hashing) named \`${log.origin}\`. Within two seconds of its settlement \`GET ${publicUrl}/api/witness/{id}/proof\` gives a \`.tlog-proof\` that is checked offline, for ever. Keep the verifier key: \`${log.vkey}\`. The newest checkpoint is at \`${publicUrl}/log/checkpoint\`, what is known of the log at \`${publicUrl}/api/witness/log\`.`,
+      ]
+
+export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: LogIdentity): ReadonlyArray<Section> => [
   { id: "start", title: "Where to start", blocks: [...text(Words.about), links(publicUrl)] },
   {
     id: "costs",
@@ -147,6 +156,7 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>): Readonl
       { _tag: "List", items: Words.proves },
       ...text("It does not prove:"),
       { _tag: "List", items: Words.doesNotProve },
+      ...text(...logged(publicUrl, log)),
     ],
   },
 ]

@@ -1,5 +1,5 @@
 /** `verify_witness`: the link of a stone recomputed from what is stored, and said how far that goes. */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { checkLink, holds } from "../../schema/altar/ChainCheck.ts"
 import { chainLinkText } from "../../schema/altar/ChainLink.ts"
 import { WitnessNotFound } from "../../schema/altar/Witness.ts"
@@ -12,6 +12,7 @@ import {
 import { chainHash } from "../altar/Hashes.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
+import { PublishedLog } from "../log/PublishedLog.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentTool, ToolRefusal } from "./AgentTool.ts"
 import * as Words from "./Words.ts"
@@ -22,6 +23,21 @@ export const verifyWitness = Effect.gen(function* () {
   const stones = yield* WitnessStones
   const chain = yield* WitnessChain
   const publicUrl = yield* PublicUrl
+  const log = yield* PublishedLog
+
+  /** How far the log is with a stone; what it cannot show now it does not cover. */
+  const coverage = Effect.fnUntraced(function* ({ id, sequence }: { readonly id: string; readonly sequence: number }) {
+    if (Option.isNone(log.identity)) return null
+    const { origin, vkey } = log.identity.value
+    const { size } = yield* log.checkpoint.pipe(
+      Effect.catchTags({
+        NotPublished: () => Effect.succeed({ size: 0 }),
+        LogStopped: () => Effect.succeed({ size: 0 }),
+      }),
+    )
+    const covered = size >= sequence
+    return { origin, vkey, size, covered, proof: covered ? `${publicUrl}/api/witness/${id}/proof` : null }
+  })
 
   const run = Effect.fn("verifyWitness")(
     function* ({ witnessId }: typeof VerificationQuery.Type) {
@@ -38,6 +54,7 @@ export const verifyWitness = Effect.gen(function* () {
         link: { parts: chainLinkText(stone).split("\u0000"), recomputed: check.computed, holds: check.hashes },
         predecessor: { ...anchor, holds: check.follows },
         head,
+        log: yield* coverage(stone),
         proves: Words.proves,
         doesNotProve: Words.doesNotProve,
         checkYourself: {

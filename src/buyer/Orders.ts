@@ -1,5 +1,5 @@
 /** Every act in the words of whoever wants it: sealed here, bought under one key, and revealed later from the journal. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Schedule, Schema } from "effect"
 import { oneOf } from "../../schema/Bounds.ts"
 import { type CandleBody, type CandleDays, candleDays } from "../../schema/altar/Candle.ts"
 import type { WhyBody } from "../../schema/altar/Keeper.ts"
@@ -223,6 +223,16 @@ export const make = (buyer: Buyer) => {
       const { at, sealed } = yield* opening(id, given)
       const payload = { salt: sealed.salt, text: sealed.words, ...present({ agentName: given.agentName }) }
       return yield* free(at.witness.revealWitnessStone({ params: { witnessId: id }, payload }))
+    }),
+
+    /** The proof that the log has a stone, a `.tlog-proof` file; waits until a checkpoint covers it, 30 seconds at most. */
+    proof: Effect.fn("Orders.proof")(function* (id: string) {
+      return yield* free(client.log.readStoneProof({ params: { witnessId: id } })).pipe(
+        Effect.retry({
+          while: ({ code }) => code === "proof_not_ready",
+          schedule: Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: "30 seconds" })),
+        }),
+      )
     }),
 
     /** Unseals the words of a candle or light, free and once. */

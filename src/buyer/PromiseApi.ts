@@ -26,6 +26,7 @@ export const promiseApi = (options: Buyer.Options) => {
     collect: run((made, order: Orders.CollectOrder) => made.collect(order)),
     light: run((made, order: Orders.CandleOrder) => made.light(order)),
     reveal: run((made, id: string, opening: Orders.Opening = {}) => made.reveal(id, opening)),
+    proof: run((made, id: string) => made.proof(id)),
     unseal: run((made, id: string, opening: Orders.Opening = {}) => made.unseal(id, opening)),
     reconcile: run((made, key: string) => made.reconcile(key)),
     spirits: run((made) => made.spirits),

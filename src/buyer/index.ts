@@ -5,6 +5,9 @@
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type { Options } from "./Buyer.ts"
 import type { ActOrder, CandleOrder, CollectOrder, KeeperOrder, Opening, PrayerOrder, WitnessOrder } from "./Orders.ts"
+import type * as MerkleProofs from "./log/MerkleProofs.ts"
+import type * as SignedCheckpoint from "./log/SignedCheckpoint.ts"
+import type * as StoneProof from "./log/StoneProof.ts"
 import type { Call, PromiseApi } from "./PromiseApi.ts"
 
 export { normalize, recipe } from "../../schema/altar/Recipe.ts"
@@ -16,7 +19,23 @@ export type { Policy } from "./Policy.ts"
 export type { Call } from "./PromiseApi.ts"
 export { seal, type Sealed } from "./Seal.ts"
 export type { Account } from "./Signer.ts"
+export type { Tree } from "./log/MerkleProofs.ts"
+export type { Cosignature, Opened, Trust } from "./log/SignedCheckpoint.ts"
+export type { StoneProven } from "./log/StoneProof.ts"
+export type { NotProven } from "./log/Verdict.ts"
 export { type Broken, type Head, type Link, type Segment, verifySegment, verifyStone } from "./Verify.ts"
+
+/** Whether a `.tlog-proof` proves that the log holds a stone, for whoever has the log's verifier key; offline. */
+export const verifyProof: typeof StoneProof.verifyProof = (...of) =>
+  import("./log/StoneProof.ts").then((log) => log.verifyProof(...of))
+
+/** The checkpoint of a signed note, when the log of this key signed it; offline. */
+export const openCheckpoint: typeof SignedCheckpoint.openCheckpoint = (...of) =>
+  import("./log/SignedCheckpoint.ts").then((log) => log.openCheckpoint(...of))
+
+/** Whether a tree of one checkpoint begins with that of an older one, by a consistency proof; offline. */
+export const extendsTree: typeof MerkleProofs.extendsTree = (...of) =>
+  import("./log/MerkleProofs.ts").then((log) => log.extendsTree(...of))
 
 /**
  * A buyer of one altar with one account. Every purchase has a key; repeating it re-sends what was signed for it and
@@ -48,6 +67,8 @@ export const buyer = (options: Options) => {
     /** Reveals a stone's words, free and once; the journal knows them. */
     reveal: (id: string, opening: Opening = {}, call: Call = {}) =>
       loaded().then((made) => made.reveal(call, id, opening)),
+    /** The `.tlog-proof` of a stone, when the log's next checkpoint covers it; `verifyProof` checks it offline. */
+    proof: (id: string, call: Call = {}) => loaded().then((made) => made.proof(call, id)),
     /** Unseals a candle's words, free and once; the journal knows them. */
     unseal: (id: string, opening: Opening = {}, call: Call = {}) =>
       loaded().then((made) => made.unseal(call, id, opening)),

@@ -3,12 +3,14 @@ import { Cause, Console, Effect } from "effect"
 import { CliError, Command } from "effect/cli"
 import { interfaceVersion } from "../../schema/Version.ts"
 import { buy, buying } from "./Buy.ts"
+import { log } from "./Log.ts"
 import { openapi } from "./OpenApiCommand.ts"
 import { roomCommand } from "./Room.ts"
 import { sandbox } from "./Sandbox.ts"
 import { serve } from "./Serve.ts"
 import { oneLine } from "./Trouble.ts"
 import { verify } from "./Verify.ts"
+import { verifyProof } from "./VerifyProof.ts"
 
 export const altar = Command.make("spirit-altar").pipe(
   Command.withDescription(
@@ -17,8 +19,8 @@ export const altar = Command.make("spirit-altar").pipe(
   Command.withSubcommands([
     { group: "Buy", commands: buying },
     { group: "Talk", commands: [roomCommand] },
-    { group: "Check", commands: [verify] },
-    { group: "Run", commands: [sandbox, serve, openapi, buy] },
+    { group: "Check", commands: [verify, verifyProof] },
+    { group: "Run", commands: [sandbox, serve, log, openapi, buy] },
   ]),
 )
 

@@ -1,5 +1,5 @@
 /** `witness`, `pray`, `keep`, `collect` and `light`: what costs money, each one command with one key. */
-import { Effect, Option } from "effect"
+import { Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { StoneKind } from "../../schema/altar/Witness.ts"
@@ -47,6 +47,25 @@ export const summary = (bought: Settled, later?: "reveal" | "unseal") =>
     return `${paid}\n${pretty(bought)}${later === undefined ? "" : hint}`
   })
 
+/** The stone is paid for, whatever becomes of its proof. */
+const saveProof = (orders: Orders, id: string, file: string, key: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const proof = yield* orders.proof(id)
+    yield* Effect.mapError(fs.writeFileString(file, proof), () =>
+      refuse("proof_not_saved", `${file} cannot be written.`, key),
+    )
+    yield* Console.error(`proof       ${file}`)
+  }).pipe(
+    Effect.mapError(({ code, message }) =>
+      refuse(
+        code,
+        `Stone ${id} is set and paid for, but its proof was not saved: ${message} Download it later, free: /api/witness/${id}/proof`,
+        key,
+      ),
+    ),
+  )
+
 export const witness = Command.make(
   "witness",
   {
@@ -62,6 +81,11 @@ export const witness = Command.make(
       Flag.optional,
     ),
     agentName,
+    proof: Flag.String("proof").pipe(
+      Flag.withMetavar("file"),
+      Flag.withDescription("Wait until the transparency log covers the stone, and save the proof here"),
+      Flag.optional,
+    ),
     reveal: Flag.Boolean("reveal").pipe(Flag.withDescription("Reveal the words at once"), Flag.withDefault(false)),
   },
   (flags) =>
@@ -76,8 +100,9 @@ export const witness = Command.make(
             ...(Option.isSome(flags.spirit) ? { spirit: flags.spirit.value } : {}),
             ...provided({ salt: flags.salt, agentName: flags.agentName }),
           })
-          if (!flags.reveal) return stone
           const { id } = stone.record
+          if (Option.isSome(flags.proof)) yield* saveProof(orders, id, flags.proof.value, key)
+          if (!flags.reveal) return stone
           const { stone: opened } = yield* Effect.mapError(orders.reveal(id), ({ code, message }) =>
             refuse(
               code,
@@ -97,6 +122,10 @@ export const witness = Command.make(
     {
       command: 'spirit-altar witness --text "I will call my sister." --kind promise --spirit moss-hare --reveal',
       description: "Set a promise on an altar and reveal it",
+    },
+    {
+      command: 'spirit-altar witness --text "The heron will return by May." --proof stone.tlog-proof',
+      description: "Set a stone and keep the proof that the log has it",
     },
   ]),
 )

@@ -89,9 +89,9 @@ export const runFree = <A>(
   )
 
 /** Paid for, once for a key; whoever stops it is told how it goes on. */
-export const runPaid = <A>(
+export const runPaid = <A, R = never>(
   flags: Paying,
-  use: (orders: Orders.Orders, key: string) => Effect.Effect<A, CommandError>,
+  use: (orders: Orders.Orders, key: string) => Effect.Effect<A, CommandError, R>,
   render: (answer: A) => Effect.Effect<string>,
 ) =>
   show(

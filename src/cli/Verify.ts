@@ -9,15 +9,37 @@ const rpc = Flag.String("rpc").pipe(
   Flag.optional,
 )
 
-export const verify = Command.make("verify", { url, rpc }, (flags) =>
+const log = Flag.Boolean("log").pipe(
+  Flag.withDescription(
+    "Walk the transparency log, too: every entry, tile and root, and that it only grew since the last check",
+  ),
+  Flag.withDefault(false),
+)
+const vkey = Flag.String("vkey").pipe(
+  Flag.withDescription("The log's verifier key (else the one of the last check, or the server's own word)"),
+  Flag.optional,
+)
+const seen = Flag.String("seen").pipe(
+  Flag.withMetavar("file"),
+  Flag.withDescription(
+    "Where the last checkpoint is remembered (else one for each altar in the folder of the journal)",
+  ),
+  Flag.optional,
+)
+
+export const verify = Command.make("verify", { url, rpc, log, vkey, seen }, (flags) =>
   Effect.flatMap(
     Effect.promise(() => import("./Verifying.ts")),
-    ({ verifying }) => verifying(flags.url, flags.rpc),
+    ({ verifying }) => verifying(flags),
   ),
 ).pipe(
   Command.withDescription("Download a witness chain, recompute every link, and look every payment up on its chain"),
   Command.withExamples([
     { command: "npm run verify -- --url http://127.0.0.1:3000", description: "Check the sandbox" },
     { command: "npm run verify -- --url https://altar.example --rpc https://…", description: "Check a public altar" },
+    {
+      command: "npm run verify -- --url https://altar.example --log --vkey altar.example/log+21ce6caa+AW…",
+      description: "Check its whole log as well",
+    },
   ]),
 )

@@ -115,8 +115,16 @@ export const verifyChain = Effect.fn("verifyChain")(function* (base: string, rpc
   return { stones: last.sequence, chainHash: last.chainHash }
 })
 
+export interface VerifyFlags {
+  readonly url: string
+  readonly rpc: Option.Option<string>
+  readonly log: boolean
+  readonly vkey: Option.Option<string>
+  readonly seen: Option.Option<string>
+}
+
 /** Checks the chain at `url` and says what holds; payments are looked up at `rpc`, or where a sandbox says. */
-export const verifying = Effect.fn("verifying")(function* (url: string, rpc: Option.Option<string>) {
+export const verifying = Effect.fn("verifying")(function* ({ log, rpc, seen, url, vkey }: VerifyFlags) {
   const base = url.replace(/\/+$/u, "")
   const rpcUrl = Option.isSome(rpc)
     ? rpc
@@ -131,4 +139,6 @@ export const verifying = Effect.fn("verifying")(function* (url: string, rpc: Opt
       : `${stones} stones: every link hashes. Payments were not checked: name the network's RPC with --rpc.`,
   )
   yield* Console.log(`head ${chainHash}`)
+  if (!log) return
+  yield* (yield* Effect.promise(() => import("./LogVerifying.ts"))).verifyLog({ base, vkey, seen })
 }, Effect.provide(FetchHttpClient.layer))

@@ -1,5 +1,5 @@
 /** The field guide's pages: each reads its services once and is written as a whole document. */
-import { Clock, Effect, Layer, Schema } from "effect"
+import { Clock, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { Acts } from "../altar/Acts.ts"
@@ -10,12 +10,14 @@ import type { ChainBroken } from "../altar/HashChain.ts"
 import { FieldGuide } from "../altar/guide/FieldGuide.ts"
 import { type CatalogName, catalogs as titles, Items } from "../altar/collectibles/Items.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
+import { PublishedLog } from "../log/PublishedLog.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as CandlesPage from "./templates/Candles.ts"
 import * as CatalogPage from "./templates/Catalog.ts"
 import { actOf, actsOf } from "./templates/ActList.ts"
 import * as HomePage from "./templates/Home.ts"
 import type { Page } from "./templates/Layout.ts"
+import * as LogPage from "./templates/Log.ts"
 import * as MyPurchasesPage from "./templates/MyPurchases.ts"
 import { plateOf } from "./templates/Plates.ts"
 import * as SpiritPage from "./templates/Spirit.ts"
@@ -45,6 +47,7 @@ const routes = HttpRouter.use((router) =>
     const collectibles = yield* Collectibles
     const guide = yield* FieldGuide
     const items = yield* Items
+    const published = yield* PublishedLog
     const publicUrl = yield* PublicUrl
     const search = yield* Search
     const stones = yield* WitnessStones
@@ -153,8 +156,25 @@ const routes = HttpRouter.use((router) =>
       return MyPurchasesPage.myPurchases({ asked: asked === "" ? undefined : asked, acts: paid, most: mostOfOne, now })
     })
 
+    const log = Effect.gen(function* () {
+      if (Option.isNone(published.identity)) return undefined
+      const checkpoint = yield* Effect.option(published.checkpoint)
+      return LogPage.log({
+        log: published.identity.value,
+        published: Option.getOrUndefined(
+          Option.map(checkpoint, ({ at, note, size }) => ({
+            size,
+            note,
+            at: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
+          })),
+        ),
+        stopped: Option.isSome(yield* published.stopped),
+        now: yield* Clock.currentTimeMillis,
+      })
+    })
+
     const page = (
-      path: "/v2/" | "/v2/candles" | "/v2/catalog" | "/v2/mine" | "/v2/spirits/:id",
+      path: "/v2/" | "/v2/candles" | "/v2/catalog" | "/v2/log" | "/v2/mine" | "/v2/spirits/:id",
       make: (request: Request, id: string) => Effect.Effect<Page | undefined, ChainBroken>,
     ) =>
       router.add("GET", path, (request) =>
@@ -163,7 +183,13 @@ const routes = HttpRouter.use((router) =>
             publicUrl,
             Effect.map(make(request, id ?? ""), (made) =>
               made === undefined
-                ? Pages.notFound(publicUrl, request, "There is no such plate. The guide has twenty-four.")
+                ? Pages.notFound(
+                    publicUrl,
+                    request,
+                    path === "/v2/log"
+                      ? "This server has no transparency log."
+                      : "There is no such plate. The guide has twenty-four.",
+                  )
                 : Pages.page(publicUrl, request, made),
             ),
           ),
@@ -174,6 +200,7 @@ const routes = HttpRouter.use((router) =>
     yield* page("/v2/spirits/:id", (_, id) => spirit(id))
     yield* page("/v2/candles", candles)
     yield* page("/v2/catalog", () => catalog)
+    yield* page("/v2/log", () => log)
     yield* page("/v2/mine", mine)
     yield* router.add("GET", "/v2/witness", (request) => Pages.guarded(publicUrl, witness(request)))
 

@@ -1,5 +1,5 @@
 /** Permalinks answer a browser with a page and a program with the record, under one address for ever. */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type ActAnswer, ActNotFound } from "../../schema/payments/Act.ts"
 import { Receipt } from "../../schema/payments/Payment.ts"
@@ -9,6 +9,7 @@ import { Acts } from "../altar/Acts.ts"
 import { encoderOf } from "../altar/Answers.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
+import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../platform/http/Accept.ts"
 import { fresh, refuse } from "../platform/http/Responses.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
@@ -52,6 +53,7 @@ export const layer = HttpRouter.use((router) =>
     const acts = yield* Acts
     const stones = yield* WitnessStones
     const publicUrl = yield* PublicUrl
+    const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
     const act: Find = (id) =>
       Effect.map(acts.get(id), (text): Found => ({
@@ -63,7 +65,7 @@ export const layer = HttpRouter.use((router) =>
       Effect.flatMap(stones.get(id), ({ receipt, stone: one }) =>
         Effect.map(encodeStone(one), (json): Found => ({
           json: jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),
-          page: Effect.map(receiptOf(receipt), (read) => StonePage.stone({ stone: one, receipt: read })),
+          page: Effect.map(receiptOf(receipt), (read) => StonePage.stone({ stone: one, receipt: read, log })),
         })),
       )
 

@@ -13,6 +13,7 @@ import cards from "../../migrations/0014_cards.ts"
 import lookups from "../../migrations/0015_lookups.ts"
 import evidence from "../../migrations/0016_evidence.ts"
 import purses from "../../migrations/0017_purses.ts"
+import log from "../../migrations/0018_log.ts"
 
 const names = new Map<string, string>()
 
@@ -90,6 +91,7 @@ export const migrations = Layer.effectDiscard(
       "0015_lookups": lookups,
       "0016_evidence": evidence,
       "0017_purses": purses,
+      "0018_log": log,
     }),
   }),
 )

@@ -12,6 +12,7 @@ import { variable } from "../Variables.ts"
 import { DataFolder } from "./DataFolder.ts"
 import { LocalChain } from "./LocalChain.ts"
 import { LocalDatabase } from "./LocalDatabase.ts"
+import * as LogKey from "./LogKey.ts"
 
 /** Milliseconds between empty blocks: finality, which is two blocks away, must come without traffic. */
 const heartbeatMs = 5_000
@@ -44,10 +45,12 @@ export const config = (network: UsdcNetwork) =>
       const chain = yield* LocalChain
       const database = yield* LocalDatabase
       const address = yield* listen
+      const log = yield* LogKey.kept(address.publicUrl)
       const { assetName, assetVersion } = usdc[network]
       const config: ServerConfig = {
         ...address,
         databaseUrl: database.url,
+        log,
         payments: {
           terms: {
             network,

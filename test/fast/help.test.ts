@@ -21,7 +21,8 @@ const ask = (...args: ReadonlyArray<string>) =>
 
 const buying = ["witness", "pray", "keep", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
-  ...[...buying, "spirits", "altar", "verify", "sandbox", "serve", "openapi"].map((name) => [name]),
+  ...[...buying, "spirits", "altar", "verify", "verify-proof", "sandbox", "serve", "openapi"].map((name) => [name]),
+  ...["key", "status", "resume"].map((name) => ["log", name]),
   ...["create", "list", "invite", "read", "send", "poll", "delete"].map((name) => ["room", name]),
   ...sales.map(({ sale }) => ["act", sale.name]),
   ["buy", "witness"],
@@ -31,7 +32,11 @@ const commands: ReadonlyArray<ReadonlyArray<string>> = [
 describe("help", () => {
   it.effect("names every command and what the exit codes mean", () =>
     Effect.gen(function* () {
-      const help = (yield* ask("--help")) + (yield* ask("room", "--help")) + (yield* ask("act", "--help"))
+      const help =
+        (yield* ask("--help")) +
+        (yield* ask("room", "--help")) +
+        (yield* ask("act", "--help")) +
+        (yield* ask("log", "--help"))
       for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
       assert.match(help, /Exit code 0 is success; 1 is trouble/u)
       assert.match(yield* ask("buy", "--help"), /^ {2}witness .*^ {2}room /msu)

@@ -47,10 +47,13 @@ describe("the library", () => {
     expect(Object.keys(library).sort()).toEqual([
       "browserJournal",
       "buyer",
+      "extendsTree",
       "memoryJournal",
       "normalize",
+      "openCheckpoint",
       "recipe",
       "seal",
+      "verifyProof",
       "verifySegment",
       "verifyStone",
     ])
@@ -89,6 +92,7 @@ describe("the library", () => {
       | "reveal"
       | "unseal"
       | "reconcile"
+      | "proof"
       | "spirits"
       | "altar"
     >()

@@ -1,12 +1,13 @@
 /** The page of one stone: what it proves, its link computed anew step by step, and its words if they were revealed. */
 import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
-import { recordTable, part, receiptTable } from "./RecordTable.ts"
+import { code, recordTable, part, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import { heading, type Page } from "./Layout.ts"
 import { pebble } from "./Pebble.ts"
 import { nameOf, previewOf, spiritLink } from "./Plates.ts"
+import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { checkForm, revealForm } from "./Seal.ts"
 import { type Stone, verification } from "./Witness.ts"
 import { moment, timeWords, who } from "./Words.ts"
@@ -14,6 +15,8 @@ import { moment, timeWords, who } from "./Words.ts"
 export interface StoneView {
   readonly stone: Stone
   readonly receipt: Receipt
+  /** Absent where this server has no log. */
+  readonly log: LogIdentity | undefined
 }
 
 const reveal = ({ reveal: revealed }: Stone): Html =>
@@ -27,7 +30,29 @@ const reveal = ({ reveal: revealed }: Stone): Html =>
           ${revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `}${moment(revealed.revealedAt)}
         </p>`
 
-export const stone = ({ receipt, stone: one }: StoneView): Page => {
+/** What the log has of a stone, and nothing else of it. */
+const leafOf = ({ chainHash, commitment, previousHash, sequence, transaction, witnessedAt }: Stone) =>
+  JSON.stringify({ sequence, commitment, witnessedAt, transaction, previousHash, chainHash })
+
+const proof = (one: Stone, log: LogIdentity): Html =>
+  html`<section id="proof" aria-labelledby="proof-title">
+    ${heading("proof-title", "The proof", "A small file that proves offline, for ever, that the log has this stone.")}
+    <div data-proof="/api/witness/${one.id}/proof" data-stone="${leafOf(one)}" data-vkey="${log.vkey}">
+      <p class="doors">
+        <a class="button" href="/api/witness/${one.id}/proof" download="stone-${one.sequence}.tlog-proof"
+          >Download the proof</a
+        >
+        <button class="button" type="button">Check the proof here</button>
+      </p>
+      <div data-log-status role="status"></div>
+    </div>
+    <p class="small quiet">
+      Checked with the verifier key of <a href="/v2/log">the log</a>, which you should know from somewhere else, too:
+      ${code(log.vkey)}
+    </p>
+  </section>`
+
+export const stone = ({ log, receipt, stone: one }: StoneView): Page => {
   const shown = one.reveal?.text
   return {
     title: `Witness stone ${one.sequence}`,
@@ -62,6 +87,7 @@ export const stone = ({ receipt, stone: one }: StoneView): Page => {
       <section aria-labelledby="verify-title">
         ${heading("verify-title", "Check it here", "Your browser computes the hash of this link anew, and compares it with this page and with what it saw before.")}${verification(one.sequence, one.sequence, one.sequence)}
       </section>
+      ${log === undefined ? "" : proof(one, log)}
       <section aria-labelledby="link-title">
         ${heading("link-title", "The link")}${recordTable([
           ["Sequence", one.sequence],

@@ -3,6 +3,7 @@ import { start as startArtwork } from "./artwork.ts"
 import { start as startCopy } from "./copy.ts"
 import { all } from "./dom.ts"
 import { start as startPay } from "./pay/form.ts"
+import { start as startProofs } from "./proofs.ts"
 import { start as startSeal } from "./seal.ts"
 import { start as startTime } from "./time.ts"
 import { start as startVerify } from "./verify.ts"
@@ -16,7 +17,7 @@ addEventListener("offline", offline)
 offline()
 // The box has a page of its own.
 if (all("[data-box]", HTMLElement).length > 0) void import("./onDemand.ts").then(({ openBox }) => openBox())
-for (const start of [startTime, startCopy, startVerify, startSeal, startArtwork, startPay]) {
+for (const start of [startTime, startCopy, startVerify, startProofs, startSeal, startArtwork, startPay]) {
   // One part that fails does not keep the others, paying least of all, from starting.
   try {
     start()

@@ -1,0 +1,118 @@
+/** What the altar says of its transparency log, and the proof of one stone; the log itself is files below `/log/`. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Count, header, sentence, shaped } from "../Bounds.ts"
+import { Timestamp, Url, Uuid } from "../Common.ts"
+import { NotFound } from "../Errors.ts"
+import { at, envelope } from "../Refusal.ts"
+import { AltarRequests, described, Unknown } from "../altar/Requests.ts"
+import { WitnessNotFound } from "../altar/Witness.ts"
+
+const origin = "altar.example/log"
+const root = "LCeKSZ7qH/gHnCILxBSaCu+Tr9L89pO0X0J4DbCIFoQ="
+const checkpoint = `${origin}\n1\n${root}\n\n— ${origin} Ic5sqr4Af1B4FHMuuCtlUxU7BgQqk1gCHXM9ykxLU+/YSYh186G8aY56HZhzExdL8hJvnwYPfFdTMr80z2S300RXCAU=\n`
+
+/** Lines of printable text. */
+const lines = /^[^\p{Cs}\0-\x09\x0b-\x1f]*$/u
+
+export const LogStatus = Schema.Struct({
+  ok: Schema.Literal(true),
+  origin: sentence(origin, 300).annotate({ description: "The name of the log, the first line of every checkpoint." }),
+  vkey: sentence(`${origin}+21ce6caa+AWcsq1S/kdmvacHWXNGOukrBWhx35zktyqA0SP/yLQp7`, 400).annotate({
+    description:
+      "The verifier key, name+hash+base64: keep it, and check every checkpoint with the one you kept. Its name is the origin.",
+  }),
+  url: Url.annotate({
+    description: "The log's files (C2SP tlog-tiles) are below this.",
+    examples: [`https://${origin}/`],
+  }),
+  state: Schema.Literals(["running", "stopped"]).annotate({
+    description:
+      "`stopped` when the log would contradict itself: nothing new is covered until an operator has acted; what is published stays.",
+  }),
+  size: Count.annotate({ description: "Stones that the newest checkpoint covers: those up to this sequence." }),
+  root: shaped(/^[A-Za-z0-9+/]{43}=$/u, 44).annotate({
+    description: "Root hash of the tree of these stones, Base64.",
+    examples: [root],
+  }),
+  publishedAt: Timestamp.annotate({ description: "When it was signed." }),
+  checkpoint: sentence(checkpoint, 20_000, lines).annotate({
+    description: "The newest checkpoint, a signed note, verbatim.",
+  }),
+}).annotate({
+  identifier: "LogStatus",
+  description: "The transparency log over the stones: whose it is, how it is checked, and how far it is.",
+  examples: [
+    {
+      ok: true,
+      origin,
+      vkey: `${origin}+21ce6caa+AWcsq1S/kdmvacHWXNGOukrBWhx35zktyqA0SP/yLQp7`,
+      url: `https://${origin}/`,
+      state: "running",
+      size: 1,
+      root,
+      publishedAt: "2026-11-21T09:17:03.120Z",
+      checkpoint,
+    },
+  ],
+})
+
+export const StoneProof = sentence(`c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpoint}`, 30_000, lines).annotate({
+  identifier: "StoneProof",
+  description:
+    "A `.tlog-proof` file (C2SP tlog-proof): index of the stone, its inclusion proof, and the signed checkpoint it leads to. With the stone and the log's verifier key it is checked offline, for ever.",
+})
+
+export class ProofNotReady extends Schema.Error<ProofNotReady>("ProofNotReady")(
+  envelope(
+    "proof_not_ready",
+    "No published checkpoint covers this stone yet; ask again in a second. The stone itself is settled.",
+  ),
+  at(409, "The log has not got there yet."),
+) {}
+
+/** With when to ask again: the next checkpoint is a moment away. */
+const NotReady = ProofNotReady.pipe(
+  HttpApiSchema.encodeToWithHeaders(
+    { body: ProofNotReady, headers: { "retry-after": header("Seconds to wait.", "1") } },
+    { decode: ({ body }) => body, encode: (error) => ({ body: error, headers: { "retry-after": "1" } }) },
+  ),
+)
+
+export class LogHalted extends Schema.Error<LogHalted>("LogHalted")(
+  envelope(
+    "log_stopped",
+    "The transparency log is stopped until its operator has looked at it, so there is no proof of this now. Stones are set and linked as ever.",
+  ),
+  at(503, "The log is stopped."),
+) {}
+
+export const readLog = HttpApiEndpoint.get("readLog", "/api/witness/log", {
+  success: LogStatus,
+  error: [NotFound, NotReady, LogHalted],
+}).annotateMerge(
+  described(
+    "The transparency log",
+    "Origin, verifier key and newest checkpoint of the Merkle log over the stones. 404 where this server has no log.",
+  ),
+)
+
+export const readStoneProof = HttpApiEndpoint.get("readStoneProof", "/api/witness/:witnessId/proof", {
+  params: { witnessId: Uuid },
+  success: StoneProof.pipe(HttpApiSchema.asText({ contentType: "text/plain" })),
+  error: [NotFound, WitnessNotFound, NotReady, LogHalted],
+})
+  .annotateMerge(
+    described(
+      "The proof of one stone",
+      "A `.tlog-proof` file that proves offline that the log has the stone. 409 `proof_not_ready` until a checkpoint covers it, within two seconds of its settlement. 404 `not_found` where this server has no log.",
+    ),
+  )
+  .annotate(Unknown, () => new WitnessNotFound({}))
+
+export class LogGroup extends HttpApiGroup.make("log")
+  .add(readLog, readStoneProof)
+  .middleware(AltarRequests)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Log", description: "The transparency log over the stones, and proofs out of it." }),
+  ) {}

@@ -1,0 +1,88 @@
+/**
+ * The Merkle tree of RFC 6962 §2.1: what is hashed, and of which leaves a proof's hashes are, whoever hashes. Servers
+ * hash at once and browsers when they get to it, so the hash is a parameter.
+ */
+import { type Bytes, concat } from "./Bytes.ts"
+
+/** Bytes of a hash: the log hashes with SHA-256. */
+export const hashSize = 32
+
+/** The hashes of an inclusion or consistency proof at most: one a level of a tree of 2^63 leaves. */
+export const maxProofHashes = 63
+
+const leafPrefix = Uint8Array.of(0)
+const nodePrefix = Uint8Array.of(1)
+
+export const leafHash = <H>(hash: (bytes: Bytes) => H, entry: Uint8Array): H => hash(concat(leafPrefix, entry))
+
+export const nodeHash = <H>(hash: (bytes: Bytes) => H, left: Uint8Array, right: Uint8Array): H =>
+  hash(concat(nodePrefix, left, right))
+
+/** Leaves `from` up to but not including `to`. */
+export interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** The largest power of two that is smaller than `size`, where a tree of more than one leaf is split. */
+const split = (size: number) => {
+  let left = 1
+  while (left * 2 < size) left *= 2
+  return left
+}
+
+/** The subtrees whose hashes prove leaf `index` to be in a tree of `size` leaves, the leaf's sibling first. */
+export const inclusionRanges = (index: number, size: number): ReadonlyArray<Range> => {
+  const ranges: Array<Range> = []
+  let from = 0
+  let to = size
+  while (to - from > 1) {
+    const middle = from + split(to - from)
+    if (index < middle) {
+      ranges.push({ from: middle, to })
+      to = middle
+    } else {
+      ranges.push({ from, to: middle })
+      from = middle
+    }
+  }
+  return ranges.reverse()
+}
+
+/** The subtrees whose hashes prove that the tree of `size` leaves begins with that of `old`; 0 < old <= size. */
+export const consistencyRanges = (old: number, size: number): ReadonlyArray<Range> => {
+  const ranges: Array<Range> = []
+  let from = 0
+  let to = size
+  while (to > old) {
+    const middle = from + split(to - from)
+    if (old <= middle) {
+      ranges.push({ from: middle, to })
+      to = middle
+    } else {
+      ranges.push({ from, to: middle })
+      from = middle
+    }
+  }
+  // What the old tree ends with is its own root when nothing precedes it, and that is known.
+  if (from > 0) ranges.push({ from, to })
+  return ranges.reverse()
+}
+
+/** A perfect subtree: `2^height` leaves from `index * 2^height` on. */
+export interface Subtree {
+  readonly height: number
+  readonly index: number
+}
+
+/** A range as the largest aligned perfect subtrees, left to right; its hash folds them from the right. */
+export const subtreesOf = ({ from, to }: Range): ReadonlyArray<Subtree> => {
+  const subtrees: Array<Subtree> = []
+  for (let at = from; at < to;) {
+    let height = 0
+    while (at % 2 ** (height + 1) === 0 && at + 2 ** (height + 1) <= to) height += 1
+    subtrees.push({ height, index: at / 2 ** height })
+    at += 2 ** height
+  }
+  return subtrees
+}

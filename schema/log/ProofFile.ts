@@ -1,0 +1,45 @@
+/** A `.tlog-proof` file (C2SP tlog-proof): with the entry in hand it proves, offline and for ever, that the log has it. */
+import { base64, type Bytes, fromBase64, fromDecimal, Malformed } from "./Bytes.ts"
+import { hashSize, maxProofHashes } from "./Merkle.ts"
+
+export interface ProofFile {
+  /** Whatever the writer added; proves nothing. */
+  readonly extra: Bytes | undefined
+  /** Of the entry, from 0. */
+  readonly index: number
+  /** The inclusion proof, the leaf's sibling first. */
+  readonly hashes: ReadonlyArray<Bytes>
+  /** The signed checkpoint, verbatim. */
+  readonly checkpoint: string
+}
+
+const firstLine = "c2sp.org/tlog-proof@v1"
+
+/** What is no 32 bytes in base64 is none of them. */
+const hashesOf = (lines: ReadonlyArray<string>) =>
+  lines.flatMap((line) => {
+    const hash = fromBase64(line)
+    return hash?.length === hashSize ? [hash] : []
+  })
+
+export const proofFileText = ({ checkpoint, extra, hashes, index }: ProofFile): string =>
+  [firstLine, ...(extra === undefined ? [] : [`extra ${base64(extra)}`]), `index ${index}`, ...hashes.map(base64), ""]
+    .map((line) => `${line}\n`)
+    .join("") + checkpoint
+
+export const parseProofFile = (text: string): ProofFile | Malformed => {
+  const end = text.indexOf("\n\n")
+  const [first, ...lines] = text.slice(0, Math.max(end, 0)).split("\n")
+  if (first !== firstLine) return new Malformed(`A proof begins with the line ${firstLine}.`)
+  const extraText = lines[0]?.startsWith("extra ") === true ? lines.shift()?.slice("extra ".length) : undefined
+  const extra = extraText === undefined ? undefined : fromBase64(extraText)
+  if (extraText !== undefined && extra === undefined) return new Malformed("The extra data are not base64.")
+  const [, indexText = ""] = /^index (.+)$/u.exec(lines.shift() ?? "") ?? []
+  const index = fromDecimal(indexText)
+  if (index === undefined) return new Malformed("The index of a proof is a decimal number below 2^53.")
+  const hashes = hashesOf(lines)
+  if (hashes.length < lines.length || lines.length > maxProofHashes) {
+    return new Malformed(`A proof has at most ${maxProofHashes} hashes, each 32 bytes in base64 on a line.`)
+  }
+  return { extra, index, hashes, checkpoint: text.slice(end + 2) }
+}

@@ -1,0 +1,91 @@
+/** How the tree is cut into files (C2SP tlog-tiles): coordinates, their one path each, and bundles of entries. */
+import { type Bytes, concat, Malformed } from "./Bytes.ts"
+import type { Subtree } from "./Merkle.ts"
+
+/** Hashes of a full tile, and entries of a full bundle. */
+export const fullWidth = 256
+
+/** Hashes `index * 256` and on of a level, each the root of `256^level` leaves. */
+export interface TilePlace {
+  /** 0 to 63. */
+  readonly level: number
+  readonly index: number
+}
+
+/** A tile as it is served: the first `width` hashes of its place, 1 to 256. */
+export interface Tile extends TilePlace {
+  readonly width: number
+}
+
+/** Entries `index * 256` and on, `width` of them. */
+export interface Bundle {
+  readonly index: number
+  readonly width: number
+}
+
+export type Resource = ({ readonly kind: "tile" } & Tile) | ({ readonly kind: "entries" } & Bundle)
+
+const maxLevel = 63
+
+/** Decimal in groups of three digits, all but the last marked: 1234067 is `x001/x234/067`. */
+const indexPath = (index: number) => {
+  const digits = String(index)
+  const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, "0").match(/[0-9]{3}/gu) ?? []
+  return groups.map((group, at) => (at < groups.length - 1 ? `x${group}` : group)).join("/")
+}
+
+const widthPath = (width: number) => (width === fullWidth ? "" : `.p/${width}`)
+
+/** Below the log's prefix: `tile/0/000`, `tile/3/x123/x456/789.p/41`. */
+export const tilePath = ({ index, level, width }: Tile): string =>
+  `tile/${level}/${indexPath(index)}${widthPath(width)}`
+
+/** Below the log's prefix: `tile/entries/001.p/1`. */
+export const bundlePath = ({ index, width }: Bundle): string => `tile/entries/${indexPath(index)}${widthPath(width)}`
+
+const pathPattern = /^tile\/(entries|[0-9]{1,2})\/((?:x[0-9]{3}\/)*[0-9]{3})(?:\.p\/([0-9]{1,3}))?$/u
+
+/** What a path names. Two spellings of one thing would spoil every cache, so there is one. */
+export const parsePath = (path: string): Resource | Malformed => {
+  const [, kind = "", groups = "", partial] = pathPattern.exec(path) ?? []
+  const index = Number(groups.replaceAll(/[x/]/gu, ""))
+  const width = partial === undefined ? fullWidth : Number(partial)
+  const isSpelled =
+    Number.isSafeInteger(index * fullWidth) &&
+    path === (kind === "entries" ? bundlePath({ index, width }) : tilePath({ level: Number(kind), index, width })) &&
+    (partial === undefined || (width > 0 && width < fullWidth)) &&
+    (kind === "entries" || Number(kind) <= maxLevel)
+  if (!isSpelled) return new Malformed("Expected a path as tlog-tiles writes it, like tile/0/x001/067.p/8.")
+  return kind === "entries" ? { kind, index, width } : { kind: "tile", level: Number(kind), index, width }
+}
+
+/** Hashes a level has in a tree of `size` leaves; partial tiles are hashed into no further level. */
+export const hashesAt = (size: number, level: number): number => Math.floor(size / fullWidth ** level)
+
+/** How wide a tile is in a tree of `size` leaves; 0 when it has none there. */
+export const widthAt = (size: number, { index, level }: TilePlace): number =>
+  Math.max(0, Math.min(fullWidth, hashesAt(size, level) - index * fullWidth))
+
+/** Where a perfect subtree's leaves-of-the-tile lie: `count` hashes from `start` on of one tile. */
+export const placeOf = ({ height, index }: Subtree): TilePlace & { readonly start: number; readonly count: number } => {
+  const level = Math.floor(height / 8)
+  const count = 2 ** (height % 8)
+  const first = index * count
+  return { level, index: Math.floor(first / fullWidth), start: first % fullWidth, count }
+}
+
+/** Each entry, of 65,535 bytes at most, with its length before it: two bytes, the larger first. */
+export const bundleBytes = (entries: ReadonlyArray<Uint8Array>): Bytes =>
+  concat(...entries.flatMap((entry) => [Uint8Array.of(Math.floor(entry.length / 256), entry.length % 256), entry]))
+
+export const parseBundle = (bytes: Uint8Array): ReadonlyArray<Uint8Array> | Malformed => {
+  const entries: Array<Uint8Array> = []
+  for (let at = 0; at < bytes.length;) {
+    const [high, low] = bytes.subarray(at, at + 2)
+    const end = at + 2 + (high ?? 0) * 256 + (low ?? 0)
+    if (low === undefined || end > bytes.length) return new Malformed("The bundle ends within an entry.")
+    entries.push(bytes.subarray(at + 2, end))
+    at = end
+  }
+  return entries.length > fullWidth ? new Malformed(`The bundle has more than ${fullWidth} entries.`) : entries
+}

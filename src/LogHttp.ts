@@ -1,0 +1,71 @@
+/** What the contract says of the log: whose it is and how far, and the proof of one stone. */
+import { DateTime, Effect, Option } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../schema/Api.ts"
+import { NotFound } from "../schema/Errors.ts"
+import { base64 } from "../schema/log/Bytes.ts"
+import { LogHalted, type LogStatus, ProofNotReady } from "../schema/log/LogApi.ts"
+import { WitnessStones } from "./altar/witness/WitnessStones.ts"
+import * as Files from "./log/Http.ts"
+import { PublishedLog } from "./log/PublishedLog.ts"
+import { PublicUrl } from "./platform/PublicUrl.ts"
+
+export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
+  Effect.gen(function* () {
+    const log = yield* PublishedLog
+    const stones = yield* WitnessStones
+    const publicUrl = yield* PublicUrl
+
+    /** What is not covered will be in a moment, unless nothing is covered any more. */
+    const notYet = Effect.flatMap(log.stopped, (reason) =>
+      Effect.fail(Option.isSome(reason) ? new LogHalted({}) : new ProofNotReady({})),
+    )
+
+    const identity = Option.match(log.identity, {
+      onNone: () => Effect.fail(new NotFound({})),
+      onSome: Effect.succeed,
+    })
+
+    return handlers
+      .handleRaw("readLog", () =>
+        Effect.gen(function* () {
+          const { origin, vkey } = yield* identity
+          const { at, note, root, size } = yield* log.checkpoint
+          const status: typeof LogStatus.Type = {
+            ok: true,
+            origin,
+            vkey,
+            url: `${publicUrl}${Files.prefix}`,
+            state: Option.isSome(yield* log.stopped) ? "stopped" : "running",
+            size,
+            root: base64(root),
+            publishedAt: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
+            checkpoint: note,
+          }
+          return HttpServerResponse.jsonUnsafe(status, { headers: { "cache-control": "no-cache" } })
+        }).pipe(
+          Effect.catchTag("NotPublished", () => notYet),
+          Effect.catchTag("LogStopped", () => Effect.fail(new LogHalted({}))),
+        ),
+      )
+      .handleRaw("readStoneProof", ({ params }) =>
+        Effect.gen(function* () {
+          yield* identity
+          const { stone } = yield* stones.get(params.witnessId)
+          return HttpServerResponse.text(yield* log.proof(stone), {
+            contentType: "text/plain; charset=utf-8",
+            headers: {
+              // A later checkpoint would prove the same: this one does so for ever.
+              "cache-control": "public, max-age=31536000, immutable",
+              "content-disposition": `attachment; filename="stone-${stone.sequence}.tlog-proof"`,
+            },
+          })
+        }).pipe(
+          Effect.catchTag("NotPublished", () => notYet),
+          Effect.catchTag("LogStopped", () => Effect.fail(new LogHalted({}))),
+          Effect.catchTag("ChainBroken", Effect.die),
+        ),
+      )
+  }),
+)

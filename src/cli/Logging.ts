@@ -1,0 +1,78 @@
+/** What the commands of the log do; loaded when one of them runs. */
+import { Clock, Config, Console, Effect, Layer, Option, Redacted, Result } from "effect"
+import { WitnessChain } from "../altar/witness/WitnessChain.ts"
+import { LogStore } from "../log/LogStore.ts"
+import { fromText, generate, originOf } from "../log/Signer.ts"
+import * as Sql from "../platform/Sql.ts"
+import { variable } from "../Variables.ts"
+import { Trouble } from "./Trouble.ts"
+
+/** As lines of an environment file. */
+export const makeKey = Effect.fn("makeKey")(function* (url: string, origin: Option.Option<string>) {
+  const name = Option.getOrElse(origin, () => originOf(url))
+  const text = generate(name)
+  const signer = Result.flatMap(text, fromText)
+  if (Result.isFailure(text) || Result.isFailure(signer)) {
+    return yield* new Trouble({ message: `${name} names no log: no white space and no plus sign.` })
+  }
+  yield* Console.log(`# The log ${name}. Its verifier key, for everybody: ${signer.success.vkey}`)
+  yield* Console.log(`LOG_KEY=${Redacted.value(text.success)}`)
+})
+
+/** The log of the database that the environment names; what it lacks is said in one line. */
+const withStore = <A, E>(use: Effect.Effect<A, E, LogStore | WitnessChain>) =>
+  Effect.gen(function* () {
+    const url = yield* Config.Redacted(variable("DATABASE_URL"))
+    return yield* Effect.provide(
+      use,
+      Layer.merge(LogStore.layer, WitnessChain.layer).pipe(Layer.provide(Sql.layer(url, 1))),
+    )
+  })
+
+const ageOf = (at: Date, now: number) => {
+  const seconds = Math.max(0, Math.round((now - at.getTime()) / 1000))
+  return seconds < 120 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`
+}
+
+/** What an operator does next, by what was found. */
+const advice = (reason: string): string =>
+  /backup was restored|another database/u.test(reason)
+    ? "Do not resume as it is: stones that were signed are missing here. Bring back the newest backup; if they are lost for good, the log has ended: make a new one under another LOG_ORIGIN with a new key, and say so in public."
+    : /checkpoint/u.test(reason)
+      ? "Compare log_checkpoints with a backup and with what readers hold: somebody wrote to the table, or the key was changed under the same origin. Put the rows back, then resume."
+      : /tiles/u.test(reason)
+        ? "Somebody wrote to log_tiles: put the rows back out of a backup, then resume."
+        : "Somebody wrote to witness_stones: put the rows back out of a backup, then resume."
+
+export const status = withStore(
+  Effect.gen(function* () {
+    const store = yield* LogStore
+    const head = yield* store.head
+    const newest = yield* store.newest
+    const { sequence } = yield* (yield* WitnessChain).head
+    const now = yield* Clock.currentTimeMillis
+    const published = Option.match(newest, {
+      onNone: () => "none published yet: is a server with a LOG_KEY running?",
+      onSome: ({ at, size }) => `${size} stones, signed ${ageOf(at, now)}; ${sequence - size} behind`,
+    })
+    yield* Console.log(`stones      ${sequence}`)
+    yield* Console.log(`tree        ${head.size} stones; ${sequence - head.size} behind`)
+    yield* Console.log(`checkpoint  ${published}`)
+    if (Option.isNone(head.stopped)) return yield* Console.log("state       running")
+    const { at, reason } = head.stopped.value
+    yield* Console.log(`state       stopped ${ageOf(at, now)}; stones are sold as before`)
+    return yield* new Trouble({ message: `The log is stopped: ${reason}.\n${advice(reason)}` })
+  }),
+)
+
+export const resume = withStore(
+  Effect.gen(function* () {
+    const store = yield* LogStore
+    const { stopped } = yield* store.head
+    if (Option.isNone(stopped)) return yield* Console.log("The log is not stopped.")
+    yield* store.resume
+    yield* Console.log(
+      `The log goes on. It had stopped because ${stopped.value.reason}; if that is still so, it stops again within seconds: spirit-altar log status`,
+    )
+  }),
+)

@@ -1,0 +1,19 @@
+/** A log that would contradict itself says nothing more: the reason stays in the database until an operator acts. */
+import { Effect, Schema } from "effect"
+import type { SqlError } from "effect/sql"
+import type { LogStore } from "./LogStore.ts"
+
+/** Nothing is appended or signed; `reason` says what was found. Sales go on. */
+export class LogStopped extends Schema.TaggedError<LogStopped>()("LogStopped", { reason: Schema.String }) {}
+
+/** Stops the log and rings once, whoever finds the same thing again. */
+export const stopped = (
+  store: LogStore["Service"],
+  reason: string,
+): Effect.Effect<never, LogStopped | SqlError.SqlError> =>
+  store.stop(reason).pipe(
+    Effect.tap((isFirst) =>
+      isFirst ? Effect.logFatal("The transparency log is stopped; stones are sold as before", reason) : Effect.void,
+    ),
+    Effect.andThen(Effect.fail(new LogStopped({ reason }))),
+  )

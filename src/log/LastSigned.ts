@@ -1,0 +1,60 @@
+/** The last checkpoint this server signed, kept outside the database: a restored backup does not know what it forgot. */
+import { dirname } from "node:path"
+import { Context, Effect, FileSystem, Layer, Option, Schema } from "effect"
+import { Malformed } from "../../schema/log/Bytes.ts"
+import { parseCheckpoint } from "../../schema/log/Checkpoint.ts"
+import { parseNote } from "../../schema/log/Note.ts"
+import type { TreeHead } from "./LogStore.ts"
+
+/** What was kept cannot be read or written: nothing may be signed that it might contradict. */
+export class LastSignedLost extends Schema.TaggedError<LastSignedLost>()("LastSignedLost", {
+  message: Schema.String,
+}) {}
+
+export class LastSigned extends Context.Service<
+  LastSigned,
+  {
+    readonly recall: Effect.Effect<Option.Option<TreeHead>, LastSignedLost>
+    /** Durable when it returns. */
+    remember(note: string): Effect.Effect<void, LastSignedLost>
+  }
+>()("spirit-altar/log/LastSigned") {
+  /** Nothing beside the database: a restored backup is noticed by the log's witnesses and readers alone. */
+  static readonly none = Layer.succeed(LastSigned, { recall: Effect.succeedNone, remember: () => Effect.void })
+
+  /** The note itself, in a file. */
+  static readonly file = (path: string) =>
+    Layer.effect(
+      LastSigned,
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const lost = (what: string) => new LastSignedLost({ message: `${path} ${what}` })
+
+        const recall = Effect.gen(function* () {
+          if (!(yield* files.exists(path))) return Option.none<TreeHead>()
+          const note = parseNote(yield* files.readFileString(path))
+          const checkpoint = note instanceof Malformed ? note : parseCheckpoint(note.text)
+          return checkpoint instanceof Malformed
+            ? yield* lost(`is no checkpoint: ${checkpoint.message}`)
+            : Option.some<TreeHead>(checkpoint)
+        }).pipe(Effect.catchTag("PlatformError", ({ message }) => lost(`cannot be read: ${message}`)))
+
+        const remember = Effect.fn("LastSigned.remember")(
+          function* (note: string) {
+            const fresh = `${path}.new`
+            const file = yield* files.open(fresh, { flag: "w", mode: 0o600 })
+            yield* file.writeAll(new TextEncoder().encode(note))
+            yield* file.sync
+            yield* files.rename(fresh, path)
+            // The new name is durable when its folder is.
+            const folder = yield* files.open(dirname(path), { flag: "r" })
+            yield* folder.sync
+          },
+          Effect.scoped,
+          Effect.catchTag("PlatformError", ({ message }) => lost(`cannot be written: ${message}`)),
+        )
+
+        return LastSigned.of({ recall, remember })
+      }),
+    )
+}

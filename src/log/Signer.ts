@@ -1,0 +1,80 @@
+/** The log's key: Ed25519, in the text form of Go's note package. Whoever has it can sign for the log. */
+import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from "node:crypto"
+import { Redacted, Result, Schema } from "effect"
+import { type Bytes, concat, Malformed, utf8 } from "../../schema/log/Bytes.ts"
+import { type Checkpoint, checkpointText } from "../../schema/log/Checkpoint.ts"
+import {
+  isKeyName,
+  keyIdInput,
+  keyIdOf,
+  keyTypes,
+  noteText,
+  parseSignerKey,
+  signerKeyText,
+  verifierKeyText,
+} from "../../schema/log/Note.ts"
+import { sha256 } from "./Tree.ts"
+
+/** The configured key signs nothing; the sentence does not quote it. */
+export class LogKeyInvalid extends Schema.TaggedError<LogKeyInvalid>()("LogKeyInvalid", { message: Schema.String }) {}
+
+export interface Signer {
+  readonly name: string
+  /** The public key as text, `name+hash+base64`: what readers of the log check its checkpoints with. */
+  readonly vkey: string
+  /** The checkpoint as a note with the log's one signature; the same bytes each time. */
+  readonly note: (checkpoint: Checkpoint) => string
+}
+
+/** What precedes the 32 bytes of a seed in PKCS #8. */
+const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex")
+
+const privateKeyOf = (seed: Uint8Array): KeyObject =>
+  createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: "der", type: "pkcs8" })
+
+/** The last 32 bytes of a public key in its DER form are the key. */
+const publicKeyOf = (key: KeyObject): Bytes =>
+  Uint8Array.from(createPublicKey(key).export({ format: "der", type: "spki" }).subarray(-32))
+
+const type = keyTypes.ed25519
+
+/** The signer of a key's text. */
+export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer, LogKeyInvalid> => {
+  const parsed = parseSignerKey(Redacted.value(text))
+  if (parsed instanceof Malformed) return Result.fail(new LogKeyInvalid({ message: parsed.message }))
+  const { id, name } = parsed
+  if (parsed.type !== type) {
+    return Result.fail(new LogKeyInvalid({ message: `The key of ${name} is not of type 1 (Ed25519).` }))
+  }
+  const key = privateKeyOf(parsed.seed)
+  const publicKey = publicKeyOf(key)
+  if (keyIdOf(sha256(keyIdInput({ name, type, publicKey }))) !== id) {
+    return Result.fail(new LogKeyInvalid({ message: `The id in the key of ${name} is not that of its public key.` }))
+  }
+  return Result.succeed({
+    name,
+    vkey: verifierKeyText({ name, id, type, publicKey }),
+    note: (checkpoint) => {
+      const signed = checkpointText(checkpoint)
+      const bytes = Uint8Array.from(sign(null, utf8(signed), key))
+      return noteText({ text: signed, signatures: [{ name, id, bytes }] })
+    },
+  })
+}
+
+/** The text of a key with this seed of 32 bytes. */
+const textOf = (name: string, seed: Bytes) => {
+  const publicKey = publicKeyOf(privateKeyOf(seed))
+  const id = keyIdOf(sha256(keyIdInput({ name, type, publicKey })))
+  return Redacted.make(signerKeyText({ name, id, type, seed }))
+}
+
+/** A new key under a name, which is the log's origin; random by the system's own generator. */
+export const generate = (name: string): Result.Result<Redacted.Redacted<string>, LogKeyInvalid> =>
+  isKeyName(name)
+    ? Result.succeed(textOf(name, concat(randomBytes(32))))
+    : Result.fail(new LogKeyInvalid({ message: "A key's name is the log's origin: no white space and no plus sign." }))
+
+/** The origin of the log of a server: its public URL without scheme, and where the log is served below it. */
+export const originOf = (publicUrl: string): string =>
+  `${publicUrl.replace(/^[a-z]+:\/\//u, "").replace(/\/+$/u, "")}/log`

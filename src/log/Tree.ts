@@ -1,0 +1,186 @@
+/** The tree as its tiles hold it: leaves are appended to its right edge, and every hash of a proof is in a tile. */
+import { hash } from "node:crypto"
+import { type Bytes, concat, equal, fromBase64 } from "../../schema/log/Bytes.ts"
+import { emptyRoot } from "../../schema/log/Checkpoint.ts"
+import { hashSize, leafHash, nodeHash, type Range, subtreesOf } from "../../schema/log/Merkle.ts"
+import { fullWidth, hashesAt, placeOf, type TilePlace, widthAt } from "../../schema/log/Tile.ts"
+
+export const sha256 = (bytes: Uint8Array): Bytes => new Uint8Array(hash("sha256", bytes, "buffer"))
+
+export const leafOf = (entry: Uint8Array): Bytes => leafHash(sha256, entry)
+
+export const nodeOf = (left: Uint8Array, right: Uint8Array): Bytes => nodeHash(sha256, left, right)
+
+export const rootOfNothing: Bytes = fromBase64(emptyRoot) ?? sha256(new Uint8Array())
+
+/** The hashes of the last tile of each level, from 0, which is never full: all that appending needs to know. */
+export type Edge = ReadonlyArray<ReadonlyArray<Uint8Array>>
+
+/** Hashes that a tile gained behind the first `start` it had. */
+export interface Growth extends TilePlace {
+  readonly start: number
+  readonly hashes: ReadonlyArray<Uint8Array>
+}
+
+/** The hash over 2^n neighbours. */
+const perfect = (hashes: ReadonlyArray<Uint8Array>): Uint8Array => {
+  let level = hashes
+  while (level.length > 1) {
+    level = Array.from({ length: level.length / 2 }, (_, at) =>
+      nodeOf(level[2 * at] ?? rootOfNothing, level[2 * at + 1] ?? rootOfNothing),
+    )
+  }
+  return level[0] ?? rootOfNothing
+}
+
+/** The largest perfect subtrees of a tile that is not full, left to right. */
+const pieces = (hashes: ReadonlyArray<Uint8Array>) =>
+  subtreesOf({ from: 0, to: hashes.length }).map(({ height, index }) =>
+    perfect(hashes.slice(index * 2 ** height, (index + 1) * 2 ** height)),
+  )
+
+/** The one hash over subtrees, left to right. */
+const fold = (subtrees: ReadonlyArray<Uint8Array>): Uint8Array =>
+  subtrees.length === 0 ? rootOfNothing : subtrees.reduceRight((right, left) => nodeOf(left, right))
+
+export const rootOf = (edge: Edge): Uint8Array => fold(edge.toReversed().flatMap(pieces))
+
+/** The places of the tiles an edge is made of, and how many hashes each has. */
+export const edgePlaces = (size: number): ReadonlyArray<TilePlace & { readonly width: number }> => {
+  const places: Array<TilePlace & { readonly width: number }> = []
+  for (let level = 0; hashesAt(size, level) > 0; level += 1) {
+    const hashes = hashesAt(size, level)
+    places.push({ level, index: Math.floor(hashes / fullWidth), width: hashes % fullWidth })
+  }
+  return places
+}
+
+/** The tree with more leaves, as what its tiles gain. */
+export const append = (
+  edge: Edge,
+  size: number,
+  leaves: ReadonlyArray<Uint8Array>,
+): { readonly edge: Edge; readonly growths: ReadonlyArray<Growth> } => {
+  const levels = edge.map((hashes) => [...hashes])
+  const growths: Array<TilePlace & { readonly start: number; readonly hashes: Array<Uint8Array> }> = []
+  const growing: Array<(typeof growths)[number] | undefined> = []
+  const counts = edge.map((_, level) => hashesAt(size, level))
+  const push = (level: number, leaf: Uint8Array) => {
+    const row = (levels[level] ??= [])
+    const count = counts[level] ?? 0
+    let growth = growing[level]
+    if (growth === undefined) {
+      growth = { level, index: Math.floor(count / fullWidth), start: count % fullWidth, hashes: [] }
+      growing[level] = growth
+      growths.push(growth)
+    }
+    growth.hashes.push(leaf)
+    row.push(leaf)
+    counts[level] = count + 1
+    if (row.length < fullWidth) return
+    levels[level] = []
+    growing[level] = undefined
+    push(level + 1, perfect(row))
+  }
+  for (const leaf of leaves) push(0, leaf)
+  return { edge: levels, growths }
+}
+
+/** The hashes of a tile's bytes. */
+export const hashesOf = (tile: Uint8Array): ReadonlyArray<Uint8Array> =>
+  Array.from({ length: Math.floor(tile.length / hashSize) }, (_, at) =>
+    tile.subarray(at * hashSize, (at + 1) * hashSize),
+  )
+
+export const tileBytes = (hashes: ReadonlyArray<Uint8Array>): Bytes => concat(...hashes)
+
+/** The bytes of a stored tile, which may have grown wider than its reader needs. */
+export type TileReader = (place: TilePlace) => Uint8Array | undefined
+
+/** The places of all tiles that the hashes of these ranges are computed from. */
+export const placesOf = (ranges: ReadonlyArray<Range>): ReadonlyArray<TilePlace> => {
+  const places = ranges.flatMap(subtreesOf).map(placeOf)
+  return [...new Map(places.map(({ index, level }) => [`${level}/${index}`, { level, index }])).values()]
+}
+
+/** The hash over `count` neighbours of a tile, a power of two of them, from `start` on; whoever remembers it may. */
+export type SubtreeHash = (place: TilePlace, bytes: Uint8Array, start: number, count: number) => Uint8Array
+
+export const subtreeHash: SubtreeHash = (_, bytes, start, count) =>
+  perfect(hashesOf(bytes.subarray(start * hashSize, (start + count) * hashSize)))
+
+/** The hash over a range of leaves; nothing when a tile is missing or too narrow. */
+export const hashOfRange = (
+  range: Range,
+  read: TileReader,
+  hashOf: SubtreeHash = subtreeHash,
+): Uint8Array | undefined => {
+  const found = subtreesOf(range).flatMap((subtree) => {
+    const { count, start, ...place } = placeOf(subtree)
+    const bytes = read(place)
+    return bytes !== undefined && bytes.length >= (start + count) * hashSize ? [hashOf(place, bytes, start, count)] : []
+  })
+  return found.length === subtreesOf(range).length ? fold(found) : undefined
+}
+
+/** The hashes of a proof; nothing when a tile is missing. */
+export const proofOf = (
+  ranges: ReadonlyArray<Range>,
+  read: TileReader,
+  hashOf: SubtreeHash = subtreeHash,
+): ReadonlyArray<Uint8Array> | undefined => {
+  const hashes = ranges.flatMap((range) => hashOfRange(range, read, hashOf) ?? [])
+  return hashes.length === ranges.length ? hashes : undefined
+}
+
+/** The right edge of a tree of this size; nothing when a tile is missing or too narrow. */
+export const edgeOf = (size: number, read: TileReader): Edge | undefined => {
+  const places = edgePlaces(size)
+  const rows = places.flatMap(({ width, ...place }) => {
+    const bytes = width === 0 ? new Uint8Array() : read(place)?.subarray(0, width * hashSize)
+    return bytes?.length === width * hashSize ? [hashesOf(bytes)] : []
+  })
+  return rows.length === places.length ? rows : undefined
+}
+
+/** The root of a tree of this size by its last tiles; nothing when one is missing or too narrow. */
+const hashOfEdge = (size: number, read: TileReader, hashOf: SubtreeHash): Uint8Array | undefined => {
+  const places = edgePlaces(size).filter(({ width }) => width > 0)
+  const found = places.toReversed().flatMap(({ width, ...place }) => {
+    const bytes = read(place)
+    return bytes === undefined || bytes.length < width * hashSize
+      ? []
+      : [
+          subtreesOf({ from: 0, to: width }).map(({ height, index }) =>
+            hashOf(place, bytes, index * 2 ** height, 2 ** height),
+          ),
+        ]
+  })
+  return found.length === places.length ? fold(found.flat()) : undefined
+}
+
+/** The hash of a leaf, as its tile has it. */
+export const leafAt = (index: number, read: TileReader): Uint8Array | undefined =>
+  hashOfRange({ from: index, to: index + 1 }, read)
+
+/** Whether the tiles above a leaf and those of the right edge fold to the root: then each is the one that was signed. */
+export const isSound = (
+  tree: { readonly size: number; readonly root: Uint8Array },
+  leaf: number,
+  read: TileReader,
+  hashOf: SubtreeHash = subtreeHash,
+) => {
+  const root = hashOfEdge(tree.size, read, hashOf)
+  if (root === undefined || !equal(root, tree.root)) return false
+  let index = Math.floor(leaf / fullWidth)
+  for (let level = 0; widthAt(tree.size, { level, index }) === fullWidth; level += 1) {
+    const place = { level, index }
+    const bytes = read(place)
+    const at = (index % fullWidth) * hashSize
+    index = Math.floor(index / fullWidth)
+    const above = read({ level: level + 1, index })?.subarray(at, at + hashSize)
+    if (bytes?.length !== fullWidth * hashSize || above === undefined) return false
+    if (!equal(hashOf(place, bytes, 0, fullWidth), above)) return false
+  }
+  return true
+}

@@ -1,0 +1,166 @@
+/** The log, checked in this browser: a stone's proof, and that the log only grew since it was seen here last. */
+import { base64, Malformed } from "../../../schema/log/Bytes.ts"
+import { tilePath } from "../../../schema/log/Tile.ts"
+import { extendsTree, type Tree } from "../../buyer/log/MerkleProofs.ts"
+import { openCheckpoint } from "../../buyer/log/SignedCheckpoint.ts"
+import { verifyProof } from "../../buyer/log/StoneProof.ts"
+import { consistencyProof } from "../../buyer/log/Tiles.ts"
+import type { NotProven } from "../../buyer/log/Verdict.ts"
+import { button, make, verdict } from "./dom.ts"
+import { timeWords } from "./durations.ts"
+import { exchange, part, unreachable } from "./http.ts"
+import { browser } from "./store.ts"
+
+/** What this browser saw last of a log: the key it was shown first, and the newest checkpoint it believed. */
+interface Seen {
+  readonly vkey: string
+  readonly note: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+const slot = "altar:log"
+
+const stones = (size: number) => `${size} ${size === 1 ? "stone" : "stones"}`
+
+const dateOf = (at: number) => timeWords(new Date(at).toISOString())
+
+const seen = (): Seen | undefined => {
+  try {
+    const value: unknown = JSON.parse(browser.get(slot) ?? "null")
+    const [vkey, note, at] = [part(value, "vkey"), part(value, "note"), part(value, "at")]
+    return typeof vkey === "string" && typeof note === "string" && typeof at === "number"
+      ? { vkey, note, at }
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const keep = (vkey: string, note: string) => browser.set(slot, JSON.stringify({ vkey, note, at: Date.now() }))
+
+const broken = (word: string, ...more: ReadonlyArray<Node | string>) => [verdict("broken", word, ...more)]
+
+/** What cannot be checked here is neither right nor wrong. */
+const refused = ({ fault, reason }: NotProven) =>
+  fault === "unsupported" ? [verdict("waits", "Cannot check here.", reason)] : broken("Not proved.", reason)
+
+const otherKey = (before: Seen, vkey: string) => [
+  ...broken(
+    "Another key.",
+    `On ${dateOf(before.at)} this log signed with another key than the one on this page. A log keeps its key; unless its operator announced a new one, do not believe it.`,
+  ),
+  make(
+    "p",
+    {},
+    "Then: ",
+    make("code", { class: "long" }, before.vkey),
+    " Now: ",
+    make("code", { class: "long" }, vkey),
+  ),
+]
+
+const read = async (path: string): Promise<Response> => {
+  const answer = await exchange(path, {}).catch(() => undefined)
+  if (answer === undefined) throw new Error(unreachable())
+  return answer
+}
+
+/** The proof of the stone that the page shows, against the key it names or the one this browser saw first. */
+const checkProof = async (root: HTMLElement): Promise<ReadonlyArray<Node>> => {
+  const { proof = "", stone = "", vkey = "" } = root.dataset
+  const before = seen()
+  if (before !== undefined && before.vkey !== vkey) return otherKey(before, vkey)
+  const answer = await read(proof)
+  const text = await answer.text()
+  if (answer.status === 409) return [verdict("waits", "Not covered yet.", "The next checkpoint will; try in a second.")]
+  if (answer.status !== 200) return broken("No proof.", `The altar answered ${answer.status}.`)
+  const verdictOf = await verifyProof(text, JSON.parse(stone), { vkey })
+  if (!verdictOf.ok) return refused(verdictOf)
+  return [
+    verdict(
+      "holds",
+      "The log has this stone.",
+      `The checkpoint of ${verdictOf.origin} over ${stones(verdictOf.size)} is signed with its key, and the tree it names holds the stone this page shows.`,
+    ),
+    make(
+      "p",
+      { class: "quiet" },
+      "Checked in this browser. Keep the file and the key: together with the stone they prove the same for ever.",
+    ),
+  ]
+}
+
+/** Whether the newest checkpoint continues the one this browser saw last; then it is the one that is remembered. */
+const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<ReadonlyArray<Node>> => {
+  const { vkey = "" } = root.dataset
+  const before = seen()
+  const forget = make(
+    "p",
+    { class: "doors" },
+    button("Forget what this browser saw", () => {
+      browser.remove(slot)
+      checkAgain()
+    }),
+  )
+  if (before !== undefined && before.vkey !== vkey) return [...otherKey(before, vkey), forget]
+  const answer = await read("/log/checkpoint")
+  if (answer.status !== 200) return broken("No checkpoint.", `The altar answered ${answer.status}.`)
+  const note = await answer.text()
+  const opened = await openCheckpoint(note, { vkey })
+  if (!opened.ok) return refused(opened)
+  const now: Tree = opened.checkpoint
+  if (before === undefined) {
+    keep(vkey, note)
+    return [
+      verdict("holds", "Signed.", `The checkpoint over ${stones(now.size)} is signed with this key.`),
+      make(
+        "p",
+        { class: "quiet" },
+        browser.lasts(slot)
+          ? "This browser sees the log for the first time and remembers it: the next check compares."
+          : "This browser keeps nothing, so there will be nothing to compare with.",
+      ),
+    ]
+  }
+  const earlier = await openCheckpoint(before.note, { vkey })
+  if (!earlier.ok) return [...refused(earlier), forget]
+  const old: Tree = earlier.checkpoint
+  const rewritten = (what: string) => [
+    ...broken("The history was rewritten.", what),
+    make(
+      "p",
+      {},
+      "Both checkpoints are signed with the log's key and contradict each other: together they prove it. Keep both.",
+    ),
+    make("pre", { class: "long" }, before.note),
+    make("pre", { class: "long" }, note),
+    forget,
+  ]
+  const on = dateOf(before.at)
+  if (old.size > now.size)
+    return rewritten(`On ${on} it had ${old.size} stones, and now it has ${now.size}: a log never shrinks.`)
+  if (old.size > 0) {
+    const hashes = await consistencyProof(old.size, now.size, async (tile) => {
+      const file = await read(`/log/${tilePath(tile)}`)
+      if (file.status !== 200) throw new Error(`The altar answered ${file.status} for a tile of its log.`)
+      return new Uint8Array(await file.arrayBuffer())
+    })
+    if (hashes instanceof Malformed) return broken("Not proved.", hashes.message)
+    if (!(await extendsTree(old, now, hashes)))
+      return rewritten(`The first ${old.size} stones are not those it had on ${on} (root ${base64(old.root)}).`)
+  }
+  keep(vkey, note)
+  return [
+    verdict("holds", "It only grew.", `${stones(now.size)}, of which the first ${old.size} are those it had on ${on}.`),
+    make(
+      "p",
+      { class: "quiet" },
+      "Both checkpoints are signed with this key; that the newer one continues the older was computed in this browser.",
+    ),
+  ]
+}
+
+/** Finds out what its button asks for. */
+export const check = (root: HTMLElement, again: () => void): Promise<ReadonlyArray<Node>> =>
+  root.dataset["proof"] === undefined ? checkLog(root, again) : checkProof(root)

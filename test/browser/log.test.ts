@@ -1,0 +1,108 @@
+/** The log in a browser: a stone's proof, a log that only grew, and red when its history was rewritten. */
+import { assert } from "@effect/vitest"
+import { Effect, Option, Schedule } from "effect"
+import type { Page } from "playwright-core"
+import { signer, origin } from "../support/LogWorld.ts"
+import { looksOf, looksWell, steps, visit } from "../support/Browser.ts"
+import { guide, leave } from "../support/Guide.ts"
+import { patience } from "../support/Patience.ts"
+import { ask, newCommitment, World } from "../support/World.ts"
+
+/** One more stone, and the log has it. */
+const grow = Effect.gen(function* () {
+  const { url } = yield* World
+  const stone = yield* leave("/api/witness", { commitment: newCommitment() })
+  yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(
+    Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),
+    Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
+  )
+  return stone
+})
+
+const checks = (page: Page, name: string, kind: "holds" | "broken" | "waits", words: string) =>
+  page
+    .getByRole("button", { name })
+    .click()
+    .then(() => page.locator(`[data-log-status] .verdict--${kind}`, { hasText: words }).waitFor())
+
+/** What this browser is made to remember: a checkpoint that the log's own key signed. */
+const remember = (page: Page, size: number, vkey = signer.vkey) =>
+  page.evaluate(
+    ([key, note]) => localStorage.setItem("altar:log", JSON.stringify({ vkey: key, note, at: Date.now() })),
+    [vkey, signer.note({ origin, size, root: new Uint8Array(32).fill(7), extensions: [] })] as const,
+  )
+
+guide(
+  "the log",
+  (it) => {
+    it.effect("proves the stone that its page shows", () =>
+      Effect.gen(function* () {
+        const { id } = yield* grow
+        const { complaints, page } = yield* visit(`/witness/${id}`, { bypassCSP: true })
+        yield* steps(async () => {
+          await checks(page, "Check the proof here", "holds", "The log has this stone.")
+          await looksWell(page, looksOf(320, 1440), `/witness/${id}`, "log-stone")
+          const [saved] = await Promise.all([
+            page.waitForEvent("download"),
+            page.getByRole("link", { name: "Download the proof" }).click(),
+          ])
+          assert.match(saved.suggestedFilename(), /^stone-\d+\.tlog-proof$/u)
+          const proof = page.locator("[data-proof]")
+          await proof.evaluate((root) => {
+            root.setAttribute(
+              "data-stone",
+              (root.getAttribute("data-stone") ?? "").replace(/"commitment":"../u, '"commitment":"zz'),
+            )
+          })
+          await checks(page, "Check the proof here", "broken", "Not proved.")
+        })
+        assert.deepStrictEqual(complaints, [])
+      }),
+    )
+
+    it.effect("is seen to grow, and its rewritten history is red", () =>
+      Effect.gen(function* () {
+        yield* grow
+        const { complaints, page } = yield* visit("/v2/log", { bypassCSP: true })
+        yield* steps(async () => {
+          await checks(page, "Check the log", "holds", "Signed.")
+          await looksWell(page, looksOf(320, 1440), "/v2/log", "log-page")
+        })
+        for (const _ of [1, 2, 3]) yield* grow
+        yield* steps(async () => {
+          await page.reload()
+          await checks(page, "Check the log", "holds", "It only grew.")
+          await remember(page, 1)
+          await checks(page, "Check the log", "broken", "The history was rewritten.")
+          await page.getByRole("button", { name: "Forget what this browser saw" }).click()
+          await page.locator("[data-log-status] .verdict--holds", { hasText: "Signed." }).waitFor()
+          await remember(page, 5000)
+          await checks(page, "Check the log", "broken", "a log never shrinks")
+          await remember(page, 1, "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")
+          await checks(page, "Check the log", "broken", "Another key.")
+        })
+        assert.deepStrictEqual(complaints, [])
+      }),
+    )
+
+    it.effect("says so where the browser cannot check signatures", () =>
+      Effect.gen(function* () {
+        const { page, url } = yield* visit("/api/health")
+        yield* steps(async () => {
+          await page.addInitScript(() => {
+            const real = crypto.subtle.importKey
+            Object.assign(crypto.subtle, {
+              importKey: (...of: ReadonlyArray<unknown>) =>
+                of[2] === "Ed25519"
+                  ? Promise.reject(new DOMException("no", "NotSupportedError"))
+                  : Reflect.apply(real, crypto.subtle, of),
+            })
+          })
+          await page.goto(`${url}/v2/log`)
+          await checks(page, "Check the log", "waits", "This browser cannot check Ed25519 signatures")
+        })
+      }),
+    )
+  },
+  { log: { signer, origin, checkpointFile: Option.none() } },
+)

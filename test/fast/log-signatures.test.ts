@@ -1,0 +1,197 @@
+/** Signed checkpoints and whole proof files, as the verifier reads them and as the log's key writes them. */
+import { assert, describe, it } from "@effect/vitest"
+import { Redacted, Result } from "effect"
+import { base64, fromBase64, hex, utf8 } from "../../schema/log/Bytes.ts"
+import { entryOf } from "../../schema/log/Entry.ts"
+import { proofFileText } from "../../schema/log/ProofFile.ts"
+import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
+import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
+import { isSigned } from "../../src/buyer/log/WebCrypto.ts"
+import { fromText, generate, originOf } from "../../src/log/Signer.ts"
+import { leafOf, sha256 } from "../../src/log/Tree.ts"
+import { MemoryLog } from "../support/LogTiles.ts"
+import { example, golden, mixedOrder, neumann, witness } from "../support/LogVectors.ts"
+
+const { vkey } = golden
+const signer = Result.getOrThrow(fromText(Redacted.make(golden.signerKey)))
+const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
+const bytesOf = (text: string) => fromBase64(text) ?? new Uint8Array()
+const fromHex = (text: string) => Uint8Array.from(Buffer.from(text, "hex"))
+
+const faultOf = (verdict: { readonly ok: true } | { readonly ok: false; readonly fault: string }) =>
+  verdict.ok ? "none" : verdict.fault
+
+describe("the log's key", () => {
+  it("signs the notes of another implementation, byte for byte", () => {
+    assert.strictEqual(signer.vkey, vkey)
+    for (const [size, root, signature] of golden.checkpoints) {
+      const note = signer.note({ origin: golden.name, size, root: bytesOf(root), extensions: [] })
+      if (signature !== undefined) {
+        assert.strictEqual(note, `${golden.name}\n${size}\n${root}\n\n— ${golden.name} ${signature}\n`)
+      }
+    }
+    assert.strictEqual(Result.getOrThrow(fromText(Redacted.make(neumann.signerKey))).vkey, neumann.vkey)
+  })
+
+  it("is made anew under the log's origin", async () => {
+    const made = Result.getOrThrow(generate("altar.example/log"))
+    assert.notInclude(String(made), "PRIVATE")
+    const fresh = Result.getOrThrow(fromText(made))
+    const note = fresh.note({ origin: fresh.name, size: 1, root: new Uint8Array(32), extensions: [] })
+    assert.strictEqual(faultOf(await openCheckpoint(note, { vkey: fresh.vkey })), "none")
+    assert.isTrue(Result.isFailure(generate("with space")))
+    assert.strictEqual(originOf("https://altar.example:8443/"), "altar.example:8443/log")
+  })
+
+  it("is refused when its parts do not fit, in words that do not quote it", () => {
+    const seed = golden.signerKey.split("+").at(-1) ?? ""
+    const wrong = [
+      golden.signerKey.replace("dc00151b", "dc00151c"),
+      golden.signerKey.replace("fixture", "other"),
+    ].concat([golden.signerKey.slice(0, -4), vkey, "", golden.signerKey.replace("+Ac", "+Bc")])
+    for (const text of wrong) {
+      const refused = Result.flip(fromText(Redacted.make(text)))
+      assert.notInclude(Result.getOrThrow(refused).message, seed.slice(4, 12))
+    }
+  })
+})
+
+describe("a signed checkpoint", () => {
+  it("opens with its key", async () => {
+    const opened = await openCheckpoint(noteAt8, { vkey })
+    assert.strictEqual(opened.ok && base64(opened.checkpoint.root), golden.checkpoints[4]?.[1])
+    assert.strictEqual(opened.ok && opened.checkpoint.size, 8)
+    const stranger =
+      "— example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=\n"
+    assert.strictEqual(faultOf(await openCheckpoint(noteAt8 + stranger.repeat(20), { vkey })), "none")
+    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, { vkey: example.vkey })), "origin")
+    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, { vkey, origin: "elsewhere" })), "origin")
+    assert.strictEqual(faultOf(await openCheckpoint(example.note, { vkey: example.vkey })), "malformed")
+    const other = { vkey: example.vkey, origin: golden.name }
+    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, other)), "signature")
+    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, { vkey: vkey.replace("dc00151b", "dc00151c") })), "key")
+    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, { vkey: witness.vkey })), "key")
+    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, { vkey: "nonsense" })), "key")
+  })
+
+  it("opens with no bit of it changed", async () => {
+    const bytes = utf8(noteAt8)
+    const decoder = new TextDecoder()
+    const faults = await Promise.all(
+      Array.from({ length: bytes.length * 8 }, (_, bit) => {
+        const flipped = Uint8Array.from(bytes)
+        flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+        return openCheckpoint(decoder.decode(flipped), { vkey }).then(faultOf)
+      }),
+    )
+    assert.notInclude(faults, "none")
+    assert.includeMembers(faults, ["malformed", "origin", "signature"])
+  })
+
+  it("is refused when one of two signatures under the log's key is wrong", async () => {
+    const wrong = noteAt8.slice(noteAt8.indexOf("—")).replace("3AAVG3On", "3AAVG3Oo")
+    assert.strictEqual(faultOf(await openCheckpoint(noteAt8 + wrong, { vkey })), "signature")
+  })
+
+  it("counts the log's witnesses", async () => {
+    const cosigned = noteAt8 + witness.line
+    const trust = (quorum: number, ...vkeys: ReadonlyArray<string>) => ({ vkey, witnesses: { vkeys, quorum } })
+    const opened = await openCheckpoint(cosigned, trust(1, witness.vkey))
+    assert.deepStrictEqual(opened.ok && opened.cosignatures, [
+      { name: "webtessera.fixture.witness", seconds: witness.seconds },
+    ])
+    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, trust(1, witness.vkey))), "cosignatures")
+    assert.strictEqual(faultOf(await openCheckpoint(cosigned, trust(2, witness.vkey, witness.vkey))), "cosignatures")
+    assert.strictEqual(faultOf(await openCheckpoint(cosigned + witness.line, trust(2, witness.vkey))), "cosignatures")
+    assert.strictEqual(faultOf(await openCheckpoint(cosigned, trust(1, vkey))), "key")
+    const late = witness.line.replace("AAAAABkGFDL", "AAAAABkGFDM")
+    assert.strictEqual(faultOf(await openCheckpoint(noteAt8 + late, trust(0, witness.vkey))), "cosignatures")
+  })
+
+  it("needs Ed25519 as Go understands it", async () => {
+    const { message, publicKey, signature } = mixedOrder
+    assert.isFalse(await isSigned(fromHex(publicKey), utf8(message), fromHex(signature)))
+    const [line = ""] = example.note.split("\n").slice(-2)
+    const key = bytesOf(example.vkey.slice(-44)).slice(1)
+    const blob = bytesOf(line.split(" ").at(-1) ?? "").slice(4)
+    assert.isTrue(await isSigned(key, utf8("This is an example message.\n"), blob))
+    assert.isFalse(await isSigned(key, utf8("This is an example message."), blob))
+  })
+})
+
+describe("a stone's proof", () => {
+  const stonesOf = (count: number) => {
+    const stones: Array<Parameters<typeof verifyProof>[1]> = []
+    let previousHash = "0".repeat(64)
+    for (let sequence = 1; sequence <= count; sequence += 1) {
+      const link = {
+        previousHash,
+        sequence,
+        commitment: hex(sha256(utf8(`stone-${sequence}`))),
+        witnessedAt: "2026-11-21T00:00:00.000Z",
+        transaction: `0x${hex(sha256(utf8(`transaction-${sequence}`)))}`,
+      }
+      previousHash = hex(sha256(entryOf(link)))
+      stones.push({ ...link, chainHash: previousHash })
+    }
+    return stones
+  }
+  const stones = stonesOf(20)
+  const log = new MemoryLog().append(stones.map((stone) => leafOf(entryOf(stone))))
+  const checkpoint = signer.note({ origin: golden.name, size: 20, root: Uint8Array.from(log.root), extensions: [] })
+  const fileOf = (index: number) => proofFileText({ extra: undefined, index, hashes: log.inclusion(index), checkpoint })
+
+  it("holds for every stone, and for no other", async () => {
+    for (const stone of stones) {
+      const verdict = await verifyProof(fileOf(stone.sequence - 1), stone, { vkey })
+      assert.deepStrictEqual(verdict, {
+        ok: true,
+        origin: golden.name,
+        index: stone.sequence - 1,
+        size: 20,
+        root: base64(log.root),
+        cosignatures: [],
+      })
+      const other = stones[stone.sequence % 20] ?? stone
+      assert.strictEqual(faultOf(await verifyProof(fileOf(stone.sequence - 1), other, { vkey })), "inclusion")
+    }
+  })
+
+  it("fails for a stone that was changed, whatever else fits it", async () => {
+    const [, stone] = stones
+    if (stone === undefined) return assert.fail("no stone")
+    const changed = { ...stone, commitment: "ab".repeat(32) }
+    assert.strictEqual(faultOf(await verifyProof(fileOf(1), changed, { vkey })), "stone")
+    const rehashed = { ...changed, chainHash: hex(sha256(entryOf(changed))) }
+    assert.strictEqual(faultOf(await verifyProof(fileOf(1), rehashed, { vkey })), "inclusion")
+    assert.strictEqual(faultOf(await verifyProof(fileOf(1), { ...stone, chainHash: "00" }, { vkey })), "stone")
+  })
+
+  it("fails with any bit of the file changed", async () => {
+    const [, stone] = stones
+    if (stone === undefined) return assert.fail("no stone")
+    const bytes = utf8(fileOf(1))
+    const decoder = new TextDecoder("utf-8")
+    const faults = await Promise.all(
+      Array.from({ length: bytes.length * 8 }, (_, bit) => {
+        const flipped = Uint8Array.from(bytes)
+        flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+        return verifyProof(decoder.decode(flipped), stone, { vkey }).then(faultOf)
+      }),
+    )
+    assert.notInclude(faults, "none")
+    assert.includeMembers(faults, ["malformed", "inclusion", "origin", "signature"])
+  })
+
+  it("says what is missing where it cannot be checked, and neither yes nor no", async () => {
+    const [stone] = stones
+    if (stone === undefined) return assert.fail("no stone")
+    const { importKey } = crypto.subtle
+    crypto.subtle.importKey = () => Promise.reject(new DOMException("Unrecognized name.", "NotSupportedError"))
+    const verdict = await verifyProof(fileOf(0), stone, { vkey }).finally(() => {
+      crypto.subtle.importKey = importKey
+    })
+    assert.strictEqual(faultOf(verdict), "unsupported")
+    assert.match(verdict.ok ? "" : verdict.reason, /neither confirmed nor refuted: Chrome and Edge/u)
+  })
+})

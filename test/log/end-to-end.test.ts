@@ -1,0 +1,200 @@
+/** The log through the whole server: what is paid for is proved, also by a server that was killed, to programs and people. */
+import { execFile } from "node:child_process"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { type Link, verifyProof } from "../../src/buyer/index.ts"
+import { type Terminal, terminal } from "../support/Cli.ts"
+import { database, sql } from "../support/Database.ts"
+import { golden } from "../support/LogVectors.ts"
+import { signer } from "../support/LogWorld.ts"
+import { patience } from "../support/Patience.ts"
+import * as ServerProcess from "../support/ServerProcess.ts"
+import { ask, chain, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
+
+const { vkey } = signer
+
+const environment = Effect.gen(function* () {
+  const local = yield* LocalChain
+  const { url } = yield* LocalDatabase
+  return {
+    DATABASE_URL: Redacted.value(url),
+    X402_NETWORK: local.network,
+    RPC_URL: local.rpcUrl,
+    PAY_TO: local.payTo,
+    RELAYER_KEY: Redacted.value(local.relayerKey),
+    LOG_KEY: golden.signerKey,
+    LOG_ORIGIN: golden.name,
+    LOG_LEVEL: "None",
+  }
+})
+
+interface Listed extends Link {
+  readonly id: string
+}
+
+const stonesOf = (url: string) =>
+  Effect.map(ask(`${url}/api/witness?limit=50`), ({ text }): ReadonlyArray<Listed> => JSON.parse(text).stones)
+
+/** The proof of a stone, as soon as it is covered. */
+const proofOf = (url: string, id: string) =>
+  ask(`${url}/api/witness/${id}/proof`).pipe(
+    Effect.repeat({ until: ({ status }) => status !== 409, schedule: Schedule.spaced("100 millis") }),
+    Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
+  )
+
+const bash = (script: string, cwd: string) =>
+  Effect.callback<string>((resume) => {
+    execFile("bash", ["-c", script], { cwd }, (_, stdout, stderr) => resume(Effect.succeed(stdout + stderr)))
+  })
+
+/** Everything of the log that a terminal does. */
+const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
+  const set = yield* at.run(["witness", "--text", "heron", "--proof", "stone.tlog-proof", "--json"])
+  assert.strictEqual(set.code, 0, set.stderr)
+  writeFileSync(join(at.folder, "bought.json"), set.stdout)
+  const { record } = JSON.parse(set.stdout)
+  const check = (stone: string, key: string = vkey) =>
+    at.run(["verify-proof", "stone.tlog-proof", "--stone", stone, "--vkey", key])
+  const held = yield* check("bought.json")
+  assert.strictEqual(held.code, 0, held.stderr)
+  assert.include(held.stdout, `Stone ${record.sequence} is in the log ${golden.name}`)
+
+  const stone = yield* ask(`${url}/api/witness/${record.id}`)
+  writeFileSync(join(at.folder, "stone.json"), stone.text)
+  assert.strictEqual((yield* check("stone.json")).code, 0)
+  const lie = JSON.stringify({ ...record, commitment: "ab".repeat(32) })
+  writeFileSync(join(at.folder, "lie.json"), lie)
+  const refused = yield* check("lie.json")
+  assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
+  assert.match(refused.stderr, /^NOT PROVED \(stone\): /u)
+  assert.strictEqual(
+    (yield* check("stone.json", "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")).code,
+    1,
+  )
+
+  // The lines of the document that need no code of ours.
+  const [, script = ""] = /```bash\n([^]*?)```/u.exec(readFileSync("docs/proofs.md", "utf8")) ?? []
+  const own = script.replace(/^vkey=.*$/mu, `vkey='${vkey}'; cp stone.tlog-proof proof`)
+  assert.deepStrictEqual((yield* bash(own, at.folder)).trim().split("\n"), [
+    "stone: hashes to its chainHash",
+    "Signature Verified Successfully",
+    "tree: holds the stone",
+  ])
+
+  const walk = ["verify", "--url", url, "--log", "--vkey", vkey, "--seen", "seen.json"]
+  const first = yield* at.run(walk)
+  assert.strictEqual(first.code, 0, first.stderr)
+  assert.include(first.stdout, `${record.sequence} entries of ${golden.name}: every tile and the signed root derive`)
+  assert.include((yield* at.run(walk)).stdout, `It continues the ${record.sequence} stones of the last check`)
+  return record.sequence
+})
+
+const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
+
+layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", (it) => {
+  it.effect(
+    "proves every stone, also when it was killed, and goes on selling when the log stops",
+    () =>
+      Effect.gen(function* () {
+        const env = yield* environment
+        const at = yield* Effect.provideService(terminal, World, { url: "" })
+        const checkpointFile = join(at.folder, "checkpoint")
+        const server = yield* ServerProcess.make({ ...env, LOG_CHECKPOINT_FILE: checkpointFile })
+        const { url } = server
+        const buyer = yield* newPayer()
+        const buy = Effect.map(
+          pay(buyer, `${url}/api/witness`, { commitment: newCommitment() }),
+          ({ answer }) => answer,
+        )
+        const some = (count: number) =>
+          Effect.all(
+            Array.from({ length: count }, () => buy),
+            { concurrency: 4 },
+          )
+        yield* server.start
+        yield* some(12)
+        const dying = yield* Effect.forkChild(Effect.exit(some(6)))
+        yield* Effect.sleep("300 millis")
+        yield* server.kill
+        yield* Fiber.join(dying)
+        yield* server.start
+        for (const { status } of yield* some(12)) assert.strictEqual(status, 201)
+
+        const stones = yield* stonesOf(url)
+        assert.isAtLeast(stones.length, 24)
+        for (const stone of stones) {
+          const proof = yield* proofOf(url, stone.id)
+          assert.strictEqual(proof.status, 200)
+          assert.strictEqual(proof.headers.get("content-type"), "text/plain; charset=utf-8")
+          assert.include(proof.headers.get("content-disposition"), `stone-${stone.sequence}.tlog-proof`)
+          const verdict = yield* Effect.promise(() => verifyProof(proof.text, stone, { vkey }))
+          assert.isTrue(verdict.ok, JSON.stringify(verdict))
+        }
+        const status = yield* ask(`${url}/api/witness/log`)
+        assert.deepInclude(status.json, { ok: true, origin: golden.name, vkey, url: `${url}/log/`, state: "running" })
+        const checkpoint = yield* ask(`${url}/log/checkpoint`)
+        assert.strictEqual(status.json["checkpoint"], checkpoint.text)
+        assert.strictEqual(readFileSync(checkpointFile, "utf8"), checkpoint.text)
+        for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json", "/.well-known/mcp/server-card.json"])
+          assert.include((yield* ask(`${url}${path}`)).text, vkey, path)
+        assert.strictEqual(
+          (yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)).json["code"],
+          "witness_not_found",
+        )
+
+        const here = { ...at, run: (args: ReadonlyArray<string>) => at.run(args, { ...env, SPIRIT_ALTAR_URL: url }) }
+        yield* commands(here, url)
+        const running = yield* here.run(["log", "status"])
+        assert.strictEqual(running.code, 0, running.stderr)
+        assert.match(running.stdout, /^state {7}running$/mu)
+
+        const client = yield* SqlClient.SqlClient
+        const flip = client`UPDATE log_tiles SET hashes = set_byte(hashes, 40, 255 - get_byte(hashes, 40)) WHERE level = 0`
+        yield* flip
+        const sold = yield* buy
+        assert.strictEqual(sold.status, 201, "stones sell while the log is stopped")
+        const { id } = JSON.parse(sold.text).record
+        const stopped = ask(`${url}/api/witness/log`).pipe(
+          Effect.repeat({ until: ({ json }) => json["state"] === "stopped", schedule: Schedule.spaced("100 millis") }),
+          Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it never stopped") }),
+        )
+        yield* stopped
+        assert.strictEqual((yield* proofOf(url, id)).json["code"], "log_stopped")
+        assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+        const told = yield* here.run(["log", "status"])
+        assert.strictEqual(told.code, 1)
+        assert.match(told.stderr, /^The log is stopped: the tiles of [^]*Somebody wrote to log_tiles/u)
+        yield* flip
+        assert.strictEqual((yield* here.run(["log", "resume"])).code, 0)
+        const late = yield* proofOf(url, id).pipe(
+          Effect.repeat({ until: ({ status: code }) => code === 200, schedule: Schedule.spaced("100 millis") }),
+          Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it never went on") }),
+        )
+        const verdict = yield* Effect.promise(() => verifyProof(late.text, JSON.parse(sold.text).record, { vkey }))
+        assert.isTrue(verdict.ok)
+      }),
+    patience(180),
+  )
+})
+
+layer(world(), { excludeTestServices: true })("a server without a key", (it) => {
+  it.effect("has no log, and is well", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
+      const { id } = JSON.parse(answer.text).record
+      for (const path of ["/log/checkpoint", "/log/tile/0/000", "/api/witness/log", `/api/witness/${id}/proof`]) {
+        const { json, status } = yield* ask(`${url}${path}`)
+        assert.deepStrictEqual([status, json["code"]], [404, "not_found"], path)
+      }
+      assert.strictEqual((yield* ask(`${url}/v2/log`)).status, 404)
+      const health = yield* ask(`${url}/api/health`)
+      assert.deepStrictEqual([health.status, "log" in health.json], [200, false])
+    }),
+  )
+})

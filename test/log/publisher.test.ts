@@ -1,0 +1,211 @@
+/** Checkpoints: signed as the tree grows, never two that contradict each other, and none after something was changed. */
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { NodeFileSystem } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Logger, Option, Redacted, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { base64 } from "../../schema/log/Bytes.ts"
+import { genesisHash } from "../../schema/altar/ChainLink.ts"
+import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
+import { chainHash } from "../../src/altar/Hashes.ts"
+import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
+import { Integrator } from "../../src/log/Integrator.ts"
+import { LastSigned } from "../../src/log/LastSigned.ts"
+import { LogStore } from "../../src/log/LogStore.ts"
+import { Publisher } from "../../src/log/Publisher.ts"
+import * as Sql from "../../src/platform/Sql.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { patience } from "../support/Patience.ts"
+import {
+  expected,
+  forget,
+  integrateAll,
+  memoryLog,
+  origin,
+  publish,
+  server,
+  settle,
+  signer,
+  stored,
+  layer as world,
+} from "../support/LogWorld.ts"
+
+const { vkey } = signer
+
+const newest = Effect.flatMap(LogStore, (store) => Effect.flatMap(store.newest, Effect.fromOption))
+
+const stoppedReason = Effect.map(stored, (log) => Option.getOrElse(log.stopped, () => ""))
+
+/** A server of its own for each step. */
+const once = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256))
+
+const rebuilt = Effect.andThen(forget, once(Effect.andThen(integrateAll, publish)))
+
+layer(world, { excludeTestServices: true })("the publisher", (it) => {
+  it.effect("signs what is integrated, once for each size", () =>
+    Effect.gen(function* () {
+      assert.isTrue(yield* once(publish))
+      assert.strictEqual((yield* once(newest)).size, 0)
+      yield* settle(300)
+      assert.isFalse(yield* once(publish))
+      yield* once(integrateAll)
+      assert.isTrue(yield* once(publish))
+      assert.isFalse(yield* once(publish))
+      const { note, size } = yield* once(newest)
+      assert.strictEqual(size, 300)
+      const opened = yield* Effect.promise(() => openCheckpoint(note, { vkey, origin }))
+      const log = yield* memoryLog
+      assert.strictEqual(opened.ok && base64(opened.checkpoint.root), base64(log.root))
+    }),
+  )
+
+  it.effect("signs the same bytes on any number of servers", () =>
+    Effect.gen(function* () {
+      yield* settle(5)
+      yield* once(integrateAll)
+      yield* Effect.all([once(publish), once(publish), once(publish)], { concurrency: "unbounded" })
+      const client = yield* SqlClient.SqlClient
+      const rows = yield* client`SELECT size FROM log_checkpoints WHERE size = 305`
+      assert.lengthOf(rows, 1)
+    }),
+  )
+
+  it.effect("stops where a tile was changed, keeps the reason, and goes on when it is mended", () =>
+    Effect.gen(function* () {
+      const client = yield* SqlClient.SqlClient
+      const flip = client`UPDATE log_tiles SET hashes = set_byte(hashes, 7, 255 - get_byte(hashes, 7))
+        WHERE level = 0 AND index = 1`
+      const before = yield* stored
+      yield* flip
+      yield* settle(2)
+      const heard: Array<unknown> = []
+      const listening = Logger.layer([Logger.make(({ logLevel, message }) => void heard.push([logLevel, message]))])
+      const attempts = Effect.forEach([1, 2, 3], () => Effect.flip(once(integrateAll)))
+      const refused = yield* Effect.provide(attempts, listening)
+      assert.deepStrictEqual(
+        refused.map(({ _tag }) => _tag),
+        ["LogStopped", "LogStopped", "LogStopped"],
+      )
+      assert.lengthOf(heard, 1, "the alarm rings once")
+      assert.match(yield* stoppedReason, /do not have the root/u)
+      assert.strictEqual((yield* Effect.flip(once(publish)))._tag, "LogStopped")
+      yield* flip
+      assert.strictEqual((yield* Effect.flip(once(integrateAll)))._tag, "LogStopped")
+      assert.deepStrictEqual({ ...(yield* stored), stopped: before.stopped }, before)
+      yield* once(Effect.flatMap(LogStore, (store) => store.resume))
+      assert.strictEqual(yield* once(integrateAll), 2)
+      assert.isTrue(yield* once(publish))
+      assert.deepStrictEqual(yield* stored, yield* expected)
+    }),
+  )
+
+  it.effect("stops where a published checkpoint was changed", () =>
+    Effect.gen(function* () {
+      const client = yield* SqlClient.SqlClient
+      yield* client`UPDATE log_checkpoints SET root = decode(repeat('ab', 32), 'hex')
+        WHERE size = (SELECT max(size) FROM log_checkpoints)`
+      yield* settle(1)
+      yield* once(integrateAll)
+      yield* Effect.flip(once(publish))
+      assert.match(yield* stoppedReason, /are not those that the published checkpoint covers/u)
+      yield* rebuilt
+    }),
+  )
+
+  it.effect("adds nothing behind a stone that is not the one it holds, though the chain was hashed anew", () =>
+    Effect.gen(function* () {
+      const client = yield* SqlClient.SqlClient
+      const chain = yield* WitnessChain
+      const { links } = yield* chain.segment(1, 1000)
+      let previousHash = genesisHash
+      for (const link of links) {
+        const commitment = link.sequence === 5 ? "ab".repeat(32) : link.commitment
+        const changed = { ...link, commitment, previousHash }
+        const hash = chainHash(changed)
+        yield* client`UPDATE witness_stones SET commitment = ${commitment}, previous_hash = ${previousHash},
+          chain_hash = ${hash} WHERE sequence = ${link.sequence}::bigint`
+        previousHash = hash
+      }
+      yield* client`UPDATE witness_head SET chain_hash = ${previousHash}`
+      yield* settle(1)
+      yield* Effect.flip(once(integrateAll))
+      assert.match(yield* stoppedReason, /stone \d+ is not the one that the log holds/u)
+      yield* rebuilt
+    }),
+  )
+
+  it.effect("says where stones are gone", () =>
+    Effect.gen(function* () {
+      const client = yield* SqlClient.SqlClient
+      yield* settle(1)
+      yield* once(integrateAll)
+      const { size } = yield* stored
+      yield* client`DELETE FROM witness_stones WHERE sequence = ${size}::bigint`
+      yield* client`UPDATE witness_head SET sequence = ${size - 1}::bigint, chain_hash =
+        (SELECT chain_hash FROM witness_stones WHERE sequence = ${size - 1}::bigint)`
+      yield* Effect.flip(once(integrateAll))
+      assert.match(yield* stoppedReason, new RegExp(`holds ${size} stones, but there are only ${size - 1}`, "u"))
+      yield* rebuilt
+    }),
+  )
+
+  it.effect("stays stopped after a backup was restored, which only its own file remembers", () =>
+    Effect.gen(function* () {
+      const client = yield* SqlClient.SqlClient
+      const file = join(mkdtempSync(join(tmpdir(), "last-signed-")), "checkpoint")
+      const lastSigned = LastSigned.file(file).pipe(Layer.provide(NodeFileSystem.layer))
+      const withFile = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256, lastSigned))
+      yield* settle(10)
+      yield* withFile(Effect.andThen(integrateAll, publish))
+      const { note, size } = yield* once(newest)
+      assert.strictEqual(readFileSync(file, "utf8"), note)
+
+      // The last ten stones and all that was made of them never were.
+      const before = size - 10
+      yield* client`DELETE FROM witness_stones WHERE sequence > ${before}::bigint`
+      yield* client`UPDATE witness_head SET sequence = ${before}::bigint, chain_hash =
+        (SELECT chain_hash FROM witness_stones WHERE sequence = ${before}::bigint)`
+      yield* forget
+      yield* withFile(integrateAll)
+      yield* Effect.flip(withFile(publish))
+      assert.match(yield* stoppedReason, /a backup was restored/u)
+      yield* settle(20)
+      assert.strictEqual((yield* Effect.flip(withFile(integrateAll)))._tag, "LogStopped")
+      assert.strictEqual((yield* Effect.flip(withFile(publish)))._tag, "LogStopped")
+
+      // Nor does it sign once other stones have taken their places.
+      yield* once(Effect.flatMap(LogStore, (store) => store.resume))
+      yield* withFile(integrateAll)
+      yield* Effect.flip(withFile(publish))
+      assert.match(yield* stoppedReason, /are not those that the checkpoint this server signed last covers/u)
+
+      writeFileSync(file, "nonsense")
+      yield* once(Effect.flatMap(LogStore, (store) => store.resume))
+      assert.strictEqual((yield* Effect.flip(withFile(publish)))._tag, "LastSignedLost")
+      yield* rebuilt
+    }),
+  )
+
+  it.effect("covers a stone within two seconds, by itself", () =>
+    Effect.gen(function* () {
+      const { url } = yield* LocalDatabase
+      const log = Layer.merge(Integrator.layer(), Publisher.layer({ signer, origin })).pipe(
+        Layer.provide([LogStore.layer, WitnessChain.layer]),
+        Layer.provide(LastSigned.none),
+        Layer.provide(Sql.layer(Redacted.make(Redacted.value(url)), 2)),
+      )
+      yield* Effect.gen(function* () {
+        yield* Effect.sleep("1 second")
+        const [stone] = yield* settle(1)
+        const started = performance.now()
+        yield* once(newest).pipe(
+          Effect.repeat({ until: ({ size }) => size === stone?.sequence, schedule: Schedule.spaced("20 millis") }),
+          Effect.timeout("10 seconds"),
+        )
+        assert.isBelow(performance.now() - started, patience(2))
+      }).pipe(Effect.provide(log))
+    }),
+  )
+})

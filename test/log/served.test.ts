@@ -1,0 +1,199 @@
+/** What the log shows: every file and proof of the published size, nothing beyond it, and nothing that was changed. */
+import { gunzipSync } from "node:zlib"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { hex } from "../../schema/log/Bytes.ts"
+import { entryOf } from "../../schema/log/Entry.ts"
+import { bundleBytes, bundlePath, tilePath } from "../../schema/log/Tile.ts"
+import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
+import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
+import * as Http from "../../src/log/Http.ts"
+import { LogStore } from "../../src/log/LogStore.ts"
+import { PublishedLog } from "../../src/log/PublishedLog.ts"
+import {
+  integrateAll,
+  memoryLog,
+  origin,
+  publish,
+  server,
+  settle,
+  signer,
+  layer as world,
+} from "../support/LogWorld.ts"
+
+const { vkey } = signer
+
+const served = PublishedLog.layer({ origin, signer }).pipe(
+  Layer.provideMerge(LogStore.layer),
+  Layer.provideMerge(world),
+)
+
+const grow = (count: number) =>
+  Effect.andThen(settle(count), Effect.provide(Effect.andThen(integrateAll, publish), server(4096)))
+
+const links = Effect.flatMap(WitnessChain, (chain) => Effect.map(chain.segment(1, 10_000), (segment) => segment.links))
+
+/** The log's routes alone, asked as a browser would. */
+const asking = Effect.map(Effect.context<PublishedLog>(), (context) => {
+  const { handler } = HttpRouter.toWebHandler(Layer.provide(Http.layer, Layer.succeedContext(context)), {
+    disableLogger: true,
+  })
+  return (path: string, init: RequestInit = {}) =>
+    Effect.promise(() => handler(new Request(`http://altar.example/log/${path}`, init)))
+})
+
+const bytesOf = (response: Response) =>
+  Effect.map(
+    Effect.promise(() => response.arrayBuffer()),
+    (buffer) => new Uint8Array(buffer),
+  )
+
+layer(served, { excludeTestServices: true })("the published log", (it) => {
+  it.effect("has nothing before its first checkpoint", () =>
+    Effect.gen(function* () {
+      const ask = yield* asking
+      for (const path of ["checkpoint", "tile/0/000", "tile/entries/000"]) {
+        assert.strictEqual((yield* ask(path)).status, 404)
+      }
+    }),
+  )
+
+  it.effect("serves the files of its size, and of no larger one", () =>
+    Effect.gen(function* () {
+      yield* grow(600)
+      const ask = yield* asking
+      const log = yield* memoryLog
+      const stones = yield* links
+      const checkpoint = yield* ask("checkpoint")
+      assert.strictEqual(checkpoint.headers.get("content-type"), "text/plain; charset=utf-8")
+      const note = yield* Effect.promise(() => checkpoint.text())
+      assert.strictEqual(note, signer.note({ origin, size: 600, root: Uint8Array.from(log.root), extensions: [] }))
+      for (const [level, index, width] of [
+        [0, 0, 256],
+        [0, 0, 7],
+        [0, 1, 256],
+        [0, 2, 88],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 0, 1],
+      ] as const) {
+        const tile = yield* ask(tilePath({ level, index, width }))
+        assert.strictEqual(tile.status, 200)
+        assert.strictEqual(tile.headers.get("cache-control"), "public, max-age=31536000, immutable")
+        assert.strictEqual(tile.headers.get("access-control-allow-origin"), "*")
+        assert.strictEqual(tile.headers.get("content-type"), "application/octet-stream")
+        const whole = log.read({ level, index }) ?? new Uint8Array()
+        assert.strictEqual(hex(yield* bytesOf(tile)), hex(whole.subarray(0, width * 32)))
+        if (level > 0) continue
+        const bundle = yield* ask(bundlePath({ index, width }))
+        const entries = stones.slice(index * 256, index * 256 + width).map(entryOf)
+        assert.strictEqual(hex(yield* bytesOf(bundle)), hex(bundleBytes(entries)))
+      }
+      const missing = [
+        "tile/0/002",
+        "tile/0/002.p/89",
+        "tile/0/003.p/1",
+        "tile/1/000",
+        "tile/1/000.p/3",
+        "tile/2/000.p/1",
+      ]
+        .concat(["tile/entries/002", "tile/entries/002.p/89", "tile/entries/003.p/1", "tile/63/000.p/1", "tile/8/000"])
+        .concat(["tile/0/0", "tile/0/000.p/256", "tile/0/000?x=1", "tile/%30/000", "checkpoint/", "tile/0/000/", ""])
+        .concat(["tile/0/x999/x999/x999/x999/999"])
+      for (const path of missing) assert.strictEqual((yield* ask(path)).status, 404, path)
+    }),
+  )
+
+  it.effect("answers HEAD, 304 and gzip", () =>
+    Effect.gen(function* () {
+      const ask = yield* asking
+      for (const path of ["checkpoint", "tile/0/000", "tile/entries/001"]) {
+        const whole = yield* ask(path)
+        const etag = whole.headers.get("etag") ?? ""
+        const head = yield* ask(path, { method: "HEAD" })
+        assert.deepStrictEqual([head.status, head.headers.get("etag")], [200, etag])
+        const again = yield* ask(path, { headers: { "if-none-match": `"other", ${etag}` } })
+        assert.deepStrictEqual([again.status, (yield* bytesOf(again)).length], [304, 0])
+        const zipped = yield* ask(path, { headers: { "accept-encoding": "br, gzip" } })
+        if (path !== "tile/entries/001") {
+          assert.isNull(zipped.headers.get("content-encoding"))
+          continue
+        }
+        assert.strictEqual(zipped.headers.get("content-encoding"), "gzip")
+        assert.notStrictEqual(zipped.headers.get("etag"), etag)
+        assert.strictEqual(hex(gunzipSync(yield* bytesOf(zipped))), hex(yield* bytesOf(whole)))
+        const refused = yield* ask(path, { headers: { "accept-encoding": "gzip;q=0" } })
+        assert.isNull(refused.headers.get("content-encoding"))
+      }
+    }),
+  )
+
+  it.effect("proves each stone to the shipped verifier, and none that is not covered", () =>
+    Effect.gen(function* () {
+      const log = yield* PublishedLog
+      const stones = yield* links
+      for (const stone of stones.filter(({ sequence }) => sequence % 29 === 0 || sequence > 595)) {
+        const file = yield* log.proof(stone)
+        const verdict = yield* Effect.promise(() => verifyProof(file, stone, { vkey }))
+        assert.deepStrictEqual([verdict.ok, verdict.ok && verdict.size], [true, 600])
+      }
+      const [late] = yield* settle(1)
+      if (late === undefined) return assert.fail("no stone")
+      assert.strictEqual((yield* Effect.flip(log.proof(late)))._tag, "NotPublished")
+      yield* Effect.provide(integrateAll, server(1))
+      assert.strictEqual((yield* Effect.flip(log.proof(late)))._tag, "NotPublished")
+      assert.strictEqual((yield* (yield* asking)("tile/0/002.p/89")).status, 404)
+      yield* Effect.provide(publish, server(1))
+      const file = yield* log.proof(late)
+      assert.isTrue((yield* Effect.promise(() => verifyProof(file, late, { vkey }))).ok)
+    }),
+  )
+
+  it.effect("does not serve a tile, stone or checkpoint that was changed", () =>
+    Effect.gen(function* () {
+      const ask = yield* asking
+      const client = yield* SqlClient.SqlClient
+      const store = yield* LogStore
+      const statusOf = (path: string) => Effect.map(ask(path), ({ status }) => status)
+      const flip = (level: number, index: number) => client`
+        UPDATE log_tiles SET hashes = set_byte(hashes, 40, 255 - get_byte(hashes, 40))
+        WHERE level = ${level}::smallint AND index = ${index}::bigint`
+      const reason = Effect.map(store.head, ({ stopped }) => (stopped._tag === "Some" ? stopped.value.reason : ""))
+
+      for (const [level, index, served] of [
+        [0, 0, "tile/0/001"],
+        [0, 2, undefined],
+        [1, 0, undefined],
+      ] as const) {
+        yield* flip(level, index)
+        const path = level === 0 && index === 2 ? "tile/0/002.p/89" : "tile/0/000"
+        assert.strictEqual(yield* statusOf(path), 500, `${level}/${index}`)
+        assert.strictEqual(yield* statusOf("tile/entries/000"), 500)
+        if (served !== undefined) assert.strictEqual(yield* statusOf(served), 200)
+        assert.match(yield* reason, /tiles above stone/u)
+        yield* flip(level, index)
+        assert.strictEqual(yield* statusOf(path), 200)
+        yield* store.resume
+      }
+
+      const [stone] = (yield* links).slice(299)
+      if (stone === undefined) return assert.fail("no stone")
+      const lie = { ...stone, commitment: "ab".repeat(32) }
+      const log = yield* PublishedLog
+      assert.strictEqual((yield* Effect.flip(log.proof(lie)))._tag, "LogStopped")
+      assert.match(yield* reason, /stone 300 is not the one/u)
+      yield* store.resume
+      yield* client`UPDATE witness_stones SET commitment = ${lie.commitment} WHERE sequence = 300`
+      assert.strictEqual(yield* statusOf("tile/entries/001"), 500)
+      assert.strictEqual(yield* statusOf("tile/entries/000"), 200)
+      yield* client`UPDATE witness_stones SET commitment = ${stone.commitment} WHERE sequence = 300`
+      assert.strictEqual(yield* statusOf("tile/entries/001"), 200)
+
+      yield* client`UPDATE log_checkpoints SET note = replace(note, ${"\n601\n"}, ${"\n602\n"})`
+      assert.strictEqual(yield* statusOf("checkpoint"), 500)
+      assert.match(yield* reason, /not as signed/u)
+    }),
+  )
+})
