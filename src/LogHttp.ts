@@ -22,10 +22,7 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
       Effect.fail(Option.isSome(reason) ? new LogHalted({}) : new ProofNotReady({})),
     )
 
-    const identity = Option.match(log.identity, {
-      onNone: () => Effect.fail(new NotFound({})),
-      onSome: Effect.succeed,
-    })
+    const identity = Effect.mapError(Effect.fromOption(log.identity), () => new NotFound({}))
 
     return handlers
       .handleRaw("readLog", () =>
@@ -44,10 +41,7 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
             checkpoint: note,
           }
           return HttpServerResponse.jsonUnsafe(status, { headers: { "cache-control": "no-cache" } })
-        }).pipe(
-          Effect.catchTag("NotPublished", () => notYet),
-          Effect.catchTag("LogStopped", () => Effect.fail(new LogHalted({}))),
-        ),
+        }).pipe(Effect.catchTags({ NotPublished: () => notYet, LogStopped: () => Effect.fail(new LogHalted({})) })),
       )
       .handleRaw("readStoneProof", ({ params }) =>
         Effect.gen(function* () {
@@ -62,9 +56,11 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
             },
           })
         }).pipe(
-          Effect.catchTag("NotPublished", () => notYet),
-          Effect.catchTag("LogStopped", () => Effect.fail(new LogHalted({}))),
-          Effect.catchTag("ChainBroken", Effect.die),
+          Effect.catchTags({
+            NotPublished: () => notYet,
+            LogStopped: () => Effect.fail(new LogHalted({})),
+            ChainBroken: Effect.die,
+          }),
         ),
       )
   }),

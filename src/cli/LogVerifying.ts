@@ -64,7 +64,7 @@ const recall = Effect.fnUntraced(function* (file: string) {
   if (!(yield* Effect.orElseSucceed(fs.exists(file), () => false))) return Option.none<typeof Seen.Type>()
   return yield* fs.readFileString(file).pipe(
     Effect.flatMap(Schema.decodeEffect(Seen)),
-    Effect.map(Option.some),
+    Effect.asSome,
     Effect.mapError(() => new Trouble({ message: `${file} is not what an earlier check left there.` })),
   )
 })

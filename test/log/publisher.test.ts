@@ -61,6 +61,30 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     }),
   )
 
+  it.effect("dates an unchanged checkpoint anew after ten minutes, and none that does not hold", () =>
+    Effect.gen(function* () {
+      const client = yield* SqlClient.SqlClient
+      const before = yield* once(newest)
+      const age = (minutes: number) =>
+        client`UPDATE log_checkpoints SET published_at = now() - ${minutes}::int * interval '1 minute' WHERE size = ${before.size}::bigint`
+      const isOld = Effect.map(once(newest), ({ at }) => Date.now() - at.getTime() > 300_000)
+      yield* age(9)
+      assert.isFalse(yield* once(publish))
+      assert.isTrue(yield* isOld)
+      yield* age(11)
+      assert.isFalse(yield* once(publish))
+      assert.isFalse(yield* isOld)
+      assert.strictEqual((yield* once(newest)).note, before.note)
+      const flip = client`UPDATE log_tiles SET hashes = set_byte(hashes, 40, 255 - get_byte(hashes, 40)) WHERE level = 0 AND index = 1`
+      yield* age(11)
+      yield* flip
+      yield* Effect.flip(once(publish))
+      assert.isTrue(yield* isOld)
+      yield* flip
+      yield* once(Effect.flatMap(LogStore, (store) => store.resume))
+    }),
+  )
+
   it.effect("signs the same bytes on any number of servers", () =>
     Effect.gen(function* () {
       yield* settle(5)
