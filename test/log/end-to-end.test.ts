@@ -89,8 +89,11 @@ const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
   const walk = ["verify", "--url", url, "--log", "--vkey", vkey, "--seen", "seen.json"]
   const first = yield* at.run(walk)
   assert.strictEqual(first.code, 0, first.stderr)
-  assert.include(first.stdout, `${record.sequence} entries of ${golden.name}: every tile and the signed root derive`)
-  assert.include((yield* at.run(walk)).stdout, `It continues the ${record.sequence} stones of the last check`)
+  // What the killed server had begun may settle now, so there may be more stones than this one.
+  const [, walked = ""] = /(\d+) entries of (\S+): every tile and the signed root derive/u.exec(first.stdout) ?? []
+  assert.include(first.stdout, `${walked} entries of ${golden.name}: `)
+  assert.isAtLeast(Number(walked), record.sequence)
+  assert.include((yield* at.run(walk)).stdout, `It continues the ${walked} stones of the last check`)
   return record.sequence
 })
 

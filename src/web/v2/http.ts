@@ -4,13 +4,10 @@ import { bodyOf, type Reply } from "../../buyer/core/Outcome.ts"
 /** What is said where no answer came: the network, not the altar. */
 export const unreachable = () => (navigator.onLine ? "The altar does not answer." : "You are offline.")
 
-/** Asks the altar itself, whatever this browser remembers of an earlier answer. */
-export const exchange = (path: string, init: RequestInit): Promise<Response> =>
-  fetch(path, { ...init, cache: "no-store" })
-
 export const ask = async (path: string, init: RequestInit = {}): Promise<Reply> => {
   const headers = { accept: "application/json", ...Object.fromEntries(new Headers(init.headers)) }
-  const response = await exchange(path, { ...init, headers }).catch(() => undefined)
+  // The altar itself, whatever this browser remembers of an earlier answer.
+  const response = await fetch(path, { ...init, headers, cache: "no-store" }).catch(() => undefined)
   const text = await response?.text().catch(() => undefined)
   if (response === undefined || text === undefined) throw new Error(unreachable())
   return { status: response.status, headers: response.headers, body: bodyOf(text) }

@@ -26,8 +26,9 @@ export interface Imported {
   readonly refused: number
 }
 
-export const leftOut = (refused: number) =>
-  `${refused} ${refused === 1 ? "entry" : "entries"} did not hash to the commitment and were left out.`
+export const counted = (number: number) => `${number} ${number === 1 ? "entry" : "entries"}`
+
+export const leftOut = (refused: number) => `${counted(refused)} did not hash to the commitment and were left out.`
 
 const importAll = async (found: ReadonlyArray<Held>): Promise<Imported> => {
   if (!canHash()) throw new Error(cannotHash)

@@ -8,7 +8,7 @@ import { consistencyProof } from "../../buyer/log/Tiles.ts"
 import type { NotProven } from "../../buyer/log/Verdict.ts"
 import { button, make, verdict } from "./dom.ts"
 import { timeWords } from "./durations.ts"
-import { exchange, part, unreachable } from "./http.ts"
+import { part, unreachable } from "./http.ts"
 import { browser } from "./store.ts"
 
 /** What this browser saw last of a log: the key it was shown first, and the newest checkpoint it believed. */
@@ -61,7 +61,7 @@ const otherKey = (before: Seen, vkey: string) => [
 ]
 
 const read = async (path: string): Promise<Response> => {
-  const answer = await exchange(path, {}).catch(() => undefined)
+  const answer = await fetch(path, { cache: "no-store" }).catch(() => undefined)
   if (answer === undefined) throw new Error(unreachable())
   return answer
 }

@@ -2,14 +2,12 @@
 import { drop, everything, exported, type Held, held, lasts, restore } from "./box.ts"
 import { all, button, make, one, verdict } from "./dom.ts"
 import { timeWords } from "./durations.ts"
-import { acceptImports, leftOut } from "./import.ts"
+import { acceptImports, counted, leftOut } from "./import.ts"
 import { keepsake } from "./keepsake.ts"
 import { found, hasPlayWallet, playAddress } from "./pay/wallet.ts"
 import { browser } from "./store.ts"
 
 const shortOf = (hex: string) => make("code", { class: "hash", title: hex }, `${hex.slice(0, 6)}…${hex.slice(-4)}`)
-
-const counted = (number: number) => `${number} ${number === 1 ? "entry" : "entries"}`
 
 /** Asked twice: what is removed here may be nowhere else. */
 const remover = ({ commitment }: Held, done: () => void) => {

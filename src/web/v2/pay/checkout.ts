@@ -3,7 +3,7 @@ import { priceUsd, usdcOn } from "../../../../schema/payments/Usdc.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
 import { type Asked, type Body, nextStep, type Outcome, readOutcome, type Reply } from "../../../buyer/core/Outcome.ts"
 import { reconcile, send } from "../../../buyer/core/Request.ts"
-import { exchange, unreachable } from "../http.ts"
+import { unreachable } from "../http.ts"
 import { abandon, forget, leave, mayLeave, type Purchase, remember, settle } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 
@@ -25,7 +25,7 @@ const outcomeOf = (asked: Promise<Reply>): Promise<Outcome> =>
   asked.then(readOutcome, (): Outcome => ({ tag: "silent", reason: unreachable() }))
 
 const handIn = ({ body, key, path, payment }: Purchase) =>
-  outcomeOf(send(exchange, { url: path, key, body }, payment ?? undefined))
+  outcomeOf(send(fetch, { url: path, key, body }, payment ?? undefined))
 
 const kept = (purchase: Purchase) =>
   mayLeave(purchase)
@@ -46,7 +46,7 @@ const follow = async (purchase: Purchase, progress: Progress, first: Asked["by"]
   let by = first
   for (let round = 0; round < rounds; round++) {
     if (by === "send") progress.step("settle", "waits", "Settling.")
-    const outcome = await (by === "send" ? handIn(purchase) : outcomeOf(reconcile(exchange, "", purchase.key)))
+    const outcome = await (by === "send" ? handIn(purchase) : outcomeOf(reconcile(fetch, "", purchase.key)))
     const next = nextStep(outcome, { by, isSigned: true })
     switch (next.step) {
       case "settle":
