@@ -150,8 +150,7 @@ const walk = Effect.fn("LogVerifying.walk")(function* (
     const after: Walk = { size: before.size + leaves.length, edge, chainHash }
     for (const { hashes, index, level, start } of growths) {
       const full = [...(before.edge[level] ?? []).slice(0, start), ...hashes]
-      const isLast = after.size === size
-      if (full.length === fullWidth || isLast) yield* compare({ level, index, width: full.length }, tileBytes(full))
+      if (full.length === fullWidth) yield* compare({ level, index, width: full.length }, tileBytes(full))
     }
     return after
   })
@@ -168,6 +167,11 @@ const walk = Effect.fn("LogVerifying.walk")(function* (
         ),
     ),
   )
+  // The edge of every level is served, too, whether the last entries changed it or not.
+  for (const [level, hashes] of walked.edge.entries()) {
+    const index = Math.floor(size / fullWidth ** (level + 1))
+    if (hashes.length > 0) yield* compare({ level, index, width: hashes.length }, tileBytes(hashes))
+  }
   if (!equal(rootOf(walked.edge), root)) return yield* broken("its entries do not have the root that was signed.")
   return walked
 })

@@ -37,7 +37,7 @@ const ageOf = (at: Date, now: number) => {
 /** What an operator does next, by what was found. */
 const advice = (reason: string): string =>
   /backup was restored|another database/u.test(reason)
-    ? "Do not resume as it is: stones that were signed are missing here. Bring back the newest backup; if they are lost for good, the log has ended: make a new one under another LOG_ORIGIN with a new key, and say so in public."
+    ? "Do not resume as it is: stones that were signed are missing here. Bring back the newest backup; if they are lost for good, the log has ended: a new one needs empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key; say so in public."
     : /checkpoint/u.test(reason)
       ? "Compare log_checkpoints with a backup and with what readers hold: somebody wrote to the table, or the key was changed under the same origin. Put the rows back, then resume."
       : /tiles/u.test(reason)

@@ -94,10 +94,14 @@ export class Integrator extends Context.Service<
     Layer.effectDiscard(
       Effect.gen(function* () {
         const { integrate } = yield* Integrator
+        const store = yield* LogStore
         yield* integrate.pipe(
           Effect.repeat({ while: (stones) => stones > 0 }),
-          // Both are known by their own alarm.
-          Effect.catchTags({ LogStopped: () => Effect.void, ChainBroken: () => Effect.void }),
+          // It is known by its own alarm; a stone that does not hash any more ends the log's growth, and that is said.
+          Effect.catchTags({
+            LogStopped: () => Effect.void,
+            ChainBroken: ({ message }) => Effect.ignore(stopped(store, message)),
+          }),
           Effect.catchCause((cause) =>
             Effect.andThen(
               Effect.logError("Stones could not be added to the log", cause),

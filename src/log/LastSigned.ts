@@ -14,13 +14,19 @@ export class LastSignedLost extends Schema.TaggedError<LastSignedLost>()("LastSi
 export class LastSigned extends Context.Service<
   LastSigned,
   {
+    /** Whether anything is remembered at all. */
+    readonly isKept: boolean
     readonly recall: Effect.Effect<Option.Option<TreeHead>, LastSignedLost>
     /** Durable when it returns. */
     remember(note: string): Effect.Effect<void, LastSignedLost>
   }
 >()("spirit-altar/log/LastSigned") {
   /** Nothing beside the database: a restored backup is noticed by the log's witnesses and readers alone. */
-  static readonly none = Layer.succeed(LastSigned, { recall: Effect.succeedNone, remember: () => Effect.void })
+  static readonly none = Layer.succeed(LastSigned, {
+    isKept: false,
+    recall: Effect.succeedNone,
+    remember: () => Effect.void,
+  })
 
   /** The note itself, in a file. */
   static readonly file = (path: string) =>
@@ -54,7 +60,7 @@ export class LastSigned extends Context.Service<
           Effect.catchTag("PlatformError", ({ message }) => lost(`cannot be written: ${message}`)),
         )
 
-        return LastSigned.of({ recall, remember })
+        return LastSigned.of({ isKept: true, recall, remember })
       }),
     )
 }

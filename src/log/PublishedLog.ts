@@ -58,19 +58,18 @@ export class PublishedLog extends Context.Service<
       Effect.gen(function* () {
         const store = yield* LogStore
         const chain = yield* WitnessChain
-        const genuine = yield* Ref.make("")
+        const genuine = yield* Ref.make<Published | undefined>(undefined)
         const hashOf = TileMemo.make()
 
         /** The key signs the same bytes each time, so a row that was changed is none it ever signed. */
         const checked = Effect.fnUntraced(function* (published: Option.Option<Published>) {
           if (Option.isNone(published)) return yield* new NotPublished({})
           const { note, root, size } = published.value
-          if ((yield* Ref.get(genuine)) === note) return published.value
-          const signed = signer.note({ origin, size, root: concat(root), extensions: [] })
-          // Behind our own signature there may be those of the log's witnesses.
-          if (!note.startsWith(signed))
+          const known = yield* Ref.get(genuine)
+          if (known?.note === note && known.size === size && equal(known.root, root)) return published.value
+          if (note !== signer.note({ origin, size, root: concat(root), extensions: [] }))
             return yield* stopped(store, `the checkpoint of ${size} stones is not as signed`)
-          yield* Ref.set(genuine, note)
+          yield* Ref.set(genuine, published.value)
           return published.value
         })
 

@@ -62,17 +62,18 @@ export class Publisher extends Context.Service<
           return Option.none<string>()
         })
 
+        const noteOf = ({ root, size }: TreeHead) =>
+          signer.note({ origin, size, root: Uint8Array.from(root), extensions: [] })
+
         const publish = Effect.gen(function* () {
+          // What was signed is read before the tree, which only grows: read after it, another server's could be ahead.
+          const kept = yield* lastSigned.recall
+          const newest = yield* store.newest
           const tree = yield* store.head
           if (Option.isSome(tree.stopped)) return yield* new LogStopped({ reason: tree.stopped.value.reason })
-          const newest = yield* store.newest
-          const kept = yield* lastSigned.recall
           const isThis = ({ root, size }: TreeHead) => size === tree.size && equal(root, tree.root)
           const isCovered = Option.exists(newest, isThis)
-          const isKnown = Option.match(kept, {
-            onNone: () => true,
-            onSome: (one) => one.size < tree.size || isThis(one),
-          })
+          const isKnown = !lastSigned.isKept || Option.exists(kept, isThis)
           const now = yield* Clock.currentTimeMillis
           const isRecent = Option.exists(newest, ({ at }) => now - at.getTime() < confirmEvery)
           if (isCovered && isKnown && isRecent) return false
@@ -82,14 +83,16 @@ export class Publisher extends Context.Service<
           ]
           const wrong = yield* contradiction(tree, signed)
           if (Option.isSome(wrong)) return yield* stopped(store, wrong.value)
+          if (Option.exists(newest, (one) => one.note !== noteOf(one))) {
+            return yield* stopped(store, "the published checkpoint is not as this server's key would sign it")
+          }
+          const note = noteOf(tree)
+          // Also what another server signed: each of them has to know it when a backup has forgotten it.
+          if (!isKnown) yield* lastSigned.remember(note)
           if (isCovered) {
             if (!isRecent) yield* store.confirm(tree.size)
             return false
           }
-          const { size } = tree
-          const root = Uint8Array.from(tree.root)
-          const note = signer.note({ origin, size, root, extensions: [] })
-          yield* lastSigned.remember(note)
           yield* store.publish(tree, note)
           return true
         }).pipe(

@@ -131,7 +131,7 @@ const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<Read
     make(
       "p",
       {},
-      "Both checkpoints are signed with the log's key and contradict each other: together they prove it. Keep both.",
+      "Both checkpoints are signed with the log's key. Where what is served now is no old copy, together they prove it: keep both.",
     ),
     make("pre", { class: "long" }, before.note),
     make("pre", { class: "long" }, note),
