@@ -1,45 +1,16 @@
 /** Whether a wallet signed: ordinary wallets are checked here, and only a wallet with code has to be asked. */
 import { Clock, Context, Effect, Layer } from "effect"
-import { verifyTypedData } from "viem/utils"
 import type { Address } from "../../../schema/Common.ts"
 import { Chain } from "./Chain.ts"
 import type { ChainUnavailable } from "./ChainUnavailable.ts"
-import { chainIdOf, deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
+import { deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
 import type { Terms } from "../PaymentTerms.ts"
 import { ask } from "./Rpc.ts"
-
-const types = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-} as const
+import { digests, makeRecover } from "./SigningKey.ts"
 
 /** Milliseconds for which a wallet without code is taken for one, and how many are remembered. */
 const codelessFor = 30_000
 const codelessKept = 10_000
-
-/** Whether the wallet's own key signed; what cannot be read as such a signature is none. */
-const isSignedByKey = ({ asset, signature, ...message }: SignedAuthorization, terms: Terms) =>
-  Effect.tryPromise(() =>
-    verifyTypedData({
-      address: message.from,
-      domain: {
-        name: terms.assetName,
-        version: terms.assetVersion,
-        chainId: chainIdOf(terms.network),
-        verifyingContract: asset,
-      },
-      types,
-      primaryType: "TransferWithAuthorization",
-      message,
-      signature,
-    }),
-  ).pipe(Effect.orElseSucceed(() => false))
 
 export class Signatures extends Context.Service<
   Signatures,
@@ -56,6 +27,8 @@ export class Signatures extends Context.Service<
     Signatures,
     Effect.gen(function* () {
       const { client } = yield* Chain
+      const recover = yield* makeRecover
+      const digestOf = digests()
       /** When each wallet was seen to have no code, oldest first. */
       const codeless = new Map<Address, number>()
 
@@ -74,9 +47,15 @@ export class Signatures extends Context.Service<
         return false
       })
 
+      /** Whether the wallet's own key signed; what cannot be read as such a signature is none. */
+      const isSignedByKey = (authorization: SignedAuthorization, terms: Terms) => {
+        const digest = digestOf(authorization, terms)
+        return digest !== undefined && recover(digest, authorization.signature) === authorization.from
+      }
+
       const plausible = Effect.fn("Signatures.plausible")(function* (authorization: SignedAuthorization, terms: Terms) {
         if (deploymentOf(authorization.signature) !== undefined) return true
-        return (yield* isSignedByKey(authorization, terms)) || (yield* hasCode(authorization.from))
+        return isSignedByKey(authorization, terms) || (yield* hasCode(authorization.from))
       })
 
       return Signatures.of({ plausible })
