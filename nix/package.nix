@@ -1,4 +1,4 @@
-# What `npm pack` packs, with the dependencies that it runs on and the command `spirit-altar`.
+# What `npm run package` packs, with the dependencies that it runs on and the command `spirit-altar`.
 {
   lib,
   callPackage,
@@ -17,6 +17,7 @@ buildNpmPackage {
   src = lib.fileset.toSource {
     root = ../.;
     fileset = lib.fileset.unions [
+      ../.npmrc
       ../LICENSE
       ../migrations
       ../package-lock.json
@@ -32,7 +33,11 @@ buildNpmPackage {
   npmDeps = callPackage ./dependencies.nix { };
   inherit (importNpmLock) npmConfigHook;
   npmRebuildFlags = [ "--ignore-scripts" ];
-  npmBuildScript = "prepack";
+  npmBuildScript = "package";
+  npmBuildFlags = [
+    "--"
+    "--no-archive"
+  ];
   # Packed by the build script already.
   npmPackFlags = [ "--ignore-scripts" ];
   # Optional peers that only the tests use.

@@ -1,6 +1,6 @@
 /** The one place where all layers meet: the services, the routes, and the socket they are served on. */
 import { fileURLToPath } from "node:url"
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type { SqlClient } from "effect/sql"
 import { ByteSize, Duration, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpStaticServer } from "effect/http"

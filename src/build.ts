@@ -27,6 +27,9 @@ const withoutForeignMaps = (files: ReadonlyArray<OutputFile>): ReadonlyArray<Out
   })
 }
 
+/** What the bundle asks for: its names cannot be told without running it, so a chunk of its own would export none. */
+export const external = ["undici"]
+
 /** Bundles `src/main.ts` into `dist/server`, what a command loads on demand as a chunk of its own. */
 const buildServer = async (target: URL) => {
   const outdir = fileURLToPath(new URL("dist/server/", target))
@@ -39,8 +42,7 @@ const buildServer = async (target: URL) => {
     platform: "node",
     target: "node24",
     splitting: true,
-    // Its names cannot be told without running it, so a chunk of its own would export none.
-    external: ["undici"],
+    external,
     chunkNames: "[name]-[hash]",
     sourcemap: true,
     sourcesContent: false,

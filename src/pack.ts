@@ -1,12 +1,29 @@
-/** `dist/lib` is what `npm pack` packs: the bundle that a checkout runs too, and the library compiled beside it. */
+/**
+ * `npm run package`: a package with the bundle that a checkout runs too, and the library compiled beside it. Its manifest
+ * asks for what the bundle does not hold, so that a server is installed without what it was made from.
+ */
 import { spawnSync } from "node:child_process"
-import { cpSync, rmSync } from "node:fs"
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, extname, join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { build } from "./build.ts"
+import { build, external } from "./build.ts"
 
 const root = join(import.meta.dirname, "..")
 const library = join(root, "dist", "lib")
+const { devDependencies: _, dependencies, private: __, scripts: ___, allowScripts: ____, ...manifest } = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8"),
+)
+
+/** Only who writes a program with the library needs these, and in the version of that program. */
+const peers = ["effect", "viem"]
+
+const run = (command: string, args: ReadonlyArray<string>) => {
+  const { status } = spawnSync(command, args, { cwd: root, stdio: "inherit" })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+const choose = (names: ReadonlyArray<string>, range = "") =>
+  Object.fromEntries(names.map((name) => [name, `${range}${dependencies[name]}`]))
 
 /** The drawings, without what draws them. */
 const isServed = (file: string) => ["", ".png", ".svg"].includes(extname(basename(file)))
@@ -14,8 +31,24 @@ const isServed = (file: string) => ["", ".png", ".svg"].includes(extname(basenam
 rmSync(library, { recursive: true, force: true })
 await build(pathToFileURL(`${library}/`))
 // Node strips no types below `node_modules`, so the library is JavaScript, with declarations.
-const { status } = spawnSync("tsc", ["--project", "tsconfig.pack.json"], { cwd: root, stdio: "inherit" })
-if (status !== 0) process.exit(1)
+run("tsc", ["--project", "tsconfig.pack.json"])
 for (const file of ["start.js", "node.js"]) cpSync(join(root, "src", file), join(library, "src", file))
 cpSync(join(root, "schema", "openapi.json"), join(library, "schema", "openapi.json"))
 cpSync(join(root, "src", "web", "art"), join(library, "src", "web", "art"), { recursive: true, filter: isServed })
+writeFileSync(
+  join(library, "package.json"),
+  JSON.stringify(
+    {
+      ...JSON.parse(JSON.stringify(manifest).replaceAll("dist/lib/", "")),
+      files: ["dist", "schema", "src"],
+      dependencies: choose(external),
+      peerDependencies: choose(peers, "^"),
+      peerDependenciesMeta: Object.fromEntries(peers.map((name) => [name, { optional: true }])),
+    },
+    null,
+    2,
+  ),
+)
+if (process.argv.includes("--no-archive")) process.exit(0)
+for (const file of ["README.md", "LICENSE"]) cpSync(join(root, file), join(library, file))
+run("npm", ["pack", library, ...process.argv.slice(2)])

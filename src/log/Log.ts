@@ -1,5 +1,5 @@
 /** The log as a server runs it: integrating, publishing and showing, or, without a key, nothing of it. */
-import { NodeFileSystem } from "@effect/platform-node"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Layer, Option } from "effect"
 import { Integrator } from "./Integrator.ts"
 import { LastSigned } from "./LastSigned.ts"

@@ -1,6 +1,6 @@
 // A real EVM chain on this machine, with play USDC at USDC's own address, that lives exactly as long as its layer.
 import { Context, Effect, FileSystem, Layer, Path, Redacted, Schedule, Schema, Semaphore } from "effect"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { createTestClient, encodeFunctionData, http, parseAbi, parseEther, publicActions, walletActions } from "viem"
 import { multicall3, usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { chainIdOf } from "../payments/x402/Eip3009.ts"

@@ -1,7 +1,7 @@
 // A real PostgreSQL on this machine, reachable with its own password only, that lives exactly as long as its layer.
 import { randomBytes } from "node:crypto"
 import { createServer } from "node:net"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"

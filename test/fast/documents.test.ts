@@ -51,7 +51,7 @@ describe("documents", () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
     const text = readFileSync(join(root, "CONTRIBUTING.md"), "utf8")
     assert.deepStrictEqual(
-      // npm runs `prepack` by itself.
+      // npm runs `prepack` by itself, which names the script to run.
       Object.keys(scripts).filter(
         (name) => name !== "prepack" && !new RegExp("`(?:npm (?:run )?)?" + name + "\\b", "u").test(text),
       ),

@@ -30,6 +30,7 @@ in
       version
       src
       npmBuildScript
+      npmBuildFlags
       npmConfigHook
       ;
   };

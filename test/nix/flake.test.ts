@@ -129,14 +129,14 @@ describe.skipIf(!isHere)("the flake", () => {
   it(
     "builds from the files it names, and a check has every test before it",
     async () => {
-      const { npmBuildScript, src, ...named } = await evaluate("package")
+      const { npmBuildFlags, npmBuildScript, src, ...named } = await evaluate("package")
       const { name, version } = JSON.parse(text("package.json"))
       assert.deepInclude(named, { pname: name, version, npmConfigHook: "importNpmLock.npmConfigHook" })
       const folder = mkdtempSync(join(tmpdir(), "spirit-altar-source-"))
       try {
         for (const file of src.files) cpSync(file, join(folder, basename(file)), { recursive: true })
         symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
-        const built = spawnSync("npm", ["run", npmBuildScript], { cwd: folder, encoding: "utf8" })
+        const built = spawnSync("npm", ["run", npmBuildScript, ...npmBuildFlags], { cwd: folder, encoding: "utf8" })
         assert.strictEqual(built.status, 0, built.stdout + built.stderr)
         assert.isTrue(existsSync(join(folder, "dist/lib/dist/server/main.js")))
         assert.isTrue(existsSync(join(folder, "dist/lib/dist/web/v2/main.js")))

@@ -1,8 +1,8 @@
-/** What `npm pack` packs works where it is installed: the command, the server and its pages, the library and its types. */
+/** What `npm run package` packs works where it is installed: the command, the server and its pages, the library and its types. */
 import { execFile } from "node:child_process"
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { dirname, join, relative } from "node:path"
 import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { publint } from "publint"
@@ -25,6 +25,8 @@ const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceM
 let folder = ""
 let tarball = ""
 let files: ReadonlyArray<string> = []
+let installed = ""
+let packed: { readonly bin: Record<string, string>; readonly exports: Record<string, unknown> } = { bin: {}, exports: {} }
 
 /** An environment as bare as an integrator's: Node 24 and the system's own programs. */
 const environment = (more: Record<string, string> = {}) => ({
@@ -95,23 +97,27 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spirit-altar-pack-"))
   // PostgreSQL, run as root, takes a user of its own that has to get here.
   await chmod(folder, 0o755)
-  const [packed] = JSON.parse(await npm(["pack", "--json", "--silent", "--pack-destination", folder], root))
-  tarball = join(folder, packed.filename)
-  files = packed.files.map((file: { readonly path: string }) => file.path)
+  await npm(["run", "package", "--", "--silent", "--pack-destination", folder], root)
+  tarball = join(folder, `spirit-altar-${manifest.version}.tgz`)
   await npm(["init", "--yes", "--init-type=module"], folder)
-  await npm(["install", "--prefer-offline", tarball, `@types/node@${manifest.devDependencies["@types/node"]}`], folder)
+  await npm(["install", "--prefer-offline", tarball], folder)
+  installed = join(folder, "node_modules", manifest.name)
+  packed = JSON.parse(await readFile(join(installed, "package.json"), "utf8"))
+  files = (await readdir(installed, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(installed, join(entry.parentPath, entry.name)))
 }, bound)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe("the packed file", () => {
   it("holds what runs and nothing else", () => {
     const meant =
-      /^(?:LICENSE|README\.md|package\.json|dist\/lib\/(?:(?:schema|src)\/[\w./-]+\.(?:js|d\.ts)|dist\/server\/[\w-]+\.js(?:\.map)?|dist\/web\/[\w./-]+\.(?:js|css|html|svg)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json))$/u
+      /^(?:LICENSE|README\.md|package\.json|(?:(?:schema|src)\/[\w./-]+\.(?:js|d\.ts)|dist\/server\/[\w-]+\.js(?:\.map)?|dist\/web\/[\w./-]+\.(?:js|css|html|svg)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json))$/u
     assert.deepStrictEqual(
       files.filter((file) => !meant.test(file) || /(?:^|\/)\.|\.test\.|(?:^|\/)test\//u.test(file)),
       [],
     )
-    const targets = [manifest.bin["spirit-altar"], ...Object.values(manifest.exports).flatMap(targetsOf)]
+    const targets = [packed.bin["spirit-altar"] ?? "", ...Object.values(packed.exports).flatMap(targetsOf)]
     assert.deepStrictEqual(
       targets.filter((target) => !files.includes(target)),
       [],
@@ -121,9 +127,24 @@ describe("the packed file", () => {
 
   it("has a manifest without faults", async () => {
     const bytes = await readFile(tarball)
-    const packed = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)
-    const { messages } = await publint({ pack: { tarball: packed }, level: "suggestion", strict: true })
+    const whole = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)
+    const { messages } = await publint({ pack: { tarball: whole }, level: "suggestion", strict: true })
     assert.deepStrictEqual(messages, [])
+  })
+})
+
+/** What files weigh, in bytes. */
+const weightOf = async (path: string): Promise<number> => {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true })
+  const sizes = entries.filter((entry) => entry.isFile()).map((entry) => stat(join(entry.parentPath, entry.name)))
+  return (await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0)
+}
+
+describe("the installed package", () => {
+  it("weighs at most 60 MB with all that it brings, and brings nothing that a server does not load", async () => {
+    assert.isBelow(await weightOf(join(folder, "node_modules")), 60_000_000)
+    const there = (await readdir(join(folder, "node_modules"))).filter((name) => !name.startsWith("."))
+    assert.deepStrictEqual(there.sort(), ["spirit-altar", "undici"])
   })
 })
 
@@ -170,6 +191,10 @@ describe("the packed library", () => {
   it(
     "is typed to the last name, with its own declarations checked",
     async () => {
+      // What a program with the library brings itself, in its own versions.
+      const own = ["effect", "viem"].map((name) => `${name}@${manifest.dependencies[name]}`)
+      const types = `@types/node@${manifest.devDependencies["@types/node"]}`
+      await npm(["install", "--prefer-offline", ...own, types], folder)
       await writeFile(join(folder, "program.ts"), program)
       const compilerOptions = {
         strict: true,

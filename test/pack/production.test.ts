@@ -1,6 +1,7 @@
 /** A checkout with what production needs and nothing else: `npm ci --omit=dev && npm run serve`. */
 import { execFile } from "node:child_process"
-import { chmod, cp, mkdtemp, rm } from "node:fs/promises"
+import { existsSync, statSync } from "node:fs"
+import { chmod, cp, mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { assert, layer } from "@effect/vitest"
@@ -42,6 +43,17 @@ layer(database, { excludeTestServices: true, timeout: bound })("a checkout witho
           )
         })
         assert.match(output, /added \d+ packages/u)
+        const modules = join(folder, "node_modules")
+        const idle = ["typescript", "redis", "@modelcontextprotocol", "@x402", "mppx", "zod", "express"]
+        assert.deepStrictEqual(
+          idle.filter((name) => existsSync(join(modules, name))),
+          [],
+        )
+        const entries = yield* Effect.promise(() => readdir(modules, { recursive: true, withFileTypes: true }))
+        const bytes = entries
+          .filter((entry) => entry.isFile())
+          .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+        assert.isBelow(bytes, 160_000_000)
 
         const port = yield* freePort
         const url = `http://127.0.0.1:${port}`

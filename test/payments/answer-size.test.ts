@@ -1,6 +1,6 @@
 /** Whoever answers about money is read up to a megabyte: more is no answer, proves nothing, and fills no memory. */
 import { createServer, type ServerResponse } from "node:http"
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { Attempt } from "../../src/payments/ledger/Attempt.ts"

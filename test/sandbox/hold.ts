@@ -1,5 +1,5 @@
 // Holds a chain (`hold.ts chain <stateFile>`) or a database (`hold.ts database <dataDir>`) until it is killed.
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { PgClient } from "@effect/sql-pg"
 import { Console, Effect, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"

@@ -1,5 +1,5 @@
 /** All collectible items with their publication manifests, whose hashes enter the publication chain. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Context, Effect, Layer } from "effect"
 import { manifestSchema, type PublicationManifest } from "../../../schema/altar/Catalog.ts"
 import { canonicalJson } from "../../platform/CanonicalJson.ts"

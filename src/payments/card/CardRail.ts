@@ -1,13 +1,13 @@
 /** Offers a card charge for one request, and takes a credential for that very request alone (Machine Payments Protocol). */
 import { createHash } from "node:crypto"
-import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
-import type { Challenge as Protocol } from "mppx"
+import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { centAtomic } from "../../../schema/payments/Usdc.ts"
 import type { SoldAct } from "../PaidAct.ts"
 import { type CardPayment, centsOf } from "../Payment.ts"
 import { PaymentRejected } from "../PaymentRejected.ts"
+import * as CardChallenge from "./CardChallenge.ts"
 
 /** What a challenge is made for. */
 export interface CardRequest {
@@ -51,18 +51,14 @@ export const cardCredentialIn = (authorization: string | undefined): string | un
     .map((scheme) => scheme.trim())
     .find((scheme) => /^Payment\s/iu.test(scheme))
 
-const tokenOf = Schema.decodeUnknownOption(
-  Schema.Struct({ spt: Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{1,255}$/u)) }),
-)
-
 /** A challenge names method, URL and key in its opaque part, and the body by its digest (RFC 9530). */
 const bindingOf = ({ body, key, method, url }: CardRequest) => ({
-  meta: {
+  opaque: CardChallenge.encoded({
     request: createHash("sha256")
       .update(`${method}\n${url}\n${key ?? ""}`)
       .digest("base64url"),
-  },
-  digest: body === "" ? undefined : `sha-256=:${createHash("sha256").update(body).digest("base64")}:`,
+  }),
+  ...(body === "" ? {} : { digest: `sha-256=:${createHash("sha256").update(body).digest("base64")}:` }),
 })
 
 export class CardRail extends Context.Service<
@@ -83,53 +79,44 @@ export class CardRail extends Context.Service<
     Layer.effect(
       CardRail,
       Effect.gen(function* () {
-        // Loaded where cards are taken alone: it takes as long as everything else about payments.
-        const { Challenge, Credential } = yield* Effect.promise(() => import("mppx"))
-        const { Methods } = yield* Effect.promise(() => import("mppx/stripe"))
         const realm = new URL(yield* PublicUrl).host
-        const secretKey = Redacted.value(config.challengeSecret)
-
-        const read = Option.liftThrowable((header: string) => Credential.deserialize(header))
-
-        /** Whoever nests deep enough to break the check has not passed it. */
-        const isOurs = Option.liftThrowable((challenge: Protocol.Challenge) =>
-          Challenge.verify(challenge, { secretKey }),
-        )
+        const secret = config.challengeSecret
 
         const challengeFor = (act: SoldAct, request: CardRequest, expires: string) =>
-          Challenge.fromMethod(Methods.charge, {
-            realm,
-            secretKey,
-            expires,
-            description: act.description,
-            ...bindingOf(request),
-            request: {
-              amount: centsOf(act.priceAtomic).toString(),
-              decimals: 0,
-              currency: "usd",
-              networkId: config.profile,
-              paymentMethodTypes: ["card", "link"],
+          CardChallenge.make(
+            {
+              realm,
+              method: "stripe",
+              intent: "charge",
+              expires,
+              request: CardChallenge.encoded({
+                amount: centsOf(act.priceAtomic).toString(),
+                currency: "usd",
+                methodDetails: { networkId: config.profile, paymentMethodTypes: ["card", "link"] },
+              }),
+              ...bindingOf(request),
             },
-          })
+            secret,
+          )
 
         const offer = Effect.fn("CardRail.offer")(function* (act: SoldAct, request: CardRequest) {
           if (!isForCards(act)) return Option.none()
           const now = yield* Clock.currentTimeMillis
-          return Option.some(Challenge.serialize(challengeFor(act, request, timestampOf(now + challengeLife))))
+          const challenge = challengeFor(act, request, timestampOf(now + challengeLife))
+          return Option.some(CardChallenge.headerOf(challenge, act.description))
         })
 
         const verify = Effect.fn("CardRail.verify")(function* (header: string, act: SoldAct, request: CardRequest) {
           if (!isForCards(act)) return yield* notHere
-          const credential = read(header)
-          const payload = Option.flatMap(credential, (one) => tokenOf(one.payload))
-          if (Option.isNone(credential) || Option.isNone(payload)) {
+          const credential = CardChallenge.read(header)
+          if (Option.isNone(credential)) {
             return yield* reject(
               "malformed_credential",
               "Authorization holds no Payment credential with a granted token.",
             )
           }
-          const { challenge } = credential.value
-          if (challenge.expires === undefined || !Option.contains(isOurs(challenge), true)) {
+          const { challenge, token } = credential.value
+          if (challenge.expires === undefined || !CardChallenge.isOurs(challenge, secret)) {
             return yield* reject(
               "invalid_challenge",
               "This card challenge was not made by this server; take a new one.",
@@ -148,7 +135,7 @@ export class CardRail extends Context.Service<
             rail: "card",
             profile: config.profile,
             challenge: challenge.id,
-            token: Redacted.make(payload.value.spt),
+            token: Redacted.make(token),
             intent: Option.none(),
           }
           return payment

@@ -1,6 +1,6 @@
 /** The server's socket: it is open before the routes stand and until what is in flight is done; who asks too early or too late is told so. */
 import { createServer, type Server, type ServerResponse } from "node:http"
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
 
 /** How long what is in flight may take once the server is told to stop. */

@@ -1,5 +1,6 @@
 // The committed contract JSON is exactly what the sources beside it compile to; `--check` says so by its exit code.
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, FileSystem, Path, Schema } from "effect"
 import solc from "solc"
 
