@@ -32,6 +32,7 @@ export const chainIdOf = (network: string) => Number(network.slice("eip155:".len
 const tokenAbi = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function balanceOf(address account) view returns (uint256)",
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
   "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
   "event Transfer(address indexed from, address indexed to, uint256 value)",
@@ -104,6 +105,10 @@ export const readTogether = (returned: Hex): ReadonlyArray<bigint> =>
   decodeFunctionResult({ abi: multicallAbi, functionName: "aggregate3", data: returned }).map(({ returnData }) =>
     hexToBigInt(returnData),
   )
+
+/** The call that reads how much of the token somebody holds. */
+export const balanceData = (owner: Address) =>
+  encodeFunctionData({ abi: tokenAbi, functionName: "balanceOf", args: [owner] })
 
 export const authorizationStateData = (from: Address, nonce: Hex) =>
   encodeFunctionData({ abi: tokenAbi, functionName: "authorizationState", args: [from, nonce] })

@@ -5,12 +5,15 @@ import { Chain } from "./Chain.ts"
 import type { ChainUnavailable } from "./ChainUnavailable.ts"
 import { deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
 import type { Terms } from "../PaymentTerms.ts"
-import { ask } from "./Rpc.ts"
+import { HexText } from "../Hex.ts"
+import { reader } from "./Rpc.ts"
 import { digests, makeRecover } from "./SigningKey.ts"
 
 /** Milliseconds for which a wallet without code is taken for one, and how many are remembered. */
 const codelessFor = 30_000
 const codelessKept = 10_000
+
+const readCode = reader("eth_getCode", HexText)
 
 export class Signatures extends Context.Service<
   Signatures,
@@ -26,7 +29,7 @@ export class Signatures extends Context.Service<
   static readonly layer = Layer.effect(
     Signatures,
     Effect.gen(function* () {
-      const { client } = yield* Chain
+      const { ask } = yield* Chain
       const recover = yield* makeRecover
       const digestOf = digests()
       /** When each wallet was seen to have no code, oldest first. */
@@ -36,10 +39,8 @@ export class Signatures extends Context.Service<
       const hasCode = Effect.fnUntraced(function* (wallet: Address) {
         const now = yield* Clock.currentTimeMillis
         if (now - (codeless.get(wallet) ?? -codelessFor) < codelessFor) return false
-        const code = yield* ask("eth_getCode", () =>
-          client.request({ method: "eth_getCode", params: [wallet, "latest"] }).then((found) => BigInt(found.length)),
-        )
-        if (code > 2n) return true
+        const code = yield* Effect.flatMap(ask("eth_getCode", [wallet, "latest"]), readCode)
+        if (code.length > 2) return true
         codeless.delete(wallet)
         codeless.set(wallet, now)
         const oldest = codeless.size > codelessKept ? codeless.keys().next().value : undefined
