@@ -10,6 +10,7 @@ import * as Evidence from "./Evidence.ts"
 import type { Block, BlockId, FoundLog, Receipt } from "./Evidence.ts"
 import * as LogSearch from "./LogSearch.ts"
 import { ask } from "./Rpc.ts"
+import { shared } from "./SharedQuestions.ts"
 
 const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
 const LogAnswer = Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })
@@ -125,7 +126,7 @@ export class Chain extends Context.Service<
         })
       })
 
-      const receiptOf = (transaction: Hex) =>
+      const receiptOf = shared((transaction: Hex) =>
         ask("eth_getTransactionReceipt", () =>
           receipts.request({ method: "eth_getTransactionReceipt", params: [transaction] }),
         ).pipe(
@@ -140,7 +141,8 @@ export class Chain extends Context.Service<
                 })
               : Option.none<Receipt>(),
           ),
-        )
+        ),
+      )
 
       /** By hash, so that a node on another branch cannot answer; by number where hashes are not understood. */
       const callAt = (
