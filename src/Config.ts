@@ -8,11 +8,17 @@ import { network } from "./limits/Address.ts"
 import type { LogConfig } from "./log/Log.ts"
 import { fromText, originOf } from "./log/Signer.ts"
 import type { FacilitatorKey } from "./payments/x402/FacilitatorKey.ts"
+import { groupMost } from "./payments/Settlement.ts"
 import type { Terms } from "./payments/PaymentTerms.ts"
 import { type Variable, variable } from "./Variables.ts"
 
 export type SettlementConfig =
-  | { readonly _tag: "Relayer"; readonly privateKey: Redacted.Redacted<`0x${string}`> }
+  | {
+      readonly _tag: "Relayer"
+      readonly privateKey: Redacted.Redacted<`0x${string}`>
+      /** Payments in one transaction at most; absent, the relayer's own default. */
+      readonly groupMost?: number
+    }
   | { readonly _tag: "Facilitator"; readonly url: string; readonly key: Option.Option<FacilitatorKey> }
 
 export interface CardConfig {
@@ -121,6 +127,10 @@ const environment = Config.all({
   payTo: Config.option(Config.schema(AddressText, variable("PAY_TO"))),
   rpcUrl: Config.option(Config.Redacted(variable("RPC_URL"))),
   relayerKey: Config.option(Config.schema(Schema.Redacted(KeyText), variable("RELAYER_KEY"))),
+  groupMost: Config.schema(
+    Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: groupMost })),
+    variable("SETTLE_GROUP_MAX"),
+  ).pipe(Config.withDefault(groupMost)),
   facilitatorUrl: Config.option(Config.String(variable("FACILITATOR_URL"))),
   isCatalogued: Config.Boolean(variable("FACILITATOR_CATALOGUES")).pipe(Config.withDefault(false)),
   keyId: Config.option(Config.String(variable("CDP_API_KEY_ID"))),
@@ -141,7 +151,12 @@ const settlementOf = (env: Config.Success<typeof environment>): Option.Option<Se
       url,
       key: Option.all({ id: env.keyId, secret: env.keySecret }),
     })),
-    () => Option.map(env.relayerKey, (privateKey): SettlementConfig => ({ _tag: "Relayer", privateKey })),
+    () =>
+      Option.map(env.relayerKey, (privateKey): SettlementConfig => ({
+        _tag: "Relayer",
+        privateKey,
+        groupMost: env.groupMost,
+      })),
   )
 
 /** Payments are configured wholly or not at all; there is no default for money. */

@@ -39,6 +39,7 @@ import { PaymentTerms } from "./payments/PaymentTerms.ts"
 import { PayerBalances } from "./payments/x402/PayerBalances.ts"
 import { Reconciler } from "./payments/Reconciler.ts"
 import * as Relayer from "./payments/x402/Relayer.ts"
+import { groupMost } from "./payments/Settlement.ts"
 import { Signatures } from "./payments/x402/Signatures.ts"
 import * as Unconfigured from "./payments/Unconfigured.ts"
 import { UsedAuthorizations } from "./payments/x402/UsedAuthorizations.ts"
@@ -64,6 +65,7 @@ const settlementLayer = ({ patience, settlement }: PaymentsConfig) =>
         privateKey: settlement.privateKey,
         timeout: patience,
         stuckAfter: Duration.times(patience, 3),
+        groupMost: settlement.groupMost ?? groupMost,
       }).pipe(Layer.provide(Broadcasts.layer))
     : Facilitator.layer({ ...settlement, timeout: patience }).pipe(Layer.provide(moneyHttp))
 

@@ -25,6 +25,9 @@ export type Submission =
   | { readonly _tag: "Refused"; readonly reason: string; readonly unsent?: true }
   | { readonly _tag: "Unclear"; readonly reason: string; readonly transaction: Option.Option<Hex> }
 
+/** Payments that our own relayer sends in one transaction at most, where nothing less is set. */
+export const groupMost = 50
+
 export class Settlement extends Context.Service<
   Settlement,
   {

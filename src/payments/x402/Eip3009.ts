@@ -87,6 +87,32 @@ export const settlementCall = (authorization: SignedAuthorization): { readonly t
   return { to: multicall3, data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }) }
 }
 
+/** Whether it is signed as ordinary wallets sign: 65 bytes, whose check takes the same gas for everybody. */
+export const isPlain = ({ signature }: SignedAuthorization) => signature.length === 132
+
+/** The call that settles many plain transfers, each of which fails by itself. */
+export const groupCall = (
+  authorizations: ReadonlyArray<SignedAuthorization>,
+): { readonly to: Address; readonly data: Hex } => {
+  const calls = authorizations.map((one) => ({
+    target: one.asset,
+    allowFailure: true,
+    callData: transferData(one, one.signature),
+  }))
+  return { to: multicall3, data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }) }
+}
+
+const readResults = Option.liftThrowable((data: Hex) =>
+  decodeFunctionResult({ abi: multicallAbi, functionName: "aggregate3", data }),
+)
+
+/** Which transfers of a group succeed, in their order, by what its call returned; none where that is no such answer. */
+export const successesIn = (returned: Hex): ReadonlyArray<boolean> =>
+  Option.match(readResults(returned), {
+    onNone: () => [],
+    onSome: (results) => results.map(({ success }) => success),
+  })
+
 /** Several reads as one call, so that one node answers them at one moment; `readTogether` reads the answer. */
 export const togetherCall = (
   asset: Address,

@@ -1,6 +1,6 @@
 /** The node as the relayer asks it: what it answered with, what it refused, and what nobody can know. */
 import { type Duration, Effect, Schema } from "effect"
-import { BaseError, type Hex, hexToBigInt, type PublicClient } from "viem"
+import { BaseError, type Hex, hexToBigInt, numberToHex, type PublicClient } from "viem"
 import { reasonOf } from "./Eip3009.ts"
 
 /** A call that did not succeed; `answered` when the node itself refused it. */
@@ -8,6 +8,13 @@ export class RpcFailure extends Schema.TaggedError<RpcFailure>()("RpcFailure", {
   text: Schema.String,
   answered: Schema.Boolean,
 }) {}
+
+/** A call that is tried before it is sent; with no more gas than this, if it says so. */
+export interface Rehearsal {
+  readonly to: Hex
+  readonly data: Hex
+  readonly gas?: bigint
+}
 
 /** The block that a call is tried on. */
 export type At = "pending" | "latest"
@@ -64,15 +71,25 @@ export const make = (client: PublicClient, timeout: Duration.Duration) => {
     )
 
   /** Reverts as the broadcast would, were it sent now: nothing is spent on a payment that has just lost its funds. */
-  const rehearse = (from: Hex, to: Hex, data: Hex, block: At) =>
-    orOnLatest(block, (node, at) => node.request({ method: "eth_call", params: [{ from, to, data }, at] }))
+  const rehearse = (from: Hex, { data, gas, to }: Rehearsal, block: At) =>
+    orOnLatest(block, (node, at) =>
+      node.request({
+        method: "eth_call",
+        params: [{ from, to, data, ...(gas === undefined ? {} : { gas: numberToHex(gas) }) }, at],
+      }),
+    )
+
+  const hasCode = (address: Hex) =>
+    call((node) => node.request({ method: "eth_getCode", params: [address, "latest"] })).pipe(
+      Effect.map((code) => code !== "0x"),
+    )
 
   const estimateGas = (from: Hex, to: Hex, data: Hex, block: At) =>
     orOnLatest(block, (node, at) =>
       node.request({ method: "eth_estimateGas", params: [{ from, to, data }, at] }).then(hexToBigInt),
     )
 
-  return { call, transaction, send, rehearse, estimateGas }
+  return { call, transaction, send, rehearse, hasCode, estimateGas }
 }
 
 export type RelayerNode = ReturnType<typeof make>
