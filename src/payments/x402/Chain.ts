@@ -10,6 +10,7 @@ import * as Evidence from "./Evidence.ts"
 import type { Block, BlockId, FoundLog, Receipt } from "./Evidence.ts"
 import * as LogSearch from "./LogSearch.ts"
 import { ask } from "./Rpc.ts"
+import { timed, withTrace } from "./RpcMetrics.ts"
 
 const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
 const LogAnswer = Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })
@@ -77,14 +78,15 @@ export class Chain extends Context.Service<
         retryCount: 1,
         timeout: Duration.toMillis(config.timeout),
         fetchOptions: { redirect: "error" },
+        onFetchRequest: withTrace,
       } as const
       const rpcUrl = Redacted.value(config.rpcUrl)
       const client = createPublicClient({
-        transport: http(rpcUrl, { ...options, batch: { wait: 0 }, maxResponseBodySize: answerLimit }),
+        transport: timed(http(rpcUrl, { ...options, batch: { wait: 0 }, maxResponseBodySize: answerLimit })),
       })
       // Whoever ends an authorization chooses how long its receipt is: it is read whole, and nothing else suffers from it.
       const receipts = createPublicClient({
-        transport: http(rpcUrl, { ...options, maxResponseBodySize: receiptLimit }),
+        transport: timed(http(rpcUrl, { ...options, maxResponseBodySize: receiptLimit })),
       })
 
       const blockAt = (block: "latest" | "finalized" | "safe" | Hex) =>

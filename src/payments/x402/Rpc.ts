@@ -3,11 +3,18 @@ import { Effect } from "effect"
 import type { Hex } from "viem"
 import { encodeFunctionData, hexToBigInt, parseAbi, type PublicClient } from "viem"
 import type { Address } from "../../../schema/Common.ts"
+import * as Trace from "../../platform/Trace.ts"
 import { type ChainUnavailable, unavailable } from "./ChainUnavailable.ts"
+import { inTrace } from "./RpcMetrics.ts"
 
 /** What is read from an answer is read inside `run`: an answer that makes no sense is no answer. */
 export const ask = <A>(method: string, run: () => Promise<A>): Effect.Effect<A, ChainUnavailable> =>
-  Effect.tryPromise({ try: run, catch: (cause) => unavailable(method, cause) })
+  Trace.current.pipe(
+    Effect.flatMap((parent) =>
+      Effect.tryPromise({ try: () => inTrace(parent, run), catch: (cause) => unavailable(method, cause) }),
+    ),
+    Effect.withSpan(method, { kind: "client" }),
+  )
 
 const balanceAbi = parseAbi(["function balanceOf(address account) view returns (uint256)"])
 
