@@ -5,6 +5,7 @@ import { Fail } from "./Fail.ts"
 import { Lookup } from "./Lookup.ts"
 import { Settle } from "./Settle.ts"
 import { SettledTransfers } from "./SettledTransfers.ts"
+import { Standings } from "./Standing.ts"
 import { Sweep } from "./Sweep.ts"
 import { UnclaimedPayments } from "./UnclaimedPayments.ts"
 
@@ -16,4 +17,5 @@ export const layer = Layer.mergeAll(
   Sweep.layer,
   SettledTransfers.layer,
   UnclaimedPayments.layer,
+  Standings.layer,
 ).pipe(Layer.provideMerge(Lookup.layer))

@@ -12,7 +12,6 @@ import * as JsonRpc from "./JsonRpc.ts"
 import * as LogSearch from "./LogSearch.ts"
 import * as NodeClient from "./NodeClient.ts"
 import { reader } from "./Rpc.ts"
-import { shared } from "./SharedQuestions.ts"
 
 const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
 const LogAnswer = Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })
@@ -116,7 +115,7 @@ export class Chain extends Context.Service<
           })
         })
 
-        const receiptOf = shared((transaction: Hex) =>
+        const receiptOf = (transaction: Hex) =>
           receipts.ask("eth_getTransactionReceipt", [transaction]).pipe(
             Effect.flatMap(readReceipt),
             // A node that speaks of another transaction has not answered.
@@ -129,8 +128,7 @@ export class Chain extends Context.Service<
                   })
                 : Option.none<Receipt>(),
             ),
-          ),
-        )
+          )
 
         /** By hash, so that a node on another branch cannot answer; by number where hashes are not understood. */
         const callAt = (

@@ -3,6 +3,7 @@ import { Clock, Deferred, Duration, Effect, Option, Redacted, Schema } from "eff
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { textOf } from "../../platform/Answers.ts"
 import { ChainUnavailable, senseless } from "./ChainUnavailable.ts"
+import { timed } from "./RpcMetrics.ts"
 
 export interface JsonRpcConfig {
   readonly url: Redacted.Redacted<string>
@@ -195,11 +196,12 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
         const again = next === "alone" ? alone({ method, text }) : enqueue(method, text)
         return Effect.mapError(Effect.andThen(Effect.sleep(wait), again), (last) => last.error)
       }),
+      timed(method),
     )
   }
 
   const once: Ask = (method, params) =>
-    Effect.mapError(alone({ method, text: textIn(method, params) }), ({ error }) => error)
+    Effect.mapError(alone({ method, text: textIn(method, params) }), ({ error }) => error).pipe(timed(method))
 
   return { ask, once }
 })

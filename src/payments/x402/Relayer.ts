@@ -5,7 +5,7 @@ import { privateKeyToAccount } from "viem/accounts"
 import type { Attempt } from "../ledger/Attempt.ts"
 import { type Broadcast, Broadcasts } from "../ledger/Broadcasts.ts"
 import type { ChainPayment } from "../Payment.ts"
-import { Settlement, type SettlementRequest, type Submission } from "../Settlement.ts"
+import { type Funds, Settlement, type SettlementRequest, type Submission } from "../Settlement.ts"
 import * as Broadcaster from "./Broadcaster.ts"
 import { unsent } from "./Broadcaster.ts"
 import { Chain } from "./Chain.ts"
@@ -73,9 +73,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         const now = yield* Clock.currentTimeMillis
         for (const [known, until] of distrust) if (until <= now) distrust.delete(known)
         distrust.set(from, now + distrustedFor)
-        yield* Effect.logWarning(
-          `The wallet ${from} reverted in ${hash} what it had agreed to; it is refused for an hour`,
-        )
+        yield* Effect.logWarning(`A wallet reverted in ${hash} what it had agreed to; it is refused for an hour`)
         return true
       })
 
@@ -129,7 +127,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       })
 
       /** Asked at most every few seconds, whoever wants to know; a node that does not answer is found out elsewhere. */
-      const solvent = yield* Effect.all(
+      const funds = yield* Effect.all(
         [
           node.call((one) =>
             one.request({ method: "eth_getBalance", params: [account.address, "latest"] }).then(hexToBigInt),
@@ -138,12 +136,14 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         ],
         { concurrency: "unbounded" },
       ).pipe(
-        Effect.map(([balance, { fee }]) => balance >= Fees.settlementGas * fee.maxFeePerGas),
-        Effect.tap((enough) =>
-          enough ? Effect.void : Effect.logError(`The relayer ${account.address} cannot pay gas: send it some`),
+        Effect.map(([balance, { fee }]): Funds =>
+          balance >= Fees.settlementGas * fee.maxFeePerGas ? "ok" : "failing",
+        ),
+        Effect.tap((found) =>
+          found === "ok" ? Effect.void : Effect.logError("The relayer cannot pay gas: send it some"),
         ),
         Effect.timeout(solventWithin),
-        Effect.orElseSucceed(() => true),
+        Effect.orElseSucceed((): Funds => "unknown"),
         Effect.uninterruptible,
         Effect.cachedWithTTL(solventFor),
       )
@@ -158,7 +158,8 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
           Effect.catch(abandon(attempt), (error) =>
             Effect.logWarning("A transaction that no block takes could not be replaced", error),
           ),
-        solvent,
+        solvent: Effect.map(funds, (found) => found !== "failing"),
+        funds,
       })
     }),
   )

@@ -1,7 +1,9 @@
 /** The node as the relayer asks it: what it answered with, what it refused, and what nobody can know. */
 import { type Duration, Effect, Schema } from "effect"
 import { BaseError, type Hex, hexToBigInt, numberToHex, type PublicClient } from "viem"
+import * as Trace from "../../platform/Trace.ts"
 import { reasonOf } from "./Eip3009.ts"
+import { inTrace } from "./RpcMetrics.ts"
 
 /** A call that did not succeed; `answered` when the node itself refused it. */
 export class RpcFailure extends Schema.TaggedError<RpcFailure>()("RpcFailure", {
@@ -39,15 +41,17 @@ export const refusalOf = (failure: RpcFailure): string | undefined => {
 /** Calls to the node, each of which may wait `timeout`. */
 export const make = (client: PublicClient, timeout: Duration.Duration) => {
   const call = <A>(run: (client: PublicClient) => Promise<A>) =>
-    Effect.tryPromise({
-      try: () => run(client),
-      catch: (cause) =>
-        new RpcFailure({
-          text: cause instanceof BaseError ? `${cause.shortMessage} ${cause.details}` : String(cause),
-          answered:
-            cause instanceof BaseError && cause.walk((inner) => inner instanceof Object && "code" in inner) !== null,
-        }),
-    }).pipe(
+    Effect.flatMap(Trace.current, (parent) =>
+      Effect.tryPromise({
+        try: () => inTrace(parent, () => run(client)),
+        catch: (cause) =>
+          new RpcFailure({
+            text: cause instanceof BaseError ? `${cause.shortMessage} ${cause.details}` : String(cause),
+            answered:
+              cause instanceof BaseError && cause.walk((inner) => inner instanceof Object && "code" in inner) !== null,
+          }),
+      }),
+    ).pipe(
       Effect.timeoutOrElse({
         duration: timeout,
         orElse: () => Effect.fail(new RpcFailure({ text: "the node did not answer in time", answered: false })),
