@@ -10,9 +10,14 @@ import { build, external } from "./build.ts"
 
 const root = join(import.meta.dirname, "..")
 const library = join(root, "dist", "lib")
-const { devDependencies: _, dependencies, private: __, scripts: ___, allowScripts: ____, ...manifest } = JSON.parse(
-  readFileSync(join(root, "package.json"), "utf8"),
-)
+const {
+  devDependencies: _,
+  dependencies,
+  private: __,
+  scripts: ___,
+  allowScripts: ____,
+  ...manifest
+} = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
 /** Only who writes a program with the library needs these, and in the version of that program. */
 const peers = ["effect", "viem"]

@@ -2,6 +2,8 @@
 import { Config, ConfigProvider, Console, Effect, Layer, Logger, References } from "effect"
 import { HttpServer } from "effect/http"
 import { AppConfig, production } from "../Config.ts"
+import { adviceFor } from "../EnvironmentAdvice.ts"
+import { givenEnvironment } from "./Environment.ts"
 import { exitsCleanly } from "./ExitCode.ts"
 import * as Server from "../Server.ts"
 import { variable } from "../Variables.ts"
@@ -21,6 +23,7 @@ const listening = Layer.effectDiscard(
     const bound = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
     const known = bound === publicUrl ? "" : ` (public: ${publicUrl})`
     const missing = "length" in payments ? ` Payments are not configured: ${payments.join(", ")}.` : ""
+    for (const advice of adviceFor(process.env)) yield* Effect.logWarning(advice)
     yield* Console.log(`Listening on ${bound}${known}.${missing}`)
   }),
 )
@@ -34,4 +37,4 @@ export const serving = Effect.andThen(
       Layer.provide(logging),
     ),
   ),
-).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv()))
+).pipe(Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()))
