@@ -1,16 +1,14 @@
 /** Every value the server reads from its environment, named once; secrets stay redacted. */
 import type { Redacted } from "effect"
-import { Config, ConfigProvider, Context, Duration, Option, Result, Schema } from "effect"
+import { Config, Context, Duration, Option, Result } from "effect"
 import type { IpNetwork } from "effect/net"
-import { secondsMaximum } from "../schema/payments/Usdc.ts"
-import { base, usdc, usdcNetworks } from "../schema/payments/Usdc.ts"
-import { network } from "./limits/Address.ts"
+import { usdc } from "../schema/payments/Usdc.ts"
 import type { LogConfig } from "./log/Log.ts"
 import { fromText, originOf } from "./log/Signer.ts"
 import type { FacilitatorKey } from "./payments/x402/FacilitatorKey.ts"
-import { groupMost } from "./payments/Settlement.ts"
 import type { Terms } from "./payments/PaymentTerms.ts"
-import { type Variable, variable } from "./Variables.ts"
+import * as Values from "./Values.ts"
+import { variable } from "./Variables.ts"
 
 export type SettlementConfig =
   | {
@@ -18,6 +16,8 @@ export type SettlementConfig =
       readonly privateKey: Redacted.Redacted<`0x${string}`>
       /** Payments in one transaction at most; absent, the relayer's own default. */
       readonly groupMost?: number
+      /** The key before it, whose broadcasts are still followed. */
+      readonly previousKey?: Redacted.Redacted<`0x${string}`> | undefined
     }
   | { readonly _tag: "Facilitator"; readonly url: string; readonly key: Option.Option<FacilitatorKey> }
 
@@ -59,50 +59,10 @@ export interface ServerConfig {
 
 export class AppConfig extends Context.Service<AppConfig, ServerConfig>()("spirit-altar/AppConfig") {}
 
-const AddressText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/u))
-const KeyText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u))
-
-const seconds = (name: Variable, fallback: number) =>
-  Config.schema(Schema.FiniteFromString.check(Schema.isBetween({ minimum: 1, maximum: secondsMaximum })), name).pipe(
-    Config.withDefault(fallback),
-  )
-
-const parts = (text: string) =>
-  text
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
-
-const list = (name: Variable) => Config.String(name).pipe(Config.withDefault(""), Config.map(parts))
-
-const isAddress = Schema.is(AddressText)
-
-const Networks = Schema.String.check(
-  Schema.makeFilter((text) =>
-    parts(text).flatMap((part) =>
-      Result.isFailure(network(part)) ? [`Expected an address or a CIDR, got ${part}`] : [],
-    ),
-  ),
-)
-
-const networks = (name: Variable) =>
-  Config.schema(Networks, name).pipe(
-    Config.withDefault(""),
-    Config.map((text) =>
-      parts(text).flatMap((part) => Result.match(network(part), { onFailure: () => [], onSuccess: (one) => [one] })),
-    ),
-  )
-
 /** Cards are configured wholly or not at all. */
-const cards: Config.Config<CardConfig | undefined> = Config.all({
-  profile: Config.option(Config.NonEmptyString(variable("CARD_PROFILE_ID"))),
-  secretKey: Config.option(Config.schema(Schema.Redacted(Schema.NonEmptyString), variable("CARD_SECRET_KEY"))),
-  challengeSecret: Config.option(
-    Config.schema(Schema.Redacted(Schema.String.check(Schema.isMinLength(32))), variable("CARD_CHALLENGE_SECRET")),
-  ),
-  apiUrl: Config.URL(variable("CARD_API_URL")).pipe(Config.withDefault(new URL("https://api.stripe.com"))),
-}).pipe(
-  Config.flatMap(({ apiUrl, challengeSecret, profile, secretKey }) => {
+const cards: Config.Config<CardConfig | undefined> = Config.flatMap(
+  Config.all(Values.cards),
+  ({ apiUrl, challengeSecret, profile, secretKey }) => {
     const missing = [
       ...(Option.isNone(profile) ? [variable("CARD_PROFILE_ID")] : []),
       ...(Option.isNone(secretKey) ? [variable("CARD_SECRET_KEY")] : []),
@@ -110,39 +70,14 @@ const cards: Config.Config<CardConfig | undefined> = Config.all({
     ]
     if (missing.length === 3) return Config.succeed(undefined)
     return Option.match(Option.all({ profile, secretKey, challengeSecret }), {
-      onSome: (set) => Config.succeed({ ...set, apiUrl: apiUrl.href }),
+      onSome: (set) => Config.succeed({ ...set, apiUrl }),
       onNone: () =>
-        Config.fail(
-          new ConfigProvider.SourceError({
-            message: `Cards are configured by half: set ${missing.join(" and ")} as well, or none of them.`,
-          }),
-        ),
+        Values.refused(`Cards are configured by half: set ${missing.join(" and ")} as well, or none of them.`),
     })
-  }),
+  },
 )
 
-const environment = Config.all({
-  cards,
-  network: Config.schema(Schema.Literals(usdcNetworks), variable("X402_NETWORK")).pipe(Config.withDefault(base)),
-  payTo: Config.option(Config.schema(AddressText, variable("PAY_TO"))),
-  rpcUrl: Config.option(Config.Redacted(variable("RPC_URL"))),
-  relayerKey: Config.option(Config.schema(Schema.Redacted(KeyText), variable("RELAYER_KEY"))),
-  groupMost: Config.schema(
-    Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: groupMost })),
-    variable("SETTLE_GROUP_MAX"),
-  ).pipe(Config.withDefault(groupMost)),
-  facilitatorUrl: Config.option(Config.String(variable("FACILITATOR_URL"))),
-  isCatalogued: Config.Boolean(variable("FACILITATOR_CATALOGUES")).pipe(Config.withDefault(false)),
-  keyId: Config.option(Config.String(variable("CDP_API_KEY_ID"))),
-  keySecret: Config.option(Config.Redacted(variable("CDP_API_KEY_SECRET"))),
-  finalTag: Config.schema(Schema.Literals(["finalized", "safe", "latest"]), variable("CHAIN_FINALITY")).pipe(
-    Config.withDefault("finalized" as const),
-  ),
-  walletFactories: list("WALLET_FACTORIES"),
-  patience: seconds("SETTLE_TIMEOUT_SECONDS", 30),
-  sweepEvery: seconds("SWEEP_SECONDS", 5),
-  maxTimeoutSeconds: seconds("MAX_TIMEOUT_SECONDS", 300),
-})
+const environment = Config.all({ ...Values.paying, cards })
 
 const settlementOf = (env: Config.Success<typeof environment>): Option.Option<SettlementConfig> =>
   Option.orElse(
@@ -156,6 +91,7 @@ const settlementOf = (env: Config.Success<typeof environment>): Option.Option<Se
         _tag: "Relayer",
         privateKey,
         groupMost: env.groupMost,
+        previousKey: Option.getOrUndefined(env.previousRelayerKey),
       })),
   )
 
@@ -180,7 +116,7 @@ const payments: Config.Config<PaymentsConfig | ReadonlyArray<string>> = Config.m
       rpcUrl: env.rpcUrl.value,
       finalTag: env.finalTag,
       settlement: settlement.value,
-      walletFactories: env.walletFactories.filter(isAddress),
+      walletFactories: env.walletFactories,
       cards: env.cards,
       patience: Duration.seconds(env.patience),
       sweepEvery: Duration.seconds(env.sweepEvery),
@@ -195,15 +131,7 @@ const payments: Config.Config<PaymentsConfig | ReadonlyArray<string>> = Config.m
 
 /** Where to listen and what to call it; both ways to run read these. */
 export const listen = Config.map(
-  Config.all({
-    host: Config.String(variable("HOST")).pipe(Config.withDefault("127.0.0.1")),
-    port: Config.Port(variable("PORT")).pipe(Config.withDefault(3000)),
-    publicUrl: Config.option(Config.String(variable("PUBLIC_URL"))),
-    trustedProxies: networks("TRUSTED_PROXIES"),
-    rateLimitSecret: Config.option(
-      Config.schema(Schema.Redacted(Schema.String.check(Schema.isMinLength(16))), variable("RATE_LIMIT_SECRET")),
-    ),
-  }),
+  Config.all(Values.listening),
   ({ host, port, publicUrl, rateLimitSecret, trustedProxies }) => ({
     host,
     port,
@@ -213,30 +141,60 @@ export const listen = Config.map(
   }),
 )
 
-const refused = (message: string) => Config.fail(new ConfigProvider.SourceError({ message }))
+const logSigner = Config.flatMap(Values.log.key, (key) =>
+  Option.isNone(key)
+    ? Config.succeed(undefined)
+    : Result.match(fromText(key.value), {
+        onSuccess: (signer) => Config.succeed(signer),
+        onFailure: ({ message }) => Values.refused(`LOG_KEY is wrong: ${message}`),
+      }),
+)
 
 /** The log is a key, and the name it has for life; without a key there is no log. */
 const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
-  Config.all({
-    key: Config.option(Config.schema(Schema.Redacted(Schema.NonEmptyString), variable("LOG_KEY"))),
-    origin: Config.NonEmptyString(variable("LOG_ORIGIN")).pipe(Config.withDefault(originOf(publicUrl))),
-    checkpointFile: Config.option(Config.NonEmptyString(variable("LOG_CHECKPOINT_FILE"))),
-  }).pipe(
-    Config.flatMap(({ checkpointFile, key, origin }): Config.Config<LogConfig | undefined> => {
-      if (Option.isNone(key)) return Config.succeed(undefined)
-      const signer = fromText(key.value)
-      if (Result.isFailure(signer)) return refused(`LOG_KEY is wrong: ${signer.failure.message}`)
-      return signer.success.name === origin
-        ? Config.succeed({ signer: signer.success, origin, checkpointFile })
-        : refused(
-            `LOG_KEY is the key of ${signer.success.name}, but this log is ${origin}: set LOG_ORIGIN to the key's name, or make a key for this one with spirit-altar log key.`,
+  Config.flatMap(
+    Config.all({ ...Values.log, signer: logSigner }),
+    ({ checkpointFile, origin: named, signer }): Config.Config<LogConfig | undefined> => {
+      if (signer === undefined) return Config.succeed(undefined)
+      const origin = Option.getOrElse(named, () => originOf(publicUrl))
+      return signer.name === origin
+        ? Config.succeed({ signer, origin, checkpointFile })
+        : Values.refused(
+            `LOG_KEY is the key of ${signer.name}, but this log is ${origin}: set LOG_ORIGIN to the key's name, or make a key for this one with spirit-altar log key.`,
           )
-    }),
+    },
   )
 
-/** A production server: nothing falls back to the sandbox. */
+/** What is wrong with one part, in lines; nothing when it can be read. */
+const problemsOf = (part: Config.Config<unknown>): Config.Config<ReadonlyArray<string>> =>
+  Config.orElse(
+    Config.map(part, () => []),
+    ({ cause }) => Config.succeed(cause.message.split("\n")),
+  )
+
+/** A production server: nothing falls back to the sandbox, and what is wrong is said all at once, a line for each. */
 export const production: Config.Config<ServerConfig> = Config.flatMap(
-  Config.all({ listen, databaseUrl: Config.Redacted(variable("DATABASE_URL")), payments }),
-  ({ databaseUrl, listen: address, payments: paying }) =>
-    Config.map(logAt(address.publicUrl), (log) => ({ ...address, databaseUrl, payments: paying, log })),
+  Config.all(
+    [
+      Values.databaseUrl,
+      ...Object.values(Values.listening),
+      ...Object.values(Values.paying),
+      ...Object.values(Values.cards),
+      ...Object.values(Values.log),
+      Values.logLevel,
+      logSigner,
+      cards,
+      Config.flatMap(listen, ({ publicUrl }) => logAt(publicUrl)),
+    ].map(problemsOf),
+  ),
+  (found) => {
+    const problems = new Set(found.flat())
+    return problems.size > 0
+      ? Values.refused([...problems].join("\n"))
+      : Config.flatMap(
+          Config.all({ listen, databaseUrl: Values.databaseUrl, payments }),
+          ({ databaseUrl, listen: address, payments: paying }) =>
+            Config.map(logAt(address.publicUrl), (log) => ({ ...address, databaseUrl, payments: paying, log })),
+        )
+  },
 )

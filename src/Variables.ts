@@ -41,6 +41,7 @@ export const variables = [
   [["RPC_URL"], "JSON-RPC of the network, for evidence and for self-settlement"],
   [["RELAYER_KEY"], "private key that settles payments and pays their gas"],
   [["SETTLE_GROUP_MAX"], "payments the relayer sends in one transaction at most, 1 to 50; 1 sends each alone (50)"],
+  [["RELAYER_KEY_PREVIOUS"], "the key before it, while what it sent is still on its way (none)"],
   [["FACILITATOR_URL"], "x402 facilitator that settles instead of a relayer key"],
   [["FACILITATOR_CATALOGUES"], "true where it lists paid routes (bazaar): each 402 then says how it is called (false)"],
   [["CDP_API_KEY_ID", "CDP_API_KEY_SECRET"], "key of a facilitator that asks for one"],

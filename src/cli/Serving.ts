@@ -2,6 +2,8 @@
 import { ConfigProvider, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { AppConfig, production } from "../Config.ts"
+import { adviceFor } from "../EnvironmentAdvice.ts"
+import { givenEnvironment } from "./Environment.ts"
 import { exitsCleanly } from "./ExitCode.ts"
 import * as Server from "../Server.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
@@ -12,6 +14,7 @@ const listening = Layer.effectDiscard(
     const bound = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
     const known = bound === publicUrl ? "" : ` (public: ${publicUrl})`
     const missing = "length" in payments ? ` Payments are not configured: ${payments.join(", ")}.` : ""
+    for (const advice of adviceFor(process.env)) yield* Effect.logWarning(advice)
     yield* Effect.logInfo(`Listening on ${bound}${known}.${missing}`)
   }),
 )
@@ -25,4 +28,4 @@ export const serving = Effect.andThen(
       Layer.provide(Telemetry.fromConfig),
     ),
   ),
-).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv()))
+).pipe(Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()))

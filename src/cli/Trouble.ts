@@ -4,7 +4,8 @@ import { Cause, Config, Predicate, Schema } from "effect"
 /** A command that cannot go on, and why, in one sentence. */
 export class Trouble extends Schema.TaggedError<Trouble>()("Trouble", { message: Schema.String }) {}
 
-const codeOf = (error: unknown): string | undefined =>
+/** The system's own name of a failure, however deep it lies: `ECONNREFUSED`. */
+export const codeOf = (error: unknown): string | undefined =>
   Predicate.isObject(error)
     ? "code" in error && typeof error.code === "string"
       ? error.code

@@ -1,5 +1,5 @@
 /** All that a server says of itself, put together: what nobody asked for costs nothing. */
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { OtlpMetrics } from "effect/observability"
 import * as Gauges from "./Gauges.ts"

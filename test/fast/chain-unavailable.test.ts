@@ -1,7 +1,7 @@
 /** What is logged of a node that cannot be asked holds neither the key in its address nor what was signed. */
 import { createServer } from "node:http"
 import { inspect } from "node:util"
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Duration, Effect, Logger, Redacted } from "effect"
 import * as JsonRpc from "../../src/payments/x402/JsonRpc.ts"

@@ -1,6 +1,6 @@
 /** Questions to the node travel together, are as fresh as if they had travelled alone, and fail alone. */
 import { createServer, type ServerResponse } from "node:http"
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Redacted } from "effect"
 import * as JsonRpc from "../../src/payments/x402/JsonRpc.ts"

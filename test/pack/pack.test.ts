@@ -26,7 +26,10 @@ let folder = ""
 let tarball = ""
 let files: ReadonlyArray<string> = []
 let installed = ""
-let packed: { readonly bin: Record<string, string>; readonly exports: Record<string, unknown> } = { bin: {}, exports: {} }
+let packed: { readonly bin: Record<string, string>; readonly exports: Record<string, unknown> } = {
+  bin: {},
+  exports: {},
+}
 
 /** An environment as bare as an integrator's: Node 24 and the system's own programs. */
 const environment = (more: Record<string, string> = {}) => ({

@@ -1,6 +1,6 @@
 /** What the chain knows about an authorization: the only evidence that ends an attempt. */
 import { Context, type Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { type Hex, hexToBigInt, numberToHex, type PublicClient } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { AddressText, HexText, Quantity, Word } from "../Hex.ts"

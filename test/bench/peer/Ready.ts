@@ -1,7 +1,7 @@
 /** Servers that do nothing but write ready bytes: what each way of serving HTTP can reach at most. */
 import { createServer } from "node:http"
 import { serve } from "@hono/node-server"
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { Hono } from "hono"

@@ -1,0 +1,96 @@
+/** A wrong environment is told whole, by name and without a value; what does nothing is warned about. */
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect } from "effect"
+import { production } from "../../src/Config.ts"
+import { adviceFor } from "../../src/EnvironmentAdvice.ts"
+
+const problems = (env: Record<string, string>) =>
+  production.parse(ConfigProvider.fromEnv({ env })).pipe(
+    Effect.as<ReadonlyArray<string>>([]),
+    Effect.catch((error) => Effect.succeed(error.cause.message.split("\n"))),
+  )
+
+const fine = { DATABASE_URL: "postgres://altar:password@db/altar" }
+
+describe("the configuration", () => {
+  it.effect("says everything that is wrong at once, a line for each variable, and quotes no value", () =>
+    Effect.gen(function* () {
+      const given = {
+        DATABASE_URL: "postgres://altar:a-password@db/altar?sslmode=bogus-mode",
+        PORT: "seventy",
+        PUBLIC_URL: "altar.example.com",
+        TRUSTED_PROXIES: "10.0.0.0/8, nowhere",
+        RATE_LIMIT_SECRET: "too-short",
+        PAY_TO: "0xnobody",
+        RPC_URL: "wss-rpc-with-a-token",
+        RELAYER_KEY: "0xsecret-key",
+        FACILITATOR_URL: "not-a-url",
+        WALLET_FACTORIES: "0xfactory",
+        SWEEP_SECONDS: "never-ever",
+        X402_NETWORK: "eip155:424242",
+        CHAIN_FINALITY: "pending-block",
+        CARD_PROFILE_ID: "profile-of-mine",
+        CARD_CHALLENGE_SECRET: "a-short-one",
+        LOG_KEY: "no-such-key",
+        LOG_LEVEL: "Loudest",
+      }
+      const said = yield* problems(given)
+      for (const [name, value] of Object.entries(given)) {
+        if (name === "CARD_PROFILE_ID") continue
+        assert.lengthOf(
+          said.filter((line) => line.startsWith(`${name} is wrong: `)),
+          1,
+          `${name}: ${said.join("\n")}`,
+        )
+        assert.notInclude(said.join("\n"), value)
+      }
+      assert.lengthOf(said, Object.keys(given).length - 1)
+    }),
+  )
+
+  it.effect("asks for a database, and for the other half of the cards", () =>
+    Effect.gen(function* () {
+      const [missing, ...others] = yield* problems({})
+      assert.match(missing ?? "", /^DATABASE_URL is not set: /u)
+      assert.deepStrictEqual(others, [])
+      assert.deepStrictEqual(yield* problems(fine), [])
+      assert.deepStrictEqual(yield* problems({ ...fine, CARD_PROFILE_ID: "profile" }), [
+        "Cards are configured by half: set CARD_SECRET_KEY and CARD_CHALLENGE_SECRET as well, or none of them.",
+      ])
+    }),
+  )
+
+  it.effect("takes every sslmode that PostgreSQL has, and refuses others at once", () =>
+    Effect.gen(function* () {
+      for (const mode of ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])
+        assert.deepStrictEqual(yield* problems({ DATABASE_URL: `postgres://db/altar?sslmode=${mode}` }), [], mode)
+      assert.lengthOf(yield* problems({ DATABASE_URL: "postgres://db/altar?sslmode=bogus" }), 1)
+      assert.lengthOf(yield* problems({ DATABASE_URL: "mysql://db/altar" }), 1)
+    }),
+  )
+})
+
+describe("advice", () => {
+  it("names what nobody reads, and what was most likely meant", () => {
+    assert.deepStrictEqual(adviceFor({ ...fine, HOSTNAME: "box", HOME: "/root", PATH: "/bin", LOGNAME: "me" }), [])
+    assert.deepStrictEqual(
+      adviceFor({ RELAYER_KEYS: "0xsecret", DATABSE_URL: "postgres://", SPIRIT_ALTAR_PORTS: "1" }),
+      [
+        "RELAYER_KEYS is read by nobody: is RELAYER_KEY meant?",
+        "DATABSE_URL is read by nobody: is DATABASE_URL meant?",
+        "SPIRIT_ALTAR_PORTS is read by nobody: serve --help lists every variable.",
+      ],
+    )
+    assert.deepStrictEqual(adviceFor({ SPIRIT_ALTAR_URL: "http://altar", RELAYER_KEYS: "" }), [])
+  })
+
+  it("names halves of pairs", () => {
+    assert.deepStrictEqual(
+      adviceFor({ CDP_API_KEY_ID: "id", FACILITATOR_URL: "https://f", PAY_TO: "0x", RPC_URL: "u" }),
+      ["CDP_API_KEY_ID is set and does nothing: CDP_API_KEY_SECRET is not set."],
+    )
+    assert.deepStrictEqual(adviceFor({ RELAYER_KEY: "k", PAY_TO: "a" }), [
+      "PAY_TO is set and does nothing: RPC_URL is not set.",
+    ])
+  })
+})
