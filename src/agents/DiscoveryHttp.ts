@@ -7,7 +7,7 @@ import { fresh } from "../platform/http/Responses.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentManifest, serverCard, x402 } from "./Manifests.ts"
-import { manual } from "./Manual.ts"
+import { forPeople, manual } from "./Manual.ts"
 import { markdown } from "./Markdown.ts"
 import { Offers } from "./Offers.ts"
 import { page, policy } from "./Page.ts"
@@ -36,7 +36,7 @@ export const layer = Layer.unwrap(
 
     const sections = manual(publicUrl, offers, log)
     const asMarkdown = markdown(sections)
-    const asPage = page(publicUrl, sections)
+    const asPage = page(publicUrl, [...sections, ...forPeople(publicUrl)])
 
     const forAgents = (request: HttpServerRequest.HttpServerRequest) =>
       Effect.succeed(
