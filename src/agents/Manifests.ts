@@ -5,7 +5,7 @@ import { prefix } from "../log/Http.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
 import type { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { protocolVersion } from "./Mcp.ts"
-import { paths } from "./McpHttp.ts"
+import { tools as paths } from "../http/Shapes.ts"
 import type { Offer } from "./Offers.ts"
 import * as Words from "./Words.ts"
 

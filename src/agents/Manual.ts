@@ -33,10 +33,11 @@ const links = (publicUrl: string): Block => ({
 
 const costs = (offers: ReadonlyArray<Offer>): Block => ({
   _tag: "Table",
-  head: ["Action", "Route", "Price", "Atomic USDC", "What it is"],
-  rows: offers.map(({ act, amountAtomic, priceUsd }) => [
+  head: ["Action", "Route", "Body (? may be left out)", "Price", "Atomic USDC", "What it is"],
+  rows: offers.map(({ act, amountAtomic, body, priceUsd }) => [
     `\`${act.name}\``,
     `\`${act.route}\``,
+    body.map(({ name, required }) => (required ? name : `${name}?`)).join(", "),
     priceUsd,
     `\`${amountAtomic}\``,
     act.description,

@@ -32,6 +32,11 @@ export const room: Shape = {
   internal: () => refuseRoom(new Room.RoomInternal({})),
 }
 
+/** Where the tools for agents are; both are the same endpoint. */
+export const tools = ["/mcp", "/api/mcp"] as const
+
+export const isTool = (path: string) => tools.some((one) => path === one)
+
 const rooms = ["/api/rooms", "/api/health"]
 
 /** The room's paths, health among them, whose errors have their shape; everything else is the altar's. */

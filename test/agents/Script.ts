@@ -64,11 +64,13 @@ export class Agent {
   readonly steps: Array<Step> = []
   readonly #values: Record<string, unknown>
 
-  constructor(
-    readonly account: PrivateKeyAccount,
-    /** Called before each request, so that a test can change the world around it. */
-    readonly before: (request: Request) => Promise<void> = () => Promise.resolve(),
-  ) {
+  readonly account: PrivateKeyAccount
+  readonly #before: (request: Request) => Promise<void>
+
+  /** `before` is called before each request, so that a test can change the world around it. */
+  constructor(account: PrivateKeyAccount, before: (request: Request) => Promise<void> = () => Promise.resolve()) {
+    this.account = account
+    this.#before = before
     this.#values = createContext({
       wallet: account.address,
       signTypedData: (data: Parameters<PrivateKeyAccount["signTypedData"]>[0]) => account.signTypedData(data),
@@ -104,7 +106,7 @@ export class Agent {
       headers: Object.fromEntries(headers.map(([name, value]) => [name, this.#filled(value)])),
       ...(body === undefined ? {} : { body: this.#filled(body, (value) => JSON.stringify(value).slice(1, -1)) }),
     }
-    await this.before(request)
+    await this.#before(request)
     const response = await fetch(url, { ...request, redirect: "error" })
     const text = await response.text()
     this.steps.push({ request, status: response.status, headers: response.headers })

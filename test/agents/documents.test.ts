@@ -9,7 +9,7 @@ import { connect } from "../support/McpClient.ts"
 import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { ask, chainClient, newPayer, World, layer as world } from "../support/World.ts"
-import { Agent, type Block, programOf, templateOf } from "./Script.ts"
+import { Agent, type Block, programOf, type Request, templateOf } from "./Script.ts"
 
 /** What the tools' instructions name as the place where every request stands. */
 const documentOf = Effect.fnUntraced(function* (tools: string) {
@@ -22,7 +22,8 @@ const documentOf = Effect.fnUntraced(function* (tools: string) {
 
 const document = Effect.flatMap(World, ({ url }) => documentOf(`${url}/mcp`))
 
-const newAgent = (before?: Agent["before"]) => new Agent(privateKeyToAccount(generatePrivateKey()), before)
+const newAgent = (before?: (request: Request) => Promise<void>) =>
+  new Agent(privateKeyToAccount(generatePrivateKey()), before)
 
 const unescaped: Readonly<Record<string, string>> = {
   "&amp;": "&",
@@ -119,23 +120,22 @@ layer(sandbox(), { excludeTestServices: true })("an agent with the documents alo
   )
 })
 
-layer(sandbox({}, { patience: Duration.millis(patience(1)) }), { excludeTestServices: true })(
+layer(sandbox({}, { patience: Duration.millis(patience(0.5)) }), { excludeTestServices: true })(
   "an agent whose payment takes long",
   (it) => {
     it.effect("reads a 202, does not pay again, and asks until it knows", () =>
       Effect.gen(function* () {
         const chain = yield* LocalChain
         const client = chainClient(chain.rpcUrl)
-        let asked = 0
+        let questions = 0
         const agent = newAgent(async ({ headers }) => {
-          const pays = "payment-signature" in headers
-          if (pays) await client.setAutomine(false)
-          // The third question is the first that has an answer.
-          else if (agent.steps.at(-1)?.status === 202 && ++asked === 3) {
+          if ("payment-signature" in headers) {
+            questions = 0
+            await client.setAutomine(false)
+          } else if (agent.steps.at(-1)?.status === 202 && ++questions === 2) {
             await client.setAutomine(true)
             await client.mine({ blocks: 1 })
           }
-          if (asked === 3) asked = 0
         })
         const program = programOf(yield* document)
         yield* Effect.promise(() => agent.follow(program))
