@@ -9,6 +9,7 @@ import type { LogConfig } from "./log/Log.ts"
 import { fromText, originOf } from "./log/Signer.ts"
 import type { FacilitatorKey } from "./payments/x402/FacilitatorKey.ts"
 import type { Terms } from "./payments/PaymentTerms.ts"
+import type { OperatorConfig } from "./platform/Operator.ts"
 import { type Variable, variable } from "./Variables.ts"
 
 export type SettlementConfig =
@@ -47,6 +48,8 @@ export interface ServerConfig {
   readonly rateLimitSecret: Option.Option<Redacted.Redacted<string>>
   /** Ready, or the names of what is missing. */
   readonly payments: PaymentsConfig | ReadonlyArray<string>
+  /** Who answers for it; absent where nobody has said so. */
+  readonly operator?: OperatorConfig | undefined
   /** The transparency log over the stones; absent without a key. */
   readonly log?: LogConfig | undefined
 }
@@ -198,6 +201,20 @@ export const listen = Config.map(
   }),
 )
 
+const ContactText = Schema.String.check(Schema.isPattern(/^(?:mailto:)?[^\s@:]+@[^\s@]+$|^https:\/\/\S+$/u))
+
+/** What its operator says of itself. */
+const operator: Config.Config<OperatorConfig> = Config.all({
+  name: Config.option(Config.NonEmptyString(variable("OPERATOR_NAME"))),
+  contact: Config.option(
+    Config.map(Config.schema(ContactText, variable("OPERATOR_CONTACT")), (text) =>
+      /^(?:mailto|https):/u.test(text) ? text : `mailto:${text}`,
+    ),
+  ),
+  termsFile: Config.option(Config.NonEmptyString(variable("TERMS_FILE"))),
+  privacyFile: Config.option(Config.NonEmptyString(variable("PRIVACY_FILE"))),
+})
+
 const refused = (message: string) => Config.fail(new ConfigProvider.SourceError({ message }))
 
 /** The log is a key, and the name it has for life; without a key there is no log. */
@@ -221,7 +238,13 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
 
 /** A production server: nothing falls back to the sandbox. */
 export const production: Config.Config<ServerConfig> = Config.flatMap(
-  Config.all({ listen, databaseUrl: Config.Redacted(variable("DATABASE_URL")), payments }),
-  ({ databaseUrl, listen: address, payments: paying }) =>
-    Config.map(logAt(address.publicUrl), (log) => ({ ...address, databaseUrl, payments: paying, log })),
+  Config.all({ listen, databaseUrl: Config.Redacted(variable("DATABASE_URL")), payments, operator }),
+  ({ databaseUrl, listen: address, operator: answering, payments: paying }) =>
+    Config.map(logAt(address.publicUrl), (log) => ({
+      ...address,
+      databaseUrl,
+      payments: paying,
+      operator: answering,
+      log,
+    })),
 )

@@ -116,6 +116,7 @@ export const page = (publicUrl: string, sections: ReadonlyArray<Section>): strin
             The same text as Markdown: <a href="/llms.txt">llms.txt</a>. Names here are self-declared; every price is
             also in the live 402, and that one decides.
           </p>
+          <p><a href="/terms">Terms</a> <a href="/privacy">Privacy</a></p>
         </footer>
       </body>
     </html> `.text
