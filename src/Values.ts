@@ -155,3 +155,19 @@ export const logLevel = withDefault(
   "Trace, Debug, Info, Warn, Error, Fatal or None",
   (name) => Config.LogLevel(name),
 )
+
+const contact = /^(?:mailto:)?[^\s@:]+@[^\s@]+$|^https:\/\/\S+$/u
+
+export const operator = {
+  name: optional("OPERATOR_NAME", "a name", (name) => Config.NonEmptyString(name)),
+  contact: Config.map(
+    optional(
+      "OPERATOR_CONTACT",
+      "an e-mail address or an https URL",
+      text((one) => contact.test(one)),
+    ),
+    Option.map((one) => (/^(?:mailto|https):/u.test(one) ? one : `mailto:${one}`)),
+  ),
+  termsFile: optional("TERMS_FILE", "a path", (name) => Config.NonEmptyString(name)),
+  privacyFile: optional("PRIVACY_FILE", "a path", (name) => Config.NonEmptyString(name)),
+}
