@@ -206,13 +206,19 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
     key: Config.option(Config.schema(Schema.Redacted(Schema.NonEmptyString), variable("LOG_KEY"))),
     origin: Config.NonEmptyString(variable("LOG_ORIGIN")).pipe(Config.withDefault(originOf(publicUrl))),
     checkpointFile: Config.option(Config.NonEmptyString(variable("LOG_CHECKPOINT_FILE"))),
+    policyFile: Config.option(Config.NonEmptyString(variable("LOG_WITNESSES"))),
   }).pipe(
-    Config.flatMap(({ checkpointFile, key, origin }): Config.Config<LogConfig | undefined> => {
+    Config.flatMap(({ checkpointFile, key, origin, policyFile }): Config.Config<LogConfig | undefined> => {
       if (Option.isNone(key)) return Config.succeed(undefined)
       const signer = fromText(key.value)
       if (Result.isFailure(signer)) return refused(`LOG_KEY is wrong: ${signer.failure.message}`)
       return signer.success.name === origin
-        ? Config.succeed({ signer: signer.success, origin, checkpointFile })
+        ? Config.succeed({
+            signer: signer.success,
+            origin,
+            checkpointFile,
+            ...Option.match(policyFile, { onNone: () => ({}), onSome: (file) => ({ policyFile: file }) }),
+          })
         : refused(
             `LOG_KEY is the key of ${signer.success.name}, but this log is ${origin}: set LOG_ORIGIN to the key's name, or make a key for this one with spirit-altar log key.`,
           )

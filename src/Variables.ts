@@ -18,6 +18,7 @@ export const variables = [
     ["LOG_CHECKPOINT_FILE"],
     "file that keeps the last signed checkpoint, so that a restored database forks nothing (none)",
   ],
+  [["LOG_WITNESSES"], "policy file that names the witnesses of the log: keys, URLs, quorum (none)"],
   [["LOG_LEVEL"], "Trace, Debug, Info, Warn, Error, Fatal or None (Info)"],
   [["X402_NETWORK"], "eip155:8453, Base (default), or eip155:84532, its test network"],
   [["PAY_TO"], "address that receives the USDC, of this altar alone"],
