@@ -161,11 +161,16 @@ const logSigner = Config.flatMap(Values.log.key, (key) =>
 const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
   Config.flatMap(
     Config.all({ ...Values.log, signer: logSigner }),
-    ({ checkpointFile, origin: named, signer }): Config.Config<LogConfig | undefined> => {
+    ({ checkpointFile, origin: named, policyFile, signer }): Config.Config<LogConfig | undefined> => {
       if (signer === undefined) return Config.succeed(undefined)
       const origin = Option.getOrElse(named, () => originOf(publicUrl))
       return signer.name === origin
-        ? Config.succeed({ signer, origin, checkpointFile })
+        ? Config.succeed({
+            signer,
+            origin,
+            checkpointFile,
+            ...Option.match(policyFile, { onNone: () => ({}), onSome: (file) => ({ policyFile: file }) }),
+          })
         : Values.refused(
             `LOG_KEY is the key of ${signer.name}, but this log is ${origin}: set LOG_ORIGIN to the key's name, or make a key for this one with spirit-altar log key.`,
           )

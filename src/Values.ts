@@ -146,6 +146,7 @@ export const log = {
   key: optional("LOG_KEY", "a key as `spirit-altar log key` makes it", secret(isLong(1))),
   origin: optional("LOG_ORIGIN", "the name of a log", (name) => Config.NonEmptyString(name)),
   checkpointFile: optional("LOG_CHECKPOINT_FILE", "the path of a file", (name) => Config.NonEmptyString(name)),
+  policyFile: optional("LOG_WITNESSES", "the path of a file", (name) => Config.NonEmptyString(name)),
 }
 
 /** Read where it is needed first; refused together with everything else. */

@@ -22,6 +22,7 @@ export const variables = [
     ["LOG_CHECKPOINT_FILE"],
     "file that keeps the last signed checkpoint, so that a restored database forks nothing (none)",
   ],
+  [["LOG_WITNESSES"], "policy file that names the witnesses of the log: keys, URLs, quorum (none)"],
   [["LOG_LEVEL"], "Trace, Debug, Info, Warn, Error, Fatal or None (Info)"],
   [["LOG_FORMAT"], "json, one object a line (default), or pretty, for people"],
   [["LOG_READS"], "share of the reads that went well which are logged at Info, 0 to 1 (0.01)"],
