@@ -1,9 +1,9 @@
 /** The documents by which agents find and understand this server; all of them are written once, when it starts. */
 import { Effect, Layer, Option } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpServerRequest } from "effect/http"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../platform/http/Accept.ts"
-import { fresh } from "../platform/http/Responses.ts"
+import { written } from "../platform/http/Written.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentManifest, serverCard, x402 } from "./Manifests.ts"
@@ -22,8 +22,8 @@ export const paths = {
 } as const
 
 const json = (path: (typeof paths)[keyof typeof paths], value: object) => {
-  const text = JSON.stringify(value)
-  return Routes.get(path, (request) => Effect.succeed(fresh(request, text)))
+  const text = written(JSON.stringify(value))
+  return Routes.get(path, text.respond)
 }
 
 export const layer = Layer.unwrap(
@@ -35,22 +35,23 @@ export const layer = Layer.unwrap(
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
     const sections = manual(publicUrl, offers, log)
-    const asMarkdown = markdown(sections)
-    const asPage = page(publicUrl, sections)
+    const text = markdown(sections)
+    const headers = { vary: "accept", "content-security-policy": policy }
+    const llms = written(text, { contentType: "text/plain; charset=utf-8" })
+    const asMarkdown = written(text, { contentType: "text/markdown; charset=utf-8", headers })
+    const asPage = written(page(publicUrl, sections), { contentType: "text/html; charset=utf-8", headers })
 
     const forAgents = (request: HttpServerRequest.HttpServerRequest) =>
-      Effect.succeed(
-        (preferred(request.headers["accept"], ["text/html", "text/markdown"]) === "text/markdown"
-          ? fresh(request, asMarkdown, "text/markdown; charset=utf-8")
-          : fresh(request, asPage, "text/html; charset=utf-8")
-        ).pipe(HttpServerResponse.setHeaders({ vary: "accept", "content-security-policy": policy })),
-      )
+      (preferred(request.headers["accept"], ["text/html", "text/markdown"]) === "text/markdown"
+        ? asMarkdown
+        : asPage
+      ).respond(request)
 
     return Layer.mergeAll(
       json(paths.serverCard, serverCard(publicUrl, log)),
       json(paths.agent, agentManifest(publicUrl, offers, setting, log)),
       json(paths.x402, x402(publicUrl, offers)),
-      Routes.get(paths.llms, (request) => Effect.succeed(fresh(request, asMarkdown, "text/plain; charset=utf-8"))),
+      Routes.get(paths.llms, llms.respond),
       Routes.get(paths.manual, forAgents),
     )
   }),

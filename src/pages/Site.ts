@@ -5,13 +5,14 @@ import {
   HttpMiddleware,
   HttpPlatform,
   HttpRouter,
-  type HttpServerRequest,
+  HttpServerRequest,
   HttpServerResponse,
   HttpStaticServer,
 } from "effect/http"
 import { type HttpApi, type HttpApiGroup, HttpApiScalar } from "effect/http-api"
 import { apiAt } from "../../schema/Api.ts"
 import { preferred } from "../platform/http/Accept.ts"
+import { type Written, written } from "../platform/http/Written.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Guide from "./Guide.ts"
@@ -79,13 +80,30 @@ const pages = Layer.unwrap(
 ).pipe(Layer.provide([guarded(policyOf()), compressed]))
 
 /** Pages that are written as they are asked for, under the same rules. */
-const written = Layer.merge(Guide.layer, Permalinks.layer).pipe(Layer.provide([guarded(policyOf()), compressed]))
+const rendered = Layer.merge(Guide.layer, Permalinks.layer).pipe(Layer.provide([guarded(policyOf()), compressed]))
 
 /** Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for whatever runs there next. */
 const home = HttpRouter.add("GET", "/", ({ url }) => {
   const query = url.indexOf("?")
   return Effect.succeed(HttpServerResponse.redirect(`/v2/${query === -1 ? "" : url.slice(query)}`, { status: 307 }))
 })
+
+/** What never changes while the server runs is written once: its forms are kept, and whoever has it is told 304. */
+const kept = HttpRouter.middleware(
+  Effect.sync(() => {
+    let page: Written | undefined
+    const writtenOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
+      (page ??= written(body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : "", {
+        contentType: Pages.contentType,
+      }))
+    return (httpEffect) =>
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+        page === undefined
+          ? Effect.flatMap(httpEffect, (response) => writtenOf(response).respond(request))
+          : page.respond(request),
+      )
+  }),
+).layer
 
 /** Scalar brings its code and styles inline; it still reaches no other host. */
 export const docs = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
@@ -94,9 +112,10 @@ export const docs = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.H
       HttpApiScalar.layer(apiAt(contract, publicUrl), { path: "/docs", scalar: { withDefaultFonts: false } }),
     ),
   ).pipe(
+    Layer.provide(kept),
     Layer.provide(
       guarded(policyOf({ "script-src": "'unsafe-inline'", "style-src": "'unsafe-inline'", "font-src": "data:" })),
     ),
   )
 
-export const layer = Layer.mergeAll(pages, written, home)
+export const layer = Layer.mergeAll(pages, rendered, home)
