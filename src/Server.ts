@@ -1,4 +1,6 @@
 /** The one place where all layers meet: the services, the routes, and the socket they are served on. */
+// Before any schema: decoders and encoders are compiled to JavaScript when they are first used.
+import "effect/schema/SchemaJITCompiler/enable"
 import { fileURLToPath } from "node:url"
 import { NodeHttpClient } from "@effect/platform-node"
 import type { SqlClient } from "effect/sql"
