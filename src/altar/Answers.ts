@@ -59,14 +59,15 @@ export const keptAnswers = Effect.map(KnownRequests, (known) => <Found extends o
       return now
     })
   }
-  return <E>(request: Request, read: Effect.Effect<Found, E>) => {
-    const answer = (asked: Request) =>
-      Effect.flatMap(read, (found) => Effect.flatMap(writtenOf(found), (one) => one.respond(asked)))
-    return Effect.map(answer(request), (response) => {
-      known.set(request, (asked) => Effect.orDie(answer(asked)))
+  const answerOf =
+    <E>(read: Effect.Effect<Found, E>) =>
+    (request: Request) =>
+      Effect.flatMap(read, (found) => Effect.flatMap(writtenOf(found), (one) => one.respond(request)))
+  return <E>(request: Request, read: Effect.Effect<Found, E>) =>
+    Effect.map(answerOf(read)(request), (response) => {
+      known.set(request, answerOf(Effect.orDie(read)))
       return response
     })
-  }
 })
 
 /** The answer of something that is done once: 201 the first time, 200 for the same again. */

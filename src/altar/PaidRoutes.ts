@@ -6,7 +6,7 @@ import { Api, rules } from "../../schema/Api.ts"
 import type { AltarRequests } from "../../schema/altar/Requests.ts"
 import { PaidActs } from "../payments/PaidAct.ts"
 import { PaidHttp } from "../payments/PaidHttp.ts"
-import { KnownRequests } from "../platform/http/KnownRequests.ts"
+import { type Answer, KnownRequests } from "../platform/http/KnownRequests.ts"
 import { limits, questions } from "./Limits.ts"
 
 /** What the one handler needs to know of an endpoint: which act it is, and where its parameters stand. */
@@ -23,6 +23,12 @@ interface Route extends HttpApiEndpoint.Constraint {
 interface PaidGroup<Name extends string> extends HttpApiGroup.Constraint {
   readonly identifier: Name
   readonly endpoints: Readonly<Record<string, Route>>
+}
+
+/** What is remembered of a request must not hold the request. */
+const always = (response: HttpServerResponse.HttpServerResponse): Answer => {
+  const answer = Effect.succeed(response)
+  return () => answer
 }
 
 const sell = (group: PaidGroup<string>) =>
@@ -42,7 +48,7 @@ const sell = (group: PaidGroup<string>) =>
         response: HttpServerResponse.HttpServerResponse,
       ) => {
         if (response.status === 402 && response.headers["www-authenticate"] === undefined) {
-          known.set(request, () => Effect.succeed(response))
+          known.set(request, always(response))
         }
         return response
       }

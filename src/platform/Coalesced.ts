@@ -14,7 +14,7 @@ interface Lane<A, E> {
 
 /**
  * A run belongs to nobody: a reader who leaves stops none, and a failure is told to those alone who waited for that run.
- * Of one name, one runs at a time; who asks meanwhile waits for the next.
+ * Of one name, one runs at a time; who asks meanwhile waits for the next. Its span is nobody's child, for the same reason.
  */
 export const make = Effect.fnUntraced(function* <Key, A, E>({ nameOf, run }: Sharing<Key, A, E>) {
   const scope = yield* Effect.scope
@@ -25,13 +25,12 @@ export const make = Effect.fnUntraced(function* <Key, A, E>({ nameOf, run }: Sha
       const { next } = lane
       if (next === undefined) return Effect.sync(() => void lanes.delete(name))
       lane.next = undefined
-      return Effect.andThen(
-        Deferred.into(
-          Effect.suspend(() => run(key)),
-          next,
-        ),
-        work(name, lane, key),
+      const shared = Effect.withSpan(
+        Effect.suspend(() => run(key)),
+        "Coalesced.run",
+        { root: true },
       )
+      return Effect.andThen(Deferred.into(shared, next), work(name, lane, key))
     })
 
   return (key: Key): Effect.Effect<A, E> =>

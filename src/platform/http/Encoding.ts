@@ -1,6 +1,6 @@
 /** How the bytes of an answer travel: which encoding a client takes (RFC 9110 §12.5.3), and how it is made. */
 import { brotliCompress, constants, gzip } from "node:zlib"
-import { Deferred, Effect, Exit } from "effect"
+import { Deferred, type Effect, Exit } from "effect"
 
 export type Encoding = "identity" | "gzip" | "br"
 
