@@ -144,7 +144,7 @@ export class Settle extends Context.Service<
 
       yield* Queue.takeBetween(queue, 1, batchSize).pipe(Effect.flatMap(settleBatch), Effect.forever, Effect.forkScoped)
 
-      const settle = Effect.fn("Settle.settle")(function* (id: string, proof: Proof) {
+      const settle = Effect.fnUntraced(function* (id: string, proof: Proof) {
         const done = yield* Deferred.make<Attempt>()
         yield* Queue.offer(queue, { id, proof, done })
         return yield* Deferred.await(done)
