@@ -2,12 +2,12 @@
 import { Option } from "effect"
 import {
   decodeFunctionResult,
-  encodeEventTopics,
   encodeFunctionData,
+  getAbiItem,
   type Hex,
   hexToBigInt,
-  isAddressEqual,
   parseAbi,
+  toEventSelector,
 } from "viem"
 import { parseErc6492Signature } from "viem/utils"
 import type { Address } from "../../../schema/Common.ts"
@@ -58,8 +58,13 @@ export const deploymentOf = (wrapped: Hex): Deployment | undefined => {
     : { factory: parsed.address, data: parsed.data, signature: parsed.signature }
 }
 
-const transferData = (authorization: SignedAuthorization, signature: Hex) =>
-  encodeFunctionData({
+/** A transfer is tried, rehearsed and sent: its bytes are made once. */
+const encoded = new WeakMap<SignedAuthorization, Hex>()
+
+const transferData = (authorization: SignedAuthorization): Hex => {
+  const known = encoded.get(authorization)
+  if (known !== undefined) return known
+  const data = encodeFunctionData({
     abi: tokenAbi,
     functionName: "transferWithAuthorization",
     args: [
@@ -69,19 +74,22 @@ const transferData = (authorization: SignedAuthorization, signature: Hex) =>
       authorization.validAfter,
       authorization.validBefore,
       authorization.nonce,
-      signature,
+      deploymentOf(authorization.signature)?.signature ?? authorization.signature,
     ],
   })
+  encoded.set(authorization, data)
+  return data
+}
 
 /** The call that settles; for a counterfactual wallet, deployment and transfer in one. */
 export const settlementCall = (authorization: SignedAuthorization): { readonly to: Address; readonly data: Hex } => {
   const deployment = deploymentOf(authorization.signature)
   if (deployment === undefined) {
-    return { to: authorization.asset, data: transferData(authorization, authorization.signature) }
+    return { to: authorization.asset, data: transferData(authorization) }
   }
   const calls = [
     { target: deployment.factory, allowFailure: true, callData: deployment.data },
-    { target: authorization.asset, allowFailure: false, callData: transferData(authorization, deployment.signature) },
+    { target: authorization.asset, allowFailure: false, callData: transferData(authorization) },
   ]
   return { to: multicall3, data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }) }
 }
@@ -96,7 +104,7 @@ export const groupCall = (
   const calls = authorizations.map((one) => ({
     target: one.asset,
     allowFailure: true,
-    callData: transferData(one, one.signature),
+    callData: transferData(one),
   }))
   return { to: multicall3, data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }) }
 }
@@ -140,40 +148,45 @@ export interface Log {
   readonly data: Hex
 }
 
-type Topics = ReadonlyArray<Hex | ReadonlyArray<Hex> | null>
+const topicOf = (eventName: "AuthorizationUsed" | "AuthorizationCanceled" | "Transfer") =>
+  toEventSelector(getAbiItem({ abi: tokenAbi, name: eventName }))
 
-/** Topics of the token's logs of an authorization: used, or cancelled. */
-const endTopicsBy = (eventName: "AuthorizationUsed" | "AuthorizationCanceled", { from, nonce }: SignedAuthorization) =>
-  encodeEventTopics({
-    abi: tokenAbi,
-    eventName,
-    args: { authorizer: from, nonce: inLowerCase(nonce) },
-  })
+const used = topicOf("AuthorizationUsed")
+const canceled = topicOf("AuthorizationCanceled")
+const transfer = topicOf("Transfer")
+
+const addressTopic = (address: Address): Hex => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`
 
 /** What a search for the logs that end an authorization asks for. */
-export const endTopics = (authorization: SignedAuthorization) => {
-  const [used, ...indexed] = endTopicsBy("AuthorizationUsed", authorization)
-  const [canceled] = endTopicsBy("AuthorizationCanceled", authorization)
-  return [[used, canceled], ...indexed]
-}
+export const endTopics = ({ from, nonce }: SignedAuthorization) => [
+  [used, canceled],
+  addressTopic(from),
+  inLowerCase(nonce),
+]
 
 /** Exactly these topics: a word that only decodes to the same address is another one. */
-const hasTopics = (log: Log, topics: Topics) =>
-  log.topics.length >= topics.length && topics.every((topic, index) => topic === log.topics[index])
+const hasTopics = ({ topics }: Log, name: Hex, first: Hex, second: Hex) =>
+  topics[0] === name && topics[1] === first && topics[2] === second
+
+/** The receipt of a group holds the logs of many: plain comparisons, and only the asset's own logs. */
+const ownLogs = (logs: ReadonlyArray<Log>, asset: Address) => {
+  const own = asset.toLowerCase()
+  return logs.filter(({ address }) => address === own || address.toLowerCase() === own)
+}
 
 /**
  * Whether these logs of one transaction pay the authorization: the asset's AuthorizationUsed for it,
  * and as the asset's next log the Transfer of the exact value (a payer may spend a nonce on something else).
  */
 export const pays = (logs: ReadonlyArray<Log>, authorization: SignedAuthorization): boolean => {
-  const { asset, from, to, value } = authorization
-  const own = logs.filter((log) => isAddressEqual(log.address, asset))
-  const topics = endTopicsBy("AuthorizationUsed", authorization)
-  const used = own.findIndex((log) => hasTopics(log, topics))
-  const next = used < 0 ? undefined : own[used + 1]
+  const { asset, from, nonce, to, value } = authorization
+  const own = ownLogs(logs, asset)
+  const [payer, word] = [addressTopic(from), inLowerCase(nonce)]
+  const at = own.findIndex((log) => hasTopics(log, used, payer, word))
+  const next = at < 0 ? undefined : own[at + 1]
   return (
     next !== undefined &&
-    hasTopics(next, encodeEventTopics({ abi: tokenAbi, eventName: "Transfer", args: { from, to } })) &&
+    hasTopics(next, transfer, payer, addressTopic(to)) &&
     next.data.length === 66 &&
     BigInt(next.data) === value
   )
@@ -182,13 +195,13 @@ export const pays = (logs: ReadonlyArray<Log>, authorization: SignedAuthorizatio
 /** What these logs of one transaction did with the authorization, whomever it paid. */
 export const endIn = (
   logs: ReadonlyArray<Log>,
-  authorization: SignedAuthorization,
+  { asset, from, nonce }: SignedAuthorization,
 ): "used" | "canceled" | undefined => {
-  const used = endTopicsBy("AuthorizationUsed", authorization)
-  const canceled = endTopicsBy("AuthorizationCanceled", authorization)
-  const own = logs.filter(({ address }) => isAddressEqual(address, authorization.asset))
-  const end = own.find((log) => hasTopics(log, used) || hasTopics(log, canceled))
-  return end === undefined ? undefined : hasTopics(end, used) ? "used" : "canceled"
+  const [payer, word] = [addressTopic(from), inLowerCase(nonce)]
+  const end = ownLogs(logs, asset).find(
+    (log) => hasTopics(log, used, payer, word) || hasTopics(log, canceled, payer, word),
+  )
+  return end === undefined ? undefined : end.topics[0] === used ? "used" : "canceled"
 }
 
 /** The token's own word that an authorization was used or cancelled. */
