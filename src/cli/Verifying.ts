@@ -72,12 +72,17 @@ const receiptOf = (rpcUrl: string, hash: string) =>
     Effect.map(({ result }) => result),
   )
 
-const wrongPayment = Effect.fnUntraced(function* (base: string, rpcUrl: string, entry: Entry) {
+const wrongPayment = Effect.fnUntraced(function* (
+  base: string,
+  rpcUrl: string,
+  entry: Entry,
+  spent: Map<string, number>,
+) {
   const { receipt } = yield* getJson(`${base}/api/witness/${entry.id}`, Answer)
   const mined = yield* receiptOf(rpcUrl, entry.transaction)
   if (mined === null) return `its transaction ${entry.transaction} is not on the chain`
   if (mined.status !== "0x1") return `its transaction ${entry.transaction} was reverted`
-  const paid = mined.logs.some(
+  const transfers = mined.logs.filter(
     (log) =>
       log.address.toLowerCase() === receipt.asset.toLowerCase() &&
       log.topics[0] === transferTopic &&
@@ -85,7 +90,11 @@ const wrongPayment = Effect.fnUntraced(function* (base: string, rpcUrl: string, 
       log.topics[2] === asTopic(receipt.payTo) &&
       BigInt(log.data) === BigInt(receipt.amountAtomic),
   )
-  return paid ? undefined : `its transaction ${entry.transaction} does not hold the payment`
+  // One transaction may pay for many stones, but one transfer pays for one.
+  const name = [entry.transaction, entry.payer, receipt.payTo, receipt.amountAtomic].join(" ").toLowerCase()
+  const before = spent.get(name) ?? 0
+  spent.set(name, before + 1)
+  return transfers.length > before ? undefined : `its transaction ${entry.transaction} does not hold the payment`
 })
 
 const broken = (sequence: number, why: string) => new Trouble({ message: `BROKEN at stone ${sequence}: ${why}` })
@@ -94,6 +103,7 @@ const broken = (sequence: number, why: string) => new Trouble({ message: `BROKEN
 export const verifyChain = Effect.fn("verifyChain")(function* (base: string, rpcUrl: Option.Option<string>) {
   let last: ChainPoint = genesis
   let next: number | null = 1
+  const spent = new Map<string, number>()
   while (next !== null) {
     const segment: typeof Segment.Type = yield* getJson(
       `${base}/api/witness/chain?from=${next}&limit=${segmentMaximum}`,
@@ -103,7 +113,8 @@ export const verifyChain = Effect.fn("verifyChain")(function* (base: string, rpc
     for (const check of yield* Effect.promise(() => checkLinks(segment.entries, from))) {
       const { link } = check
       const why =
-        linkFault(check)?.summary ?? (Option.isSome(rpcUrl) ? yield* wrongPayment(base, rpcUrl.value, link) : undefined)
+        linkFault(check)?.summary ??
+        (Option.isSome(rpcUrl) ? yield* wrongPayment(base, rpcUrl.value, link, spent) : undefined)
       if (why !== undefined) return yield* broken(link.sequence, why)
       last = link
     }

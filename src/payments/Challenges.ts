@@ -10,6 +10,14 @@ import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts
 /** URLs can carry parameters: what is kept must end. */
 const offersKept = 1_000
 
+/** What a payer has to do otherwise, where a new key and the same wallet would fail again. */
+const failures: Readonly<Record<string, string>> = {
+  gas_too_high:
+    "The contract of this wallet takes more gas to check its signature than this server pays for, so its payment was not sent and never will be. Nothing was charged; pay from another wallet, with a new Idempotency-Key.",
+  wallet_reverted_settlement:
+    "The contract of this wallet reverted an earlier payment that it had agreed to, so for an hour this server sends none from it. Nothing was charged; pay from another wallet, with a new Idempotency-Key.",
+}
+
 /** All of them fail: with the 402 itself, or with the names of what is not configured. */
 export const make = Effect.map(PaymentTerms, (setting) => {
   const terms: Effect.Effect<Terms, PaymentsUnavailable> =
@@ -42,7 +50,8 @@ export const make = Effect.map(PaymentTerms, (setting) => {
 
   const failed = Effect.fnUntraced(function* ({ act, amountAtomic, reason, url }: FailedAttempt) {
     const challenge = challengeOf(yield* terms, { amountAtomic, url, description: act }, reason)
-    return yield* new PaymentFailed({ reason, challenge })
+    const message = failures[reason]
+    return yield* new PaymentFailed({ reason, challenge, ...(message === undefined ? {} : { message }) })
   })
 
   return { terms, required, invalid, failed }

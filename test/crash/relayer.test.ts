@@ -6,6 +6,7 @@ import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
+import * as Crowd from "../support/Crowd.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
 import { stage, Proxies } from "../support/Proxies.ts"
 
@@ -86,5 +87,69 @@ describe("a server killed in the middle of its broadcast", { concurrent: true },
         yield* Purchase.assertSettled(server.url, purchase)
       }).pipe(Effect.provide(stage)),
     120_000,
+  )
+})
+
+/** A server that dies while the broadcast of a group is caught. */
+const killedInGroup = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAfter") {
+  const { rpc } = yield* Proxies
+  // It must outlive what is held here, and forget what it had sent soon after its next start.
+  const server = yield* ServerProcess.make({ ...(yield* environment), SETTLE_TIMEOUT_SECONDS: "3" })
+  yield* server.start
+  const [first, ...others] = yield* Effect.forEach(
+    Array.from({ length: 6 }),
+    () => Purchase.prepare(server.url, Purchase.price),
+    { concurrency: 3 },
+  )
+  if (first === undefined) return yield* Effect.die("nothing was prepared")
+  const trap = rpc.arm(
+    "eth_sendRawTransaction",
+    fault,
+    (params) => others.filter(({ nonce }) => params.includes(nonce.slice(2))).length > 1,
+  )
+  const crowd = yield* Crowd.gather(server.url, first, others)
+  yield* crowd.letGo
+  yield* trap.arrived
+  yield* server.kill
+  yield* rpc.calm
+  yield* trap.discard
+  return { others, server }
+})
+
+describe("a server killed in the middle of the broadcast of a group", { concurrent: true }, () => {
+  it.live(
+    "that never arrived brings each of its payments to the chain once",
+    () =>
+      Effect.gen(function* () {
+        const { others, server } = yield* killedInGroup("holdBefore")
+        for (const one of others) assert.deepInclude(yield* Purchase.charges(one), { charged: 0, isUsed: false })
+        yield* server.start
+        for (const one of others) yield* untilEnded(one)
+        for (const one of others) yield* Purchase.assertSettled(server.url, one)
+        const payments = (yield* Crowd.sentFor(others)).reduce((sum, sent) => sum + sent.payments, 0)
+        assert.strictEqual(payments, others.length)
+        yield* Purchase.assertNextStone(server.url)
+      }).pipe(Effect.provide(stage)),
+    180_000,
+  )
+
+  it.live(
+    "that did arrive finds each of its payments in the one transaction",
+    () =>
+      Effect.gen(function* () {
+        const { others, server } = yield* killedInGroup("holdAfter")
+        for (const one of others) assert.deepInclude(yield* Purchase.charges(one), { charged: 1, isUsed: true })
+        yield* server.start
+        for (const one of others) yield* untilEnded(one)
+        const hashes = new Set<string | undefined>()
+        for (const one of others) hashes.add((yield* Purchase.assertSettled(server.url, one)).transaction)
+        assert.strictEqual(hashes.size, 1)
+        const sent = yield* Crowd.sentFor(others)
+        assert.deepStrictEqual(
+          sent.filter(({ payments }) => payments > 0).map(({ payments }) => payments),
+          [others.length],
+        )
+      }).pipe(Effect.provide(stage)),
+    180_000,
   )
 })

@@ -307,6 +307,7 @@ describe("a wallet whose contract answers the relayer otherwise", { concurrent: 
         [402, "payment_failed", "gas_too_high"],
         answer.text,
       )
+      assert.match(String(answer.json["message"]), /more gas .* Nothing was charged; pay from another wallet/u)
       assert.strictEqual(yield* relayed, 0)
       yield* Purchase.assertFailed(url, purchase, "gas_too_high")
     }).pipe(Effect.provide(proxiedServer("relayer"))),

@@ -43,7 +43,7 @@ export const stage: Layer.Layer<Stage> = Layer.orDie(
   proxies.pipe(Layer.provideMerge(sql), Layer.provideMerge(Layer.merge(database, chain))),
 )
 
-const config = (settledBy: SettledBy, patience: Duration.Input, sweepEvery: Duration.Input) =>
+const config = (settledBy: SettledBy, patience: Duration.Input, sweepEvery: Duration.Input, groupMost: number) =>
   Layer.effect(
     AppConfig,
     Effect.gen(function* () {
@@ -52,7 +52,7 @@ const config = (settledBy: SettledBy, patience: Duration.Input, sweepEvery: Dura
       const settlement =
         settledBy === "facilitator"
           ? ({ _tag: "Facilitator", url: facilitator.url, key: Option.none() } as const)
-          : paymentsOf(localChain).settlement
+          : { ...paymentsOf(localChain).settlement, groupMost }
       return yield* configOf(
         {
           rpcUrl: Redacted.make(rpc.url),
@@ -67,12 +67,13 @@ const config = (settledBy: SettledBy, patience: Duration.Input, sweepEvery: Dura
 
 /**
  * A server in this process behind the proxies that waits so long for a settlement, longer on a slow machine; it sweeps only
- * at its start, unless told otherwise.
+ * at its start and sends up to 50 payments in one transaction, unless told otherwise.
  */
 export const proxiedServer = (
   settledBy: SettledBy,
   patience: Duration.Input = "1 second",
   sweepEvery: Duration.Input = "1 hour",
+  groupMost = 50,
 ): Layer.Layer<Stage | World> =>
   Layer.orDie(
     Layer.effect(
@@ -80,7 +81,7 @@ export const proxiedServer = (
       Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
     ).pipe(
       Layer.provideMerge(Server.layer(Layer.empty)),
-      Layer.provide(config(settledBy, patience, sweepEvery)),
+      Layer.provide(config(settledBy, patience, sweepEvery, groupMost)),
       Layer.provideMerge(stage),
     ),
   )

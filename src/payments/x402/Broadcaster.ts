@@ -122,15 +122,22 @@ export const make = Effect.fnUntraced(function* (
     alone: (member) => alone(member, Option.none()),
   })
 
+  let estimates = 0
+
+  /** What a plain transfer takes alone is asked where it is likely to travel so: nobody is being sent, and few come. */
+  const estimateIfFew = (member: Member) =>
+    Effect.suspend(() => {
+      if (groups.isBusy() || estimates > 1) return Effect.succeedNone
+      estimates += 1
+      return estimate(member, Option.none()).pipe(Effect.asSome, Effect.ensuring(Effect.sync(() => (estimates -= 1))))
+    })
+
   /** While others are being sent, a plain transfer travels with those that wait; its rehearsal is the group's. */
   const joined = Effect.fnUntraced(function* (member: Member) {
     const { authorization } = member.transfer
     if (groupMost < 2 || !isPlain(authorization)) return yield* alone(member, Option.none())
     const [gas, mayHaveCode] = yield* Effect.all(
-      [
-        groups.isBusy() ? Effect.succeedNone : Effect.asSome(estimate(member, Option.none())),
-        Effect.orElseSucceed(node.hasCode(authorization.from), () => true),
-      ],
+      [estimateIfFew(member), Effect.orElseSucceed(node.hasCode(authorization.from), () => true)],
       { concurrency: "unbounded" },
     )
     return yield* mayHaveCode ? alone(member, Option.none()) : groups.join(member, gas)

@@ -40,6 +40,8 @@ export interface GroupsOptions {
   readonly alone: (member: Member) => Effect.Effect<Submission>
 }
 
+const groupOf = (members: ReadonlyArray<Member>) => groupCall(members.map(({ transfer }) => transfer.authorization))
+
 /** How often a group is made anew because another process used its nonce. */
 const races = 20
 
@@ -71,7 +73,7 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
 
   /** Those whose transfers would succeed now, if they are enough for a group; the others travel alone. */
   const rehearsed = Effect.fnUntraced(function* (members: ReadonlyArray<Waiting>) {
-    const call = groupCall(members.map(({ transfer }) => transfer.authorization))
+    const call = groupOf(members)
     const gas = Fees.rehearsedGas(members.length)
     const [nonce, { blockGas, fee }, returned] = yield* Effect.all(
       [nonces.next, market, node.rehearse(address, { ...call, gas }, "pending")],
@@ -84,7 +86,9 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
     const isGroup = staying.length > 1
     yield* leave(isGroup ? members.filter((one) => !fit.includes(one)) : members)
     if (isGroup) queue.unshift(...fit.slice(staying.length))
-    return { members: isGroup ? staying : [], nonce, fee }
+    // Nobody left: what was rehearsed is what is sent.
+    const same = staying.length === members.length
+    return { members: isGroup ? staying : [], call: same ? call : groupOf(staying), nonce, fee }
   })
 
   const together: (asked: ReadonlyArray<Waiting>, racesLeft: number) => Effect.Effect<void> = Effect.fnUntraced(
@@ -94,11 +98,10 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
         failure.answered ? leave(members) : endAll(members, failure.text)
       const ready = yield* Effect.result(rehearsed(asked))
       if (ready._tag === "Failure") return yield* failed(asked, ready.failure)
-      const { fee, members, nonce } = ready.success
+      const { call, fee, members, nonce } = ready.success
       const [first] = members
       if (first === undefined) return
       const { chainId } = first.transfer
-      const call = groupCall(members.map(({ transfer }) => transfer.authorization))
       const gas = Fees.groupGas(members.length)
       const sent = yield* Effect.result(dispatch(members, { chainId, nonce, ...call, gas, fee }))
       if (sent._tag === "Failure") {

@@ -1,0 +1,272 @@
+/** Payments that travel in one transaction: each ends by its own evidence, and what one does costs its neighbours nothing. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { type Hex, parseEther, parseGwei } from "viem"
+import { AppConfig } from "../../src/Config.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import * as Server from "../../src/Server.ts"
+import * as Crowd from "../support/Crowd.ts"
+import * as Purchase from "../support/Purchase.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
+import { stranger } from "../support/ThirdParty.ts"
+import { type Answer, configOf, World } from "../support/World.ts"
+
+const prepare = (url: string, count: number) =>
+  Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })
+
+const statuses = (answers: ReadonlyArray<Answer>) => answers.map(({ status }) => status)
+
+const reasonIn = ({ json, status }: Answer) => [status, json["code"], json["reason"]]
+
+/** Its whole price goes elsewhere. */
+const empty = ({ payer }: Purchase.Purchase) =>
+  Purchase.onChain(async (client, { asset }) => {
+    await client.setBalance({ address: payer.address, value: parseEther("1") })
+    const call = {
+      address: asset,
+      abi: Purchase.token,
+      functionName: "transfer",
+      args: [stranger, Purchase.price],
+    } as const
+    await client.waitForTransactionReceipt({
+      hash: await client.writeContract({ ...call, account: payer, chain: null, maxPriorityFeePerGas: parseGwei("50") }),
+    })
+  })
+
+const giveCode = ({ payer }: Purchase.Purchase, bytecode: Hex) =>
+  Purchase.onChain((client) => client.setCode({ address: payer.address, bytecode }))
+
+/** Agrees to every signature. */
+const agreeing: Hex = "0x631626ba7e60e01b60005260206000f3"
+
+/** Turns until its gas is gone. */
+const burning: Hex = "0x5b600056"
+
+/** Catches the broadcast of the group that these payments travel in; `order` is theirs in it. */
+const catchGroup = (purchases: ReadonlyArray<Purchase.Purchase>) =>
+  Effect.map(Proxies, ({ rpc }) => {
+    let group = ""
+    const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
+      const isGroup = purchases.filter(({ nonce }) => params.includes(nonce.slice(2))).length > 1
+      if (isGroup) group = params
+      return isGroup
+    })
+    const order = () => purchases.toSorted((a, b) => group.indexOf(a.nonce.slice(2)) - group.indexOf(b.nonce.slice(2)))
+    return { ...trap, order }
+  })
+
+const patient = proxiedServer("relayer", "20 seconds")
+
+describe("payments that wait while another is sent", { concurrent: true }, () => {
+  it.live("travel in one transaction, and each has its own stone, receipt and charge", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const [first, ...others] = yield* prepare(url, 9)
+      if (first === undefined) return
+      const crowd = yield* Crowd.gather(url, first, others)
+      yield* crowd.letGo
+      assert.deepStrictEqual(statuses([yield* crowd.first, ...(yield* crowd.others)]), Array(9).fill(201))
+      const sent = yield* Crowd.sentFor([first, ...others])
+      assert.deepStrictEqual(
+        sent.map(({ isGroup, payments }) => [isGroup, payments]),
+        [
+          [false, 1],
+          [true, 8],
+        ],
+      )
+      for (const one of others) {
+        const { transaction } = yield* Purchase.assertSettled(url, one)
+        assert.strictEqual(transaction, sent[1]?.hash)
+      }
+    }).pipe(Effect.provide(patient)),
+  )
+
+  it.live("leave behind the one that its wallet can no longer pay, which is refused as it would be alone", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const [first, poor, ...others] = yield* prepare(url, 6)
+      if (first === undefined || poor === undefined) return
+      const crowd = yield* Crowd.gather(url, first, [poor, ...others])
+      yield* empty(poor)
+      yield* crowd.letGo
+      const [refused, ...settled] = yield* crowd.others
+      assert.deepStrictEqual(statuses(settled), Array(4).fill(201))
+      assert.deepStrictEqual(refused && reasonIn(refused), [
+        402,
+        "payment_failed",
+        "invalid_exact_evm_insufficient_balance",
+      ])
+      const sent = yield* Crowd.sentFor([first, poor, ...others])
+      assert.deepStrictEqual(
+        sent.map(({ payments }) => payments),
+        [1, 4],
+      )
+      assert.strictEqual((yield* Crowd.sentFor([poor])).filter(({ payments }) => payments > 0).length, 0)
+      yield* Purchase.assertFailed(url, poor, "invalid_exact_evm_insufficient_balance")
+    }).pipe(Effect.provide(patient)),
+  )
+
+  it.live("are paid for where the wallet of one is emptied behind its rehearsal; that one is not sent again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const [first, poor, ...others] = yield* prepare(url, 6)
+      if (first === undefined || poor === undefined) return
+      const caught = yield* catchGroup(others)
+      const crowd = yield* Crowd.gather(url, first, [poor, ...others])
+      yield* crowd.letGo
+      yield* caught.arrived
+      yield* empty(poor)
+      yield* caught.release
+      const [open, ...settled] = yield* crowd.others
+      assert.deepStrictEqual(statuses(settled), Array(4).fill(201))
+      if (open !== undefined) Purchase.assertPending(url, poor, open)
+      Purchase.assertPending(url, poor, yield* Purchase.reconcile(url, poor))
+      const sent = yield* Crowd.sentFor([first, poor, ...others])
+      assert.deepStrictEqual(
+        sent.map(({ payments }) => payments),
+        [1, 5],
+      )
+      yield* Purchase.outlive
+      yield* Purchase.reconcile(url, poor)
+      yield* Purchase.aSweepLater(poor)
+      assert.strictEqual((yield* Purchase.reconcile(url, poor)).status, 402)
+      assert.deepInclude(yield* Purchase.books(poor), { state: "failed", charged: 0, stones: 0, claims: 0 })
+      yield* Purchase.audit(url)
+    }).pipe(Effect.provide(patient)),
+  )
+
+  it.live("are sent alone where a wallet took the gas of all, and that wallet is refused from then on", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const [first, ...others] = yield* prepare(url, 7)
+      if (first === undefined) return
+      const caught = yield* catchGroup(others)
+      const crowd = yield* Crowd.gather(url, first, others)
+      yield* crowd.letGo
+      yield* caught.arrived
+      // Whoever comes first in the transaction, all behind it are left without gas.
+      const [burner, ...honest] = caught.order()
+      if (burner === undefined) return
+      yield* giveCode(burner, burning)
+      yield* caught.release
+      yield* crowd.others
+      for (const one of honest) {
+        yield* Crowd.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+      }
+      const sent = yield* Crowd.sentFor([first, ...others])
+      assert.isAtMost(sent.filter(({ payments }) => payments > 0).length, 2 + honest.length)
+      for (const one of honest) yield* Purchase.assertSettled(url, one)
+      yield* Purchase.reconcile(url, burner)
+      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(burner.payer.address, 2n * Purchase.price))
+      const again = yield* Purchase.prepare(url, Purchase.price, burner.payer)
+      yield* giveCode(burner, agreeing)
+      const refused = yield* Purchase.send(url, again)
+      assert.deepStrictEqual(reasonIn(refused), [402, "payment_failed", "wallet_reverted_settlement"])
+      assert.match(String(refused.json["message"]), /for an hour .* Nothing was charged; pay from another wallet/u)
+    }).pipe(Effect.provide(patient)),
+  )
+
+  it.live("go without a wallet that has code, which travels alone", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const [first, smart, ...others] = yield* prepare(url, 5)
+      if (first === undefined || smart === undefined) return
+      yield* giveCode(smart, agreeing)
+      const crowd = yield* Crowd.gather(url, first, [smart, ...others])
+      yield* crowd.letGo
+      assert.deepStrictEqual(statuses(yield* crowd.others), Array(4).fill(201))
+      const own = (yield* Crowd.sentFor([smart])).filter(({ payments }) => payments > 0)
+      assert.deepStrictEqual(
+        own.map(({ isGroup }) => isGroup),
+        [false],
+      )
+      const groups = (yield* Crowd.sentFor(others)).filter(({ isGroup }) => isGroup)
+      assert.deepStrictEqual(
+        groups.map(({ payments }) => payments),
+        [3],
+      )
+    }).pipe(Effect.provide(patient)),
+  )
+
+  it.live("are sent one by one where groups are switched off", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchases = yield* prepare(url, 8)
+      const answers = yield* Effect.forEach(purchases, (one) => Purchase.send(url, one), { concurrency: "unbounded" })
+      assert.deepStrictEqual(statuses(answers), Array(8).fill(201))
+      const sent = yield* Crowd.sentFor(purchases)
+      assert.deepStrictEqual(
+        sent.map(({ isGroup, payments }) => [isGroup, payments]),
+        Array(8).fill([false, 1]),
+      )
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds", "1 hour", 1))),
+  )
+
+  it.live("are sent one by one where the chain has no Multicall3", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const [first, ...others] = yield* prepare(url, 4)
+      if (first === undefined) return
+      const { rpc } = yield* Proxies
+      rpc.arm("eth_call", "refusal", (params) => params.includes("82ad56cb"))
+      const crowd = yield* Crowd.gather(url, first, others)
+      yield* crowd.letGo
+      assert.deepStrictEqual(statuses(yield* crowd.others), Array(3).fill(201))
+      assert.strictEqual((yield* Crowd.sentFor(others)).filter(({ isGroup }) => isGroup).length, 0)
+    }).pipe(Effect.provide(patient)),
+  )
+})
+
+describe("a group that no block takes", { concurrent: true }, () => {
+  it.live("is replaced, and each of its payments is made once", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const [first, ...others] = yield* prepare(url, 6)
+      if (first === undefined) return
+      const caught = yield* catchGroup(others)
+      const crowd = yield* Crowd.gather(url, first, others)
+      yield* crowd.letGo
+      yield* caught.arrived
+      yield* Purchase.onChain((client) => client.setAutomine(false))
+      yield* caught.release
+      for (const answer of yield* crowd.others) assert.strictEqual(answer.status, 202, answer.text)
+      // From now on a block costs more than was offered.
+      yield* Purchase.onChain(async (client) => {
+        await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
+        await client.mine({ blocks: 1 })
+        await client.setAutomine(true)
+      })
+      const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" })
+      yield* Crowd.eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
+      for (const one of others) yield* Purchase.assertSettled(url, one)
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(proxiedServer("relayer", "3 seconds"))),
+  )
+})
+
+describe("two servers with one relayer key", { concurrent: true }, () => {
+  it.live("settle each of many payments once, in groups", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { relayerKey } = yield* LocalChain
+      const settlement = { _tag: "Relayer", privateKey: Redacted.make(Redacted.value(relayerKey)) } as const
+      const config = yield* configOf({ settlement }, { publicUrl: url })
+      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+      const servers = [url, `http://127.0.0.1:${config.port}`]
+      const purchases = yield* prepare(url, 40)
+      // Each is sent to both at once, as an impatient client does.
+      const answers = yield* Effect.forEach(
+        purchases.flatMap((one) => servers.map((server) => [one, server] as const)),
+        ([one, server]) => Purchase.send(server, one),
+        { concurrency: "unbounded" },
+      )
+      for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
+      for (const one of purchases) {
+        yield* Crowd.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+        assert.deepInclude(yield* Purchase.books(one), { state: "settled", charged: 1, acts: 1, stones: 1 })
+      }
+      yield* Purchase.audit(url)
+      assert.isBelow((yield* Crowd.sentFor(purchases)).length, purchases.length)
+    }).pipe(Effect.provide(patient), Effect.scoped),
+  )
+})
