@@ -35,7 +35,13 @@ export const contests: ReadonlyArray<Contest> = [
   { name: "send10000", arena: "rooms", what: "sends into 10,000 rooms", wanted: 2.8 },
   { name: "start", arena: "start", what: "start to first answer, tables made before" },
   { name: "soak", arena: "soak", what: "memory after 1,000,000 requests; after 10,000", wanted: 1 / 1.2, isLong: true },
-  { name: "growth", arena: "growth", what: "each read, 1,000,000 acts and rooms; 1,000", wanted: 1 / 1.3, isLong: true },
+  {
+    name: "growth",
+    arena: "growth",
+    what: "each read, 1,000,000 acts and rooms; 1,000",
+    wanted: 1 / 1.3,
+    isLong: true,
+  },
 ]
 
 /** Contests whose latency at half and at four fifths of the reached rate is measured, too. */

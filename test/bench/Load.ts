@@ -208,14 +208,17 @@ export const arrivals = (
     return new Promise((resolve, reject) => {
       const one = (connection: Connection, since: number) => {
         const shot = shotOf()
-        connection.send(shot).then((reply) => {
-          mustBe(expected, reply, shot)
-          millis.push(performance.now() - since)
-          const next = due.shift()
-          if (next !== undefined) return one(connection, next)
-          idle.push(connection)
-          if (millis.length === total) resolve(millis)
-        }, reject).catch(reject)
+        connection
+          .send(shot)
+          .then((reply) => {
+            mustBe(expected, reply, shot)
+            millis.push(performance.now() - since)
+            const next = due.shift()
+            if (next !== undefined) return one(connection, next)
+            idle.push(connection)
+            if (millis.length === total) resolve(millis)
+          }, reject)
+          .catch(reject)
       }
       const tick = () => {
         const now = performance.now()

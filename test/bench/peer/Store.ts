@@ -128,5 +128,4 @@ interface Keeper {
   readonly keptAt: Date
 }
 
-export const keepersOf = (sql: Sql) =>
-  sql<Array<Keeper>>`SELECT spirit, id, keeper, agent_name, kept_at FROM keepers`
+export const keepersOf = (sql: Sql) => sql<Array<Keeper>>`SELECT spirit, id, keeper, agent_name, kept_at FROM keepers`
