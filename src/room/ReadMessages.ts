@@ -105,7 +105,8 @@ export const make = Effect.fnUntraced(function* (
     return alone?.row
   })
 
-  return Effect.fn("RoomStore.read")(
+  // Untraced, as are sends: a poll is one statement in one request, which has a span of its own.
+  return Effect.fnUntraced(
     function* (id: string, after: number, caller: Caller) {
       const row = yield* decided({ id, after, caller })
       if (row === undefined) return yield* exceeded(yield* limiter.look(reads, caller.address), reads)
