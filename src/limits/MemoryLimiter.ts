@@ -12,10 +12,10 @@ export const layer = Layer.effect(
     const hits = new Map<string, ReadonlyArray<number>>()
     const hitsOf = (policy: Policy, key: string) => hits.get(keyOf(policy, key)) ?? []
 
-    const attempt = Effect.fnUntraced(function* (policy: Policy, key: string) {
+    const attempt = Effect.fnUntraced(function* (policy: Policy, key: string, count = 1) {
       const before = hitsOf(policy, key)
       const at = Math.max(yield* Clock.currentTimeMillis, before.at(-1) ?? 0)
-      const after = Windows.take(policy, before, at)
+      const after = Windows.take(policy, before, at, count)
       if (after !== undefined) hits.set(keyOf(policy, key), after)
       return { taken: after !== undefined, at, remaining: Windows.remaining(policy, after ?? before, at) }
     })
@@ -43,8 +43,8 @@ export const layer = Layer.effect(
       enter: Effect.fnUntraced(function* (keys) {
         const taken = new Map<string, number>()
         const rows: Array<Windows.Counts & { readonly key: string }> = []
-        for (const key of keys) {
-          const { at, remaining, taken: isTaken } = yield* attempt(policy, key)
+        for (const [key, { length }] of Map.groupBy(keys, (key) => key)) {
+          const { at, remaining, taken: isTaken } = yield* attempt(policy, key, length)
           if (!isTaken) continue
           taken.set(key, at)
           const used = remaining.map(({ remaining, window }) => window.quota - remaining)

@@ -30,21 +30,25 @@ export const layer = (now: string = "clock_timestamp()") =>
         (millis) => new Date((Math.floor(millis / step) + 2) * step + idle),
       )
 
+      /** How many are asked for, where the key is there already. */
+      const asked = "cardinality(excluded.hits)"
+
       const gate = (policy: Policy, source: Statement.Fragment): Gate => ({
         // In the order of keys, so that statements that lock several never wait for each other in a circle.
         query: sql`
           INSERT INTO rate_limits AS l (key, hits, idle_from)
-          SELECT key, ARRAY[${sql.literal(now)}], ${named("limit_idle")}::timestamptz FROM ${source} ORDER BY key
+          SELECT key, array_fill(${sql.literal(now)}, ARRAY[n]), ${named("limit_idle")}::timestamptz
+          FROM ${source} WHERE n <= ${sql.literal(String(Windows.most(policy)))} ORDER BY key
           ON CONFLICT (key) DO UPDATE
-          SET hits = ${windows.appended(policy, "l.hits", now)}, idle_from = excluded.idle_from
-          WHERE ${windows.isFree(policy, "l.hits", now)}
+          SET hits = ${windows.appended(policy, "l.hits", now, asked)}, idle_from = excluded.idle_from
+          WHERE ${windows.isFree(policy, "l.hits", now, asked)}
           RETURNING key, ${windows.countsAppended(policy, "l.hits")}`,
         keyOf: (key) => keyOf(policy, key),
         enter: () => Effect.map(idleFrom, (from) => ({ values: { limit_idle: from }, release: () => Effect.void })),
       })
 
       const statements = new WeakMap<Policy, ReturnType<typeof written>>()
-      const one = sql`(SELECT ${named("key")}::text AS key) AS asked`
+      const one = sql`(SELECT ${named("key")}::text AS key, 1 AS n) AS asked`
       const written = (policy: Policy) => {
         const { enter, query } = gate(policy, one)
         const looking = sql`SELECT ${windows.counts(policy, "hits", now)} FROM rate_limits WHERE key = ${named("key")}`

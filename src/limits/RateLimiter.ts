@@ -6,11 +6,13 @@ import type { Exceeded, Remaining, Policy } from "./Policy.ts"
 /** Decisions that a larger statement carries, so that limit and work cost one round trip together. */
 export interface Gate {
   /**
-   * A query that takes one request for each row of its source, a relation with distinct `key`s made by `keyOf`, and
-   * yields a row of `key` and `Counts` for each that was accepted. Stands in a `WITH`, once.
+   * A query that takes `n` requests for each row of its source, a relation of `n` and distinct `key`s made by `keyOf`,
+   * all of them or none, and yields a row of `key` and `Counts` after the last where they were accepted. Stands in a
+   * `WITH`, once.
    */
   readonly query: Statement.Fragment
   readonly keyOf: (key: string) => string
+  /** One of `keys` for each request; those that are the same stand or fall together. */
   readonly enter: (keys: ReadonlyArray<string>) => Effect.Effect<Entry>
 }
 
@@ -18,7 +20,7 @@ export interface Gate {
 export interface Entry {
   /** The named parameters of the gate's query. */
   readonly values: Readonly<Record<string, unknown>>
-  /** To be run for a key for which the statement was not run, or took nothing for a reason of its own. */
+  /** To be run for each request for which the statement was not run, or took nothing for a reason of its own. */
   readonly release: (key: string) => Effect.Effect<void>
 }
 

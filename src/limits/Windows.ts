@@ -25,11 +25,16 @@ const remainingIn = (hits: ReadonlyArray<number>, at: number, window: Window): R
 export const remaining = (policy: Policy, hits: ReadonlyArray<number>, at: number): ReadonlyArray<Remaining> =>
   policy.windows.map((window) => remainingIn(hits, at, window))
 
-/** The hits with one more, or nothing when a window is full. */
-export const take = (policy: Policy, hits: ReadonlyArray<number>, at: number): ReadonlyArray<number> | undefined =>
-  remaining(policy, hits, at).some(({ remaining }) => remaining === 0)
+/** The hits with `count` more, or nothing when a window has no room for all of them. */
+export const take = (
+  policy: Policy,
+  hits: ReadonlyArray<number>,
+  at: number,
+  count = 1,
+): ReadonlyArray<number> | undefined =>
+  remaining(policy, hits, at).some(({ remaining }) => remaining < count)
     ? undefined
-    : [...hits.filter((hit) => hit > at - longest(policy) * 1000), at]
+    : [...hits.filter((hit) => hit > at - longest(policy) * 1000), ...Array.from({ length: count }, () => at)]
 
 /** What a statement tells of the windows, in the order of the policy. */
 export const Counts = Schema.Struct({
@@ -47,6 +52,13 @@ export const remainingOf = (policy: Policy, { at, oldest, used }: Counts): Reado
     resetSeconds: secondsUntil(oldest[index], window, at),
   }))
 
+/** Of several that were taken together, what was left after one that `later` others followed. */
+export const before = <C extends Counts>(counts: C, later: number): C =>
+  later === 0 ? counts : { ...counts, used: counts.used.map((used) => used - later) }
+
+/** The most that can be taken together. */
+export const most = (policy: Policy) => Math.min(...policy.windows.map(({ quota }) => quota))
+
 const secondsUntil = (oldest: Date | null | undefined, { seconds }: Window, at: Date) =>
   oldest === null || oldest === undefined ? 0 : Math.max(0, seconds - (at.getTime() - oldest.getTime()) / 1000)
 
@@ -63,20 +75,20 @@ export const inSql = (sql: SqlClient.SqlClient) => {
   return {
     /** The time to store: never before the newest hit, whatever the clocks say. */
     at: (hits: string, now: string) => `greatest(${now}, ${hits}[cardinality(${hits})])`,
-    /** Whether every window has room: the hit that would have to leave has left. */
-    isFree: (policy: Policy, hits: string, now: string): Statement.Fragment =>
+    /** Whether every window has room for `count`, at most `most`: the hit that would have to leave has left. */
+    isFree: (policy: Policy, hits: string, now: string, count = "1"): Statement.Fragment =>
       sql.literal(
         policy.windows
           .map((window) => {
-            const first = `${hits}[cardinality(${hits}) - ${window.quota - 1}]`
+            const first = `${hits}[cardinality(${hits}) - ${window.quota} + ${count}]`
             return `coalesce(${first} <= ${now} - ${length(window)}, true)`
           })
           .join(" AND "),
       ),
-    /** The hits that still count, and one more. */
-    appended: (policy: Policy, hits: string, now: string): Statement.Fragment => {
+    /** The hits that still count, and `count` more. */
+    appended: (policy: Policy, hits: string, now: string, count = "1"): Statement.Fragment => {
       const kept = `${hits}[1 + width_bucket(${now} - interval '${longest(policy)} seconds', ${hits}):]`
-      return sql.literal(`${kept} || greatest(${now}, ${hits}[cardinality(${hits})])`)
+      return sql.literal(`${kept} || array_fill(greatest(${now}, ${hits}[cardinality(${hits})]), ARRAY[${count}])`)
     },
     /** `Counts` of any list. */
     counts: (policy: Policy, hits: string, now: string): Statement.Fragment => {

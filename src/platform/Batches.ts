@@ -2,8 +2,10 @@
 import { Cause, Deferred, Effect } from "effect"
 
 export interface Batching<Request, Answer, E> {
-  /** Rows a request locks: a batch holds each once. */
+  /** Whom a request is for, or the rows it locks: a batch that forms takes at most `most` of each. */
   readonly keysOf: (request: Request) => ReadonlyArray<string>
+  /** 1 where absent. */
+  readonly most?: number
   /** Answers in the order of the requests. */
   readonly run: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<Answer>, E>
 }
@@ -13,20 +15,24 @@ const width = 2
 const size = 64
 
 /**
- * The first request runs at once, so an idle server adds no wait. A request whose key is in the batch that forms runs
- * by itself, so that nobody waits behind the many requests of one caller.
+ * The first request runs at once, so an idle server adds no wait. A request whose key has its share of the batch that
+ * forms runs by itself, so that nobody waits behind the many requests of one caller.
  */
-export const make = Effect.fnUntraced(function* <Request, Answer, E>({ keysOf, run }: Batching<Request, Answer, E>) {
+export const make = Effect.fnUntraced(function* <Request, Answer, E>({
+  keysOf,
+  most = 1,
+  run,
+}: Batching<Request, Answer, E>) {
   const scope = yield* Effect.scope
   const full: Array<Array<readonly [Request, Deferred.Deferred<Answer, E>]>> = []
   let forming: (typeof full)[number] = []
-  let keys = new Set<string>()
+  let keys = new Map<string, number>()
   let running = 0
 
   const formed = () => {
     const batch = forming
     forming = []
-    keys = new Set()
+    keys = new Map()
     return batch
   }
 
@@ -70,10 +76,10 @@ export const make = Effect.fnUntraced(function* <Request, Answer, E>({ keysOf, r
   return (request: Request): Effect.Effect<Answer, E> =>
     Effect.suspend(() => {
       const own = keysOf(request)
-      if (own.some((key) => keys.has(key))) return alone(request)
+      if (own.some((key) => (keys.get(key) ?? 0) >= most)) return alone(request)
       const done = Deferred.makeUnsafe<Answer, E>()
       forming.push([request, done])
-      for (const key of own) keys.add(key)
+      for (const key of own) keys.set(key, (keys.get(key) ?? 0) + 1)
       if (forming.length === size) full.push(formed())
       if (running >= width) return Deferred.await(done)
       running += 1

@@ -49,7 +49,7 @@ const strict = { onExcessProperty: "error", errors: "all" } as const
 
 /** Reads a body as `schema`; an empty one counts as `empty`, where there is such. */
 export const bodyAs = <A, I>(schema: Schema.Codec<A, I>, empty?: string) => {
-  const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
+  const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
   const decodeForm = Schema.decodeUnknownEffect(schema, strict)
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const text = yield* readText(request)

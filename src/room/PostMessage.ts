@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* (
         : exceeded(remaining, sends),
     )
 
-  return Effect.fn("RoomStore.send")(
+  return Effect.fnUntraced(
     function* (
       id: string,
       message: MessageBody,

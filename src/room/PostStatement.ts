@@ -51,7 +51,9 @@ export const make = (
   const ring = sql.literal(String(retained))
   const gate = limiter.gate(
     sends,
-    sql`asked WHERE NOT EXISTS (SELECT FROM verdict WHERE verdict.nth = asked.nth AND verdict = 'full')`,
+    sql`(
+      SELECT key, 1 AS n FROM asked
+      WHERE NOT EXISTS (SELECT FROM verdict WHERE verdict.nth = asked.nth AND verdict = 'full')) AS admitted`,
   )
 
   /**

@@ -38,6 +38,9 @@ const PollRow = Sought.mapMembers(
   ),
 )
 
+/** Polls of one address in a statement at most, half of it: however many come from one address, others have room. */
+const share = 32
+
 const pollsOf = rowsOf("rooms", PollRow)
 
 export const make = Effect.fnUntraced(function* (
@@ -45,7 +48,7 @@ export const make = Effect.fnUntraced(function* (
   limiter: RateLimiter["Service"],
   invites: ReturnType<typeof Invites.make>,
 ) {
-  const gate = limiter.gate(reads, sql`asked`)
+  const gate = limiter.gate(reads, sql`(SELECT key, count(*)::int AS n FROM asked GROUP BY key) AS callers`)
 
   const statement = prepared(
     sql,
@@ -80,14 +83,32 @@ export const make = Effect.fnUntraced(function* (
       pollsOf,
     )
     const byPlace = new Map(rows.map((row) => [row.place, row]))
-    return polls.map((_, index) => ({ row: byPlace.get(index + 1) }))
+    const callers = Map.groupBy(addresses, (address) => address)
+    const seen = new Map<string, number>()
+    return polls.map(({ caller: { address } }, index) => {
+      const nth = (seen.get(address) ?? 0) + 1
+      seen.set(address, nth)
+      const together = callers.get(address)?.length ?? 1
+      const row = byPlace.get(index + 1)
+      // What was left after a poll is told without those of the same address that came behind it.
+      return { row: row && Windows.before(row, together - nth), isAlone: together === 1 }
+    })
   })
 
-  const ask = yield* Batches.make({ keysOf: ({ caller }: Poll) => [caller.address], run })
+  const ask = yield* Batches.make({ keysOf: ({ caller }: Poll) => [caller.address], most: share, run })
 
-  return Effect.fn("RoomStore.read")(
+  /** Of one address together, all stand or fall; what falls so is decided by itself, as if it had come alone. */
+  const decided = Effect.fnUntraced(function* (poll: Poll) {
+    const together = yield* ask(poll)
+    if (together.row !== undefined || together.isAlone) return together.row
+    const [alone] = yield* run([poll])
+    return alone?.row
+  })
+
+  // Untraced, as are sends: a poll is one statement in one request, which has a span of its own.
+  return Effect.fnUntraced(
     function* (id: string, after: number, caller: Caller) {
-      const { row } = yield* ask({ id, after, caller })
+      const row = yield* decided({ id, after, caller })
       if (row === undefined) return yield* exceeded(yield* limiter.look(reads, caller.address), reads)
       const outcome = Result.map(opened(row), (room) => ({
         room,

@@ -48,7 +48,7 @@ export class RoomStore extends Context.Service<
         row: Schema.Codec<Row, unknown>,
         write: (slot: Statement.Fragment) => Statement.Fragment,
       ) => {
-        const gate = limiter.gate(policy, sql`(SELECT ${named("key")}::text AS key) AS asked`)
+        const gate = limiter.gate(policy, sql`(SELECT ${named("key")}::text AS key, 1 AS n) AS asked`)
         const statement = prepared(sql, write(gate.query))
         const roomsOf = rowsOf("rooms", row)
         return Effect.fnUntraced(

@@ -28,6 +28,13 @@ export const contests: ReadonlyArray<Contest> = [
   { name: "appends", arena: "altar", what: "chain appends, without HTTP", wanted: 2 },
   { name: "relayer", arena: "relayer", what: "paid stones by our relayer; a facilitator alone", wanted: 2 },
   { name: "relayer-loop", arena: "relayer", what: "the same; the peer's whole loop over HTTP", wanted: 2 },
+  {
+    name: "relayer-load",
+    arena: "relayer",
+    what: "300 payments a second for ten minutes; 300",
+    wanted: 0.98,
+    isLong: true,
+  },
   { name: "poll0", arena: "rooms", what: "room polls, nothing new", wanted: 2 },
   { name: "poll10", arena: "rooms", what: "room polls, 10 new of 50", wanted: 1.5 },
   { name: "poll50", arena: "rooms", what: "room polls, 50 new of 50" },

@@ -18,14 +18,18 @@ interface Sizes {
 
 const small: Sizes = { acts: 1_000, stones: 100 }
 const large: Sizes = { acts: 1_000_000, stones: 100_000 }
+/** To see that it runs. */
+const quick: Sizes = { acts: 20_000, stones: 2_000 }
 
 const token = randomBytes(32).toString("base64url")
 const digest = createHash("sha256").update(token).digest()
 
 const payer = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"
 
+const transaction = `0x${"cd".repeat(32)}`
+
 const receipt = JSON.stringify({
-  transaction: `0x${"cd".repeat(32)}`,
+  transaction,
   network: "eip155:84532",
   asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
   amountAtomic: "10000",
@@ -49,7 +53,7 @@ const fillActs = Effect.fnUntraced(function* ({ acts }: Sizes) {
     SELECT id, act, 'http://127.0.0.1/acts/' || id, NULL, ended_at, ${receipt}, '{"id":"' || id || '"}' FROM payment_attempts`
   // Candles of the past, and a few hundred that burn now, on both sides alike.
   yield* sql`INSERT INTO candles (id, spirit, rung, dedication, payer, transaction, lit_at, lit_until)
-    SELECT id, 'moss-hare', 'day', 'For the bench', ${payer}, '0x', accepted_at,
+    SELECT id, 'moss-hare', 'day', 'For the bench', ${payer}, ${transaction}, accepted_at,
       CASE WHEN row_number() OVER (ORDER BY id) <= 200 THEN timestamptz '2099-01-01' ELSE accepted_at END
     FROM payment_attempts`
   yield* sql`UPDATE payment_totals SET settled = ${acts}::bigint, settled_atomic = ${acts}::numeric * 10000`
@@ -59,7 +63,6 @@ const fillActs = Effect.fnUntraced(function* ({ acts }: Sizes) {
 const fillStones = Effect.fnUntraced(function* ({ stones }: Sizes) {
   const sql = yield* SqlClient.SqlClient
   let previousHash = "0".repeat(64)
-  const transaction = `0x${"cd".repeat(32)}`
   for (let from = 1; from <= stones; from += 5_000) {
     const rows = Array.from({ length: Math.min(5_000, stones - from + 1) }, (_, index) => {
       const sequence = from + index
@@ -144,9 +147,10 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
     await fill(database, sizes)
     return served
   }
+  const long = held.isQuick ? quick : large
   try {
-    const sides = { ours: await filled(databases.ours, large), peer: await filled(databases.peer, small) }
-    const paths = { ours: reads(large), peer: reads(small) }
+    const sides = { ours: await filled(databases.ours, long), peer: await filled(databases.peer, small) }
+    const paths = { ours: reads(long), peer: reads(small) }
     for (const [index, [name, path]] of paths.ours.entries()) {
       const one = (side: Side) => medianOf(sides[side].url, paths[side][index]?.[1] ?? path, 40)
       for (const { name: contest, wanted } of chosen) {

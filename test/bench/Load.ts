@@ -202,31 +202,31 @@ export const arrivals = (
     const idle = [...connections]
     const due: Array<number> = []
     const millis: Array<number> = []
-    const total = Math.floor(rate * seconds)
+    const total = Math.max(1, Math.floor(rate * seconds))
     const started = performance.now()
     let planned = 0
     return new Promise((resolve, reject) => {
-      const one = (connection: Connection, since: number) => {
+      const one = async (connection: Connection, since: number): Promise<void> => {
         const shot = shotOf()
-        connection
-          .send(shot)
-          .then((reply) => {
-            mustBe(expected, reply, shot)
-            millis.push(performance.now() - since)
-            const next = due.shift()
-            if (next !== undefined) return one(connection, next)
-            idle.push(connection)
-            if (millis.length === total) resolve(millis)
-          }, reject)
-          .catch(reject)
+        mustBe(expected, await connection.send(shot), shot)
+        millis.push(performance.now() - since)
+        const next = due.shift()
+        if (next !== undefined) return one(connection, next)
+        idle.push(connection)
+        if (millis.length === total) resolve(millis)
+      }
+      const fail = (cause: unknown) => {
+        planned = total
+        reject(cause)
       }
       const tick = () => {
         const now = performance.now()
+        // What is due and finds no idle connection waits, and its wait counts.
         for (; planned < total && started + (planned * 1000) / rate <= now; planned++) {
           const since = started + (planned * 1000) / rate
           const connection = idle.pop()
           if (connection === undefined) due.push(since)
-          else one(connection, since)
+          else one(connection, since).catch(fail)
         }
         if (planned < total) setTimeout(tick, 1)
       }

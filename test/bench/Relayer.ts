@@ -1,11 +1,12 @@
 /** Paid stones settled on a chain of this machine: by our own relayer, by the stock facilitator alone, and by its whole loop. */
+import { setImmediate, setTimeout } from "node:timers/promises"
 import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { Contest } from "./Contests.ts"
 import * as Databases from "./Databases.ts"
 import * as Ledger from "./Ledger.ts"
 import { ofRates } from "./Figures.ts"
-import { ask, askJson, fire } from "./Load.ts"
+import { arrivals, ask, askJson, fire, type Shot } from "./Load.ts"
 import { newPayer, offerOf, paymentIn, signMany } from "./Payments.ts"
 import * as Store from "./peer/Store.ts"
 import { cpuSeconds, freePort, serving } from "./Processes.ts"
@@ -15,8 +16,14 @@ import { type Side, slice, takeTurns } from "./Rounds.ts"
 /** Key of account 6 of the public test mnemonic; anvil gives it gas, and our own relayer is another. */
 const facilitatorKey = "0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e"
 
-/** Wallets that pay in turn, with a thousand play dollars each. */
+/** Wallets that pay in turn, with ten thousand play dollars each. */
 const wallets = 20
+
+/** Payments a second that have to be kept up, for how many seconds. */
+const load = { rate: 300, seconds: 600, quickSeconds: 4 }
+
+/** How many stones a day the pool of a bench database has room for beyond the usual. */
+const room = 1_000_000
 
 export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<Outcome> => {
   const outcome: Outcome = { figures: [], latencies: [] }
@@ -34,7 +41,7 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
       ),
     )
     const payers = Array.from({ length: wallets }, newPayer)
-    for (const { address } of payers) await Effect.runPromise(chain.fund(address, 1_000_000_000n))
+    for (const { address } of payers) await Effect.runPromise(chain.fund(address, 10_000_000_000n))
     await Store.createTables(peerSql)
 
     const common = { PUBLIC_URL: Ledger.publicUrl, PAY_TO: chain.payTo }
@@ -79,15 +86,58 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
         },
       )
     }
+    let settled = 0
+    const sustained = async (contest: Contest) => {
+      const seconds = held.isQuick ? load.quickSeconds : load.seconds
+      const total = load.rate * seconds
+      const offer = await offerOf(ours.url)
+      const ready: Array<Shot> = []
+      const ahead = load.rate * 5
+      /** An authorization lives for minutes only, so payments are signed while others are under way, one at a time. */
+      const signing = async () => {
+        for (let signed = 0; signed < total; signed += 1) {
+          ready.push(...(await signMany(offer, 1, [payers[signed % wallets] ?? newPayer()])))
+          await setImmediate()
+          while (ready.length > ahead) await setTimeout(5)
+        }
+      }
+      const signed = signing()
+      while (ready.length < Math.min(ahead, total)) await setTimeout(5)
+      const next = () => {
+        const shot = ready.shift()
+        if (shot === undefined) throw new Error("payments cannot be signed that fast here")
+        return shot
+      }
+      const measured = await slice(
+        () => cpuSeconds(ours.pid),
+        async () => (await arrivals(ours.url, load.rate, seconds, 201, next)).length,
+      )
+      await signed
+      settled += total
+      outcome.figures.push(ofRates(contest, [{ ours: measured, peer: { rate: load.rate, cpu: Number.NaN } }]))
+    }
+
+    // The pool of a day has room for 5,000 stones; here it begins far below.
+    const pools = Store.connect(databases.ours)
+    for (const days of [0, 1]) {
+      const day = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+      await pools`INSERT INTO payment_pools (name, drawn, highest) VALUES (${`witness:${day}`}, 0, ${-room})`
+    }
+    await pools.end()
+
     for (const contest of chosen) {
       held.say(`  ${contest.name}`)
+      if (contest.name === "relayer-load") {
+        await sustained(contest)
+        continue
+      }
+      settled += count * (held.rounds + 1)
       const peer = contest.name === "relayer" ? alone : () => fromHttp(loop)
       const one = (side: Side) => (side === "ours" ? fromHttp(ours) : peer())
       outcome.figures.push(ofRates(contest, await takeTurns(held.rounds, one)))
     }
     const { head } = await askJson(ours.url, "/api/witness?limit=1")
-    const expected = chosen.length * count * (held.rounds + 1)
-    if (head.sequence !== expected) throw new Error(`${head.sequence} stones instead of ${expected}`)
+    if (head.sequence !== settled) throw new Error(`${head.sequence} stones instead of ${settled}`)
     return { ...outcome, about: databases.about }
   } finally {
     await close()

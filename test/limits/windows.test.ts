@@ -8,6 +8,7 @@ import * as MemoryLimiter from "../../src/limits/MemoryLimiter.ts"
 import { type Exceeded, headersOf, type Policy } from "../../src/limits/Policy.ts"
 import * as PostgresLimiter from "../../src/limits/PostgresLimiter.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import { named, prepared } from "../../src/platform/Sql.ts"
 import { database, sql } from "../support/Database.ts"
 
 const policy: Policy = {
@@ -66,6 +67,39 @@ const agrees = <E, R>(pauses: ReadonlyArray<number>, setTime: (millis: number) =
     }
   })
 
+const Groups = Schema.Array(
+  Schema.Struct({ pause: Pause, count: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 6 })) }),
+).check(Schema.isMinLength(1), Schema.isMaxLength(40))
+
+/** Several requests of one key at a gate: all are taken where the rule allows the last of them, else none. */
+const agreesTogether = <E, R>(
+  groups: (typeof Groups)["Type"],
+  setTime: (millis: number) => Effect.Effect<unknown, E, R>,
+) =>
+  Effect.gen(function* () {
+    const limiter = yield* RateLimiter
+    const db = yield* SqlClient.SqlClient
+    const gate = limiter.gate(policy, db`(SELECT ${named("key")}::text AS key, ${named("n")}::int AS n) AS asked`)
+    const take = prepared<{ readonly used: ReadonlyArray<number> }>(db, gate.query)
+    const key = randomUUID()
+    const accepted: Array<number> = []
+    for (const { count, pause } of groups) {
+      yield* TestClock.adjust(pause)
+      const at = yield* Clock.currentTimeMillis
+      yield* setTime(at)
+      const { values } = yield* gate.enter(Array.from({ length: count }, () => key))
+      const [row] = yield* take({ ...values, key: gate.keyOf(key), n: count })
+      const together = [...accepted, ...Array.from({ length: count - 1 }, () => at)]
+      assert.strictEqual(row !== undefined, allows(together, at), `${count} at ${at} after ${accepted}`)
+      if (row === undefined) continue
+      accepted.push(...Array.from({ length: count }, () => at))
+      assert.deepStrictEqual(
+        policy.windows.map(({ quota }, index) => quota - (row.used[index] ?? 0)),
+        leftOf(accepted, at),
+      )
+    }
+  })
+
 const memory = MemoryLimiter.layer
 
 /** A clock in the database that the test moves. */
@@ -89,7 +123,11 @@ const postgres = Layer.orDie(
 )
 
 describe("the limiter in memory", () => {
-  it.layer(memory)((it) => {
+  it.layer(Layer.orDie(memory.pipe(Layer.provideMerge(sql), Layer.provide(database))))((it) => {
+    it.effect.prop("takes several together, or none of them", [Groups], ([groups]) =>
+      agreesTogether(groups, () => Effect.void),
+    )
+
     it.effect.prop("accepts exactly what the rule allows, and waits exactly as long", [Pauses], ([pauses]) =>
       agrees(pauses, () => Effect.void),
     )
@@ -100,6 +138,10 @@ describe("the limiter in PostgreSQL", () => {
   it.layer(postgres)((it) => {
     it.effect.prop("accepts exactly what the rule allows, and waits exactly as long", [Pauses], ([pauses]) =>
       agrees(pauses, setDatabaseTime),
+    )
+
+    it.effect.prop("takes several together, or none of them", [Groups], ([groups]) =>
+      agreesTogether(groups, setDatabaseTime),
     )
 
     it.effect("counts each key and each policy for itself", () =>

@@ -27,6 +27,9 @@ const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return Effect.map(effect, (value) => [value, statements - before] as const)
   })
 
+/** An address takes 120 reads a minute. */
+const reads = 120
+
 const newRoom = Effect.fnUntraced(function* () {
   const rooms = yield* RoomStore
   const [{ outcome }, forCreate] = yield* counted(rooms.create("Room", randomUUID()))
@@ -99,6 +102,36 @@ const together = Effect.gen(function* () {
   assert.isBelow(forSends, 100)
 }).pipe(counting)
 
+/** One address with many rooms: its polls share statements, and each counts as if it had come alone. */
+const office = Effect.gen(function* () {
+  const rooms = yield* RoomStore
+  const { caller, id } = yield* newRoom()
+  const poll = Effect.result(rooms.read(id, 0, caller))
+  const atOnce = (count: number) =>
+    Effect.all(
+      Array.from({ length: count }, () => poll),
+      { concurrency: "unbounded" },
+    )
+  const [first, statements] = yield* counted(atOnce(30))
+  assert.isBelow(statements, 5)
+  const left = first.map((one) => Result.getOrThrow(one).remaining[0]?.remaining ?? 0)
+  assert.deepStrictEqual(
+    left.toSorted((one, other) => other - one),
+    Array.from({ length: 30 }, (_, index) => reads - 1 - index),
+  )
+  const second = yield* atOnce(200)
+  assert.strictEqual(second.filter(Result.isSuccess).length, reads - 30)
+  // Together they are refused, since the last has no room; each by itself is let in while there is some.
+  const other = { ...caller, address: randomUUID() }
+  const next = Effect.result(rooms.read(id, 0, other))
+  for (let index = 0; index < reads - 3; index++) assert.isTrue(Result.isSuccess(yield* next))
+  const last = yield* Effect.all(
+    Array.from({ length: 20 }, () => next),
+    { concurrency: "unbounded" },
+  )
+  assert.strictEqual(last.filter(Result.isSuccess).length, 3)
+}).pipe(counting)
+
 const limits = Effect.gen(function* () {
   const rooms = yield* RoomStore
   const { caller, id } = yield* newRoom()
@@ -128,6 +161,7 @@ describe.each([
   it.layer(world(limiter), { excludeTestServices: true })((it) => {
     it.effect("creating, sending, replaying, reading and deleting cost one statement each", () => costs)
     it.effect("many at once share statements, and each has its own answer", () => together)
+    it.effect("many of one address share statements, and are counted one by one", () => office)
     it.effect("a full address and a full room refuse, and a refusal takes nothing", () => limits)
   })
 })

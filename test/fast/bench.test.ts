@@ -1,0 +1,52 @@
+/** The budget of the benchmark holds what can be measured, and a ratio below it is a failure. */
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import { chosen, contests, timed } from "../bench/Contests.ts"
+import { type Figure, missed, ratioOf } from "../bench/Figures.ts"
+
+const budget: Readonly<Record<string, unknown>> = JSON.parse(
+  readFileSync(new URL("../bench/budget.json", import.meta.url), "utf8"),
+)
+const names = contests.map(({ name }) => name)
+
+const figure = (unit: Figure["unit"], ours: number, peer: number): Figure => ({
+  name: "list",
+  what: "",
+  unit,
+  rounds: [
+    { ours: { value: ours }, peer: { value: peer } },
+    { ours: { value: ours * 3 }, peer: { value: peer * 3 } },
+    { ours: { value: 1 }, peer: { value: 1000 } },
+  ],
+})
+
+describe("the benchmark", () => {
+  it("has a name for each contest, and a budget only for those", () => {
+    assert.strictEqual(new Set(names).size, names.length)
+    for (const [name, ratio] of Object.entries(budget)) {
+      assert.include(names, name)
+      assert.isTrue(typeof ratio === "number" && ratio > 0, name)
+    }
+    for (const name of timed) assert.include(names, name)
+  })
+
+  it("holds what is named, and nothing that takes minutes unless it is", () => {
+    assert.deepStrictEqual(
+      chosen(["soak", "list"]).map(({ name }) => name),
+      ["list", "soak"],
+    )
+    assert.isFalse(chosen(undefined).some(({ isLong }) => isLong === true))
+    assert.throws(() => chosen(["lists"]), /There is no contest lists/u)
+  })
+
+  it("takes the median of the ratios of rounds, turned so that more is better", () => {
+    assert.strictEqual(ratioOf(figure("/s", 200, 100)), 2)
+    assert.strictEqual(ratioOf(figure("ms", 50, 100)), 2)
+  })
+
+  it("misses the budget when the median is more than 20 % below it", () => {
+    assert.deepStrictEqual(missed([figure("/s", 160, 100)], { list: 2 }), [])
+    assert.strictEqual(missed([figure("/s", 159, 100)], { list: 2 }).length, 1)
+    assert.deepStrictEqual(missed([figure("/s", 1, 100)], {}), [])
+  })
+})
