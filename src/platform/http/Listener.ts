@@ -44,7 +44,9 @@ class Listener extends Context.Service<
         let phase: Phase = "starting"
         const refuse = (url: string, response: ServerResponse) => {
           const { body, headers, status } = notNow(url, phase)
-          response.writeHead(status, { ...headers, connection: "close" }).end(body)
+          response
+            .writeHead(status, { ...headers, "content-length": Buffer.byteLength(body), connection: "close" })
+            .end(body)
         }
         // Ours is the first of the listeners, and the only one while no routes stand.
         const receive = (request: IncomingMessage, response: ServerResponse) => {
