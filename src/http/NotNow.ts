@@ -31,7 +31,5 @@ export const notNow: NotNow = (url, phase) => {
   const path = url.split("?", 1)[0] ?? "/"
   if (path === "/livez") return { status: 200, headers, body: JSON.stringify({ alive: true }) }
   if (path === "/readyz") return { status: 503, headers: later, body: readiness(phase) }
-  return isRoom(path)
-    ? { status: 503, headers: later, body: room }
-    : { status: 503, headers: anywhere, body: altar }
+  return isRoom(path) ? { status: 503, headers: later, body: room } : { status: 503, headers: anywhere, body: altar }
 }

@@ -1,13 +1,6 @@
 /** Which service a path belongs to, and how that service says what no endpoint of it says. */
 import type { HttpServerResponse } from "effect/http"
-import {
-  Internal,
-  MethodNotAllowed,
-  NotFound,
-  NotNow,
-  TooLarge,
-  UnsupportedMediaType,
-} from "../../schema/Errors.ts"
+import { Internal, MethodNotAllowed, NotFound, NotNow, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
 import * as Room from "../../schema/room/Errors.ts"
 import { refuse } from "../platform/http/Responses.ts"
 import { refuseRoom } from "../room/Refusals.ts"

@@ -2,7 +2,10 @@
 export type Client = "browser" | "agent" | "monitor" | "crawler" | "other"
 
 const kinds: ReadonlyArray<readonly [sign: RegExp, kind: Client]> = [
-  [/kube-probe|healthcheck|uptime|pingdom|statuscake|blackbox|prometheus|nagios|zabbix|elb-health|googlehc/iu, "monitor"],
+  [
+    /kube-probe|healthcheck|uptime|pingdom|statuscake|blackbox|prometheus|nagios|zabbix|elb-health|googlehc/iu,
+    "monitor",
+  ],
   [/bot\b|crawl|spider|slurp|archiver/iu, "crawler"],
   [/^mozilla\//iu, "browser"],
   [

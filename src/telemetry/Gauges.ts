@@ -11,7 +11,10 @@ const every = "10 seconds"
 const gauge = (id: string, description: string, attributes: Record<string, string> = {}) =>
   Metric.gauge(id, { description, attributes })
 
-const attempts = gauge("altar.payment.attempts", "Attempts to pay, by how they stand; `unfinal` and `lost` are settled.")
+const attempts = gauge(
+  "altar.payment.attempts",
+  "Attempts to pay, by how they stand; `unfinal` and `lost` are settled.",
+)
 const oldest = gauge("altar.payment.oldest_pending.age", "Age of the oldest attempt whose outcome is not known.", {
   unit: "s",
 })
@@ -38,7 +41,8 @@ const spent = Metric.counter("altar.relayer.spent", {
 const etherOf = (wei: bigint) => Number(wei) / 1e18
 
 /** A number that is not known is not shown, instead of the one that was. */
-const unknown = (gauges: ReadonlyArray<Metric.Gauge<number>>) => Effect.forEach(gauges, Metric.remove, { discard: true })
+const unknown = (gauges: ReadonlyArray<Metric.Gauge<number>>) =>
+  Effect.forEach(gauges, Metric.remove, { discard: true })
 
 const stateOf = (state: string) => Metric.withAttributes(attempts, { state })
 const connectionsIn = (state: string) => Metric.withAttributes(connections, { state })

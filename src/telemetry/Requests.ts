@@ -31,8 +31,7 @@ const hungUp = 499
 const isPriceAsked = (status: number, { headers }: IncomingMessage) =>
   status === 402 && headers["payment-signature"] === undefined && headers["authorization"] === undefined
 
-const levelOf = (status: number): LogLevel.LogLevel =>
-  status >= 500 ? (status === 503 ? "Warn" : "Error") : "Info"
+const levelOf = (status: number): LogLevel.LogLevel => (status >= 500 ? (status === 503 ? "Warn" : "Error") : "Info")
 
 export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   Layer.effect(

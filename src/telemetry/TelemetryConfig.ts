@@ -68,7 +68,8 @@ const isOtlp = (exporters: string) =>
     .map((one) => one.trim())
     .includes("otlp")
 
-const unescaped = (part: string) => Option.getOrElse(Schema.decodeUnknownOption(Schema.StringFromUriComponent)(part), () => part)
+const unescaped = (part: string) =>
+  Option.getOrElse(Schema.decodeOption(Schema.StringFromUriComponent)(part), () => part)
 
 /** `name=value` pairs, separated by commas, escaped as in a URL. */
 const pairs = (joined: string): Readonly<Record<string, string>> =>
@@ -112,7 +113,8 @@ const otlp: Config.Config<OtlpConfig | undefined> = Config.all({
     if (base.protocol !== "http:" && base.protocol !== "https:") {
       return Config.fail(
         new ConfigProvider.SourceError({
-          message: "OTEL_EXPORTER_OTLP_ENDPOINT is the base URL of a collector that takes OTLP over HTTP: http or https.",
+          message:
+            "OTEL_EXPORTER_OTLP_ENDPOINT is the base URL of a collector that takes OTLP over HTTP: http or https.",
         }),
       )
     }

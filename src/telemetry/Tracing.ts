@@ -55,7 +55,13 @@ const scrubbing = Layer.effect(
   Effect.map(OtlpSerialization.OtlpSerialization, (plain) => ({
     ...plain,
     traces: (data: Parameters<typeof plain.traces>[0]) =>
-      plain.traces(Object.assign({}, data, Result.getOrElse(parse(scrubbed(JSON.stringify(data))), () => ({})))),
+      plain.traces(
+        Object.assign(
+          {},
+          data,
+          Result.getOrElse(parse(scrubbed(JSON.stringify(data))), () => ({})),
+        ),
+      ),
   })),
 )
 

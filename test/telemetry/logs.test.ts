@@ -1,6 +1,6 @@
 /** The log of a real server at its most talkative: what it says of requests and attempts, and what it never says. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Result } from "effect"
+import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { generate } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -169,7 +169,11 @@ describe("the log", { timeout: 180_000 }, () => {
 
       const changes = attemptsIn(output)
       const ways = changes.map((line) => `${line["act"]}: ${line["from"]} → ${line["to"]}, ${line["evidence"]}`)
-      assert.strictEqual(ways.filter((way) => way.endsWith("none → pending, intent on disk")).length, 3, ways.join("\n"))
+      assert.strictEqual(
+        ways.filter((way) => way.endsWith("none → pending, intent on disk")).length,
+        3,
+        ways.join("\n"),
+      )
       assert.strictEqual(ways.filter((way) => way.endsWith("pending → settled, transfer found")).length, 2)
       assert.strictEqual(ways.filter((way) => way.endsWith("pending → settled, card charged")).length, 1)
       const settled = changes.find((line) => line["to"] === "settled" && line["evidence"] === "transfer found")
@@ -177,7 +181,7 @@ describe("the log", { timeout: 180_000 }, () => {
       assert.isNumber(settled?.["ageMs"])
       const intent = changes.find((line) => line["attempt"] === settled?.["attempt"] && line["to"] === "pending")
       assert.match(String(intent?.["request"]), uuid, "whose request it was")
-    }).pipe(Effect.scoped, Effect.provide(processor), Effect.provide(stage)),
+    }).pipe(Effect.scoped, Effect.provide(Layer.merge(processor, stage))),
   )
 
   it.live("shows one of a hundred good reads, and all that is done or goes wrong", () =>
@@ -209,7 +213,12 @@ describe("the log", { timeout: 180_000 }, () => {
       const quiet = yield* serving({ DATABASE_URL: (yield* Proxies).database.url, LOG_LEVEL: "None" })
       let status = 0
       while (status !== 200) {
-        status = yield* Effect.promise(() => fetch(`${quiet.url}/api/spirits`).then((one) => one.status, () => 0))
+        status = yield* Effect.promise(() =>
+          fetch(`${quiet.url}/api/spirits`).then(
+            (one) => one.status,
+            () => 0,
+          ),
+        )
       }
       yield* ask(`${quiet.url}/api/nowhere`)
       yield* quiet.signal("SIGTERM")

@@ -84,7 +84,8 @@ describe("metrics", { timeout: 120_000 }, () => {
               ({ labels, name, value }) =>
                 name === "altar_payment_attempts" && labels["state"] === state && value === index + 1,
             ),
-          ) && found.some(({ name, value }) => name === "altar_chain_head" && value === 2) &&
+          ) &&
+          found.some(({ name, value }) => name === "altar_chain_head" && value === 2) &&
           found.some(({ name }) => name === "altar_relayer_spent_ether_total"),
       })
       const names = new Set(samples.map(({ name }) => name))
@@ -102,7 +103,10 @@ describe("metrics", { timeout: 120_000 }, () => {
       const poller = { http_route: "/api/rooms/:roomId", http_request_method: "GET", http_response_status_code: "200" }
       assert.strictEqual(valueOf(count, poller), 3)
       assert.strictEqual(valueOf(count, { http_route: "other", http_response_status_code: "404" }), 20)
-      assert.strictEqual(valueOf(count, { http_route: "/api/witness/:witnessId", http_response_status_code: "404" }), 20)
+      assert.strictEqual(
+        valueOf(count, { http_route: "/api/witness/:witnessId", http_response_status_code: "404" }),
+        20,
+      )
       assert.strictEqual(valueOf("altar_payment_transitions_total", { from: "none", to: "pending" }), 3)
       assert.strictEqual(valueOf("altar_payment_transitions_total", { from: "pending", to: "settled" }), 2)
       assert.strictEqual(valueOf("altar_payment_settlement_duration_seconds_count", { outcome: "submitted" }), 2)

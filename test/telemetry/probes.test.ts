@@ -82,7 +82,12 @@ describe("a server that starts or stops", { timeout: 120_000 }, () => {
       })
       yield* server.says("cannot be reached")
       const asked = (path: string) =>
-        Effect.scoped(Effect.map(Effect.flatMap(line(server.port), (one) => one.ask(get(path))), headed))
+        Effect.scoped(
+          Effect.map(
+            Effect.flatMap(line(server.port), (one) => one.ask(get(path))),
+            headed,
+          ),
+        )
       const refuses = Effect.fnUntraced(function* (state: string) {
         const alive = yield* asked("/livez")
         assert.deepStrictEqual([alive.status, alive.body], [200, { alive: true }])

@@ -148,7 +148,10 @@ describe("a trace", { timeout: 120_000 }, () => {
       for (const name of ["POST /api/witness", "Reconciler.conclude", "Settle.settleTogether"]) {
         assert.isTrue(names(other).has(name), `${name} of the swept one: ${[...names(other)].join(", ")}`)
       }
-      assert.isTrue(node.traceparents.some((parent) => parent.startsWith(`00-${traceId}-`)), "the node is told")
+      assert.isTrue(
+        node.traceparents.some((parent) => parent.startsWith(`00-${traceId}-`)),
+        "the node is told",
+      )
       assert.strictEqual(otlp.headers[0]?.["api-key"], "a key")
       const resource = Object.fromEntries(
         otlp.resources()[0]?.attributes.map(({ key, value }) => [key, value.stringValue]) ?? [],

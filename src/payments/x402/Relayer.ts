@@ -65,9 +65,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         const now = yield* Clock.currentTimeMillis
         for (const [known, until] of distrust) if (until <= now) distrust.delete(known)
         distrust.set(wallet, now + distrustedFor)
-        yield* Effect.logWarning(
-          `A wallet reverted in ${hash} what it had agreed to; it is refused for an hour`,
-        )
+        yield* Effect.logWarning(`A wallet reverted in ${hash} what it had agreed to; it is refused for an hour`)
       })
 
       const isStuck = Effect.fnUntraced(function* ({ atMillis, hash }: Broadcast) {
@@ -123,8 +121,8 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         ],
         { concurrency: "unbounded" },
       ).pipe(
-        Effect.map(
-          ([balance, { maxFeePerGas }]): Funds => (balance >= Fees.settlementGas * maxFeePerGas ? "ok" : "failing"),
+        Effect.map(([balance, { maxFeePerGas }]): Funds =>
+          balance >= Fees.settlementGas * maxFeePerGas ? "ok" : "failing",
         ),
         Effect.tap((found) =>
           found === "ok" ? Effect.void : Effect.logError("The relayer cannot pay gas: send it some"),

@@ -55,7 +55,10 @@ export const inTrace = <A>(parent: string | undefined, run: () => Promise<A>): P
   parent === undefined ? run() : traces.run(parent, run)
 
 /** Adds the trace to the request that is made now, if there is one. */
-export const withTrace = ({ url }: Request, init: RequestInit): (RequestInit & { readonly url: string }) | undefined => {
+export const withTrace = (
+  { url }: Request,
+  init: RequestInit,
+): (RequestInit & { readonly url: string }) | undefined => {
   const parent = traces.getStore()
   if (parent === undefined) return undefined
   const headers = new Headers(init.headers)
