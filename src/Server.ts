@@ -205,7 +205,7 @@ export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: House = alta
         Layer.merge(Telemetry.metrics),
         Layer.provide(services(config, house)),
         Layer.provideMerge(Listener.layer(config, notNow)),
-        Layer.provide(Telemetry.requests(house.contract ?? Api)),
+        Layer.provide(house.contract === undefined ? Telemetry.requests(Api) : Telemetry.requests(house.contract)),
         Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, bodyLimit)),
       ),
     ),
