@@ -1,7 +1,7 @@
 /** Whether the service works, for monitors and load balancers. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Count, header, listOf, shaped } from "./Bounds.ts"
+import { Count, listOf, shaped } from "./Bounds.ts"
 import { ChainHead } from "./altar/Witness.ts"
 import { RoomRequests } from "./room/Api.ts"
 import { Mode, modes } from "./room/Message.ts"
@@ -48,16 +48,9 @@ export const Health = Schema.Struct({
   ],
 })
 
-/** The header of every answer that says no for now. */
-const later = {
-  "retry-after": Schema.optionalKey(header("Seconds to wait, while it is not ready.", "5")),
-}
-
 const health = HttpApiEndpoint.get("health", "/api/health", {
-  success: [
-    Health.pipe(HttpApiSchema.status(200)),
-    HttpApiSchema.WithHeaders(Health.pipe(HttpApiSchema.status(503)), later),
-  ],
+  success: Health.pipe(HttpApiSchema.status(200)),
+  error: Health.pipe(HttpApiSchema.status(503)),
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "health",
@@ -94,10 +87,8 @@ export const Readiness = Schema.Struct({
 })
 
 const readyz = HttpApiEndpoint.get("readyz", "/readyz", {
-  success: [
-    Readiness.pipe(HttpApiSchema.status(200)),
-    HttpApiSchema.WithHeaders(Readiness.pipe(HttpApiSchema.status(503)), later),
-  ],
+  success: Readiness.pipe(HttpApiSchema.status(200)),
+  error: Readiness.pipe(HttpApiSchema.status(503)),
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "readyz",

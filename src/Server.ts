@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type { SqlClient } from "effect/sql"
 import { ByteSize, Duration, Effect, Layer } from "effect"
-import { HttpIncomingMessage, HttpRouter, HttpStaticServer } from "effect/http"
+import { HttpClient, HttpIncomingMessage, HttpRouter, HttpStaticServer } from "effect/http"
 import { type HttpApi, HttpApiBuilder, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { Api, apiAt } from "../schema/Api.ts"
 import * as AgentsHttp from "./agents/Http.ts"
@@ -65,8 +65,17 @@ import * as Site from "./pages/Site.ts"
 /** Bytes of a body at most; a reveal of 4096 escaped code points fits. */
 const bodyLimit = ByteSize.kibibytes(64)
 
-/** Facilitator and card processor are asked by this; it follows no redirect. */
+/** The facilitator is asked by this; it follows no redirect, and is told of the trace. */
 const moneyHttp = NodeHttpClient.layerUndici
+
+/** The card processor is no part of ours: it is told of no trace. */
+const cardHttp = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(
+    HttpClient.HttpClient,
+    HttpClient.transformResponse(Effect.provideService(HttpClient.TracerPropagationEnabled, false)),
+  ),
+).pipe(Layer.provide(moneyHttp))
 
 const settlementLayer = ({ patience, settlement }: PaymentsConfig) =>
   settlement._tag === "Relayer"
@@ -84,7 +93,7 @@ const cardLayer = ({ cards, patience }: PaymentsConfig) =>
   cards === undefined
     ? Layer.merge(CardRail.off, CardProcessor.off)
     : Layer.merge(CardRail.layer(cards), CardProcessor.layer({ ...cards, timeout: patience })).pipe(
-        Layer.provide(moneyHttp),
+        Layer.provide(cardHttp),
       )
 
 /** Verification, settlement and evidence, from the configuration alone. */

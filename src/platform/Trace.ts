@@ -1,11 +1,15 @@
 /** W3C trace context as text: what is told to others, and kept for whoever goes on later. */
 import { Effect, Option, Tracer } from "effect"
 
-/** The `traceparent` of the sampled span that we are in; nothing where none is. */
-export const current: Effect.Effect<string | undefined> = Effect.currentParentSpan.pipe(
-  Effect.map((span) => (span.sampled && span.traceId !== "noop" ? `00-${span.traceId}-${span.spanId}-01` : undefined)),
-  Effect.orElseSucceed(() => undefined),
-)
+/** The `traceparent` of the sampled span that we are in; nothing where none is, and where nobody collects spans. */
+export const current: Effect.Effect<string | undefined> = Effect.withFiber((fiber) => {
+  const { span, tracer } = fiber.cache
+  return Effect.succeed(
+    span === undefined || !span.sampled || tracer === undefined || tracer === Tracer.nativeTracer
+      ? undefined
+      : `00-${span.traceId}-${span.spanId}-01`,
+  )
+})
 
 const parts = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/u
 

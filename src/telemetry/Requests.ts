@@ -1,5 +1,4 @@
-/** What is noted of each request: its id, its duration by route, and a line of the log. The one place where it is done. */
-import { randomUUID } from "node:crypto"
+/** What is noted of each request: its duration by route, and a line of the log. The one place where it is done. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect, Layer, type LogLevel, Metric } from "effect"
 import { Observer, requestIdHeader } from "../platform/http/Observer.ts"
@@ -38,38 +37,45 @@ export const layer = (nameOf: RouteName) =>
     Effect.gen(function* () {
       const context = yield* Effect.context<never>()
       const lines = yield* Lines
-      const series = new Map<string, typeof durations>()
+      // By route, then method, then status: names that are made once are found without being put together.
+      const series = new Map<string, Map<string, Map<number, typeof durations>>>()
       let open = 0
       let reads = 0
+      // Read when it is asked for, and not written with each request.
+      Metric.registerUnsafe(active, context, {
+        get: () => ({ value: open }),
+        update: () => {},
+        modify: () => {},
+      })
 
       const seriesOf = (method: string, route: string, status: number) => {
-        const key = `${method} ${route} ${status}`
-        const known = series.get(key)
+        const known = series.get(route)?.get(method)?.get(status)
         if (known !== undefined) return known
         const made = Metric.withAttributes(durations, {
           "http.request.method": method,
           "http.route": route,
           "http.response.status_code": String(status),
         })
-        series.set(key, made)
+        const methodsOf = series.get(route) ?? new Map<string, Map<number, typeof durations>>()
+        const statuses = methodsOf.get(method) ?? new Map<number, typeof durations>()
+        series.set(route, methodsOf.set(method, statuses.set(status, made)))
         return made
       }
 
-      const ended = (request: IncomingMessage, response: ServerResponse, id: string, began: number) => {
+      const ended = (request: IncomingMessage, response: ServerResponse, began: number) => {
         const millis = performance.now() - began
         const status = response.writableFinished ? response.statusCode : hungUp
         const asked = request.method ?? ""
         const method = methods.has(asked) ? asked : "_OTHER"
         const route = nameOf(request.url ?? "/")
         open -= 1
-        active.updateUnsafe(open, context)
         seriesOf(method, route, status).updateUnsafe(millis / 1000, context)
         const isGoodRead = (isRead(method) && status < 400) || isPriceAsked(status, request)
         if (isGoodRead) reads = (reads + 1) % lines.readsPerLine
         const level = isGoodRead && reads !== 0 ? "Debug" : levelOf(status)
         if (!lines.shows(level)) return
         lines.say(level, "request", {
-          request: id,
+          request: request.headers[requestIdHeader],
           method,
           route,
           status,
@@ -79,13 +85,9 @@ export const layer = (nameOf: RouteName) =>
       }
 
       return (request: IncomingMessage, response: ServerResponse) => {
-        const id = randomUUID()
         const began = performance.now()
-        request.headers[requestIdHeader] = id
-        response.setHeader(requestIdHeader, id)
         open += 1
-        active.updateUnsafe(open, context)
-        response.once("close", () => ended(request, response, id, began))
+        response.once("close", () => ended(request, response, began))
       }
     }),
   )

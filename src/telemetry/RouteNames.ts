@@ -1,5 +1,4 @@
 /** The template of a path, as metrics and the log name a route: few names, whatever clients ask for. */
-import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 
 /** What is served beside the contract, by the first part of its path. */
@@ -8,23 +7,50 @@ const files = new Set(["/", "/openapi.json", "/llms.txt", "/for-agents", "/robot
 
 export type RouteName = (url: string) => string
 
+/** Templates by the parts of their paths; a part that is a parameter goes by any name. */
+interface Node {
+  readonly named: Map<string, Node>
+  any?: Node
+  template?: string
+}
+
+const node = (): Node => ({ named: new Map() })
+
+const childOf = (parent: Node, part: string): Node => {
+  if (part.startsWith(":")) return (parent.any ??= node())
+  const known = parent.named.get(part) ?? node()
+  parent.named.set(part, known)
+  return known
+}
+
+/** Steps from slash to slash without cutting the path apart: this is done for every request. */
+const templateOf = (root: Node, path: string): string | undefined => {
+  let at: Node | undefined = root
+  for (let from = 1; from <= path.length && at !== undefined;) {
+    const slash = path.indexOf("/", from)
+    const to = slash === -1 ? path.length : slash
+    const part = path.slice(from, to)
+    at = at.named.get(part) ?? (part === "" ? undefined : at.any)
+    from = to + 1
+  }
+  return at?.template
+}
+
 export const make = <Groups extends HttpApiGroup.Constraint>(
   contract: HttpApi.HttpApi<"spirit-altar", Groups>,
 ): RouteName => {
-  const routes = FindMyWay.make<string>({ caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: 500 })
-  const known = new Set<string>()
+  const root = node()
   HttpApi.reflect(contract, {
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
-      // One path may have several methods.
-      if (!known.has(endpoint.path)) routes.on("GET", `/${endpoint.path.slice(1)}`, endpoint.path)
-      known.add(endpoint.path)
+      endpoint.path.split("/").slice(1).reduce(childOf, root).template = endpoint.path
     },
   })
   return (url) => {
-    const found = routes.find("GET", url)
-    if (found !== undefined) return found.handler
-    const path = url.split("?", 1)[0] ?? "/"
+    const query = url.indexOf("?")
+    const path = query === -1 ? url : url.slice(0, query)
+    const template = templateOf(root, path)
+    if (template !== undefined) return template
     if (files.has(path)) return path
     const first = path.split("/", 2)[1] ?? ""
     return beside.has(first) ? `/${first}/*` : "other"

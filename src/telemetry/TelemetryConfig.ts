@@ -69,7 +69,7 @@ const isOtlp = (exporters: string) =>
     .includes("otlp")
 
 const unescaped = (part: string) =>
-  Option.getOrElse(Schema.decodeUnknownOption(Schema.StringFromUriComponent)(part), () => part)
+  Option.getOrElse(Schema.decodeOption(Schema.StringFromUriComponent)(part), () => part)
 
 /** `name=value` pairs, separated by commas, escaped as in a URL. */
 const pairs = (joined: string): Readonly<Record<string, string>> =>

@@ -61,11 +61,12 @@ layer(database, { excludeTestServices: true, timeout: patience(120) })("serve", 
       const { ready } = yield* OwnedProcess.start({
         command: "env",
         args: [...bare, ...Object.entries(set).map(([k, v]) => `${k}=${v}`), process.execPath, entry, "serve"],
-        ready: /Listening on .*\n/,
+        ready: /^\{.*Listening on .*\}$/mu,
         stop,
         cwd: root,
       })
-      return ready[0].trim()
+      const line: { readonly message: string } = JSON.parse(ready[0])
+      return line.message
     }).pipe(Effect.scoped, Effect.orDie)
 
   it.effect(

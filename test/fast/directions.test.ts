@@ -71,6 +71,12 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
   ],
   [/^src\/(?!buyer|cli|web)/u, /^src\/buyer/u, "the server does not need the buyer"],
   [/^src\/web\//u, /^src\/buyer\/(?!core\/|log\/)/u, "pages need the buyer's core and its checks of the log alone"],
+  [
+    /^src\/telemetry\//u,
+    /^src\/(?!telemetry|platform|payments|altar\/witness\/WitnessChain|log\/PublishedLog|Variables)/u,
+    "telemetry asks few services, and no act, room or page",
+  ],
+  [/^src\/(?!telemetry|Server|cli)/u, /^src\/telemetry/u, "nothing needs to be watched"],
   [/^src\/(?!sandbox|cli|main)/u, /^src\/sandbox/u, "nothing asks whether it is in the sandbox"],
   [/^src\/(?!cli|main)/u, /^src\/cli/u, "nothing needs the command line"],
 ]

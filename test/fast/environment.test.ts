@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Result } from "effect"
 import { production } from "../../src/Config.ts"
+import { telemetry } from "../../src/telemetry/TelemetryConfig.ts"
 import { variables } from "../../src/Variables.ts"
 
 const root = new URL("../../", import.meta.url)
@@ -22,6 +23,7 @@ const asked = Effect.gen(function* () {
     return env.load(path)
   })
   yield* production.parse(listening)
+  yield* telemetry.parse(listening)
   return names
 })
 
@@ -31,7 +33,7 @@ describe(".env.example", () => {
   it.effect("names every variable that help and configuration know, and no other", () =>
     Effect.gen(function* () {
       const helped = variables.flatMap(([names]) => names)
-      assert.deepStrictEqual(sorted([...(yield* asked), "DATA_DIR", "LOG_LEVEL"]), sorted(helped))
+      assert.deepStrictEqual(sorted([...(yield* asked), "DATA_DIR"]), sorted(helped))
       const buyers = readdirSync(new URL("src/cli/", root)).flatMap(
         (file) => text(`src/cli/${file}`).match(/SPIRIT_ALTAR_[A-Z_]+/gu) ?? [],
       )
@@ -74,6 +76,17 @@ describe(".env.example", () => {
       const shown = Object.fromEntries(
         example.filter(({ isDefault, value }) => isDefault && value !== "").map(({ name, value }) => [name, value]),
       )
+      const told = (env: Record<string, string>) => telemetry.parse(ConfigProvider.fromEnv({ env }))
+      // Headers are secret, and compared by what they hold.
+      const plain = ({ otlp, ...rest }: Effect.Success<ReturnType<typeof told>>) => ({
+        ...rest,
+        isOn: otlp !== undefined,
+      })
+      assert.deepStrictEqual(plain(yield* told(shown)), plain(yield* told({})))
+      const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector.example:4318/" }
+      const [one, other] = [yield* told({ ...shown, ...collector }), yield* told(collector)]
+      assert.deepStrictEqual({ ...one.otlp, headers: null }, { ...other.otlp, headers: null })
+      assert.strictEqual(one.otlp?.traces, "http://collector.example:4318/v1/traces")
       const bare = yield* read(needed)
       assert.isTrue(Result.isSuccess(bare))
       assert.deepStrictEqual(yield* read({ ...needed, ...shown }), bare)

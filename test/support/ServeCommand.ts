@@ -14,6 +14,8 @@ export interface Serving {
   /** Its exit code, null when a signal ended it. */
   readonly ended: Effect.Effect<number | null>
   readonly output: () => string
+  /** From now on nobody reads what it writes. */
+  readonly deafen: () => void
 }
 
 /** Ended with its scope, whatever it does. */
@@ -42,6 +44,7 @@ export const serving = Effect.fnUntraced(function* (env: Readonly<Record<string,
     url,
     port,
     output: () => output,
+    deafen: () => child.stdout.pause(),
     says: (text) =>
       Effect.callback<string>((resume) => {
         const look = () => {

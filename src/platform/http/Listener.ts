@@ -2,7 +2,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
-import { Observer } from "./Observer.ts"
+import { IdentifiedResponse } from "./IdentifiedResponse.ts"
+import { Observer, requestIdHeader } from "./Observer.ts"
 
 /** How long what is in flight may take once the server is told to stop. */
 export const grace = Duration.seconds(10)
@@ -50,16 +51,19 @@ class Listener extends Context.Service<
         let phase: Phase = "starting"
         const refuse = (url: string, response: ServerResponse) => {
           const { body, headers, status } = notNow(url, phase)
-          response.writeHead(status, { ...headers, connection: "close" }).end(body)
+          response
+            .writeHead(status, { ...headers, "content-length": Buffer.byteLength(body), connection: "close" })
+            .end(body)
         }
         // Ours is the first of the listeners, and the only one while no routes stand.
-        const receive = (request: IncomingMessage, response: ServerResponse) => {
+        const receive = (request: IncomingMessage, response: IdentifiedResponse) => {
+          request.headers[requestIdHeader] = response.requestId
           observe(request, response)
           if (server.listenerCount("request") === 1) return refuse(request.url ?? "/", response)
           inFlight.add(response)
           response.once("close", () => inFlight.delete(response))
         }
-        const server = createServer(limits)
+        const server = createServer({ ...limits, ServerResponse: IdentifiedResponse })
         const onlyOurs = () => {
           for (const event of events) server.removeAllListeners(event).on(event, receive)
         }

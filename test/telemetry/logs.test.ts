@@ -1,0 +1,241 @@
+/** The log of a real server at its most talkative: what it says of requests and attempts, and what it never says. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { generate } from "../../src/log/Signer.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as CardProcessor from "../support/CardProcessor.ts"
+import { Processor, challengeSecret, prepare as prepareCard, processor } from "../support/Cards.ts"
+import { attemptsIn, linesOf, requestsIn } from "../support/Line.ts"
+import { stage, Proxies } from "../support/Proxies.ts"
+import * as Purchase from "../support/Purchase.ts"
+import { from, newRoom, poll, send } from "../support/Rooms.ts"
+import { serving } from "../support/ServeCommand.ts"
+import { ask, post } from "../support/World.ts"
+
+const clientAddress = "203.0.113.77"
+const rateLimitSecret = "a-rate-limit-secret-of-ours"
+const collectorKey = "collector-key-4711"
+
+const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
+  const chain = yield* LocalChain
+  const { database, rpc } = yield* Proxies
+  const server = yield* serving({
+    DATABASE_URL: database.url,
+    X402_NETWORK: chain.network,
+    RPC_URL: rpc.url,
+    PAY_TO: chain.payTo,
+    RELAYER_KEY: Redacted.value(chain.relayerKey),
+    SETTLE_TIMEOUT_SECONDS: "3",
+    SWEEP_SECONDS: "1",
+    ...env,
+  })
+  yield* server.says("Listening on")
+  return server
+})
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/u
+
+describe("the log", { timeout: 180_000 }, () => {
+  it.live("tells every request and every change of an attempt, and no secret of any of them", () =>
+    Effect.gen(function* () {
+      const chain = yield* LocalChain
+      const { database, rpc } = yield* Proxies
+      const bank = yield* Processor
+      const sql = yield* SqlClient.SqlClient
+      const logKey = Result.getOrThrow(generate("altar.example/log"))
+      const server = yield* started({
+        LOG_LEVEL: "Trace",
+        TRUSTED_PROXIES: "127.0.0.1",
+        RATE_LIMIT_SECRET: rateLimitSecret,
+        LOG_KEY: Redacted.value(logKey),
+        LOG_ORIGIN: "altar.example/log",
+        CARD_PROFILE_ID: CardProcessor.profile,
+        CARD_SECRET_KEY: CardProcessor.secretKey,
+        CARD_CHALLENGE_SECRET: challengeSecret,
+        CARD_API_URL: bank.url,
+        OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
+        OTEL_EXPORTER_OTLP_HEADERS: `api-key=${collectorKey}`,
+      })
+      const { url } = server
+      // Paid, replayed, told again, and refused for another body.
+      const paid = yield* Purchase.prepare(url)
+      assert.strictEqual((yield* Purchase.send(url, paid)).status, 201)
+      assert.strictEqual((yield* Purchase.send(url, paid)).status, 200)
+      assert.strictEqual((yield* Purchase.reconcile(url, paid)).status, 200)
+      const other = { ...paid, body: { commitment: "f".repeat(64) } }
+      assert.strictEqual((yield* Purchase.send(url, other)).status, 409)
+      // Spoiled: a signature that fits nothing, and a header that is no payment.
+      const forged = yield* Purchase.prepare(url)
+      const spoiled = { ...forged.headers, "payment-signature": `${forged.headers["payment-signature"]}AAAA` }
+      assert.isAtLeast((yield* Purchase.send(url, { ...forged, headers: spoiled })).status, 400)
+      // The node hears it and its answer is lost: pending, and settled by the sweep.
+      const pending = yield* Purchase.prepare(url)
+      rpc.arm("eth_sendRawTransaction", "dropAfter")
+      rpc.arm("eth_getTransactionReceipt", "status500")
+      rpc.arm("eth_getLogs", "status500")
+      yield* Purchase.send(url, pending)
+      yield* rpc.calm
+      yield* Purchase.ended(pending)
+      // A card.
+      const card = yield* prepareCard(url)
+      assert.strictEqual((yield* ask(card.url, post(card.body, card.headers))).status, 201)
+      // A room, its messages, and a stranger with a token of his own.
+      const guest = yield* newRoom(url)
+      assert.strictEqual((yield* send(guest, { text: "the-words-of-a-message" }, clientAddress)).status, 201)
+      assert.strictEqual((yield* poll(guest, "", clientAddress)).status, 200)
+      const stranger = { ...guest, token: `${guest.token.slice(0, -4)}AAAA` }
+      assert.strictEqual((yield* poll(stranger, "", clientAddress)).status, 401)
+      yield* ask(`${url}/api/rooms`, { method: "POST", headers: { ...from("2001:db8::77"), "x-request-id": "mine" } })
+      // A fault of ours, in the middle of a purchase and of a poll, and a database that hangs up.
+      const faulty = yield* Purchase.prepare(url)
+      yield* sql`ALTER TABLE payment_claims RENAME TO elsewhere`
+      assert.strictEqual((yield* Purchase.send(url, faulty)).status, 500)
+      yield* sql`ALTER TABLE elsewhere RENAME TO payment_claims`
+      yield* sql`ALTER TABLE rooms RENAME TO elsewhere`
+      const fault = yield* poll(guest, "", clientAddress)
+      assert.strictEqual(fault.status, 500)
+      yield* sql`ALTER TABLE elsewhere RENAME TO rooms`
+      const cut = yield* Purchase.prepare(url)
+      database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
+      const away = yield* Purchase.send(url, cut)
+      assert.deepStrictEqual([away.status, away.headers.get("retry-after")], [503, "2"], away.text)
+      assert.strictEqual(away.json["code"], "unavailable")
+      yield* database.calm
+      yield* ask(`${url}/api/spirits`)
+      yield* server.signal("SIGTERM")
+      assert.strictEqual(yield* server.ended, 0, server.output())
+      const output = server.output()
+
+      const secrets: ReadonlyArray<readonly [what: string, secret: string]> = [
+        ["relayer key", Redacted.value(chain.relayerKey).slice(2)],
+        ["password of the database", new URL(Redacted.value((yield* LocalDatabase).url)).password],
+        ["log key", Redacted.value(logKey).split("+").at(-1) ?? ""],
+        ["rate limit secret", rateLimitSecret],
+        ["card key", CardProcessor.secretKey],
+        ["challenge secret", challengeSecret],
+        ["collector's key", collectorKey],
+        ["token of a room", guest.token],
+        ["token of a stranger", stranger.token],
+        ["id of a room", guest.id],
+        ["words of a message", "the-words-of-a-message"],
+        ["address of a client", clientAddress],
+        ["IPv6 address of a client", "2001:db8::77"],
+        ["card credential", card.headers.authorization.slice(8)],
+        ["key of a card purchase", card.key],
+        ["client's own request id", '"mine"'],
+        ...[paid, forged, pending, faulty, cut].flatMap(({ headers, key, nonce, payer, signature }) =>
+          [
+            ["payment", headers["payment-signature"] ?? ""],
+            ["signature", signature.slice(2)],
+            ["idempotency key", key],
+            ["wallet", payer.address.slice(2).toLowerCase()],
+            ["nonce", nonce.slice(2)],
+          ].map(([what = "", secret = ""]) => [what, secret] as const),
+        ),
+      ]
+      for (const [what, secret] of secrets) {
+        assert.isAbove(secret.length, 4, what)
+        const spilt = output.split("\n").filter((line) => line.toLowerCase().includes(secret.toLowerCase()))
+        assert.deepStrictEqual(spilt, [], what)
+      }
+
+      const requests = requestsIn(output)
+      const of = (method: string, route: string, status: number) =>
+        requests.filter((line) => line["method"] === method && line["route"] === route && line["status"] === status)
+      assert.isAtLeast(of("POST", "/api/witness", 201).length, 1)
+      assert.isAtLeast(of("POST", "/api/witness", 402).length, 5, "prices are told at Trace, too")
+      assert.lengthOf(of("POST", "/api/witness", 409), 1)
+      assert.lengthOf(of("POST", "/api/witness", 500), 1)
+      assert.lengthOf(of("POST", "/api/witness", 503), 1)
+      assert.isAtLeast(of("POST", "/api/reconcile/:idempotencyKey", 200).length, 1)
+      assert.lengthOf(of("GET", "/api/rooms/:roomId", 401), 1)
+      assert.lengthOf(of("GET", "/api/rooms/:roomId", 500), 1)
+      assert.strictEqual(of("GET", "/api/rooms/:roomId", 500)[0]?.level, "error")
+      assert.strictEqual(of("POST", "/api/witness", 503)[0]?.level, "warn")
+      for (const line of requests) {
+        assert.hasAllKeys(line, ["time", "level", "message", "request", "method", "route", "status", "ms", "client"])
+        assert.match(String(line["request"]), uuid)
+      }
+      const failed = linesOf(output).filter(({ message }) => message === "A request failed")
+      assert.lengthOf(failed, 2)
+      assert.include(
+        failed.map((line) => line["request"]),
+        of("GET", "/api/rooms/:roomId", 500)[0]?.["request"],
+        "a fault's line names its request",
+      )
+      assert.strictEqual(fault.headers.get("x-request-id"), of("GET", "/api/rooms/:roomId", 500)[0]?.["request"])
+
+      const changes = attemptsIn(output)
+      const ways = changes.map((line) => `${line["act"]}: ${line["from"]} → ${line["to"]}, ${line["evidence"]}`)
+      assert.strictEqual(
+        ways.filter((way) => way.endsWith("none → pending, intent on disk")).length,
+        3,
+        ways.join("\n"),
+      )
+      assert.strictEqual(ways.filter((way) => way.endsWith("pending → settled, transfer found")).length, 2)
+      assert.strictEqual(ways.filter((way) => way.endsWith("pending → settled, card charged")).length, 1)
+      const settled = changes.find((line) => line["to"] === "settled" && line["evidence"] === "transfer found")
+      assert.match(String(settled?.["transaction"]), /^0x[0-9a-f]{64}$/u)
+      assert.isNumber(settled?.["ageMs"])
+      const intent = changes.find((line) => line["attempt"] === settled?.["attempt"] && line["to"] === "pending")
+      assert.match(String(intent?.["request"]), uuid, "whose request it was")
+    }).pipe(Effect.scoped, Effect.provide(Layer.merge(processor, stage))),
+  )
+
+  it.live("shows one of a hundred good reads, and all that is done or goes wrong", () =>
+    Effect.gen(function* () {
+      const server = yield* started({})
+      const { url } = server
+      for (let n = 0; n < 250; n += 1) assert.strictEqual((yield* ask(`${url}/api/spirits`)).status, 200)
+      for (let n = 0; n < 5; n += 1) assert.strictEqual((yield* ask(`${url}/api/nowhere`)).status, 404)
+      const paid = yield* Purchase.prepare(url)
+      assert.strictEqual((yield* Purchase.send(url, paid)).status, 201)
+      yield* server.signal("SIGTERM")
+      yield* server.ended
+      const requests = requestsIn(server.output())
+      const count = (status: number) => requests.filter((line) => line["status"] === status).length
+      assert.deepStrictEqual([count(200), count(404), count(201)], [2, 5, 1])
+      assert.isTrue(requests.every(({ level }) => level === "info"))
+      assert.isTrue(requests.filter(({ status }) => status === 404).every(({ route }) => route === "other"))
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
+
+  it.live("is sentences where people read it, and silent where nobody wants it", () =>
+    Effect.gen(function* () {
+      const pretty = yield* started({ LOG_FORMAT: "pretty", LOG_READS: "1" })
+      yield* ask(`${pretty.url}/api/spirits`, { headers: { "user-agent": "Mozilla/5.0" } })
+      assert.match(
+        yield* pretty.says("client=browser"),
+        /^\d\d:\d\d:\d\d\.\d{3} INFO {2}request request=\S+ method=GET route=\/api\/spirits status=200 ms=[\d.]+ client=browser$/mu,
+      )
+      const quiet = yield* serving({ DATABASE_URL: (yield* Proxies).database.url, LOG_LEVEL: "None" })
+      let status = 0
+      while (status !== 200) {
+        status = yield* Effect.promise(() =>
+          fetch(`${quiet.url}/api/spirits`).then(
+            (one) => one.status,
+            () => 0,
+          ),
+        )
+      }
+      yield* ask(`${quiet.url}/api/nowhere`)
+      yield* quiet.signal("SIGTERM")
+      assert.strictEqual(yield* quiet.ended, 0)
+      assert.strictEqual(quiet.output(), "")
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
+
+  it.live("holds up no purchase while nobody reads it", () =>
+    Effect.gen(function* () {
+      const server = yield* started({ LOG_LEVEL: "Trace" })
+      const paid = yield* Purchase.prepare(server.url)
+      server.deafen()
+      // More than a pipe holds.
+      for (let n = 0; n < 400; n += 1) yield* ask(`${server.url}/api/nowhere/${"a".repeat(50)}`)
+      assert.strictEqual((yield* Purchase.send(server.url, paid)).status, 201)
+      yield* Purchase.assertSettled(server.url, paid)
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
+})

@@ -1,0 +1,132 @@
+/** The metrics of a real server: on a port of their own, with few labels, and every one that dashboard and alarms name. */
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted, Result } from "effect"
+import { generate } from "../../src/log/Signer.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { stage, Proxies } from "../support/Proxies.ts"
+import * as Purchase from "../support/Purchase.ts"
+import { newRoom, poll } from "../support/Rooms.ts"
+import { serving } from "../support/ServeCommand.ts"
+import { ask, freePort } from "../support/World.ts"
+
+const file = (name: string) => readFileSync(new URL(`../../docs/operations/${name}`, import.meta.url), "utf8")
+
+/** Every metric that an expression names. */
+const namesIn = (expression: string) =>
+  [...expression.matchAll(/\b(?:altar|http_server|db_client|process|nodejs)_[a-z_]+\b/gu)].map(([name]) => name)
+
+const dashboard: {
+  readonly panels: ReadonlyArray<{ readonly targets?: ReadonlyArray<{ readonly expr: string }> }>
+} = JSON.parse(file("dashboard.json"))
+const shown = dashboard.panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => namesIn(expr)))
+const alarmed = [...file("alerts.yaml").matchAll(/^ +expr: (.+)$/gmu)].flatMap(([, expr = ""]) => namesIn(expr))
+
+interface Sample {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+const samplesOf = (text: string): ReadonlyArray<Sample> =>
+  text
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => {
+      const [, name = "", labels = "", value = ""] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/u.exec(line) ?? []
+      assert.notStrictEqual(name, "", line)
+      const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/gu)].map(([, key = "", one = ""]) => [key, one])
+      return { name, labels: Object.fromEntries(pairs), value: Number(value) }
+    })
+
+describe("metrics", { timeout: 120_000 }, () => {
+  it.live("are all that dashboard and alarms ask for, true, and of few series", () =>
+    Effect.gen(function* () {
+      const chain = yield* LocalChain
+      const { database, rpc } = yield* Proxies
+      const metricsPort = yield* freePort
+      const server = yield* serving({
+        DATABASE_URL: database.url,
+        X402_NETWORK: chain.network,
+        RPC_URL: rpc.url,
+        PAY_TO: chain.payTo,
+        RELAYER_KEY: Redacted.value(chain.relayerKey),
+        LOG_KEY: Redacted.value(Result.getOrThrow(generate("altar.example/log"))),
+        LOG_ORIGIN: "altar.example/log",
+        METRICS_PORT: String(metricsPort),
+        SWEEP_SECONDS: "3600",
+      })
+      yield* server.says("Listening on")
+      const { url } = server
+      const scrape = Effect.map(ask(`http://127.0.0.1:${metricsPort}/metrics`), (answer) => {
+        assert.strictEqual(answer.status, 200)
+        assert.strictEqual(answer.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8")
+        return samplesOf(answer.text)
+      })
+      const bought = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
+      for (const one of bought) assert.strictEqual((yield* Purchase.send(url, one)).status, 201)
+      const guest = yield* newRoom(url)
+      for (let n = 0; n < 3; n += 1) assert.strictEqual((yield* poll(guest)).status, 200)
+      for (let n = 0; n < 20; n += 1) yield* ask(`${url}/api/nowhere/${n}`)
+      for (let n = 0; n < 20; n += 1) yield* ask(`${url}/api/witness/00000000-0000-4000-8000-0000000000${10 + n}`)
+      let limited = 0
+      while (limited !== 429) limited = (yield* ask(`${url}/api/rooms`, { method: "POST" })).status
+      const open = yield* Purchase.prepare(url)
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      yield* Effect.forkScoped(Purchase.send(url, open))
+      yield* trap.arrived
+
+      // The gauges are asked for every ten seconds.
+      const samples = yield* Effect.repeat(scrape, {
+        until: (found) =>
+          ["pending", "settled"].every((state, index) =>
+            found.some(
+              ({ labels, name, value }) =>
+                name === "altar_payment_attempts" && labels["state"] === state && value === index + 1,
+            ),
+          ) &&
+          found.some(({ name, value }) => name === "altar_chain_head" && value === 2) &&
+          found.some(({ name }) => name === "altar_relayer_spent_ether_total"),
+      })
+      const names = new Set(samples.map(({ name }) => name))
+      assert.isAbove(shown.length, 20)
+      assert.isAbove(alarmed.length, 12)
+      assert.deepStrictEqual(
+        [...new Set([...shown, ...alarmed])].filter((name) => !names.has(name)),
+        [],
+      )
+      const valueOf = (name: string, labels: Readonly<Record<string, string>>) =>
+        samples.find(
+          (one) => one.name === name && Object.entries(labels).every(([key, value]) => one.labels[key] === value),
+        )?.value
+      const count = "http_server_request_duration_seconds_count"
+      const poller = { http_route: "/api/rooms/:roomId", http_request_method: "GET", http_response_status_code: "200" }
+      assert.strictEqual(valueOf(count, poller), 3)
+      assert.strictEqual(valueOf(count, { http_route: "other", http_response_status_code: "404" }), 20)
+      assert.strictEqual(
+        valueOf(count, { http_route: "/api/witness/:witnessId", http_response_status_code: "404" }),
+        20,
+      )
+      assert.strictEqual(valueOf("altar_payment_transitions_total", { from: "none", to: "pending" }), 3)
+      assert.strictEqual(valueOf("altar_payment_transitions_total", { from: "pending", to: "settled" }), 2)
+      assert.strictEqual(valueOf("altar_payment_settlement_duration_seconds_count", { outcome: "submitted" }), 2)
+      assert.strictEqual(valueOf("altar_payment_duration_seconds_count", { state: "settled" }), 2)
+      assert.strictEqual(valueOf("altar_chain_head", {}), 2)
+      assert.strictEqual(valueOf("altar_database_up", {}), 1)
+      assert.strictEqual(valueOf("altar_log_running", {}), 1)
+      assert.isAtLeast(valueOf("altar_rpc_duration_seconds_count", { rpc_method: "eth_sendRawTransaction" }) ?? 0, 2)
+      assert.isAbove(valueOf("altar_relayer_balance_ether", {}) ?? 0, 0.1)
+      assert.isAtLeast(valueOf("altar_limiter_refusals_total", {}) ?? 0, 1)
+      assert.isAtLeast(valueOf("http_server_active_requests", {}) ?? 0, 1)
+      const routes = new Set(samples.flatMap(({ labels }) => labels["http_route"] ?? []))
+      assert.isBelow(routes.size, 12, [...routes].join(" "))
+
+      assert.strictEqual((yield* ask(`${url}/metrics`)).status, 404, "who may buy may not ask")
+      assert.strictEqual((yield* ask(`http://127.0.0.1:${metricsPort}/elsewhere`)).status, 404)
+      yield* rpc.calm
+      yield* trap.release
+      yield* server.signal("SIGTERM")
+      assert.strictEqual(yield* server.ended, 0, server.output())
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
+})

@@ -1,0 +1,224 @@
+/** `/livez`, `/readyz` and `/api/health` say what is known; while the database is away, everybody is told when to ask again. */
+import { createServer, connect, type Socket } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Redacted } from "effect"
+import { parseEther } from "viem"
+import { privateKeyToAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { stage, Proxies } from "../support/Proxies.ts"
+import * as Purchase from "../support/Purchase.ts"
+import { newRoom, poll } from "../support/Rooms.ts"
+import { line, serving } from "../support/ServeCommand.ts"
+import { type Answer, ask, freePort, post } from "../support/World.ts"
+
+/** The way to the database, which can be taken away and given back. */
+const way = Effect.gen(function* () {
+  const real = new URL(Redacted.value((yield* LocalDatabase).url))
+  const port = yield* freePort
+  const sockets = new Set<Socket>()
+  let isOpen = true
+  const server = createServer((client) => {
+    if (!isOpen) return void client.destroy()
+    const upstream = connect(Number(real.port), real.hostname)
+    client.pipe(upstream)
+    upstream.pipe(client)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on("error", () => socket.destroy())
+      socket.on("close", () => {
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(port, "127.0.0.1", () => resume(Effect.void))),
+    () => Effect.sync(() => server.close()),
+  )
+  const url = new URL(real)
+  url.hostname = "127.0.0.1"
+  url.port = String(port)
+  return {
+    url: url.href,
+    close: () => {
+      isOpen = false
+      for (const socket of sockets) socket.destroy()
+    },
+    open: () => {
+      isOpen = true
+    },
+  }
+})
+
+/** Asks until the answer has this status. */
+const eventually = (url: string, status: number): Effect.Effect<Answer> =>
+  ask(url).pipe(
+    Effect.repeat({ until: (answer) => answer.status === status }),
+    Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => Effect.die(`${url} never answers ${status}`) }),
+  )
+
+const headed = (answer: string) => {
+  const [head = "", body = ""] = answer.split("\r\n\r\n")
+  return { status: Number(head.split(" ")[1]), head: head.toLowerCase(), body: body === "" ? {} : JSON.parse(body) }
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: altar\r\n\r\n`
+
+describe("a server that starts or stops", { timeout: 120_000 }, () => {
+  it.live("is alive and not ready, and refuses in the shape of each service", () =>
+    Effect.gen(function* () {
+      const chain = yield* LocalChain
+      const { rpc } = yield* Proxies
+      const database = yield* way
+      database.close()
+      const server = yield* serving({
+        DATABASE_URL: database.url,
+        X402_NETWORK: chain.network,
+        RPC_URL: rpc.url,
+        PAY_TO: chain.payTo,
+        RELAYER_KEY: Redacted.value(chain.relayerKey),
+        SWEEP_SECONDS: "3600",
+      })
+      yield* server.says("cannot be reached")
+      const asked = (path: string) =>
+        Effect.scoped(
+          Effect.map(
+            Effect.flatMap(line(server.port), (one) => one.ask(get(path))),
+            headed,
+          ),
+        )
+      const refuses = Effect.fnUntraced(function* (state: string) {
+        const alive = yield* asked("/livez")
+        assert.deepStrictEqual([alive.status, alive.body], [200, { alive: true }])
+        const ready = yield* asked("/readyz")
+        assert.deepStrictEqual(
+          [ready.status, ready.body],
+          [503, { ready: false, state, database: "unknown", settlement: "unknown" }],
+        )
+        const altar = yield* asked("/api/spirits?x=1")
+        assert.deepStrictEqual([altar.status, altar.body.ok, altar.body.code], [503, false, "unavailable"])
+        assert.match(altar.body.message, /This request did nothing\.$/u)
+        assert.include(altar.head, "\r\naccess-control-allow-origin: *")
+        const room = yield* asked("/api/rooms/x")
+        assert.deepStrictEqual([room.status, room.body.error.code], [503, "UNAVAILABLE"])
+        assert.notInclude(room.head, "access-control")
+        for (const { head } of [ready, altar, room]) {
+          assert.include(head, "\r\nretry-after: 1")
+          assert.include(head, "\r\ncache-control: no-store")
+          assert.include(head, "\r\nconnection: close")
+          assert.match(head, /\r\nx-request-id: [0-9a-f-]{36}/u)
+        }
+      })
+      yield* refuses("starting")
+      database.open()
+      yield* server.says("Listening on")
+      const ready = yield* ask(`${server.url}/readyz`)
+      assert.deepStrictEqual(
+        [ready.status, ready.json],
+        [200, { ready: true, state: "serving", database: "ok", settlement: "ok" }],
+      )
+      assert.strictEqual(ready.headers.get("cache-control"), "no-store")
+      assert.deepStrictEqual((yield* ask(`${server.url}/livez`)).json, { alive: true })
+      // A purchase that is in flight keeps it from ending while it drains.
+      const purchase = yield* Purchase.prepare(server.url)
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const buying = yield* Effect.forkChild(Purchase.send(server.url, purchase))
+      yield* trap.arrived
+      yield* server.signal("SIGTERM")
+      let state = ""
+      while (state !== "stopping") state = (yield* asked("/readyz")).body.state
+      yield* refuses("stopping")
+      yield* rpc.calm
+      yield* trap.release
+      assert.strictEqual((yield* Fiber.join(buying)).status, 201)
+      assert.strictEqual(yield* server.ended, 0, server.output())
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
+})
+
+describe("while the database is away", { timeout: 120_000 }, () => {
+  it.live("reads and acts of both services answer 503 with Retry-After, and health says what is not known", () =>
+    Effect.gen(function* () {
+      const chain = yield* LocalChain
+      const { rpc } = yield* Proxies
+      const database = yield* way
+      const server = yield* serving({
+        DATABASE_URL: database.url,
+        X402_NETWORK: chain.network,
+        RPC_URL: rpc.url,
+        PAY_TO: chain.payTo,
+        RELAYER_KEY: Redacted.value(chain.relayerKey),
+        TRUSTED_PROXIES: "127.0.0.1",
+      })
+      yield* server.says("Listening on")
+      const { url } = server
+      const guest = yield* newRoom(url)
+      const purchase = yield* Purchase.prepare(url)
+      database.close()
+      const reads = ["/api/spirits", "/api/witness", "/api/witness/chain", "/api/candles", "/api/acts"]
+      for (const path of reads) {
+        const answer = yield* ask(`${url}${path}`)
+        assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "unavailable"], `${path} ${answer.text}`)
+        assert.strictEqual(answer.headers.get("retry-after"), "2", path)
+        assert.strictEqual(answer.headers.get("access-control-allow-origin"), "*", path)
+        assert.strictEqual(answer.headers.get("cache-control"), "no-store", path)
+      }
+      const page = yield* ask(`${url}/v2/witness`)
+      assert.deepStrictEqual([page.status, page.headers.get("retry-after")], [503, "2"])
+      const room = yield* poll(guest)
+      assert.deepStrictEqual([room.status, JSON.parse(room.text).error.code], [503, "UNAVAILABLE"], room.text)
+      assert.strictEqual(room.headers.get("retry-after"), "2")
+      const bought = yield* Purchase.send(url, purchase)
+      assert.deepStrictEqual([bought.status, bought.json["code"]], [503, "unavailable"], bought.text)
+      assert.match(String(bought.json["message"]), /do not sign another/u)
+      const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_spirits", arguments: {} } }
+      yield* ask(`${url}/mcp`, post(call, { accept: "application/json, text/event-stream" }))
+
+      const health = yield* ask(`${url}/api/health`)
+      assert.deepStrictEqual([health.status, health.headers.get("retry-after")], [503, "5"], health.text)
+      assert.deepInclude(health.json, { ok: false, database: "failing", chain: { state: "unknown", head: null } })
+      assert.deepInclude(health.json["payments"], { enabled: true, state: "unknown", pending: null, settlement: "ok" })
+      const ready = yield* ask(`${url}/readyz`)
+      assert.deepStrictEqual([ready.status, ready.headers.get("retry-after")], [503, "5"])
+      assert.deepInclude(ready.json, { ready: false, state: "serving", database: "failing" })
+      assert.strictEqual((yield* ask(`${url}/livez`)).status, 200)
+
+      database.open()
+      yield* eventually(`${url}/readyz`, 200)
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201, "the same payment, as it was told")
+      assert.deepInclude((yield* ask(`${url}/api/health`)).json["chain"], { state: "ok" })
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
+})
+
+describe("a relayer", { timeout: 120_000 }, () => {
+  it.live("that cannot pay makes a server unready; one that nobody can ask about is unknown", () =>
+    Effect.gen(function* () {
+      const chain = yield* LocalChain
+      const { database, rpc } = yield* Proxies
+      const server = yield* serving({
+        DATABASE_URL: database.url,
+        X402_NETWORK: chain.network,
+        RPC_URL: rpc.url,
+        PAY_TO: chain.payTo,
+        RELAYER_KEY: Redacted.value(chain.relayerKey),
+      })
+      yield* server.says("Listening on")
+      const probe = `${server.url}/readyz`
+      yield* eventually(probe, 200)
+      const { address } = privateKeyToAccount(Redacted.value(chain.relayerKey))
+      yield* Purchase.onChain((client) => client.setBalance({ address, value: 1n }))
+      const poor = yield* eventually(probe, 503)
+      assert.deepInclude(poor.json, { ready: false, database: "ok", settlement: "failing" })
+      yield* Purchase.onChain((client) => client.setBalance({ address, value: parseEther("1") }))
+      yield* eventually(probe, 200)
+      rpc.arm("*", "status500")
+      const unknown = yield* ask(probe).pipe(Effect.repeat({ until: ({ json }) => json["settlement"] !== "ok" }))
+      assert.deepInclude(unknown.json, { ready: true, settlement: "unknown" })
+      const health = yield* ask(`${server.url}/api/health`)
+      assert.strictEqual(health.status, 200)
+      assert.deepInclude(health.json["payments"], { settlement: "unknown" })
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
+})
