@@ -2,6 +2,7 @@
 import { Cause, Console, Effect } from "effect"
 import { CliError, Command } from "effect/cli"
 import { interfaceVersion } from "../../schema/Version.ts"
+import { admin } from "./Admin.ts"
 import { buy, buying } from "./Buy.ts"
 import { log } from "./Log.ts"
 import { openapi } from "./OpenApiCommand.ts"
@@ -20,7 +21,7 @@ export const altar = Command.make("spirit-altar").pipe(
     { group: "Buy", commands: buying },
     { group: "Talk", commands: [roomCommand] },
     { group: "Check", commands: [verify, verifyProof] },
-    { group: "Run", commands: [sandbox, serve, log, openapi, buy] },
+    { group: "Run", commands: [sandbox, serve, admin, log, openapi, buy] },
   ]),
 )
 

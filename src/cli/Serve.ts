@@ -12,15 +12,10 @@ const check = Flag.Boolean("check").pipe(
 )
 
 export const serve = Command.make("serve", { check, json: common.json }, (flags) =>
-  flags.check
-    ? Effect.flatMap(
-        Effect.promise(() => import("./Checking.ts")),
-        ({ checking }) => checking(flags.json),
-      )
-    : Effect.flatMap(
-        Effect.promise(() => import("./Serving.ts")),
-        ({ serving }) => serving,
-      ),
+  Effect.gen(function* () {
+    if (flags.check) return yield* (yield* Effect.promise(() => import("./Checking.ts"))).checking(flags.json)
+    return yield* (yield* Effect.promise(() => import("./Serving.ts"))).serving
+  }),
 ).pipe(
   Command.withDescription(`Run the production server. Every value comes from the environment:\n${variablesHelp()}`),
   Command.withShortDescription("Run the production server, configured by its environment"),

@@ -14,6 +14,7 @@ import lookups from "../../migrations/0015_lookups.ts"
 import evidence from "../../migrations/0016_evidence.ts"
 import purses from "../../migrations/0017_purses.ts"
 import log from "../../migrations/0018_log.ts"
+import administration from "../../migrations/0022_administration.ts"
 
 const names = new Map<string, string>()
 
@@ -92,6 +93,7 @@ export const migrations = Layer.effectDiscard(
       "0016_evidence": evidence,
       "0017_purses": purses,
       "0018_log": log,
+      "0022_administration": administration,
     }),
   }),
 )
