@@ -67,3 +67,11 @@ export class Internal extends Schema.Error<Internal>("Internal")(
   },
   at(500, "A fault of the server."),
 ) {}
+
+export class NotNow extends Schema.Error<NotNow>("NotNow")(
+  envelope(
+    "unavailable",
+    "The server cannot answer at the moment: ask again after the time in Retry-After. If you sent a payment, do not sign another: repeat the same request with the same Idempotency-Key.",
+  ),
+  at(503, "The server is starting or stopping, or its database does not answer; Retry-After says when to ask again."),
+) {}

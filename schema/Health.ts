@@ -1,30 +1,35 @@
 /** Whether the service works, for monitors and load balancers. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Count, listOf, shaped } from "./Bounds.ts"
+import { Count, header, listOf, shaped } from "./Bounds.ts"
 import { ChainHead } from "./altar/Witness.ts"
 import { RoomRequests } from "./room/Api.ts"
 import { Mode, modes } from "./room/Message.ts"
 
-const Part = Schema.Literals(["ok", "failing"])
+const Part = Schema.Literals(["ok", "failing", "unknown"])
 
 export const Health = Schema.Struct({
   ok: Schema.Boolean,
   version: shaped(/^\d{1,5}\.\d{1,5}\.\d{1,5}$/u, 17),
   database: Part,
   chain: Schema.Struct({
-    state: Part.annotate({ description: "`failing` when a link of the witness chain no longer hashes." }),
-    head: ChainHead,
+    state: Part.annotate({
+      description: "`failing` when a link of the witness chain no longer hashes; `unknown` while it cannot be read.",
+    }),
+    head: Schema.NullOr(ChainHead).annotate({ description: "The newest link; null while it cannot be read." }),
   }),
   payments: Schema.Struct({
     enabled: Schema.Boolean,
-    state: Schema.Literals(["ready", "not_configured", "failing"]).annotate({
+    state: Schema.Literals(["ready", "not_configured", "failing", "unknown"]).annotate({
       description:
-        "`failing` while the payment of an act was reorganised away for good and no operator has acknowledged it.",
+        "`failing` while the payment of an act was reorganised away for good and no operator has acknowledged it; `unknown` while the database cannot be asked.",
     }),
-    pending: Count.annotate({ description: "Attempts whose outcome is not known yet." }),
+    pending: Schema.NullOr(Count).annotate({
+      description: "Attempts whose outcome is not known yet; null while they cannot be counted.",
+    }),
     settlement: Part.annotate({
-      description: "`failing` when our relayer cannot pay the gas of one more settlement: nothing is sold meanwhile.",
+      description:
+        "`failing` when our relayer cannot pay the gas of one more settlement: nothing is sold meanwhile. `unknown` while its node does not answer.",
     }),
   }),
   modes: listOf(Mode, 4).annotate({ description: "Message modes of the signal room." }),
@@ -43,8 +48,16 @@ export const Health = Schema.Struct({
   ],
 })
 
+/** The header of every answer that says no for now. */
+const later = {
+  "retry-after": Schema.optionalKey(header("Seconds to wait, while it is not ready.", "5")),
+}
+
 const health = HttpApiEndpoint.get("health", "/api/health", {
-  success: [Health.pipe(HttpApiSchema.status(200)), Health.pipe(HttpApiSchema.status(503))],
+  success: [
+    Health.pipe(HttpApiSchema.status(200)),
+    HttpApiSchema.WithHeaders(Health.pipe(HttpApiSchema.status(503)), later),
+  ],
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "health",
@@ -54,7 +67,47 @@ const health = HttpApiEndpoint.get("health", "/api/health", {
   }),
 )
 
+export const Liveness = Schema.Struct({ alive: Schema.Literal(true) }).annotate({
+  identifier: "Liveness",
+  description: "The process answers; it says nothing about its parts.",
+  examples: [{ alive: true }],
+})
+
+const livez = HttpApiEndpoint.get("livez", "/livez", { success: Liveness }).annotateMerge(
+  OpenApi.annotations({
+    identifier: "livez",
+    summary: "Liveness",
+    description:
+      "200 as long as the process answers, also while it starts and stops. For whoever restarts what hangs: no part is asked.",
+  }),
+)
+
+export const Readiness = Schema.Struct({
+  ready: Schema.Boolean,
+  state: Schema.Literals(["starting", "serving", "stopping"]),
+  database: Part,
+  settlement: Part.annotate({ description: "`failing` when our relayer cannot pay the gas of one more settlement." }),
+}).annotate({
+  identifier: "Readiness",
+  description: "Whether this server should be sent requests. What was not asked, or did not answer, is `unknown`.",
+  examples: [{ ready: true, state: "serving", database: "ok", settlement: "ok" }],
+})
+
+const readyz = HttpApiEndpoint.get("readyz", "/readyz", {
+  success: [
+    Readiness.pipe(HttpApiSchema.status(200)),
+    HttpApiSchema.WithHeaders(Readiness.pipe(HttpApiSchema.status(503)), later),
+  ],
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "readyz",
+    summary: "Readiness",
+    description:
+      "200 when this server should get traffic; 503 while it starts or stops, has no database, or has a relayer that cannot pay gas. For load balancers.",
+  }),
+)
+
 export class ServiceGroup extends HttpApiGroup.make("service")
-  .add(health)
+  .add(health, livez, readyz)
   .middleware(RoomRequests)
   .annotateMerge(OpenApi.annotations({ title: "Service", description: "The service itself." })) {}

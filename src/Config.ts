@@ -14,6 +14,8 @@ export type SettlementConfig =
   | {
       readonly _tag: "Relayer"
       readonly privateKey: Redacted.Redacted<`0x${string}`>
+      /** Payments in one transaction at most; absent, the relayer's own default. */
+      readonly groupMost?: number
       /** The key before it, whose broadcasts are still followed. */
       readonly previousKey?: Redacted.Redacted<`0x${string}`> | undefined
     }
@@ -88,6 +90,7 @@ const settlementOf = (env: Config.Success<typeof environment>): Option.Option<Se
       Option.map(env.relayerKey, (privateKey): SettlementConfig => ({
         _tag: "Relayer",
         privateKey,
+        groupMost: env.groupMost,
         previousKey: Option.getOrUndefined(env.previousRelayerKey),
       })),
   )

@@ -20,6 +20,7 @@ import * as HealthHttp from "./HealthHttp.ts"
 import type { PaidActs } from "./payments/PaidAct.ts"
 import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
 import * as Fallbacks from "./http/Fallbacks.ts"
+import { notNow } from "./http/NotNow.ts"
 import * as Listener from "./platform/http/Listener.ts"
 import * as Requests from "./altar/Requests.ts"
 import * as LogHttp from "./LogHttp.ts"
@@ -38,10 +39,14 @@ import { PaymentPipeline } from "./payments/PaymentPipeline.ts"
 import { PaymentTerms } from "./payments/PaymentTerms.ts"
 import { PayerBalances } from "./payments/x402/PayerBalances.ts"
 import { Reconciler } from "./payments/Reconciler.ts"
+import { NodeWatch } from "./payments/x402/NodeWatch.ts"
 import * as Relayer from "./payments/x402/Relayer.ts"
+import { groupMost } from "./payments/Settlement.ts"
 import { Signatures } from "./payments/x402/Signatures.ts"
 import * as Unconfigured from "./payments/Unconfigured.ts"
 import { UsedAuthorizations } from "./payments/x402/UsedAuthorizations.ts"
+import * as RouteNames from "./telemetry/RouteNames.ts"
+import * as Telemetry from "./telemetry/Telemetry.ts"
 import { Verifier } from "./payments/x402/Verifier.ts"
 import { PublicUrl } from "./platform/PublicUrl.ts"
 import { ClientAddress } from "./limits/ClientAddress.ts"
@@ -64,6 +69,7 @@ const settlementLayer = ({ patience, settlement }: PaymentsConfig) =>
         privateKey: settlement.privateKey,
         timeout: patience,
         stuckAfter: Duration.times(patience, 3),
+        groupMost: settlement.groupMost ?? groupMost,
       }).pipe(Layer.provide(Broadcasts.layer))
     : Facilitator.layer({ ...settlement, timeout: patience }).pipe(Layer.provide(moneyHttp))
 
@@ -87,6 +93,7 @@ const moneyLayer = (payments: PaymentsConfig) => {
     UsedAuthorizations.layer,
     reconciler,
     Finality.layer({ sweepEvery: payments.sweepEvery }),
+    NodeWatch.layer(sender),
   ).pipe(
     Layer.provideMerge(Layer.merge(settlementLayer(payments), PayerBalances.layer)),
     Layer.provide(chain),
@@ -102,7 +109,7 @@ export const services = (config: ServerConfig, house: House = altar) => {
     Layer.provide(
       PaymentPipeline.layer({ lease, grace: Listener.grace }).pipe(Layer.provide(PaymentCredentials.layer)),
     ),
-    Layer.provideMerge(isMissing(payments) ? Unconfigured.layer : moneyLayer(payments)),
+    Layer.provideMerge(isMissing(payments) ? Layer.merge(Unconfigured.layer, NodeWatch.none) : moneyLayer(payments)),
     Layer.provideMerge(Ledger.layer),
   )
   const chains = Layer.merge(WitnessChain.layer, PublicationChain.layer)
@@ -127,6 +134,8 @@ export const services = (config: ServerConfig, house: House = altar) => {
 /** What is served and sold: another contract brings its own routes and acts, over the same services. */
 export interface House {
   readonly routes: typeof altar.routes
+  /** How metrics and log call the routes; by the altar's own templates, unless it is given. */
+  readonly routeName?: RouteNames.RouteName
   readonly fallbacks: typeof altar.fallbacks
   /** Made of the altar's services, or of the database alone. */
   readonly acts: Layer.Layer<PaidActs, never, Layer.Services<typeof paidActs> | PublicUrl | SqlClient.SqlClient>
@@ -187,8 +196,10 @@ export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: House = alta
             disableListenLog: true,
           }),
         ),
+        Layer.merge(Telemetry.metrics),
         Layer.provide(services(config, house)),
-        Layer.provideMerge(Listener.layer(config)),
+        Layer.provideMerge(Listener.layer(config, notNow)),
+        Layer.provide(Telemetry.requests(house.routeName ?? RouteNames.make(Api))),
         Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, bodyLimit)),
       ),
     ),

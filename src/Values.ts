@@ -2,6 +2,7 @@
 import { Config, ConfigProvider, Option, Redacted, Result, Schema } from "effect"
 import { base, secondsMaximum, usdcNetworks } from "../schema/payments/Usdc.ts"
 import { network } from "./limits/Address.ts"
+import { groupMost } from "./payments/Settlement.ts"
 import { type Variable, variable } from "./Variables.ts"
 
 export const AddressText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/u))
@@ -104,6 +105,12 @@ export const paying = {
   rpcUrl: optional("RPC_URL", "an http or https URL", secret(isHttp)),
   relayerKey: privateKey("RELAYER_KEY"),
   previousRelayerKey: privateKey("RELAYER_KEY_PREVIOUS"),
+  groupMost: withDefault("SETTLE_GROUP_MAX", groupMost, `a whole number from 1 to ${groupMost}`, (name) =>
+    Config.schema(
+      Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: groupMost })),
+      name,
+    ),
+  ),
   facilitatorUrl: optional("FACILITATOR_URL", "an http or https URL", text(isHttp)),
   isCatalogued: boolean("FACILITATOR_CATALOGUES"),
   keyId: optional("CDP_API_KEY_ID", "the id of a key", (name) => Config.NonEmptyString(name)),

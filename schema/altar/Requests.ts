@@ -8,6 +8,7 @@ import {
   Internal,
   NotAcceptable,
   NotFound,
+  NotNow,
   RateLimited,
   TooLarge,
   UnsupportedMediaType,
@@ -31,7 +32,7 @@ const Limited = RateLimited.pipe(
 export class AltarRequests extends HttpApiMiddleware.Service<AltarRequests>()(
   "spirit-altar/schema/altar/AltarRequests",
   {
-    error: [BadRequest, TooLarge, UnsupportedMediaType, NotAcceptable, Limited, Internal],
+    error: [BadRequest, TooLarge, UnsupportedMediaType, NotAcceptable, Limited, Internal, NotNow],
   },
 ) {}
 

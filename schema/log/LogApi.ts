@@ -87,9 +87,17 @@ export class LogHalted extends Schema.Error<LogHalted>("LogHalted")(
   at(503, "The log is stopped."),
 ) {}
 
+/** A person has to look at it: a minute is soon. */
+const Halted = LogHalted.pipe(
+  HttpApiSchema.encodeToWithHeaders(
+    { body: LogHalted, headers: { "retry-after": header("Seconds to wait.", "60") } },
+    { decode: ({ body }) => body, encode: (error) => ({ body: error, headers: { "retry-after": "60" } }) },
+  ),
+)
+
 export const readLog = HttpApiEndpoint.get("readLog", "/api/witness/log", {
   success: LogStatus,
-  error: [NotFound, NotReady, LogHalted],
+  error: [NotFound, NotReady, Halted],
 }).annotateMerge(
   described(
     "The transparency log",
@@ -100,7 +108,7 @@ export const readLog = HttpApiEndpoint.get("readLog", "/api/witness/log", {
 export const readStoneProof = HttpApiEndpoint.get("readStoneProof", "/api/witness/:witnessId/proof", {
   params: { witnessId: Uuid },
   success: StoneProof.pipe(HttpApiSchema.asText({ contentType: "text/plain" })),
-  error: [NotFound, WitnessNotFound, NotReady, LogHalted],
+  error: [NotFound, WitnessNotFound, NotReady, Halted],
 })
   .annotateMerge(
     described(

@@ -129,10 +129,24 @@ const anyOrigin = {
 
 const allowAnyOrigin = (paths: Document["paths"]) => {
   for (const [path, operations] of Object.entries(paths)) {
-    if (path.startsWith("/api/rooms") || path === "/api/health") continue
+    if (path.startsWith("/api/rooms") || ["/api/health", "/livez", "/readyz"].includes(path)) continue
     for (const response of Object.values(operations).flatMap(({ responses }) => Object.values(responses))) {
       response.headers = { ...response.headers, "Access-Control-Allow-Origin": anyOrigin }
     }
+  }
+}
+
+/** Whatever is refused for now says when to ask again, as far as that is known. */
+const retryAfter = {
+  description: "Seconds to wait, where waiting helps.",
+  required: false,
+  schema: { type: "string", pattern: "^[0-9]{1,6}$", maxLength: 6, examples: ["2"] },
+}
+
+const sayWhenAgain = (paths: Document["paths"]) => {
+  for (const { responses } of Object.values(paths).flatMap((operations) => Object.values(operations))) {
+    const refused = responses["503"]
+    if (refused !== undefined) refused.headers = { "Retry-After": retryAfter, ...refused.headers }
   }
 }
 
@@ -180,6 +194,7 @@ export const finish = (generated: Record<string, unknown>): Record<string, unkno
   document.tags = document.tags.filter(({ name }, index, tags) => tags.findIndex((tag) => tag.name === name) === index)
   makeConditional(document.paths)
   allowAnyOrigin(document.paths)
+  sayWhenAgain(document.paths)
   nameRecords(document)
   document.components.securitySchemes["x402"] = x402
   tidyAll(document, document.components.schemas)

@@ -16,7 +16,14 @@ import { Created, Deleted, Replayed, RoomBody, RoomId, Sent, Signals } from "./R
 
 /** Turns every undecodable request into a declared refusal; its layer is in the server. */
 export class RoomRequests extends HttpApiMiddleware.Service<RoomRequests>()("spirit-altar/schema/room/RoomRequests", {
-  error: [Errors.RoomBadRequest, Errors.RoomForbidden, Errors.RoomNotFound, Errors.RoomTooLarge, Errors.RoomInternal],
+  error: [
+    Errors.RoomBadRequest,
+    Errors.RoomForbidden,
+    Errors.RoomNotFound,
+    Errors.RoomTooLarge,
+    Errors.RoomInternal,
+    Errors.RoomUnavailable,
+  ],
 }) {}
 
 /** The token a request presents; whether it is the room's is for the room to say. */

@@ -68,6 +68,14 @@ export class RoomInternal extends Schema.Error<RoomInternal>("RoomInternal")(
   at(500, "A fault of the server."),
 ) {}
 
+export class RoomUnavailable extends Schema.Error<RoomUnavailable>("RoomUnavailable")(
+  error(
+    "UNAVAILABLE",
+    "The server cannot answer at the moment; send the same request again after the time in Retry-After, with a clientId when it is a message.",
+  ),
+  at(503, "The server is starting or stopping, or its database does not answer; Retry-After says when to ask again."),
+) {}
+
 export type RoomRefusal =
   | RoomBadRequest
   | RoomUnauthorized
@@ -79,6 +87,7 @@ export type RoomRefusal =
   | RoomTooLarge
   | RoomRateLimited
   | RoomInternal
+  | RoomUnavailable
 
 export const statusOf: { readonly [Code in RoomRefusal["error"]["code"]]: number } = {
   BAD_REQUEST: 400,
@@ -91,4 +100,5 @@ export const statusOf: { readonly [Code in RoomRefusal["error"]["code"]]: number
   TOO_LARGE: 413,
   RATE_LIMITED: 429,
   INTERNAL: 500,
+  UNAVAILABLE: 503,
 }

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto"
 import { Cause, Context, Effect, Layer, Schema } from "effect"
 import { interfaceVersion } from "../../schema/Api.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
+import * as Sql from "../platform/Sql.ts"
 import type { ToolRefusal } from "./AgentTool.ts"
 import { codes, failed, type Reply, type Request, succeeded } from "./JsonRpc.ts"
 import { Tools } from "./Tools.ts"
@@ -93,10 +94,18 @@ export class Mcp extends Context.Service<Mcp, { readonly answer: (request: Reque
       const fault = (request: Request, cause: Cause.Cause<unknown>) =>
         Effect.suspend(() => {
           const requestId = randomUUID()
-          return Effect.as(
-            Effect.logError("A tool failed", requestId, cause),
-            failed(request.id, codes.internal, "The server failed, nothing was changed; try again.", { requestId }),
-          )
+          return Sql.isAway(cause)
+            ? Effect.as(
+                Effect.logWarning("The database did not answer", cause),
+                failed(request.id, codes.internal, "The server cannot read at the moment; try again in 2 seconds.", {
+                  requestId,
+                  retryAfter: 2,
+                }),
+              )
+            : Effect.as(
+                Effect.logError("A tool failed", { tool: requestId }, cause),
+                failed(request.id, codes.internal, "The server failed, nothing was changed; try again.", { requestId }),
+              )
         })
 
       return Mcp.of({

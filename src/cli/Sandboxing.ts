@@ -6,8 +6,8 @@ import { DataFolder, type FolderInUse } from "../sandbox/DataFolder.ts"
 import { LocalChain } from "../sandbox/LocalChain.ts"
 import * as Sandbox from "../sandbox/Sandbox.ts"
 import * as Server from "../Server.ts"
+import * as Telemetry from "../telemetry/Telemetry.ts"
 import { exitsCleanly } from "./ExitCode.ts"
-import { logging } from "./Serving.ts"
 import { Trouble } from "./Trouble.ts"
 
 export interface SandboxFlags {
@@ -83,7 +83,7 @@ export const sandboxing = Effect.fn("sandboxing")(function* (flags: SandboxFlags
       Layer.provide(Sandbox.config(network)),
       Layer.provide(Sandbox.parts(network)),
       Layer.provide(DataFolder.layer({ fresh: flags.fresh })),
-      Layer.provide(logging),
+      Layer.provide(Telemetry.fromConfig),
     ),
   ).pipe(Effect.catchTag("FolderInUse", taken(flags)))
 })

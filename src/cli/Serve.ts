@@ -11,10 +11,16 @@ const check = Flag.Boolean("check").pipe(
   Flag.withDefault(false),
 )
 
-export const serve = Command.make("serve", { check, json: common.json }, (flags) =>
-  Effect.gen(function* () {
-    if (flags.check) return yield* (yield* Effect.promise(() => import("./Checking.ts"))).checking(flags.json)
-    return yield* (yield* Effect.promise(() => import("./Serving.ts"))).serving
+export const serve = Command.make(
+  "serve",
+  { check, json: common.json },
+  Effect.fnUntraced(function* (flags) {
+    if (flags.check) {
+      const { checking } = yield* Effect.promise(() => import("./Checking.ts"))
+      return yield* checking(flags.json)
+    }
+    const { serving } = yield* Effect.promise(() => import("./Serving.ts"))
+    return yield* serving
   }),
 ).pipe(
   Command.withDescription(`Run the production server. Every value comes from the environment:\n${variablesHelp()}`),

@@ -1,21 +1,12 @@
 /** The production server until it is stopped; loaded only when it is asked for. */
-import { Config, ConfigProvider, Console, Effect, Layer, Logger, References } from "effect"
+import { ConfigProvider, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { AppConfig, production } from "../Config.ts"
 import { adviceFor } from "../EnvironmentAdvice.ts"
 import { givenEnvironment } from "./Environment.ts"
 import { exitsCleanly } from "./ExitCode.ts"
 import * as Server from "../Server.ts"
-import { variable } from "../Variables.ts"
-
-/** JSON lines on stdout, at the level that `LOG_LEVEL` names. */
-export const logging = Layer.mergeAll(
-  Logger.layer([Logger.consoleJson]),
-  Layer.effect(
-    References.MinimumLogLevel,
-    Config.LogLevel(variable("LOG_LEVEL")).pipe(Config.withDefault("Info" as const)),
-  ),
-)
+import * as Telemetry from "../telemetry/Telemetry.ts"
 
 const listening = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -24,7 +15,7 @@ const listening = Layer.effectDiscard(
     const known = bound === publicUrl ? "" : ` (public: ${publicUrl})`
     const missing = "length" in payments ? ` Payments are not configured: ${payments.join(", ")}.` : ""
     for (const advice of adviceFor(process.env)) yield* Effect.logWarning(advice)
-    yield* Console.log(`Listening on ${bound}${known}.${missing}`)
+    yield* Effect.logInfo(`Listening on ${bound}${known}.${missing}`)
   }),
 )
 
@@ -34,7 +25,7 @@ export const serving = Effect.andThen(
     listening.pipe(
       Layer.provide(Server.layer(Layer.empty)),
       Layer.provide(Layer.effect(AppConfig, production)),
-      Layer.provide(logging),
+      Layer.provide(Telemetry.fromConfig),
     ),
   ),
 ).pipe(Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()))

@@ -1,10 +1,11 @@
 /** What no endpoint answers: unknown paths, wrong methods, oversized bodies and faults, in the shape of the service asked. */
-import { randomUUID } from "node:crypto"
 import { Cause, Effect, type Types } from "effect"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { RoomForbidden } from "../../schema/room/Errors.ts"
+import { requestIdOf } from "../platform/http/Observer.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
+import * as Sql from "../platform/Sql.ts"
 import { refuseRoom } from "../room/Refusals.ts"
 import * as Shapes from "./Shapes.ts"
 
@@ -51,11 +52,11 @@ const notFound = (routes: ReadonlyArray<Route>, request: HttpServerRequest.HttpS
     : shapeOf(request).methodNotAllowed(methods.join(", "))
 }
 
+/** What a database that is away makes fail may be asked again; all else is a fault of ours, under the request's id. */
 const fault = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) =>
-  Effect.suspend(() => {
-    const requestId = randomUUID()
-    return Effect.as(Effect.logError("A request failed", requestId, cause), shapeOf(request).internal(requestId))
-  })
+  Sql.isAway(cause)
+    ? Effect.as(Effect.logWarning("The database did not answer", cause), shapeOf(request).unavailable())
+    : Effect.as(Effect.logError("A request failed", cause), shapeOf(request).internal(requestIdOf(request)))
 
 /** Bare responses of the framework get a body that says what to do. */
 const explain = (
@@ -104,6 +105,7 @@ const cors = HttpMiddleware.cors({
     "Idempotent-Replayed",
     "Retry-After",
     "Location",
+    "X-Request-Id",
   ],
   maxAge: 86_400,
 })

@@ -1,6 +1,6 @@
 /** Which service a path belongs to, and how that service says what no endpoint of it says. */
 import type { HttpServerResponse } from "effect/http"
-import { Internal, MethodNotAllowed, NotFound, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
+import { Internal, MethodNotAllowed, NotFound, NotNow, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
 import * as Room from "../../schema/room/Errors.ts"
 import { refuse } from "../platform/http/Responses.ts"
 import { refuseRoom } from "../room/Refusals.ts"
@@ -13,7 +13,12 @@ export interface Shape {
   readonly tooLarge: () => Response
   readonly unsupportedMediaType: () => Response
   readonly internal: (requestId: string) => Response
+  /** 503 with the seconds after which it may be asked again. */
+  readonly unavailable: () => Response
 }
+
+/** Seconds after which a database that did not answer is asked again. */
+const soon = { "retry-after": "2" }
 
 export const altar: Shape = {
   notFound: () => refuse(404, new NotFound({})),
@@ -21,6 +26,7 @@ export const altar: Shape = {
   tooLarge: () => refuse(413, new TooLarge({})),
   unsupportedMediaType: () => refuse(415, new UnsupportedMediaType({})),
   internal: (requestId) => refuse(500, new Internal({ requestId })),
+  unavailable: () => refuse(503, new NotNow({}), soon),
 }
 
 export const room: Shape = {
@@ -30,9 +36,10 @@ export const room: Shape = {
   unsupportedMediaType: () =>
     refuseRoom(Room.RoomBadRequest.because("Send the body as Content-Type: application/json.")),
   internal: () => refuseRoom(new Room.RoomInternal({})),
+  unavailable: () => refuseRoom(new Room.RoomUnavailable({}), soon),
 }
 
-const rooms = ["/api/rooms", "/api/health"]
+const rooms = ["/api/rooms", "/api/health", "/livez", "/readyz"]
 
-/** The room's paths, health among them, whose errors have their shape; everything else is the altar's. */
+/** The room's paths, health and probes among them, whose errors have their shape; everything else is the altar's. */
 export const isRoom = (path: string) => rooms.some((root) => path === root || path.startsWith(`${root}/`))

@@ -1,5 +1,5 @@
 /** Limits as data: what is counted, how many, over how long; and what is left of each. */
-import { Data } from "effect"
+import { Context, Data, Metric } from "effect"
 
 /** At most `quota` accepted requests in any interval of `seconds`. */
 export interface Window {
@@ -33,11 +33,17 @@ export class Exceeded extends Data.TaggedError("Exceeded")<{
   readonly remaining: ReadonlyArray<Remaining>
 }> {}
 
+const refusals = Metric.counter("altar.limiter.refusals", {
+  description: "Requests that a limit refused, by its policy.",
+  incremental: true,
+})
+
 /** The refusal by the exhausted window that takes longest to recover; of `fallback` when it has recovered meanwhile. */
 export const exceeded = (remaining: ReadonlyArray<Remaining>, fallback: Policy): Exceeded => {
   const [longest] = remaining
     .filter(({ remaining }) => remaining === 0)
     .sort((one, other) => other.resetSeconds - one.resetSeconds)
+  refusals.updateUnsafe(1, Context.make(Metric.CurrentMetricAttributes, { policy: fallback.name }))
   return new Exceeded({
     window: longest?.window ?? fallback.windows[0],
     retryAfter: Math.max(1, Math.ceil(longest?.resetSeconds ?? 0)),

@@ -1,10 +1,11 @@
 /** A page as a response: kept as long as it is asked again, and never a bare failure. */
-import { randomUUID } from "node:crypto"
 import { Cause, Effect, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Uuid } from "../../schema/Common.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
+import { requestIdOf } from "../platform/http/Observer.ts"
 import { fresh } from "../platform/http/Responses.ts"
+import * as Sql from "../platform/Sql.ts"
 import { layout, type Page } from "./templates/Layout.ts"
 import * as ErrorPage from "./templates/ErrorPage.ts"
 
@@ -42,11 +43,14 @@ export const guarded = <R>(
       (cause) => !Cause.hasInterruptsOnly(cause),
       (cause) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-          const requestId = randomUUID()
-          return Effect.as(
-            Effect.logError("A page failed", requestId, cause),
-            bare(publicUrl, 500, ErrorPage.failed(requestId, urlOf(request).pathname)),
-          )
+          const requestId = requestIdOf(request)
+          const page = ErrorPage.failed(requestId, urlOf(request).pathname)
+          return Sql.isAway(cause)
+            ? Effect.as(
+                Effect.logWarning("The database did not answer", cause),
+                HttpServerResponse.setHeader(bare(publicUrl, 503, page), "retry-after", "2"),
+              )
+            : Effect.as(Effect.logError("A page failed", cause), bare(publicUrl, 500, page))
         }),
     ),
   )

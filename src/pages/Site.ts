@@ -9,14 +9,14 @@ import {
   HttpServerResponse,
   HttpStaticServer,
 } from "effect/http"
-import { type HttpApi, type HttpApiGroup, HttpApiScalar } from "effect/http-api"
-import { apiAt } from "../../schema/Api.ts"
+import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { preferred } from "../platform/http/Accept.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Guide from "./Guide.ts"
 import * as Pages from "./Pages.ts"
 import * as Permalinks from "./Permalinks.ts"
+import * as Reference from "./reference/Http.ts"
 
 /** What `src/web/build.ts` writes. */
 const root = fileURLToPath(new URL("dist/web/", packageRoot))
@@ -24,25 +24,22 @@ const root = fileURLToPath(new URL("dist/web/", packageRoot))
 /** No file of ours has a longer name, and a file system fails on names that are too long. */
 const longestName = 250
 
-const policyOf = (change: Readonly<Record<string, string>> = {}) =>
-  Object.entries({
-    "default-src": "'none'",
-    "script-src": "'self'",
-    "style-src": "'self'",
-    "img-src": "'self' data:",
-    "connect-src": "'self'",
-    "base-uri": "'none'",
-    "form-action": "'self'",
-    "frame-ancestors": "'none'",
-    ...change,
-  })
-    .map(([directive, sources]) => `${directive} ${sources}`)
-    .join("; ")
+const policy = Object.entries({
+  "default-src": "'none'",
+  "script-src": "'self'",
+  "style-src": "'self'",
+  "img-src": "'self' data:",
+  "connect-src": "'self'",
+  "base-uri": "'none'",
+  "form-action": "'self'",
+  "frame-ancestors": "'none'",
+})
+  .map(([directive, sources]) => `${directive} ${sources}`)
+  .join("; ")
 
-const guarded = (policy: string) =>
-  HttpRouter.middleware((httpEffect) =>
-    Effect.map(httpEffect, HttpServerResponse.setHeader("content-security-policy", policy)),
-  ).layer
+const guarded = HttpRouter.middleware((httpEffect) =>
+  Effect.map(httpEffect, HttpServerResponse.setHeader("content-security-policy", policy)),
+).layer
 
 /** Pages, styles and modules travel compressed; whoever asks for no encoding gets the bytes as they lie. */
 export const compressed = HttpRouter.middleware(
@@ -76,10 +73,10 @@ const pages = Layer.unwrap(
           ),
     )
   }),
-).pipe(Layer.provide([guarded(policyOf()), compressed]))
+).pipe(Layer.provide([guarded, compressed]))
 
 /** Pages that are written as they are asked for, under the same rules. */
-const written = Layer.merge(Guide.layer, Permalinks.layer).pipe(Layer.provide([guarded(policyOf()), compressed]))
+const written = Layer.merge(Guide.layer, Permalinks.layer).pipe(Layer.provide([guarded, compressed]))
 
 /** Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for whatever runs there next. */
 const home = HttpRouter.add("GET", "/", ({ url }) => {
@@ -87,16 +84,8 @@ const home = HttpRouter.add("GET", "/", ({ url }) => {
   return Effect.succeed(HttpServerResponse.redirect(`/v2/${query === -1 ? "" : url.slice(query)}`, { status: 307 }))
 })
 
-/** Scalar brings its code and styles inline; it still reaches no other host. */
+/** The reference of a contract. */
 export const docs = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
-  Layer.unwrap(
-    Effect.map(PublicUrl, (publicUrl) =>
-      HttpApiScalar.layer(apiAt(contract, publicUrl), { path: "/docs", scalar: { withDefaultFonts: false } }),
-    ),
-  ).pipe(
-    Layer.provide(
-      guarded(policyOf({ "script-src": "'unsafe-inline'", "style-src": "'unsafe-inline'", "font-src": "data:" })),
-    ),
-  )
+  Reference.layer(contract).pipe(Layer.provide([guarded, compressed]))
 
 export const layer = Layer.mergeAll(pages, written, home)

@@ -2,6 +2,7 @@
 import { type Cause, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { FailureVerdict } from "./ledger/Attempt.ts"
 import { type SettledTransfer, SettledTransfers } from "./ledger/SettledTransfers.ts"
+import { changed } from "./Changes.ts"
 import { Chain } from "./x402/Chain.ts"
 
 export interface FinalityConfig {
@@ -35,14 +36,16 @@ export class Finality extends Context.Service<
 
         /** The act stays and so does its answer; whoever finds it out first rings the alarm. */
         const lose = Effect.fnUntraced(function* ({ act, id, transaction }: SettledTransfer, verdict: FailureVerdict) {
-          if (yield* transfers.lose(id, verdict))
+          if (yield* transfers.lose(id, verdict)) {
+            yield* changed({ id, act, from: "settled", to: "lost", evidence: verdict.reason, transaction })
             yield* Effect.logError(
               `The payment of ${act} ${id} is lost: the block of ${transaction} was reorganised away (${verdict.reason}). The act stays and is marked; the payer was not charged. /api/health fails until an operator acknowledges it`,
             )
+          }
         })
 
         const inquire = Effect.fn("Finality.inquire")(function* (transfer: SettledTransfer) {
-          const { checks, currentTransaction, id, payment, pendingLoss, transaction } = transfer
+          const { act, checks, currentTransaction, id, payment, pendingLoss, transaction } = transfer
           const { authorization, fromBlock } = payment
           const evidence = yield* chain.evidence({
             authorization,
@@ -55,7 +58,11 @@ export class Finality extends Context.Service<
               const found = evidence.transaction
               const moved = found === transaction.toLowerCase() ? Option.none() : Option.some(found)
               const isFinal = yield* chain.isFinal(evidence.block)
-              return yield* transfers.confirm(id, isFinal ? "final" : "pending", evidence.block.number, moved)
+              yield* transfers.confirm(id, isFinal ? "final" : "pending", evidence.block.number, moved)
+              const to = isFinal ? "final" : "moved"
+              if (isFinal || Option.isSome(moved))
+                yield* changed({ id, act, from: "settled", to, evidence: "transfer found", transaction: found })
+              return
             }
             case "Void":
               return pendingLoss?.reason === evidence.reason && pendingLoss.ageMillis >= apart

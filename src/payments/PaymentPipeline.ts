@@ -14,6 +14,7 @@ import {
 } from "../../schema/payments/Errors.ts"
 import { type BadRequest, RateLimited } from "../../schema/Errors.ts"
 import { timestampOf } from "../platform/Time.ts"
+import { changed } from "./Changes.ts"
 import * as Challenges from "./Challenges.ts"
 import { CardRail } from "./card/CardRail.ts"
 import type { Attempt, PendingAttempt, SettledAttempt } from "./ledger/Attempt.ts"
@@ -27,6 +28,7 @@ import { PaymentRejected } from "./PaymentRejected.ts"
 import { requirementsOf, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
+import * as Timing from "./Timing.ts"
 import { PayerBalances } from "./x402/PayerBalances.ts"
 import { keyOf } from "./x402/PaymentIdentifier.ts"
 
@@ -133,12 +135,13 @@ export class PaymentPipeline extends Context.Service<
           if (Option.isSome(payment.transaction)) {
             return Effect.succeed({ _tag: "Submitted", transaction: payment.transaction.value })
           }
-          return settlement.submit({
+          const handed = settlement.submit({
             attempt: attempt.id,
             authorization: payment.authorization,
             requirements: requirementsOf(terms, attempt.amountAtomic),
             payload,
           })
+          return Timing.settlement(handed)
         }
 
         /** In a fiber of its own: from the intent on disk on, only evidence stops it. */
@@ -169,6 +172,7 @@ export class PaymentPipeline extends Context.Service<
               .pipe(Effect.mapError(() => new FacilitatorUnavailable({})))
             return yield* settle(act, request, terms, { ...intent, balance })
           }
+          yield* changed({ ...claimed.attempt, from: "none", to: "pending", evidence: "intent on disk" })
           const submission = yield* submit(terms, claimed.attempt, intent)
           const concluded = yield* reconciler.conclude(claimed.attempt, submission ?? undefined)
           return yield* answerOf(concluded, false)

@@ -2,6 +2,7 @@
 import { type Cause, Clock, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { CardProcessor } from "./card/CardProcessor.ts"
+import * as Trace from "../platform/Trace.ts"
 import { Chain } from "./x402/Chain.ts"
 import { alreadyUsed } from "./x402/Eip3009.ts"
 import type { Evidence } from "./x402/Evidence.ts"
@@ -10,6 +11,7 @@ import { Fail } from "./ledger/Fail.ts"
 import { Settle } from "./ledger/Settle.ts"
 import { type OpenInquiry, Sweep } from "./ledger/Sweep.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
+import * as Timing from "./Timing.ts"
 
 export interface ReconcilerConfig {
   /** How long a request waits for the transaction it was told of. */
@@ -59,6 +61,13 @@ export class Reconciler extends Context.Service<
           // An inquiry that would fail it is repeated as soon as it counts.
           const pause = typeof inquiry.verdict === "string" ? apart : retryAfterSeconds(attempt.checks) * 1000
           yield* pending.defer(attempt.id, inquiry, now + pause)
+          yield* Effect.logDebug("attempt stays open", {
+            attempt: attempt.id,
+            act: attempt.act,
+            checks: attempt.checks + 1,
+            evidence: inquiry.verdict === undefined ? "nobody could be asked" : (inquiry.verdict ?? "open"),
+            nextMs: pause,
+          })
           return attempt
         })
 
@@ -92,6 +101,7 @@ export class Reconciler extends Context.Service<
               patience: isFirst ? config.patience : Duration.zero,
             })
             .pipe(
+              Timing.inquiry,
               Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
               Effect.option,
             )
@@ -128,7 +138,7 @@ export class Reconciler extends Context.Service<
 
         /** Asking what became of a card's charge is asking for the charge, under its one key. */
         const concludeCard = Effect.fnUntraced(function* (attempt: Attempt, payment: CardPayment) {
-          const evidence = yield* cards.evidence(attempt, payment)
+          const evidence = yield* Timing.inquiry(cards.evidence(attempt, payment))
           switch (evidence._tag) {
             case "Paid":
               return yield* settle(attempt.id, { rail: "card", intent: evidence.intent })
@@ -155,8 +165,8 @@ export class Reconciler extends Context.Service<
           yield* Effect.forEach(
             attempts,
             (attempt) =>
-              Effect.catchCause(conclude(attempt), (cause) =>
-                Effect.logError("An attempt could not be reconciled", attempt.id, cause),
+              Effect.catchCause(Trace.goingOn(attempt.traceparent ?? null)(conclude(attempt)), (cause) =>
+                Effect.logError("An attempt could not be reconciled", { attempt: attempt.id }, cause),
               ),
             { concurrency: 8, discard: true },
           )

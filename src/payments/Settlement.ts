@@ -25,6 +25,12 @@ export type Submission =
   | { readonly _tag: "Refused"; readonly reason: string; readonly unsent?: true }
   | { readonly _tag: "Unclear"; readonly reason: string; readonly transaction: Option.Option<Hex> }
 
+/** Payments that our own relayer sends in one transaction at most, where nothing less is set. */
+export const groupMost = 50
+
+/** Whether there is gas for one more settlement. */
+export type Funds = "ok" | "failing" | "unknown"
+
 export class Settlement extends Context.Service<
   Settlement,
   {
@@ -39,5 +45,7 @@ export class Settlement extends Context.Service<
     abandon(attempt: Attempt): Effect.Effect<void>
     /** Whether one more settlement could be paid for, as far as is known. */
     readonly solvent: Effect.Effect<boolean>
+    /** The same for whoever watches: `unknown` when the node does not answer. */
+    readonly funds: Effect.Effect<Funds>
   }
 >()("spirit-altar/payments/Settlement") {}

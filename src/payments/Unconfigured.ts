@@ -22,6 +22,7 @@ export const layer = Layer.mergeAll(
       resubmit: () => unreachable,
       abandon: () => unreachable,
       solvent: Effect.succeed(true),
+      funds: Effect.succeed("ok"),
     }),
   ),
   Layer.succeed(Reconciler, Reconciler.of({ conclude: Effect.succeed, sweep: Effect.succeed(0) })),

@@ -7,13 +7,12 @@ export const answerLimit = 1_048_576
 /** The answer was longer than `answerLimit`; it proves nothing. */
 export class AnswerTooLarge extends Schema.TaggedError<AnswerTooLarge>()("AnswerTooLarge", {}) {}
 
-/** The text of an answer, read up to the limit. */
-export const textOf = <E>({
-  stream,
-}: {
-  readonly stream: Stream.Stream<Uint8Array, E>
-}): Effect.Effect<string, E | AnswerTooLarge> =>
-  Stream.limitBytes<E | AnswerTooLarge, never>(stream, answerLimit, () => Stream.fail(new AnswerTooLarge({}))).pipe(
+/** The text of an answer, read up to `limit` bytes. */
+export const textOf = <E>(
+  { stream }: { readonly stream: Stream.Stream<Uint8Array, E> },
+  limit = answerLimit,
+): Effect.Effect<string, E | AnswerTooLarge> =>
+  Stream.limitBytes<E | AnswerTooLarge, never>(stream, limit, () => Stream.fail(new AnswerTooLarge({}))).pipe(
     Stream.decodeText,
     Stream.mkString,
   )

@@ -1,7 +1,7 @@
 /** The database: one pool, the migrations, and the one way a transaction is run. */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted, Ref, Schedule, String } from "effect"
-import { Migrator, SqlClient, type SqlError, Statement } from "effect/sql"
+import { type Cause, Effect, Layer, Redacted, Ref, Schedule, String } from "effect"
+import { Migrator, SqlClient, SqlError, Statement } from "effect/sql"
 import payments from "../../migrations/0001_payments.ts"
 import acts from "../../migrations/0002_acts.ts"
 import witness from "../../migrations/0003_witness.ts"
@@ -14,6 +14,8 @@ import lookups from "../../migrations/0015_lookups.ts"
 import evidence from "../../migrations/0016_evidence.ts"
 import purses from "../../migrations/0017_purses.ts"
 import log from "../../migrations/0018_log.ts"
+import groups from "../../migrations/0020_groups.ts"
+import traces from "../../migrations/0021_traces.ts"
 import administration from "../../migrations/0022_administration.ts"
 
 const names = new Map<string, string>()
@@ -40,10 +42,14 @@ export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
     transformJson: false,
   })
 
+/** What the system or PostgreSQL calls an error. */
+const codeOf = ({ reason }: SqlError.SqlError): unknown =>
+  typeof reason.cause === "object" && reason.cause !== null && "code" in reason.cause ? reason.cause.code : undefined
+
 /** Why a connection failed, in the driver's words and the system's; neither quotes the URL. */
-const reasonOf = ({ reason }: SqlError.SqlError) => {
-  const code =
-    typeof reason.cause === "object" && reason.cause !== null && "code" in reason.cause ? reason.cause.code : undefined
+const reasonOf = (error: SqlError.SqlError) => {
+  const { reason } = error
+  const code = codeOf(error)
   const message = (reason.message ?? reason._tag).replace(/^PgConnection: /u, "")
   return typeof code === "string" ? `${message} (${code})` : message
 }
@@ -93,10 +99,21 @@ export const migrations = Layer.effectDiscard(
       "0016_evidence": evidence,
       "0017_purses": purses,
       "0018_log": log,
+      "0020_groups": groups,
+      "0021_traces": traces,
       "0022_administration": administration,
     }),
   }),
 )
+
+/** Whether something failed because the database is away, or too busy: asked again in a while, it may well succeed. */
+export const isAway = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => {
+    const failure = reason._tag === "Die" ? reason.defect : reason._tag === "Fail" ? reason.error : undefined
+    if (!SqlError.isSqlError(failure)) return false
+    // It shuts down or starts, or has no connection left: the driver knows no kind of its own for these.
+    return failure.isRetryable || /^(?:57P|53)/u.test(`${codeOf(failure)}`)
+  })
 
 /** PostgreSQL's way of saying "nothing happened, start over": 40001 and 40P01. */
 const isConflict = (error: unknown) =>

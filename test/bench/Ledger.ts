@@ -84,37 +84,47 @@ export interface Ledger {
   /** Writes `count` intents and answers their ids; this part is not measured. */
   claim(count: number): Promise<ReadonlyArray<string>>
   /** Settles them, `width` at a time, as that many requests would. */
-  settle(ids: ReadonlyArray<string>, width: number): Promise<void>
+  settle(ids: ReadonlyArray<string>, width: number): Promise<number>
+  /** Sets `count` stones, some thousand at a time. */
+  seed(count: number, width: number): Promise<void>
   stones(): Promise<ReadonlyArray<StoneRow>>
   close(): Promise<void>
 }
 
 export const open = (url: string): Ledger => {
   const runtime = ManagedRuntime.make(layer(url))
-  return {
-    claim: (count) =>
-      runtime.runPromise(
-        Effect.flatMap(Claim, (ledger) =>
-          Effect.forEach(
-            Array.from({ length: count }, intent),
-            (attempt) =>
-              Effect.flatMap(ledger.claim(attempt), (outcome) =>
-                outcome._tag === "Claimed" ? Effect.succeed(outcome.attempt.id) : Effect.die("an intent was lost"),
-              ),
-            { concurrency: 16 },
-          ),
+  const claim = (count: number) =>
+    runtime.runPromise(
+      Effect.flatMap(Claim, (ledger) =>
+        Effect.forEach(
+          Array.from({ length: count }, intent),
+          (attempt) =>
+            Effect.flatMap(ledger.claim(attempt), (outcome) =>
+              outcome._tag === "Claimed" ? Effect.succeed(outcome.attempt.id) : Effect.die("an intent was lost"),
+            ),
+          { concurrency: 16 },
         ),
       ),
-    settle: (ids, width) =>
-      runtime.runPromise(
-        Effect.flatMap(Settle, (ledger) =>
+    )
+  const settle = (ids: ReadonlyArray<string>, width: number) =>
+    runtime.runPromise(
+      Effect.flatMap(Settle, (ledger) =>
+        Effect.as(
           Effect.forEach(
             ids,
             (id) => ledger.settle(id, { rail: "x402", payment: newPayment(), transaction: newHash(), block: 100n }),
             { concurrency: width, discard: true },
           ),
+          ids.length,
         ),
       ),
+    )
+  return {
+    claim,
+    settle,
+    seed: async (count, width) => {
+      for (let left = count; left > 0; left -= 2_000) await settle(await claim(Math.min(left, 2_000)), width)
+    },
     stones: () =>
       runtime.runPromise(
         Effect.flatMap(

@@ -1,5 +1,5 @@
-/** Requests over keep-alive connections, a fixed number in flight, each answer read to its end and held to its expected status. */
-import { Pool } from "@effect/platform-node/Undici"
+/** Requests over keep-alive sockets: as little client as HTTP/1.1 allows, because it shares the machine with what it measures. */
+import { createConnection, type Socket } from "node:net"
 
 export interface Shot {
   readonly method: "GET" | "POST"
@@ -8,34 +8,228 @@ export interface Shot {
   readonly body?: string
 }
 
-export const inFlight = 50
-
-export const connect = (url: string) =>
-  new Pool(url, { connections: inFlight, pipelining: 1, headersTimeout: 30_000, bodyTimeout: 30_000 })
-
-export type Connections = ReturnType<typeof connect>
-
-/** One request, with all of its answer. */
-export const ask = async (to: Connections, shot: Shot) => {
-  const { body, headers, statusCode } = await to.request({ ...shot, headers: { ...shot.headers } })
-  return { status: statusCode, headers, text: await body.text() }
+export interface Reply {
+  readonly status: number
+  /** Status line and headers as they came. */
+  readonly head: string
+  readonly body: Buffer
 }
 
-/** Works through `count` jobs, `width` at a time; answers the seconds it took. */
+/** Requests in flight while a rate is measured, each over a connection of its own. */
+export const inFlight = 50
+
+const wires = new WeakMap<Shot, string>()
+
+/** What goes over the wire; kept, since most shots are fired many times. */
+const wireOf = (shot: Shot): string => {
+  const known = wires.get(shot)
+  if (known !== undefined) return known
+  const { body, headers, method, path } = shot
+  const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`)
+  const length = body === undefined ? "" : `content-length: ${Buffer.byteLength(body)}\r\n`
+  const wire = `${method} ${path} HTTP/1.1\r\nhost: localhost\r\n${lines.join("")}${length}\r\n${body ?? ""}`
+  wires.set(shot, wire)
+  return wire
+}
+
+const lastChunk = Buffer.from("0\r\n\r\n")
+const nothing = Buffer.alloc(0)
+
+/** The body's length, -1 for one in chunks. */
+const lengthIn = (head: string): number => {
+  const length = /\r\ncontent-length: *(\d+)/iu.exec(head)?.[1]
+  if (length !== undefined) return Number(length)
+  return /\r\ntransfer-encoding: *chunked/iu.test(head) ? -1 : 0
+}
+
+/** One socket, one request at a time. The end of a body is found, its bytes are only kept where somebody asks. */
+class Connection {
+  readonly #socket: Socket
+  #waiting: { readonly resolve: (reply: Reply) => void; readonly reject: (cause: Error) => void } | undefined
+  #head = ""
+  #length = 0
+  #seen = 0
+  #tail: Buffer = nothing
+  #parts: Array<Buffer> = []
+  #keeps = false
+
+  constructor(url: string) {
+    const { hostname, port } = new URL(url)
+    const onread = {
+      buffer: Buffer.allocUnsafe(1 << 16),
+      callback: (size: number, buffer: Uint8Array) => (this.#read(buffer.subarray(0, size)), true),
+    }
+    this.#socket = createConnection({ host: hostname, port: Number(port), noDelay: true, onread })
+    this.#socket.on("error", (cause) => this.#waiting?.reject(cause))
+    this.#socket.on("close", () => this.#waiting?.reject(new Error(`${url} closed a connection before it answered`)))
+  }
+
+  send(shot: Shot, keeps = false): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+      this.#head = ""
+      this.#seen = 0
+      this.#tail = nothing
+      this.#parts = []
+      this.#keeps = keeps
+      this.#socket.write(wireOf(shot))
+    })
+  }
+
+  close() {
+    this.#waiting = undefined
+    this.#socket.destroy()
+  }
+
+  #read(chunk: Uint8Array) {
+    let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    if (!this.#head.includes("\r\n\r\n")) {
+      const before = this.#head.length
+      const text = this.#head + bytes.toString("latin1")
+      const end = text.indexOf("\r\n\r\n")
+      if (end === -1) {
+        this.#head = text
+        return
+      }
+      this.#head = text.slice(0, end + 4)
+      this.#length = lengthIn(this.#head)
+      bytes = bytes.subarray(end + 4 - before)
+    }
+    this.#seen += bytes.length
+    if (this.#keeps) this.#parts.push(Buffer.from(bytes))
+    if (this.#length === -1) {
+      const tail = Buffer.concat([this.#tail, bytes.subarray(-lastChunk.length)]).subarray(-lastChunk.length)
+      this.#tail = tail
+      if (!tail.equals(lastChunk)) return
+    } else if (this.#seen < this.#length) return
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    waiting?.resolve({
+      status: Number(this.#head.slice(9, 12)),
+      head: this.#head,
+      body: this.#keeps ? Buffer.concat(this.#parts) : nothing,
+    })
+  }
+}
+
+/** One request over a connection of its own, with all of its answer. */
+export const ask = async (to: string, shot: Shot): Promise<Reply> => {
+  const connection = new Connection(to)
+  try {
+    return await connection.send(shot, true)
+  } finally {
+    connection.close()
+  }
+}
+
+/** The JSON of a read. */
+export const askJson = async (to: string, path: string, headers: Shot["headers"] = {}) =>
+  JSON.parse((await ask(to, { method: "GET", path, headers })).body.toString())
+
+const mustBe = (expected: number, reply: Reply, shot: Shot) => {
+  if (reply.status !== expected)
+    throw new Error(`${shot.method} ${shot.path}: expected ${expected}, got ${reply.status}\n${reply.head}`)
+}
+
+const withConnections = async <A>(to: string, count: number, use: (all: ReadonlyArray<Connection>) => Promise<A>) => {
+  const all = Array.from({ length: count }, () => new Connection(to))
+  try {
+    return await use(all)
+  } finally {
+    for (const one of all) one.close()
+  }
+}
+
+/** How long a rate is measured: for so many seconds, or until so many answers. */
+export type Span = { readonly seconds: number } | { readonly count: number }
+
+/**
+ * Keeps `inFlight` requests under way and answers how many were answered; the first answer that has another status than
+ * `expected` ends it.
+ */
+export const fire = (to: string, span: Span, expected: number, shotOf: () => Shot): Promise<number> =>
+  withConnections(to, inFlight, async (connections) => {
+    const end = "seconds" in span ? performance.now() + span.seconds * 1000 : Number.POSITIVE_INFINITY
+    let left = "count" in span ? span.count : Number.POSITIVE_INFINITY
+    let done = 0
+    const worker = async (connection: Connection) => {
+      while (left > 0 && performance.now() < end) {
+        left -= 1
+        const shot = shotOf()
+        mustBe(expected, await connection.send(shot), shot)
+        done += 1
+      }
+    }
+    await Promise.all(connections.map(worker))
+    return done
+  })
+
+/** Asks one after the other over one connection; tells the milliseconds of each. */
+export const inTurn = (to: string, shots: ReadonlyArray<Shot>, expected: number): Promise<ReadonlyArray<number>> =>
+  withConnections(to, 1, async ([connection]) => {
+    const millis: Array<number> = []
+    for (const shot of shots) {
+      const started = performance.now()
+      const reply = await connection?.send(shot)
+      if (reply !== undefined) mustBe(expected, reply, shot)
+      millis.push(performance.now() - started)
+    }
+    return millis
+  })
+
+/** Works through `count` jobs, `width` at a time. */
 export const work = async (count: number, width: number, job: (index: number) => Promise<unknown>): Promise<number> => {
   let next = 0
-  const started = process.hrtime.bigint()
   const worker = async () => {
     while (next < count) await job(next++)
   }
   await Promise.all(Array.from({ length: Math.min(width, count) }, worker))
-  return Number(process.hrtime.bigint() - started) / 1e9
+  return count
 }
 
-/** Fires `count` shots; throws at the first answer that has another status than `expected`. */
-export const fire = (to: Connections, count: number, expected: number, shot: (index: number) => Shot) =>
-  work(count, inFlight, async (index) => {
-    const { body, statusCode } = await to.request(shot(index))
-    if (statusCode !== expected) throw new Error(`expected ${expected}, got ${statusCode}: ${await body.text()}`)
-    await body.dump()
+/**
+ * Milliseconds that requests take when they arrive at a steady `rate`, whatever became of those before: each is counted
+ * from the moment it was due, so that a server that stalls is not asked less (no coordinated omission).
+ */
+export const arrivals = (
+  to: string,
+  rate: number,
+  seconds: number,
+  expected: number,
+  shotOf: () => Shot,
+): Promise<ReadonlyArray<number>> =>
+  withConnections(to, 256, (connections) => {
+    const idle = [...connections]
+    const due: Array<number> = []
+    const millis: Array<number> = []
+    const total = Math.floor(rate * seconds)
+    const started = performance.now()
+    let planned = 0
+    return new Promise((resolve, reject) => {
+      const one = (connection: Connection, since: number) => {
+        const shot = shotOf()
+        connection
+          .send(shot)
+          .then((reply) => {
+            mustBe(expected, reply, shot)
+            millis.push(performance.now() - since)
+            const next = due.shift()
+            if (next !== undefined) return one(connection, next)
+            idle.push(connection)
+            if (millis.length === total) resolve(millis)
+          }, reject)
+          .catch(reject)
+      }
+      const tick = () => {
+        const now = performance.now()
+        for (; planned < total && started + (planned * 1000) / rate <= now; planned++) {
+          const since = started + (planned * 1000) / rate
+          const connection = idle.pop()
+          if (connection === undefined) due.push(since)
+          else one(connection, since)
+        }
+        if (planned < total) setTimeout(tick, 1)
+      }
+      tick()
+    })
   })

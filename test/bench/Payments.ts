@@ -2,9 +2,13 @@
 import { randomBytes } from "node:crypto"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import type { Challenge } from "../../schema/payments/Payment.ts"
-import type { Shot } from "./Load.ts"
+import { ask, type Shot } from "./Load.ts"
 
-const payer = privateKeyToAccount(generatePrivateKey())
+export type Payer = ReturnType<typeof privateKeyToAccount>
+
+export const newPayer = (): Payer => privateKeyToAccount(generatePrivateKey())
+
+const payer = newPayer()
 
 const types = {
   TransferWithAuthorization: [
@@ -32,11 +36,14 @@ export const unpaid = () => {
   } satisfies Shot
 }
 
-/** The offer in a 402. */
-export const challengeIn = (header: string | ReadonlyArray<string> | undefined): Challenge =>
-  JSON.parse(Buffer.from(String(header), "base64").toString())
+/** What the server offers to whoever does not pay. */
+export const offerOf = async (url: string): Promise<Challenge> => {
+  const { head } = await ask(url, { method: "POST", path: "/api/witness" })
+  const header = /\r\npayment-required: *(\S+)/iu.exec(head)?.[1] ?? ""
+  return JSON.parse(Buffer.from(header, "base64").toString())
+}
 
-const sign = async ({ accepts: [offer], resource }: Challenge): Promise<Shot> => {
+const sign = async ({ accepts: [offer], resource }: Challenge, payer: Payer): Promise<Shot> => {
   const message = {
     from: payer.address,
     to: hex(offer.payTo),
@@ -63,5 +70,17 @@ const sign = async ({ accepts: [offer], resource }: Challenge): Promise<Shot> =>
   return { ...shot, headers: { ...shot.headers, "payment-signature": header } }
 }
 
-export const signMany = (challenge: Challenge, count: number): Promise<ReadonlyArray<Shot>> =>
-  Promise.all(Array.from({ length: count }, () => sign(challenge)))
+/** Requests paid by these wallets in turn. */
+export const signMany = (
+  challenge: Challenge,
+  count: number,
+  payers: ReadonlyArray<Payer> = [payer],
+): Promise<ReadonlyArray<Shot>> =>
+  Promise.all(Array.from({ length: count }, (_, index) => sign(challenge, payers[index % payers.length] ?? payer)))
+
+/** The payment in a request, as a facilitator is asked about it. */
+export const paymentIn = (shot: Shot) => {
+  const header = shot.headers?.["payment-signature"] ?? ""
+  const paymentPayload = JSON.parse(Buffer.from(header, "base64").toString())
+  return { paymentPayload, paymentRequirements: paymentPayload.accepted }
+}

@@ -2,6 +2,7 @@
 import { execFileSync, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:net"
+import { fileURLToPath } from "node:url"
 
 export interface Served {
   readonly pid: number
@@ -45,6 +46,25 @@ export const start = (
     process.once("exit", () => child.kill("SIGKILL"))
   })
 
+/** Starts programs of this folder and ends them together; our own start.js gets its command. */
+export const serving = () => {
+  const served: Array<Served> = []
+  return {
+    serve: async (program: string, environment: Readonly<Record<string, string>>): Promise<Served> => {
+      const file = fileURLToPath(new URL(program, import.meta.url))
+      const command = program.endsWith("start.js") ? ["serve"] : []
+      const port = environment["PORT"]
+      const url = port === undefined ? undefined : `http://127.0.0.1:${port}`
+      const one = await start([file, ...command], environment, url)
+      served.push(one)
+      return one
+    },
+    close: async () => {
+      for (const one of served.reverse()) await one.stop()
+    },
+  }
+}
+
 const ticksPerSecond = (() => {
   try {
     return Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }))
@@ -60,6 +80,16 @@ export const cpuSeconds = (pid: number): number => {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
     return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+  } catch {
+    return Number.NaN
+  }
+}
+
+/** Resident memory of a process in MB, NaN where the system has no /proc. */
+export const residentMegabytes = (pid: number): number => {
+  try {
+    const kilobytes = /VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
+    return Number(kilobytes) / 1024
   } catch {
     return Number.NaN
   }

@@ -6,28 +6,28 @@ export interface Slice {
   readonly cpu: number
 }
 
-export interface Round {
-  readonly ours: Slice
-  readonly peer: Slice
+export interface Round<A = Slice> {
+  readonly ours: A
+  readonly peer: A
 }
 
 export type Side = "ours" | "peer"
 
-/** Measures `count` jobs; `cpu` reads the seconds of processor time used so far. */
-export const slice = async (count: number, cpu: () => number, run: () => Promise<unknown>): Promise<Slice> => {
+/** Measures what `run` says it has done; `cpu` reads the seconds of processor time used so far. */
+export const slice = async (cpu: () => number, run: () => Promise<number>): Promise<Slice> => {
   const used = cpu()
-  const started = process.hrtime.bigint()
-  await run()
-  const seconds = Number(process.hrtime.bigint() - started) / 1e9
+  const started = performance.now()
+  const count = await run()
+  const seconds = (performance.now() - started) / 1000
   return { rate: count / seconds, cpu: ((cpu() - used) * 1000) / count }
 }
 
 /** `rounds` rounds after one that warms both sides up; who begins changes from round to round. */
-export const takeTurns = async (
+export const takeTurns = async <A>(
   rounds: number,
-  measure: (side: Side) => Promise<Slice>,
-): Promise<ReadonlyArray<Round>> => {
-  const done: Array<Round> = []
+  measure: (side: Side) => Promise<A>,
+): Promise<ReadonlyArray<Round<A>>> => {
+  const done: Array<Round<A>> = []
   for (let index = 0; index <= rounds; index++) {
     if (index % 2 === 0) {
       const ours = await measure("ours")

@@ -1,138 +1,136 @@
-/** Measures this server beside a stock Hono and x402 server doing the same work, in one run, turn by turn. */
-import { randomBytes } from "node:crypto"
+/** Measures this server beside others that do the same work, in one run, turn by turn; docs/benchmarks.md says how to read it. */
+import { readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
-import * as Contest from "./Contest.ts"
-import { ask, fire, inFlight, type Shot, work } from "./Load.ts"
-import { challengeIn, newCommitment, signMany, unpaid } from "./Payments.ts"
-import * as Store from "./peer/Store.ts"
-import { cpuSeconds } from "./Processes.ts"
-import { type Side, slice, takeTurns } from "./Rounds.ts"
-import { type Row, table } from "./Table.ts"
+import { type Arena, chosen, contests } from "./Contests.ts"
+import { type Figure, figureTable, missed, ratioOf, table } from "./Figures.ts"
+import type { Latency } from "./Latency.ts"
+import { inFlight } from "./Load.ts"
+import { type Held, holding, type Outcome } from "./Running.ts"
 
-const help = `Usage: npm run bench [-- --quick | --rounds N]
+const help = `Usage: npm run bench [-- --quick] [--only NAME,NAME] [--check] [--json FILE]
 
-Compares this server with a peer built from Hono, @hono/node-server, @x402/hono and postgres.js. Both use the same
-PostgreSQL (DATABASE_URL, where databases can be created, or our own in a temporary folder, fsync on), the same
-facilitator and node doubles, and the same load: ${inFlight} requests in flight over keep-alive connections.
-Every round measures both, one right after the other. Rates and ratios are medians of rounds. "CPU ms" is the
-processor time of the measured server process for one request: the figure that a busy machine disturbs least.
+Measures this server beside peers that do the same work: same PostgreSQL (DATABASE_URL, where databases can be created,
+or our own in a temporary folder, fsync on), same doubles of facilitator and node, same load: ${inFlight} requests in
+flight. Every round measures both sides, one right after the other; figures are medians of rounds.
 
-  --quick     2 rounds instead of 5
-  --rounds N  N rounds, 10 at most: a day has room for 5,000 stones
-  --help      this text
+  --only NAMES   only these contests:
+${contests.map(({ isLong, name, what }) => `                   ${name.padEnd(15)} ${what}${isLong === true ? " (minutes; only when named)" : ""}`).join("\n")}
+  --quick        2 short rounds instead of 5
+  --rounds N     N rounds, 10 at most
+  --stones N     stones in the databases before anything is measured (1000)
+  --soak         soak and growth, too
+  --check        fail where a ratio is more than 20 % below the one in test/bench/budget.json
+  --json FILE    write all figures there, too
+  --help         this text
 `
 
 const { values } = parseArgs({
-  options: { help: { type: "boolean" }, quick: { type: "boolean" }, rounds: { type: "string" } },
+  options: {
+    check: { type: "boolean" },
+    help: { type: "boolean" },
+    json: { type: "string" },
+    only: { type: "string" },
+    quick: { type: "boolean" },
+    rounds: { type: "string" },
+    soak: { type: "boolean" },
+    stones: { type: "string" },
+  },
 })
 if (values.help === true) {
   console.log(help)
   process.exit(0)
 }
-const rounds = Number(values.rounds ?? (values.quick === true ? 2 : 5))
-if (!Number.isInteger(rounds) || rounds < 1 || rounds > 10) {
-  console.error("--rounds takes a whole number from 1 to 10")
+
+const refuse = (sentence: string): never => {
+  console.error(sentence)
   process.exit(1)
 }
+
+const whole = (name: string, text: string | undefined, fallback: number, most: number) => {
+  const value = Number(text ?? fallback)
+  return Number.isInteger(value) && value >= 1 && value <= most
+    ? value
+    : refuse(`--${name} takes a whole number from 1 to ${most}`)
+}
+
+const isQuick = values.quick === true
+const held = holding({
+  isQuick,
+  rounds: whole("rounds", values.rounds, isQuick ? 2 : 5, 10),
+  stones: whole("stones", values.stones, 1_000, 1_000_000),
+})
+const selected = (() => {
+  try {
+    return values.soak === true && values.only === undefined ? contests : chosen(values.only?.split(","))
+  } catch (cause) {
+    return refuse(cause instanceof Error ? cause.message : String(cause))
+  }
+})()
 // An exit ends the servers and the database too; a signal alone would leave them behind.
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
 
-const stoneCount = 1_000
-const bare: Shot = { method: "POST", path: "/api/witness" }
-const list: Shot = { method: "GET", path: "/api/witness?limit=20" }
-const segment: Shot = { method: "GET", path: "/api/witness/chain?from=501&limit=100" }
+type Run = (chosen: typeof selected, held: Held) => Promise<Outcome>
 
-const progress = (text: string) => process.stderr.write(`${text}\n`)
-
-progress(`Preparing two databases with ${stoneCount} stones each`)
-const contest = await Contest.open(stoneCount, [list, segment])
-
-const rows: Array<Row> = []
-const measure = async (what: string, one: Parameters<typeof takeTurns>[1], wanted: Row["wanted"]) => {
-  const done = await takeTurns(rounds, one)
-  rows.push({ what, rounds: done, wanted })
-  progress(`  ${what}: ${done.map(({ ours, peer }) => (ours.rate / peer.rate).toFixed(2)).join(" ")}`)
+const arenas: Readonly<Record<Arena, () => Promise<{ readonly run: Run }>>> = {
+  altar: () => import("./Altar.ts"),
+  relayer: () => import("./Relayer.ts"),
+  rooms: () => import("./Rooms.ts"),
+  start: () => import("./Start.ts"),
+  soak: () => import("./Soak.ts"),
+  growth: () => import("./Growth.ts"),
 }
 
-const requests = (what: string, ratio: number, count: number, expected: number, shotOf: (side: Side) => Shot) =>
-  measure(
-    what,
-    (side) => {
-      const { pid, to } = contest[side]
-      return slice(
-        count,
-        () => cpuSeconds(pid),
-        () => fire(to, count, expected, () => shotOf(side)),
-      )
-    },
-    { ratio },
-  )
-
-const sign = async (side: Side, count: number) => {
-  const { headers } = await ask(contest[side].to, bare)
-  return [...(await signMany(challengeIn(headers["payment-required"]), count))]
-}
-
-const paidStones = async (count: number) => {
-  progress("  signing payments")
-  const total = count * (rounds + 1)
-  const signed = { ours: await sign("ours", total), peer: await sign("peer", total) }
-  await requests("paid stones", 2, count, 201, (side) => {
-    const shot = signed[side].pop()
-    if (shot === undefined) throw new Error("no signed payment is left")
-    return shot
-  })
-  await countStones(stoneCount + total)
-}
-
-/** Every payment must have become a stone on both sides, or they did not do the same work. */
-const countStones = async (expected: number) => {
-  for (const side of ["ours", "peer"] as const) {
-    const { text } = await ask(contest[side].to, list)
-    const { head }: { readonly head: { readonly sequence: number } } = JSON.parse(text)
-    if (head.sequence !== expected) throw new Error(`${side} has ${head.sequence} stones instead of ${expected}`)
+const figures: Array<Figure> = []
+const latencies: Array<Latency> = []
+const failures: Array<string> = []
+let about = ""
+for (const [arena, load] of Object.entries(arenas)) {
+  const here = selected.filter((contest) => contest.arena === arena)
+  if (here.length === 0) continue
+  try {
+    const { run } = await load()
+    const outcome = await run(here, held)
+    figures.push(...outcome.figures)
+    latencies.push(...outcome.latencies)
+    about = outcome.about ?? about
+  } catch (cause) {
+    // What was measured elsewhere still counts; the run as a whole has failed.
+    console.error(cause)
+    failures.push(`${arena}: ${String(cause)}`)
   }
 }
 
-/** The processor time of this process, where both sides' appends run. */
-const ownCpu = () => cpuSeconds(process.pid)
-
-const peerAppend = () => {
-  const id = randomBytes(32).toString("hex")
-  const stone = { commitment: newCommitment(), kind: "prediction", spirit: "moss-hare", agentName: "Wren" }
-  const answerOf = (row: Store.StoneRow) => JSON.stringify({ ok: true, record: row, replayed: false })
-  return Store.append(contest.peerSql, `bench-${id}`, { ...stone, payer: "0x", transaction: `0x${id}` }, answerOf)
-}
-
-const appends = (count: number) =>
-  measure(
-    "chain appends",
-    async (side) => {
-      if (side === "peer") return slice(count, ownCpu, () => work(count, Contest.waiting, peerAppend))
-      const ids = await contest.ledger.claim(count)
-      return slice(count, ownCpu, () => contest.ledger.settle(ids, Contest.waiting))
-    },
-    { rate: 3_000 },
-  )
-
-try {
-  progress(`Measuring ${rounds} rounds; ours to the peer's in each:`)
-  await requests("402 to a bare probe", 2, 4_000, 402, () => bare)
-  await requests("402 to a keyed request with body", 2, 3_000, 402, unpaid)
-  await requests("GET /api/witness?limit=20", 1.5, 2_000, 200, () => list)
-  await requests("GET a 100-entry chain segment", 1.5, 1_000, 200, () => segment)
-  await paidStones(400)
-  await appends(1_000)
-} finally {
-  await contest.close()
-}
+const millis = (value: number) => value.toFixed(2)
+const latencyRows = latencies.map(({ name, p50, p99, rate, share, side }) => [
+  name,
+  side,
+  `${share * 100} %`,
+  rate.toFixed(0),
+  millis(p50),
+  millis(p99),
+])
+const latencyTable =
+  latencies.length === 0 ? "" : `\n\n${table(["latency", "", "of rate", "/s", "p50 ms", "p99 ms"], latencyRows)}`
 
 console.log(`
-${table(rows)}
+${figureTable(figures)}${latencyTable}
 
-Chain appends: Settle.settle with ${Contest.waiting} attempts waiting at once (stone, act and stored answer, up to 128 in one
-transaction); the peer's: one transaction a stone. Without HTTP; the CPU is that of the benchmark's own process.
-${availableParallelism()} cores are shared by the measured server, PostgreSQL, the doubles and the load generator.
-${contest.about}; Node ${process.version}.`)
-process.exit(0)
+${held.rounds} rounds, ${held.stones} stones; ${availableParallelism()} cores shared by servers, PostgreSQL and load generator; ${about}; Node ${process.version}.`)
+
+if (values.json !== undefined) {
+  // Growth has a figure for each read: the worst is the one to hold.
+  const names = [...new Set(figures.map(({ name }) => name))]
+  const worst = (name: string) => Math.min(...figures.filter((figure) => figure.name === name).map(ratioOf))
+  const ratios = Object.fromEntries(names.map((name) => [name, Number(worst(name).toFixed(2))]))
+  writeFileSync(values.json, `${JSON.stringify({ ratios, figures, latencies, failures }, null, 2)}\n`)
+}
+
+if (values.check === true) {
+  const budget: Readonly<Record<string, number>> = JSON.parse(
+    readFileSync(new URL("budget.json", import.meta.url), "utf8"),
+  )
+  failures.push(...missed(figures, budget))
+}
+for (const failure of failures) console.error(failure)
+process.exit(failures.length === 0 ? 0 : 1)

@@ -101,7 +101,7 @@ guide("a forged chain", (it) => {
           assert.strictEqual(await stone.locator("[data-verdict]").innerText(), "✗ differs")
           assert.match((await stone.getAttribute("class")) ?? "", /link--broken/u)
           assert.notStrictEqual(
-            await stone.locator(".pebble__body").evaluate((body) => getComputedStyle(body).stroke),
+            await stone.locator(".pebble__edge").evaluate((edge) => getComputedStyle(edge).stroke),
             "rgb(59, 43, 32)",
           )
           const report = page.locator(".checks__item").first()

@@ -72,7 +72,7 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
   ],
   [
     /^src\/buyer\/core\//u,
-    /^(?!src\/buyer\/core\/|schema\/altar\/(?:ChainCheck|ChainLink|Recipe)\.ts|schema\/payments\/Usdc\.ts)/u,
+    /^(?!src\/buyer\/core\/|schema\/altar\/(?:ChainCheck|ChainLink|Recipe)\.ts|schema\/payments\/(?:TransferTypes|Usdc)\.ts)/u,
     "the core of the buyer is plain text functions, light enough for a page",
   ],
   [/^src\/(?!buyer|cli|web)/u, /^src\/buyer/u, "the server does not need the buyer"],
@@ -81,8 +81,12 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
   [/^src\/(?!cli|main)/u, /^src\/cli/u, "nothing needs the command line"],
 ]
 
-/** The remote facilitator and the card processor are asked over HTTP: clients, not servers. */
-const excused = new Set(["src/payments/x402/Facilitator.ts", "src/payments/card/CardProcessor.ts"])
+/** The remote facilitator, the node and the card processor are asked over HTTP: clients, not servers. */
+const excused = new Set([
+  "src/payments/x402/Facilitator.ts",
+  "src/payments/x402/JsonRpc.ts",
+  "src/payments/card/CardProcessor.ts",
+])
 
 describe("directions", () => {
   it.each(rules.map(([from, never, why]) => ({ why, from, never })))("$why", ({ from, never }) => {

@@ -1,17 +1,7 @@
 /** The EIP-3009 authorization of an offer as typed data, and the header that carries it once it is signed. */
+import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
 import type { Challenge } from "./Challenge.ts"
 import { randomHex } from "./Digest.ts"
-
-const types = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-} as const
 
 const hex = (text: string): `0x${string}` => `0x${text.replace(/^0x/u, "").toLowerCase()}`
 
@@ -26,7 +16,7 @@ export const typedDataOf = ({ accepts: [offer] }: Challenge, from: string) => ({
     chainId: Number(offer.network.split(":")[1]),
     verifyingContract: hex(offer.asset),
   },
-  types,
+  types: transferTypes,
   primaryType: "TransferWithAuthorization" as const,
   message: {
     from: hex(from),

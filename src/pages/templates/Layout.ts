@@ -7,7 +7,9 @@ export interface Page {
   /** Path of the page itself, with the query that makes it a page of its own. */
   readonly path: string
   /** The entry of the navigation it belongs to. */
-  readonly chapter: "guide" | "candles" | "witness" | "catalog" | "mine" | "none"
+  readonly chapter: "guide" | "candles" | "witness" | "catalog" | "mine" | "api" | "none"
+  /** The folder of its style and its script, where they are not those of the field guide. */
+  readonly assets?: "docs"
   /** Path of a PNG that stands for the page where it is shared. */
   readonly preview: string
   readonly body: Html
@@ -21,10 +23,10 @@ const chapters = [
 ] as const
 
 const aside = [
-  ["/v2/mine", "My acts"],
-  ["/signals/", "Signal room"],
-  ["/for-agents", "For agents"],
-  ["/docs", "API"],
+  ["mine", "/v2/mine", "My acts"],
+  ["none", "/signals/", "Signal room"],
+  ["none", "/for-agents", "For agents"],
+  ["api", "/docs", "API"],
 ] as const
 
 const current = (is: boolean) => (is ? html` aria-current="page"` : "")
@@ -52,8 +54,8 @@ export const layout = (publicUrl: string, page: Page): string =>
         <meta property="og:image:height" content="630" />
         <meta name="twitter:card" content="summary_large_image" />
         <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
-        <link rel="stylesheet" href="/v2/page.css" />
-        <script type="module" src="/v2/main.js"></script>
+        <link rel="stylesheet" href="/${page.assets ?? "v2"}/page.css" />
+        <script type="module" src="/${page.assets ?? "v2"}/main.js"></script>
       </head>
       <body>
         <a class="skip button" href="#main">Skip to the content</a>
@@ -65,7 +67,10 @@ export const layout = (publicUrl: string, page: Page): string =>
             )}
           </nav>
           <nav aria-label="Elsewhere">
-            ${aside.map(([path, title]) => html`<a href="${path}" ${current(path === "/v2/mine" && page.chapter === "mine")}>${title}</a>`)}
+            ${aside.map(
+              ([name, path, title]) =>
+                html`<a href="${path}" ${current(name !== "none" && name === page.chapter)}>${title}</a>`,
+            )}
           </nav>
         </header>
         <p class="offline" role="status" data-offline hidden>

@@ -5,7 +5,7 @@ import { code, recordTable, part, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import { heading, type Page } from "./Layout.ts"
-import { pebble } from "./Pebble.ts"
+import { pebble, pebbleWords } from "./Pebble.ts"
 import { nameOf, previewOf, spiritLink } from "./Plates.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { checkForm, revealForm } from "./Seal.ts"
@@ -66,7 +66,7 @@ export const stone = ({ log, receipt, stone: one }: StoneView): Page => {
             ${pebble(one.commitment)}
             <figcaption>
               <span class="plate__number">Stone ${one.sequence}</span>
-              <span class="plate__kin">drawn from its commitment</span>
+              <span class="plate__kin">${pebbleWords(one.commitment)}, drawn from its commitment</span>
               <span class="link__verdict" data-verdict></span>
             </figcaption>
           </figure>

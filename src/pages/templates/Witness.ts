@@ -53,7 +53,7 @@ const strip = (stones: ReadonlyArray<Stone>): Html =>
         (stone) =>
           html`<li class="link" ${shownParts(stone)}>
             <a href="/witness/${stone.id}"
-              >${pebble(stone.commitment)}<span class="link__number">${stone.sequence}</span
+              >${pebble(stone.commitment, "strip")}<span class="link__number">${stone.sequence}</span
               ><span class="unseen">, ${stone.kind}, with ${nameOf(stone.spirit)}</span></a
             ><span class="link__hash" aria-hidden="true">${stone.chainHash.slice(0, 6)}</span
             ><span class="link__verdict" data-verdict></span>

@@ -33,6 +33,8 @@ interface AttemptFacts {
   /** RFC 3339 UTC with milliseconds, as are all times here. */
   readonly acceptedAt: string
   readonly checks: number
+  /** W3C `traceparent` of the request that made it; null where that was not traced. */
+  readonly traceparent?: string | null
 }
 
 export interface PendingAttempt extends AttemptFacts {
@@ -80,7 +82,7 @@ export const withoutCardToken = "CASE WHEN rail = 'card' THEN '' ELSE signature 
 
 /** The columns an attempt is read from, as SQL. */
 export const attemptColumns = [
-  "id, idempotency_key, fingerprint, act, url, input, pool_number, refusal, accepted_at, checks",
+  "id, idempotency_key, fingerprint, act, url, input, pool_number, refusal, accepted_at, checks, traceparent",
   "state, reason, answer, payment_response",
   ...paymentColumns,
   ...verdictColumns,
@@ -98,6 +100,7 @@ const facts = {
   refusal: Schema.NullOr(Schema.String),
   acceptedAt: Schema.Date,
   checks: Schema.Int,
+  traceparent: Schema.optionalKey(Schema.NullOr(Schema.String)),
 }
 
 const AttemptRow = Schema.Union([

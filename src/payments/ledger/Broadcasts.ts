@@ -13,6 +13,15 @@ export interface Broadcast {
   readonly hash: Hex
   readonly maxFeePerGas: bigint
   readonly atMillis: number
+  /** Payments that travel in it. */
+  readonly members: number
+}
+
+/** A payment that is about to travel in a transaction, and the hash that is noted for it so far. */
+export interface Passenger {
+  /** The attempt's id. */
+  readonly attempt: string
+  readonly previous: Option.Option<Hex>
 }
 
 /** The database does not answer: nobody knows what was sent, and nothing may be sent that is not noted. */
@@ -24,8 +33,15 @@ export class BroadcastsUnavailable extends Schema.TaggedError<BroadcastsUnavaila
 
 const readRow = rowReader(
   "relayer_broadcasts",
-  Schema.Struct({ nonce: Schema.BigInt, hash: Word, maxFee: Schema.BigIntFromString, sentAt: Schema.Date }),
+  Schema.Struct({
+    nonce: Schema.BigInt,
+    hash: Word,
+    maxFee: Schema.BigIntFromString,
+    sentAt: Schema.Date,
+    members: Schema.Int,
+  }),
 )
+const readNoted = rowReader("relayer_broadcasts", Schema.Struct({ attemptId: Schema.String }))
 
 const unavailable = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, BroadcastsUnavailable> =>
   statement.pipe(
@@ -38,14 +54,14 @@ export class Broadcasts extends Context.Service<
   {
     find(attempt: string): Effect.Effect<Option.Option<Broadcast>, BroadcastsUnavailable>
     /**
-     * Takes the place of `previous`; false when somebody else was faster, who then sends instead, or has ended the
-     * attempt. What is noted is no longer refused, nor about to fail.
+     * Takes the place of what was noted before, for each attempt by itself and all in one statement; answers those it was
+     * noted for. Of the others somebody else was faster, who then sends instead, or has ended the attempt. What is noted
+     * is no longer refused, nor about to fail.
      */
     note(
-      attempt: string,
-      previous: Option.Option<Hex>,
+      passengers: ReadonlyArray<Passenger>,
       broadcast: Broadcast,
-    ): Effect.Effect<boolean, BroadcastsUnavailable>
+    ): Effect.Effect<ReadonlySet<string>, BroadcastsUnavailable>
   }
 >()("spirit-altar/payments/ledger/Broadcasts") {
   static readonly layer = Layer.effect(
@@ -55,39 +71,49 @@ export class Broadcasts extends Context.Service<
 
       const find = Effect.fn("Broadcasts.find")(function* (attempt: string) {
         const [row] = yield* sql`
-          SELECT nonce, hash, max_fee::text AS max_fee, sent_at FROM relayer_broadcasts
+          SELECT nonce, hash, max_fee::text AS max_fee, sent_at, members FROM relayer_broadcasts
           WHERE attempt_id = ${attempt}::uuid`.pipe(unavailable)
         if (row === undefined) return Option.none<Broadcast>()
-        const { hash, maxFee, nonce, sentAt } = yield* readRow(row)
+        const { hash, maxFee, members, nonce, sentAt } = yield* readRow(row)
         return Option.some<Broadcast>({
           nonce: Number(nonce),
           hash,
           maxFeePerGas: maxFee,
           atMillis: sentAt.getTime(),
+          members,
         })
       })
 
       const note = Effect.fn("Broadcasts.note")(function* (
-        attempt: string,
-        previous: Option.Option<Hex>,
-        { atMillis, hash, maxFeePerGas, nonce }: Broadcast,
+        passengers: ReadonlyArray<Passenger>,
+        { atMillis, hash, maxFeePerGas, members, nonce }: Broadcast,
       ) {
-        const rows = yield* retryConflicts(
-          Option.isNone(previous)
-            ? // The attempt's row is locked with it, so that nobody ends it as never sent beside this.
-              sql`WITH open AS (
-                  UPDATE payment_attempts SET refusal = NULL, doubted_at = NULL, doubted_reason = NULL
-                  WHERE id = ${attempt}::uuid AND state = 'pending' RETURNING id
-                )
-                INSERT INTO relayer_broadcasts (attempt_id, nonce, hash, max_fee, sent_at)
-                SELECT id, ${nonce}::bigint, ${hash}, ${maxFeePerGas.toString()}::numeric,
-                  ${timestampOf(atMillis)}::timestamptz FROM open
-                ON CONFLICT (attempt_id) DO NOTHING RETURNING nonce`
-            : sql`UPDATE relayer_broadcasts SET nonce = ${nonce}::bigint, hash = ${hash},
-                  max_fee = ${maxFeePerGas.toString()}::numeric, sent_at = ${timestampOf(atMillis)}::timestamptz
-                WHERE attempt_id = ${attempt}::uuid AND hash = ${previous.value} RETURNING nonce`,
-        ).pipe(unavailable)
-        return rows.length > 0
+        const asked = passengers.map(({ attempt, previous }) => ({ id: attempt, previous: Option.getOrNull(previous) }))
+        // The attempts' rows are locked with it, in one order, so that nobody ends one as never sent beside this.
+        const rows = yield* retryConflicts(sql`
+          WITH asked AS MATERIALIZED (
+            SELECT id, previous FROM json_to_recordset(${JSON.stringify(asked)}::json) AS r(id uuid, previous text)
+          ), locked AS MATERIALIZED (
+            SELECT a.id, a.refusal IS NOT NULL OR a.doubted_at IS NOT NULL AS judged
+            FROM payment_attempts a JOIN asked r ON r.id = a.id AND r.previous IS NULL
+            WHERE a.state = 'pending' ORDER BY a.id FOR UPDATE OF a
+          ), open AS (
+            UPDATE payment_attempts a SET refusal = NULL, doubted_at = NULL, doubted_reason = NULL
+            FROM locked l WHERE a.id = l.id AND l.judged
+          ), first AS (
+            INSERT INTO relayer_broadcasts (attempt_id, nonce, hash, max_fee, sent_at, members)
+            SELECT id, ${nonce}::bigint, ${hash}, ${maxFeePerGas.toString()}::numeric,
+              ${timestampOf(atMillis)}::timestamptz, ${members}::smallint FROM locked
+            ON CONFLICT (attempt_id) DO NOTHING RETURNING attempt_id
+          ), again AS (
+            UPDATE relayer_broadcasts b SET nonce = ${nonce}::bigint, hash = ${hash},
+              max_fee = ${maxFeePerGas.toString()}::numeric, sent_at = ${timestampOf(atMillis)}::timestamptz,
+              members = ${members}::smallint
+            FROM asked r WHERE b.attempt_id = r.id AND b.hash = r.previous RETURNING b.attempt_id
+          )
+          SELECT attempt_id FROM first UNION ALL SELECT attempt_id FROM again`).pipe(unavailable)
+        const noted = yield* Effect.forEach(rows, readNoted)
+        return new Set(noted.map(({ attemptId }) => attemptId))
       })
 
       return Broadcasts.of({ find, note })

@@ -6,6 +6,7 @@ import type { Hex } from "viem"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
+import * as Trace from "../../platform/Trace.ts"
 import type { Claims } from "../PaidAct.ts"
 import { claimOf, columnsOf, type Payment } from "../Payment.ts"
 import { Word } from "../Hex.ts"
@@ -77,7 +78,7 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
       const lookup = yield* Lookup
       const columns = sql.literal(attemptColumns)
 
-      const insert = (attempt: NewAttempt) => {
+      const insert = (attempt: NewAttempt, traceparent: string | undefined) => {
         const { claims, payment } = attempt
         const paid = columnsOf(payment)
         const pool = claims.pool?.name ?? null
@@ -108,14 +109,14 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
           ), attempt AS (
             INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, rail, network, asset, pay_to,
               payer, nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, transaction, pool,
-              pool_number, state, accepted_at, next_check_at)
+              pool_number, state, accepted_at, next_check_at, traceparent)
             SELECT ${randomUUID()}::uuid, ${attempt.idempotencyKey}, ${attempt.fingerprint}, ${attempt.act},
               ${attempt.url}, ${JSON.stringify(attempt.input)}, ${paid.rail}, ${paid.network}, ${paid.asset},
               ${paid.payTo}, ${paid.payer}, ${paid.nonce}, ${attempt.amountAtomic.toString()}::numeric,
               ${paid.validAfter}::numeric, ${paid.validBefore}::bigint,
               ${paid.signature}, ${attempt.payload}, ${paid.fromBlock}::bigint, ${paid.transaction}::text, ${pool}::text,
               (SELECT drawn FROM drawn), 'pending', ${timestampOf(attempt.acceptedAtMillis)}::timestamptz,
-              ${timestampOf(attempt.acceptedAtMillis + attempt.leaseMillis)}::timestamptz
+              ${timestampOf(attempt.acceptedAtMillis + attempt.leaseMillis)}::timestamptz, ${traceparent ?? null}::text
             WHERE (SELECT fits FROM balance) AND (${pool}::text IS NULL OR EXISTS (SELECT 1 FROM drawn))
             RETURNING ${columns}
           ), held AS (
@@ -146,7 +147,7 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
       })
 
       const claim = Effect.fn("Claim.claim")(function* (attempt: NewAttempt): Effect.fn.Return<ClaimOutcome> {
-        const [row] = yield* insert(attempt).pipe(
+        const [row] = yield* insert(attempt, yield* Trace.current).pipe(
           Effect.catchIf(
             (error) => error.reason._tag === "UniqueViolation",
             () => Effect.succeed([]),

@@ -3,6 +3,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { retryConflicts, transaction } from "../../platform/Sql.ts"
 import { timestampOf } from "../../platform/Time.ts"
+import { changed } from "../Changes.ts"
 import { type Attempt, attemptColumns, type FailureVerdict, readAttempt, withoutCardToken } from "./Attempt.ts"
 
 export class Fail extends Context.Service<
@@ -24,18 +25,27 @@ export class Fail extends Context.Service<
 
       const end = Effect.fnUntraced(function* (id: string, reason: string, agreed: Statement.Fragment) {
         const now = timestampOf(yield* Clock.currentTimeMillis)
-        yield* sql`
+        const rows = yield* sql`
           WITH ended AS (
             UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = ${now}::timestamptz,
               signature = ${sql.literal(withoutCardToken)}
             WHERE id = ${id}::uuid AND state = 'pending' AND ${agreed} RETURNING id, pool, pool_number
           ), freed AS (
             DELETE FROM payment_claims c USING ended e WHERE c.attempt_id = e.id
+          ), released AS (
+            UPDATE payment_pools p
+            SET released = (SELECT array_agg(n ORDER BY n) FROM unnest(p.released || e.pool_number) AS n)
+            FROM ended e WHERE p.name = e.pool
           )
-          UPDATE payment_pools p
-          SET released = (SELECT array_agg(n ORDER BY n) FROM unnest(p.released || e.pool_number) AS n)
-          FROM ended e WHERE p.name = e.pool`
+          SELECT id FROM ended`
+        return rows.length > 0
       })
+
+      /** Said by the one who ended it, once that is committed. */
+      const told = (isOurs: boolean, attempt: Attempt) =>
+        isOurs && attempt.state === "failed"
+          ? Effect.as(changed({ ...attempt, from: "pending", to: "failed", evidence: attempt.reason }), attempt)
+          : Effect.succeed(attempt)
 
       const found = Effect.fnUntraced(function* (id: string) {
         const [row] = yield* sql`SELECT ${sql.literal(attemptColumns)} FROM payment_attempts WHERE id = ${id}::uuid`
@@ -47,15 +57,23 @@ export class Fail extends Context.Service<
           verdict === undefined
             ? sql.literal("true")
             : sql`doubted_reason = ${verdict.reason}::text AND doubted_at = ${verdict.at}::timestamptz`
-        return retryConflicts(end(id, reason, agreed)).pipe(Effect.andThen(found(id)), Effect.orDie)
+        return retryConflicts(end(id, reason, agreed)).pipe(
+          Effect.flatMap((isOurs) => Effect.flatMap(found(id), (attempt) => told(isOurs, attempt))),
+          Effect.orDie,
+        )
       })
 
       const failUnsent = Effect.fn("Fail.failUnsent")((id: string, reason: string) => {
         const unsent = sql`NOT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE attempt_id = ${id}::uuid)`
         // Whoever notes a broadcast locks the same row: what is asked after the lock has seen it.
         const lock = sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`
-        return Effect.orDie(
-          transaction(sql, lock.pipe(Effect.andThen(end(id, reason, unsent)), Effect.andThen(found(id)))),
+        const ending = lock.pipe(
+          Effect.andThen(end(id, reason, unsent)),
+          Effect.flatMap((isOurs) => Effect.map(found(id), (attempt) => ({ attempt, isOurs }))),
+        )
+        return transaction(sql, ending).pipe(
+          Effect.flatMap(({ attempt, isOurs }) => told(isOurs, attempt)),
+          Effect.orDie,
         )
       })
 

@@ -6,6 +6,7 @@ import { Lookup } from "./Lookup.ts"
 import { Selling } from "./Selling.ts"
 import { Settle } from "./Settle.ts"
 import { SettledTransfers } from "./SettledTransfers.ts"
+import { Standings } from "./Standing.ts"
 import { Sweep } from "./Sweep.ts"
 import { UnclaimedPayments } from "./UnclaimedPayments.ts"
 
@@ -18,4 +19,5 @@ export const layer = Layer.mergeAll(
   Sweep.layer,
   SettledTransfers.layer,
   UnclaimedPayments.layer,
+  Standings.layer,
 ).pipe(Layer.provideMerge(Lookup.layer))

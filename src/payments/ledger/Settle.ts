@@ -1,8 +1,10 @@
 /** Ends attempts as paid: the act is recorded, the answer stored and the payment counted in one transaction. */
-import { Context, Deferred, Effect, Layer, Queue, type Schema } from "effect"
+import { Context, Deferred, Effect, Layer, Metric, Queue, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { transaction } from "../../platform/Sql.ts"
+import * as Trace from "../../platform/Trace.ts"
+import { type Change, changed } from "../Changes.ts"
 import { type Paid, PaidActs, type Payer, type Recorded } from "../PaidAct.ts"
 import type { Proof } from "../Payment.ts"
 import { PaymentTerms } from "../PaymentTerms.ts"
@@ -12,10 +14,16 @@ import { type Attempt, attemptColumns, readAttempt, withoutCardToken } from "./A
 /** Attempts settled together in one transaction; the head of a chain is locked once for all of them. */
 const batchSize = 128
 
+const batches = Metric.histogram("altar.payment.batch_size", {
+  description: "Attempts settled in one transaction.",
+  boundaries: [1, 2, 4, 8, 16, 32, 64, 128],
+})
+
 interface Settling {
   readonly id: string
   readonly proof: Proof
   readonly done: Deferred.Deferred<Attempt>
+  readonly traceparent: string | undefined
 }
 
 const payerOf = (proof: Proof): Payer =>
@@ -91,7 +99,14 @@ export class Settle extends Context.Service<
           const settling = batch.find((one) => one.id === id)
           return attempt?.state === "pending" && settling !== undefined ? [[attempt, settling.proof] as const] : []
         })
-        if (open.length === 0) return attempts
+        const ended = open.map(([attempt, proof]): Change => ({
+          ...attempt,
+          from: "pending",
+          to: "settled",
+          evidence: proof.rail === "card" ? "card charged" : "transfer found",
+          transaction: proof.rail === "card" ? proof.intent : proof.transaction,
+        }))
+        if (open.length === 0) return { attempts, ended }
         // Every server takes the heads of chains in one order.
         const groups = [...Map.groupBy(open, ([attempt]) => attempt.act)].sort(([a], [b]) => a.localeCompare(b))
         const rows = (yield* Effect.forEach(groups, ([name, group]) => recordAct(name, group))).flat()
@@ -116,14 +131,19 @@ export class Settle extends Context.Service<
           const attempt = attempts.get(id)
           if (attempt !== undefined) attempts.set(id, { ...attempt, state: "settled", answer, paymentResponse })
         }
-        return attempts
+        return { attempts, ended }
       })
 
       const settleBatch = (batch: ReadonlyArray<Settling>): Effect.Effect<void> =>
         transaction(sql, settleTogether(batch)).pipe(
+          // The batch stands in the trace of one of its attempts.
+          Trace.goingOn(batch.find(({ traceparent }) => traceparent !== undefined)?.traceparent ?? null),
           Effect.orDie,
+          // Said of what was committed, by whoever committed it.
+          Effect.tap(({ ended }) => Effect.forEach(ended, changed, { discard: true })),
+          Effect.tap(({ ended }) => Metric.update(batches, ended.length)),
           Effect.matchCauseEffect({
-            onSuccess: (attempts) =>
+            onSuccess: ({ attempts }) =>
               Effect.forEach(
                 batch,
                 ({ done, id }) => {
@@ -146,7 +166,8 @@ export class Settle extends Context.Service<
 
       const settle = Effect.fn("Settle.settle")(function* (id: string, proof: Proof) {
         const done = yield* Deferred.make<Attempt>()
-        yield* Queue.offer(queue, { id, proof, done })
+        yield* Effect.annotateCurrentSpan("altar.attempt.id", id)
+        yield* Queue.offer(queue, { id, proof, done, traceparent: yield* Trace.current })
         return yield* Deferred.await(done)
       })
 

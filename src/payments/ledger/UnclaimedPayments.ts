@@ -45,7 +45,7 @@ export class UnclaimedPayments extends Context.Service<
             found_at: timestampOf(yield* Clock.currentTimeMillis),
           })} ON CONFLICT (name) DO NOTHING RETURNING name`.pipe(Effect.orDie)
         if (written.length > 0)
-          yield* Effect.logError(`A payment belongs to no purchase: ${from} paid ${value} in ${transaction}`)
+          yield* Effect.logError(`A payment belongs to no purchase: ${value} atomic USDC in ${transaction}`)
       })
 
       return UnclaimedPayments.of({ find, note })

@@ -1,145 +1,155 @@
-/** Brings one transfer to the chain: rehearsed, signed, noted and sent, in this order and one after the other. */
-import { Clock, Effect, Option, Ref, Schedule, Semaphore } from "effect"
-import { type Hex, keccak256 } from "viem"
+/** Brings transfers to the chain, one transaction after the other: rehearsed, signed, noted and sent, in this order. */
+import { Effect, Option, Ref, Schedule, Semaphore } from "effect"
+import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import type { Broadcast, Broadcasts } from "../ledger/Broadcasts.ts"
 import type { Submission } from "../Settlement.ts"
-import { settlementCall, type SignedAuthorization } from "./Eip3009.ts"
+import * as Dispatch from "./Dispatch.ts"
+import type { Member, Transfer } from "./Dispatch.ts"
+import { isPlain, settlementCall } from "./Eip3009.ts"
 import * as Fees from "./Fees.ts"
+import * as Groups from "./Groups.ts"
 import { gasTooHigh, isNonceRace, refusalOf, type RelayerNode, RpcFailure } from "./RelayerNode.ts"
 import * as RelayerNonces from "./RelayerNonces.ts"
-
-/** A transfer to bring to the chain. */
-export interface Transfer {
-  /** The attempt's id. */
-  readonly attempt: string
-  readonly chainId: number
-  readonly authorization: SignedAuthorization
-}
 
 /** Certainly not sent by us, and why. */
 export const unsent = (reason: string): Submission => ({ _tag: "Refused", reason, unsent: true })
 
-const unclear = (reason: string, transaction: Option.Option<Hex>): Submission => ({
-  _tag: "Unclear",
-  reason,
-  transaction,
-})
+/** What is stuck is part of the pending state itself, so its replacement is tried on the newest block. */
+const blockOf = (stuck: Option.Option<Broadcast>) => (Option.isSome(stuck) ? "latest" : "pending")
 
+/** `groupMost` is how many transfers may share one transaction; one sends each alone. */
 export const make = Effect.fnUntraced(function* (
   node: RelayerNode,
   broadcasts: Broadcasts["Service"],
   account: PrivateKeyAccount,
+  groupMost: number,
 ) {
   const turn = yield* Semaphore.make(1)
   const nonces = RelayerNonces.make(node, account.address)
-  const fees = Fees.current(node)
+  const market = Fees.current(node)
+  const dispatch = Dispatch.make(node, broadcasts, account, nonces)
 
   /** An empty transaction to ourselves takes the place of a stuck one: all later ones wait for it. */
   const replaceByNothing = Effect.fnUntraced(function* (
-    attempt: string,
+    transfer: Transfer,
     { hash: stuck, maxFeePerGas: offered, nonce }: Broadcast,
-    chainId: number,
   ) {
-    const fee = Fees.above(yield* fees, offered)
-    const signed = yield* node.call(() =>
-      account.signTransaction({ type: "eip1559", chainId, nonce, to: account.address, gas: 21_000n, ...fee }),
-    )
-    const atMillis = yield* Clock.currentTimeMillis
-    const { maxFeePerGas } = fee
-    const isOurs = yield* broadcasts.note(attempt, Option.some(stuck), {
-      nonce,
-      hash: keccak256(signed),
-      maxFeePerGas,
-      atMillis,
-    })
-    if (isOurs) yield* node.send(signed)
+    const fee = Fees.above((yield* market).fee, offered)
+    const noted = yield* Ref.make(Option.some(stuck))
+    const { chainId } = transfer
+    yield* dispatch([{ transfer, noted }], { chainId, nonce, to: account.address, gas: 21_000n, fee })
   })
 
-  /**
-   * `stuck` is a broadcast whose place is taken at a higher fee: it is part of the pending state itself, so the
-   * rehearsal then is on the newest block.
-   */
-  const sendOnce = Effect.fnUntraced(function* (
-    { attempt, authorization, chainId }: Transfer,
-    gas: bigint,
-    noted: Ref.Ref<Option.Option<Hex>>,
-    stuck: Option.Option<Broadcast>,
-  ) {
-    const { data, to } = settlementCall(authorization)
+  /** Whether it still is stuck: another member of its group may have taken its place meanwhile. */
+  const stillStuck = (stuck: Option.Option<Broadcast>) =>
+    Option.match(stuck, {
+      onNone: () => Effect.succeedNone,
+      onSome: (one) => Effect.map(node.transaction(one.hash), (known) => (known === null ? Option.none() : stuck)),
+    })
+
+  const sendOnce = Effect.fnUntraced(function* (member: Member, gas: bigint, before: Option.Option<Broadcast>) {
+    const { authorization, chainId } = member.transfer
+    const call = settlementCall(authorization)
+    const stuck = yield* stillStuck(before)
     const [nonce, now] = yield* Effect.all(
       [
         Option.isSome(stuck) ? Effect.succeed(stuck.value.nonce) : nonces.next,
-        fees,
-        node.rehearse(account.address, to, data, Option.isSome(stuck) ? "latest" : "pending"),
+        market,
+        node.rehearse(account.address, call, blockOf(stuck)),
       ],
       { concurrency: "unbounded" },
     )
     const fee = Option.match(stuck, {
-      onNone: () => now,
-      onSome: ({ maxFeePerGas }) => Fees.above(now, maxFeePerGas),
+      onNone: () => now.fee,
+      onSome: ({ maxFeePerGas }) => Fees.above(now.fee, maxFeePerGas),
     })
-    const signed = yield* node.call(() =>
-      account.signTransaction({ type: "eip1559", chainId, nonce, to, data, gas, ...fee }),
-    )
-    const hash = keccak256(signed)
-    const atMillis = yield* Clock.currentTimeMillis
-    const { maxFeePerGas } = fee
-    const isOurs = yield* broadcasts
-      .note(attempt, yield* Ref.get(noted), { nonce, hash, maxFeePerGas, atMillis })
-      .pipe(Effect.mapError(({ message }) => new RpcFailure({ text: message, answered: false })))
-    if (!isOurs) return unclear("somebody else has just broadcast it", Option.none())
-    yield* Ref.set(noted, Option.some(hash))
-    return yield* node.send(signed).pipe(
-      Effect.tap(() => nonces.sent(nonce, hash)),
-      Effect.as<Submission>({ _tag: "Submitted", transaction: hash }),
-      Effect.tapError(() => nonces.forget),
-      Effect.catchIf(
-        (failure) => !failure.answered,
-        (failure) => Effect.succeed(unclear(failure.text, Option.some(hash))),
-      ),
-    )
+    const dispatched = yield* dispatch([member], { chainId, nonce, ...call, gas, fee })
+    return dispatched._tag === "Sent"
+      ? ({ _tag: "Submitted", transaction: dispatched.hash } satisfies Submission)
+      : Groups.outrun
   })
 
   /** What was ever signed and sent, by whomever, may be on its way, whatever the node says now. */
-  const refused = (attempt: string, failure: RpcFailure, noted: Option.Option<Hex>) => {
+  const refused = Effect.fnUntraced(function* ({ noted, transfer }: Member, failure: RpcFailure) {
+    const hash = yield* Ref.get(noted)
     const reason = refusalOf(failure)
-    if (reason === undefined || Option.isSome(noted)) return Effect.succeed(unclear(failure.text, noted))
-    return broadcasts.find(attempt).pipe(
+    if (reason === undefined || Option.isSome(hash)) return Groups.unclear(failure.text, hash)
+    return yield* broadcasts.find(transfer.attempt).pipe(
       Effect.map((other) =>
-        Option.isNone(other) ? unsent(reason) : unclear(failure.text, Option.some(other.value.hash)),
+        Option.isNone(other) ? unsent(reason) : Groups.unclear(failure.text, Option.some(other.value.hash)),
       ),
-      Effect.orElseSucceed(() => unclear(failure.text, Option.none())),
+      Effect.orElseSucceed(() => Groups.unclear(failure.text, Option.none())),
     )
-  }
+  })
 
-  /** Never fails. `previous` is the hash that is noted for the attempt, if any. */
-  const send = Effect.fn("Broadcaster.send")(function* (
-    transfer: Transfer,
-    previous: Option.Option<Hex>,
-    stuck: Option.Option<Broadcast>,
-  ) {
+  const inTurn = (member: Member, gas: bigint, stuck: Option.Option<Broadcast>) =>
+    sendOnce(member, gas, stuck).pipe(
+      Effect.retry({
+        while: (failure) => Option.isNone(stuck) && isNonceRace(failure),
+        times: 20,
+        schedule: Schedule.jittered(Schedule.spaced("20 millis")),
+      }),
+      Effect.catch((failure) => refused(member, failure)),
+    )
+
+  const estimate = ({ transfer }: Member, stuck: Option.Option<Broadcast>) => {
     const { data, to } = settlementCall(transfer.authorization)
-    const noted = yield* Ref.make(previous)
-    return yield* node.estimateGas(account.address, to, data, Option.isSome(stuck) ? "latest" : "pending").pipe(
-      Effect.map((estimate) => (estimate * 13n) / 10n),
+    return node.estimateGas(account.address, to, data, blockOf(stuck)).pipe(
+      Effect.map((gas) => (gas * 13n) / 10n),
       Effect.filterOrFail(
         (gas) => gas <= Fees.settlementGas,
         () => new RpcFailure({ text: gasTooHigh, answered: true }),
       ),
-      Effect.flatMap((gas) =>
-        sendOnce(transfer, gas, noted, stuck).pipe(
-          Effect.retry({
-            while: (failure) => Option.isNone(stuck) && isNonceRace(failure),
-            times: 20,
-            schedule: Schedule.jittered(Schedule.spaced("20 millis")),
-          }),
-          turn.withPermits(1),
-        ),
-      ),
-      Effect.catch((failure) => Effect.flatMap(Ref.get(noted), (hash) => refused(transfer.attempt, failure, hash))),
     )
+  }
+
+  const alone = (member: Member, stuck: Option.Option<Broadcast>) =>
+    estimate(member, stuck).pipe(
+      Effect.flatMap((gas) => turn.withPermits(1)(inTurn(member, gas, stuck))),
+      Effect.catch((failure) => refused(member, failure)),
+    )
+
+  const groups = yield* Groups.make({
+    most: groupMost,
+    turn,
+    address: account.address,
+    node,
+    nonces,
+    market,
+    dispatch,
+    inTurn: (member, gas) => inTurn(member, gas, Option.none()),
+    alone: (member) => alone(member, Option.none()),
   })
 
-  return { send, replaceByNothing }
+  /** While others are being sent, a plain transfer travels with those that wait; its rehearsal is the group's. */
+  const joined = Effect.fnUntraced(function* (member: Member) {
+    const { authorization } = member.transfer
+    if (groupMost < 2 || !isPlain(authorization)) return yield* alone(member, Option.none())
+    const [gas, mayHaveCode] = yield* Effect.all(
+      [
+        groups.isBusy() ? Effect.succeedNone : Effect.asSome(estimate(member, Option.none())),
+        Effect.orElseSucceed(node.hasCode(authorization.from), () => true),
+      ],
+      { concurrency: "unbounded" },
+    )
+    return yield* mayHaveCode ? alone(member, Option.none()) : groups.join(member, gas)
+  })
+
+  /** Never fails. `previous` is the hash that is noted for the attempt, if any. */
+  const send = Effect.fn("Broadcaster.send")(function* (transfer: Transfer, previous: Option.Option<Hex>) {
+    const member = { transfer, noted: yield* Ref.make(previous) }
+    return yield* Effect.catch(joined(member), (failure) => refused(member, failure))
+  })
+
+  /** The same in a transaction of its own, which takes the place of a stuck one if there is one. */
+  const sendAlone = Effect.fn("Broadcaster.sendAlone")(function* (
+    transfer: Transfer,
+    previous: Hex,
+    stuck: Option.Option<Broadcast>,
+  ) {
+    return yield* alone({ transfer, noted: yield* Ref.make(Option.some(previous)) }, stuck)
+  })
+
+  return { send, sendAlone, replaceByNothing }
 })

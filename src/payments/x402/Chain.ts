@@ -1,15 +1,17 @@
 /** What the chain knows about an authorization: the only evidence that ends an attempt. */
-import { Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { createPublicClient, type Hex, hexToBigInt, http, numberToHex, type PublicClient } from "viem"
+import { Context, type Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { type Hex, hexToBigInt, numberToHex, type PublicClient } from "viem"
 import type { Address } from "../../../schema/Common.ts"
-import { answerLimit } from "../../platform/Answers.ts"
 import { AddressText, HexText, Quantity, Word } from "../Hex.ts"
-import { type ChainUnavailable, unavailable } from "./ChainUnavailable.ts"
+import type { ChainUnavailable } from "./ChainUnavailable.ts"
 import { authorizationStateData, endTopics, reasonOf, settlementCall, type SignedAuthorization } from "./Eip3009.ts"
 import * as Evidence from "./Evidence.ts"
 import type { Block, BlockId, FoundLog, Receipt } from "./Evidence.ts"
+import * as JsonRpc from "./JsonRpc.ts"
 import * as LogSearch from "./LogSearch.ts"
-import { ask } from "./Rpc.ts"
+import * as NodeClient from "./NodeClient.ts"
+import { reader } from "./Rpc.ts"
 
 const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
 const LogAnswer = Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })
@@ -25,13 +27,6 @@ const ReceiptAnswer = Schema.NullOr(
 const LogsAnswer = Schema.Array(
   Schema.Struct({ transactionHash: Word, blockHash: Word, removed: Schema.optionalKey(Schema.Boolean) }),
 )
-
-/** An answer that does not have the form of one is none. */
-const reader = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
-  const decode = Schema.decodeUnknownEffect(schema)
-  return (answer: unknown): Effect.Effect<S["Type"], ChainUnavailable> =>
-    Effect.mapError(decode(answer), (cause) => unavailable(method, cause))
-}
 
 const readBlock = reader("eth_getBlockByNumber", BlockAnswer)
 const readReceipt = reader("eth_getTransactionReceipt", ReceiptAnswer)
@@ -50,7 +45,7 @@ export interface ChainConfig {
   readonly finalTag: "finalized" | "safe" | "latest"
   /** Who will send the transfers, where that is known: a wallet's contract may answer others otherwise. */
   readonly sender?: Address | undefined
-  /** Limit of one call. */
+  /** Limit of one request, to the last byte of its answer. */
   readonly timeout: Duration.Duration
 }
 
@@ -67,136 +62,126 @@ export class Chain extends Context.Service<
     isFinal(block: BlockId): Effect.Effect<boolean, ChainUnavailable>
     /** The newest block from which nothing is taken back. */
     readonly final: Effect.Effect<Block, ChainUnavailable>
-    /** The bare JSON-RPC client, for the relayer. */
+    /** One question to the node, as it is. */
+    readonly ask: JsonRpc.Ask
+    /** viem's client, for the relayer. */
     readonly client: PublicClient
   }
 >()("spirit-altar/payments/x402/Chain") {
   static readonly layer = (config: ChainConfig) =>
-    Layer.sync(Chain, () => {
-      const options = {
-        retryCount: 1,
-        timeout: Duration.toMillis(config.timeout),
-        fetchOptions: { redirect: "error" },
-      } as const
-      const rpcUrl = Redacted.value(config.rpcUrl)
-      const client = createPublicClient({
-        transport: http(rpcUrl, { ...options, batch: { wait: 0 }, maxResponseBodySize: answerLimit }),
-      })
-      // Whoever ends an authorization chooses how long its receipt is: it is read whole, and nothing else suffers from it.
-      const receipts = createPublicClient({
-        transport: http(rpcUrl, { ...options, maxResponseBodySize: receiptLimit }),
-      })
+    Layer.effect(
+      Chain,
+      Effect.gen(function* () {
+        const { rpcUrl: url, timeout } = config
+        const node = yield* JsonRpc.make({ url, timeout })
+        const { ask } = node
+        const client = yield* NodeClient.make(node)
+        // Whoever ends an authorization chooses how long its receipt is: it is read whole, and nothing else suffers from it.
+        const receipts = yield* JsonRpc.make({ url, timeout, limit: receiptLimit })
 
-      const blockAt = (block: "latest" | "finalized" | "safe" | Hex) =>
-        ask("eth_getBlockByNumber", () =>
-          client.request({ method: "eth_getBlockByNumber", params: [block, false] }),
-        ).pipe(
-          Effect.flatMap(readBlock),
-          Effect.map(({ hash, number, timestamp }): Block => ({
-            number: hexToBigInt(number),
-            hash,
-            timestamp: hexToBigInt(timestamp),
-          })),
-        )
+        const blockAt = (block: "latest" | "finalized" | "safe" | Hex) =>
+          ask("eth_getBlockByNumber", [block, false]).pipe(
+            Effect.flatMap(readBlock),
+            Effect.map(({ hash, number, timestamp }): Block => ({
+              number: hexToBigInt(number),
+              hash,
+              timestamp: hexToBigInt(timestamp),
+            })),
+          )
 
-      const final = blockAt(config.finalTag)
+        const final = blockAt(config.finalTag)
 
-      const settling = (authorization: SignedAuthorization) => {
-        const transfer = settlementCall(authorization)
-        return config.sender === undefined ? transfer : { ...transfer, from: config.sender }
-      }
+        const settling = (authorization: SignedAuthorization) => {
+          const transfer = settlementCall(authorization)
+          return config.sender === undefined ? transfer : { ...transfer, from: config.sender }
+        }
 
-      const simulate = Effect.fn("Chain.simulate")(function* (authorization: SignedAuthorization) {
-        const transfer = settling(authorization)
-        // What is final stays; any later block may be replaced, and the transfer be put below the head that is seen now.
-        const [{ number: block }, revert] = yield* Effect.all(
-          [
-            final,
-            ask("eth_call", () => client.request({ method: "eth_call", params: [transfer, "latest"] })).pipe(
-              Effect.as(Option.none<string>()),
-              Effect.catchIf(isRevert, (error) => Effect.succeedSome(revertText(error))),
-            ),
-          ],
-          together,
-        )
-        return Option.match(revert, {
-          onNone: (): Simulation => ({ _tag: "Accepted", block }),
-          onSome: (text): Simulation => ({ _tag: "Reverted", reason: reasonOf(text) }),
+        const simulate = Effect.fn("Chain.simulate")(function* (authorization: SignedAuthorization) {
+          const transfer = settling(authorization)
+          // What is final stays; any later block may be replaced, and the transfer be put below the head that is seen now.
+          const [{ number: block }, revert] = yield* Effect.all(
+            [
+              final,
+              ask("eth_call", [transfer, "latest"]).pipe(
+                Effect.as(Option.none<string>()),
+                Effect.catchIf(isRevert, (error) => Effect.succeedSome(revertText(error))),
+              ),
+            ],
+            together,
+          )
+          return Option.match(revert, {
+            onNone: (): Simulation => ({ _tag: "Accepted", block }),
+            onSome: (text): Simulation => ({ _tag: "Reverted", reason: reasonOf(text) }),
+          })
         })
-      })
 
-      const receiptOf = (transaction: Hex) =>
-        ask("eth_getTransactionReceipt", () =>
-          receipts.request({ method: "eth_getTransactionReceipt", params: [transaction] }),
-        ).pipe(
-          Effect.flatMap(readReceipt),
-          // A node that speaks of another transaction has not answered.
-          Effect.map((answer) =>
-            answer?.transactionHash.toLowerCase() === transaction.toLowerCase()
-              ? Option.some<Receipt>({
-                  block: { number: hexToBigInt(answer.blockNumber), hash: answer.blockHash },
-                  succeeded: answer.status === "0x1",
-                  logs: answer.logs,
-                })
-              : Option.none<Receipt>(),
-          ),
-        )
-
-      /** By hash, so that a node on another branch cannot answer; by number where hashes are not understood. */
-      const callAt = (
-        asked: { readonly from?: Hex; readonly to: Hex; readonly data: Hex },
-        { hash, number }: BlockId,
-      ) => {
-        const at = (block: Hex | { readonly blockHash: Hex }) =>
-          ask("eth_call", () => client.request({ method: "eth_call", params: [asked, block] }))
-        return at({ blockHash: hash }).pipe(Effect.catchIf(isNotUnderstood, () => at(numberToHex(number))))
-      }
-
-      const isUsed = ({ asset, from, nonce }: SignedAuthorization, block: BlockId) =>
-        callAt({ to: asset, data: authorizationStateData(from, nonce) }, block).pipe(
-          Effect.flatMap(readWord),
-          Effect.map((word) => BigInt(word) === 1n),
-        )
-
-      const revertAt = (authorization: SignedAuthorization, block: BlockId) =>
-        callAt(settling(authorization), block).pipe(
-          Effect.flatMap(readOutput),
-          Effect.as(Option.none<string>()),
-          Effect.catchIf(isRevert, (error) => Effect.succeedSome(reasonOf(revertText(error)))),
-        )
-
-      const search = LogSearch.make<ChainUnavailable>(isTooWide)
-
-      const logsOf = (authorization: SignedAuthorization, within: LogSearch.BlockRange, newestFirst: boolean) => {
-        const { asset } = authorization
-        const topics = endTopics(authorization)
-        const logsIn = (range: LogSearch.BlockRange) =>
-          ask("eth_getLogs", () =>
-            client.request({
-              method: "eth_getLogs",
-              params: [{ address: asset, fromBlock: numberToHex(range.from), toBlock: numberToHex(range.to), topics }],
-            }),
-          ).pipe(Effect.flatMap(readLogs))
-        return search(logsIn, within, newestFirst).pipe(
-          Effect.map((logs) =>
-            logs.flatMap(({ blockHash, removed, transactionHash }): ReadonlyArray<FoundLog> =>
-              removed === true ? [] : [{ transaction: transactionHash, blockHash }],
+        const receiptOf = (transaction: Hex) =>
+          receipts.ask("eth_getTransactionReceipt", [transaction]).pipe(
+            Effect.flatMap(readReceipt),
+            // A node that speaks of another transaction has not answered.
+            Effect.map((answer) =>
+              answer?.transactionHash.toLowerCase() === transaction.toLowerCase()
+                ? Option.some<Receipt>({
+                    block: { number: hexToBigInt(answer.blockNumber), hash: answer.blockHash },
+                    succeeded: answer.status === "0x1",
+                    logs: answer.logs,
+                  })
+                : Option.none<Receipt>(),
             ),
-          ),
-        )
-      }
+          )
 
-      const { evidence, isFinal, usedBy } = Evidence.make<ChainUnavailable>({
-        heads: Effect.all({ newest: blockAt("latest"), final }, together),
-        finalAnd: (number) => Effect.all({ final, there: blockAt(numberToHex(number)) }, together),
-        receiptOf,
-        stateAt: (authorization, block) =>
-          Effect.all({ used: isUsed(authorization, block), revert: revertAt(authorization, block) }, together),
-        logsOf,
-      })
+        /** By hash, so that a node on another branch cannot answer; by number where hashes are not understood. */
+        const callAt = (
+          asked: { readonly from?: Hex; readonly to: Hex; readonly data: Hex },
+          { hash, number }: BlockId,
+        ) => {
+          const at = (block: Hex | { readonly blockHash: Hex }) => ask("eth_call", [asked, block])
+          return at({ blockHash: hash }).pipe(Effect.catchIf(isNotUnderstood, () => at(numberToHex(number))))
+        }
 
-      return Chain.of({ simulate, evidence, usedBy, isFinal, final, client })
-    })
+        const isUsed = ({ asset, from, nonce }: SignedAuthorization, block: BlockId) =>
+          callAt({ to: asset, data: authorizationStateData(from, nonce) }, block).pipe(
+            Effect.flatMap(readWord),
+            Effect.map((word) => BigInt(word) === 1n),
+          )
+
+        const revertAt = (authorization: SignedAuthorization, block: BlockId) =>
+          callAt(settling(authorization), block).pipe(
+            Effect.flatMap(readOutput),
+            Effect.as(Option.none<string>()),
+            Effect.catchIf(isRevert, (error) => Effect.succeedSome(reasonOf(revertText(error)))),
+          )
+
+        const search = LogSearch.make<ChainUnavailable>(isTooWide)
+
+        const logsOf = (authorization: SignedAuthorization, within: LogSearch.BlockRange, newestFirst: boolean) => {
+          const { asset } = authorization
+          const topics = endTopics(authorization)
+          const logsIn = (range: LogSearch.BlockRange) =>
+            ask("eth_getLogs", [
+              { address: asset, fromBlock: numberToHex(range.from), toBlock: numberToHex(range.to), topics },
+            ]).pipe(Effect.flatMap(readLogs))
+          return search(logsIn, within, newestFirst).pipe(
+            Effect.map((logs) =>
+              logs.flatMap(({ blockHash, removed, transactionHash }): ReadonlyArray<FoundLog> =>
+                removed === true ? [] : [{ transaction: transactionHash, blockHash }],
+              ),
+            ),
+          )
+        }
+
+        const { evidence, isFinal, usedBy } = Evidence.make<ChainUnavailable>({
+          heads: Effect.all({ newest: blockAt("latest"), final }, together),
+          finalAnd: (number) => Effect.all({ final, there: blockAt(numberToHex(number)) }, together),
+          receiptOf,
+          stateAt: (authorization, block) =>
+            Effect.all({ used: isUsed(authorization, block), revert: revertAt(authorization, block) }, together),
+          logsOf,
+        })
+
+        return Chain.of({ simulate, evidence, usedBy, isFinal, final, ask, client })
+      }),
+    ).pipe(Layer.provide(NodeHttpClient.layerUndici))
 }
 
 /** Bytes of a receipt at most: a log costs 375 gas and a transaction may take 2^24, which makes 17 MB of empty logs. */

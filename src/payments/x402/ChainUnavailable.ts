@@ -1,6 +1,5 @@
 /** A question to the node that was not answered. */
 import { Schema } from "effect"
-import { BaseError, HttpRequestError, RpcRequestError } from "viem"
 
 /**
  * The chain could not be asked; says nothing about any payment. It is logged, so it holds neither the node's address, in
@@ -21,18 +20,6 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
   }
 }
 
-/** What is kept of whatever a question to the node failed with. */
-export const unavailable = (method: string, cause: unknown): ChainUnavailable => {
-  if (!(cause instanceof BaseError))
-    return new ChainUnavailable({ method, reason: "gave an answer that makes no sense" })
-  const reason = `${cause.name}: ${cause.shortMessage}`
-  const answered = cause.walk((inner) => inner instanceof RpcRequestError)
-  if (answered instanceof RpcRequestError) {
-    const detail = `${answered.details} ${String(answered.data ?? "")}`
-    return new ChainUnavailable({ method, reason, code: answered.code, detail })
-  }
-  const refused = cause.walk((inner) => inner instanceof HttpRequestError)
-  return refused instanceof HttpRequestError && refused.status !== undefined
-    ? new ChainUnavailable({ method, reason, status: refused.status })
-    : new ChainUnavailable({ method, reason })
-}
+/** The node answered, but not this question. */
+export const senseless = (method: string) =>
+  new ChainUnavailable({ method, reason: "gave an answer that makes no sense" })

@@ -32,6 +32,7 @@ export const chainIdOf = (network: string) => Number(network.slice("eip155:".len
 const tokenAbi = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function balanceOf(address account) view returns (uint256)",
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
   "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
   "event Transfer(address indexed from, address indexed to, uint256 value)",
@@ -86,6 +87,32 @@ export const settlementCall = (authorization: SignedAuthorization): { readonly t
   return { to: multicall3, data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }) }
 }
 
+/** Whether it is signed as ordinary wallets sign: 65 bytes, whose check takes the same gas for everybody. */
+export const isPlain = ({ signature }: SignedAuthorization) => signature.length === 132
+
+/** The call that settles many plain transfers, each of which fails by itself. */
+export const groupCall = (
+  authorizations: ReadonlyArray<SignedAuthorization>,
+): { readonly to: Address; readonly data: Hex } => {
+  const calls = authorizations.map((one) => ({
+    target: one.asset,
+    allowFailure: true,
+    callData: transferData(one, one.signature),
+  }))
+  return { to: multicall3, data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }) }
+}
+
+const readResults = Option.liftThrowable((data: Hex) =>
+  decodeFunctionResult({ abi: multicallAbi, functionName: "aggregate3", data }),
+)
+
+/** Which transfers of a group succeed, in their order, by what its call returned; none where that is no such answer. */
+export const successesIn = (returned: Hex): ReadonlyArray<boolean> =>
+  Option.match(readResults(returned), {
+    onNone: () => [],
+    onSome: (results) => results.map(({ success }) => success),
+  })
+
 /** Several reads as one call, so that one node answers them at one moment; `readTogether` reads the answer. */
 export const togetherCall = (
   asset: Address,
@@ -104,6 +131,10 @@ export const readTogether = (returned: Hex): ReadonlyArray<bigint> =>
   decodeFunctionResult({ abi: multicallAbi, functionName: "aggregate3", data: returned }).map(({ returnData }) =>
     hexToBigInt(returnData),
   )
+
+/** The call that reads how much of the token somebody holds. */
+export const balanceData = (owner: Address) =>
+  encodeFunctionData({ abi: tokenAbi, functionName: "balanceOf", args: [owner] })
 
 export const authorizationStateData = (from: Address, nonce: Hex) =>
   encodeFunctionData({ abi: tokenAbi, functionName: "authorizationState", args: [from, nonce] })

@@ -113,6 +113,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
         resubmit: () => Effect.succeedNone,
         abandon: () => Effect.void,
         solvent: Effect.succeed(true),
+        funds: Effect.succeed("ok"),
       })
     }),
   )

@@ -8,8 +8,31 @@ export interface Fee {
   readonly maxPriorityFeePerGas: bigint
 }
 
+/** What the newest block asks, and the gas it has room for. */
+export interface Market {
+  readonly fee: Fee
+  readonly blockGas: bigint
+}
+
 /** Gas of one settlement at most: a plain transfer takes 75,000, a wallet deployed by it several times that. */
 export const settlementGas = 750_000n
+
+/** Gas of one plain transfer in a group at most: it takes 40,000 to 60,000 there. */
+const memberGas = 100_000n
+
+/** Gas of any transaction at most (EIP-7825), and the share of a block that a group asks for. */
+const transactionGas = 16_777_216n
+const blockShare = 4n
+
+/** What a group of so many may take, and what it has to do with when it is rehearsed: the rest is for what changes until its block. */
+export const groupGas = (members: number) => BigInt(members) * memberGas
+export const rehearsedGas = (members: number) => (groupGas(members) * 10n) / 13n
+
+/** How many transfers a group may have where a block has so much gas. */
+export const roomIn = (blockGas: bigint) => {
+  const share = blockGas / blockShare
+  return Number((share < transactionGas ? share : transactionGas) / memberGas)
+}
 
 const tip = 1_000_000n
 
@@ -17,9 +40,9 @@ const tip = 1_000_000n
 export const current = (node: RelayerNode) =>
   Effect.map(
     node.call((client) => client.request({ method: "eth_getBlockByNumber", params: ["latest", false] })),
-    (block): Fee => ({
-      maxPriorityFeePerGas: tip,
-      maxFeePerGas: hexToBigInt(block?.baseFeePerGas ?? "0x0") * 3n + tip,
+    (block): Market => ({
+      fee: { maxPriorityFeePerGas: tip, maxFeePerGas: hexToBigInt(block?.baseFeePerGas ?? "0x0") * 3n + tip },
+      blockGas: hexToBigInt(block?.gasLimit ?? "0x0"),
     }),
   )
 

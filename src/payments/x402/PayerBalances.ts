@@ -1,10 +1,13 @@
 /** What a wallet can still pay with: its balance, and what of its payments in flight the balance has already left for. */
 import { Clock, Context, Effect, Layer } from "effect"
+import { HexText } from "../Hex.ts"
 import type { InFlight, PayerBalance } from "../ledger/Claim.ts"
 import { Chain } from "./Chain.ts"
-import type { ChainUnavailable } from "./ChainUnavailable.ts"
-import { authorizationStateData, readTogether, type SignedAuthorization, togetherCall } from "./Eip3009.ts"
-import { ask, balanceData, balanceOf } from "./Rpc.ts"
+import { type ChainUnavailable, senseless } from "./ChainUnavailable.ts"
+import { authorizationStateData, balanceData, readTogether, type SignedAuthorization, togetherCall } from "./Eip3009.ts"
+import { balanceOf, reader } from "./Rpc.ts"
+
+const readOutput = reader("eth_call", HexText)
 
 export class PayerBalances extends Context.Service<
   PayerBalances,
@@ -26,11 +29,11 @@ export class PayerBalances extends Context.Service<
   static readonly layer = Layer.effect(
     PayerBalances,
     Effect.gen(function* () {
-      const { client } = yield* Chain
+      const { ask } = yield* Chain
 
       const current = Effect.fn("PayerBalances.current")(function* ({ asset, from }: SignedAuthorization) {
         const asOfMillis = yield* Clock.currentTimeMillis
-        return { balanceAtomic: yield* balanceOf(client, asset, from, "latest"), asOfMillis, isExact: false }
+        return { balanceAtomic: yield* balanceOf(ask, asset, from, "latest"), asOfMillis, isExact: false }
       })
 
       const beforePayments = Effect.fn("PayerBalances.beforePayments")(function* (
@@ -39,11 +42,15 @@ export class PayerBalances extends Context.Service<
         inFlight: ReadonlyArray<InFlight>,
       ) {
         const reads = [balanceData(from), ...inFlight.map(({ nonce }) => authorizationStateData(from, nonce))]
-        const [balance = 0n, ...used] = yield* ask("eth_call", () =>
-          client
-            .request({ method: "eth_call", params: [togetherCall(asset, reads), "latest"] })
-            .then(readTogether)
-            .then((words) => (words.length === reads.length ? words : Promise.reject(new Error("too few answers")))),
+        const answer = yield* Effect.flatMap(ask("eth_call", [togetherCall(asset, reads), "latest"]), readOutput)
+        const [balance = 0n, ...used] = yield* Effect.try({
+          try: () => readTogether(answer),
+          catch: () => senseless("eth_call"),
+        }).pipe(
+          Effect.filterOrFail(
+            (words) => words.length === reads.length,
+            () => senseless("eth_call"),
+          ),
         )
         const paid = inFlight.map(({ amountAtomic }, index) => (used[index] === 1n ? amountAtomic : 0n))
         return { balanceAtomic: paid.reduce((sum, part) => sum + part, balance), asOfMillis, isExact: true }

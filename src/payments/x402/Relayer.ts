@@ -1,15 +1,16 @@
-/** Settles by our own relayer key: broadcasts one after the other, so a refused payment never costs its neighbours theirs. */
+/** Settles by our own relayer key: one transaction after the other, and what fails in one never costs its neighbours theirs. */
 import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { type Hex, hexToBigInt } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import type { Attempt } from "../ledger/Attempt.ts"
 import { type Broadcast, Broadcasts } from "../ledger/Broadcasts.ts"
 import type { ChainPayment } from "../Payment.ts"
-import { Settlement, type SettlementRequest, type Submission } from "../Settlement.ts"
+import { type Funds, Settlement, type SettlementRequest, type Submission } from "../Settlement.ts"
 import * as Broadcaster from "./Broadcaster.ts"
-import { type Transfer, unsent } from "./Broadcaster.ts"
+import { unsent } from "./Broadcaster.ts"
 import { Chain } from "./Chain.ts"
-import { chainIdOf } from "./Eip3009.ts"
+import type { Transfer } from "./Dispatch.ts"
+import { chainIdOf, pays, type SignedAuthorization } from "./Eip3009.ts"
 import * as Fees from "./Fees.ts"
 import * as RelayerNode from "./RelayerNode.ts"
 
@@ -19,6 +20,8 @@ export interface RelayerConfig {
   readonly timeout: Duration.Duration
   /** After which a broadcast that is in no block counts as lost, where the node does not know it, or else as stuck. */
   readonly stuckAfter: Duration.Duration
+  /** Payments in one transaction at most; 1 sends each alone. */
+  readonly groupMost: number
 }
 
 /** Seconds an authorization must still live to be sent at our cost. */
@@ -43,7 +46,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       const broadcasts = yield* Broadcasts
       const account = privateKeyToAccount(Redacted.value(config.privateKey))
       const node = RelayerNode.make(client, config.timeout)
-      const broadcaster = yield* Broadcaster.make(node, broadcasts, account)
+      const broadcaster = yield* Broadcaster.make(node, broadcasts, account, config.groupMost)
       const stuckAfter = Duration.toMillis(config.stuckAfter)
 
       /** Wallets whose contract reverted what it had agreed to, and until when they are refused. */
@@ -52,22 +55,26 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       const submit = Effect.fnUntraced(function* ({ attempt, authorization, requirements }: SettlementRequest) {
         if ((distrust.get(authorization.from) ?? 0) > (yield* Clock.currentTimeMillis)) return unsent(distrusted)
         const transfer = { attempt, authorization, chainId: chainIdOf(requirements.network) }
-        return yield* broadcaster.send(transfer, Option.none(), Option.none())
+        return yield* broadcaster.send(transfer, Option.none())
       })
 
-      /** Remembers the wallet of a broadcast that reverted in its block, if it is a contract that can do so at will. */
-      const distrustIfReverted = Effect.fnUntraced(function* (hash: Hex, wallet: Hex) {
-        const [receipt, code] = yield* Effect.all([
+      /**
+       * Whether a broadcast is in its block without having paid. Remembers the wallet, if it is a contract: that can fail
+       * at will what it had agreed to, and in a group it had none when it was let in.
+       */
+      const hasFailed = Effect.fnUntraced(function* ({ hash, members }: Broadcast, authorization: SignedAuthorization) {
+        const { from } = authorization
+        const [receipt, hasCode] = yield* Effect.all([
           node.call((one) => one.request({ method: "eth_getTransactionReceipt", params: [hash] })),
-          node.call((one) => one.request({ method: "eth_getCode", params: [wallet, "latest"] })),
+          node.hasCode(from),
         ])
-        if (receipt?.status !== "0x0" || code === "0x") return
+        if (receipt === null || pays(receipt.logs, authorization)) return false
+        if ((receipt.status !== "0x0" && members === 1) || !hasCode) return true
         const now = yield* Clock.currentTimeMillis
         for (const [known, until] of distrust) if (until <= now) distrust.delete(known)
-        distrust.set(wallet, now + distrustedFor)
-        yield* Effect.logWarning(
-          `The wallet ${wallet} reverted in ${hash} what it had agreed to; it is refused for an hour`,
-        )
+        distrust.set(from, now + distrustedFor)
+        yield* Effect.logWarning(`A wallet reverted in ${hash} what it had agreed to; it is refused for an hour`)
+        return true
       })
 
       const isStuck = Effect.fnUntraced(function* ({ atMillis, hash }: Broadcast) {
@@ -80,7 +87,8 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         if (payment.rail === "card") return
         const last = yield* broadcasts.find(id)
         if (Option.isNone(last) || !(yield* isStuck(last.value))) return
-        yield* broadcaster.replaceByNothing(id, last.value, chainIdOf(payment.network))
+        const { authorization, network } = payment
+        yield* broadcaster.replaceByNothing({ attempt: id, authorization, chainId: chainIdOf(network) }, last.value)
       })
 
       const resubmit = Effect.fn("Relayer.resubmit")(function* (
@@ -97,24 +105,29 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         if (Option.isNone(last)) {
           // Its request may be about to send it; once somebody has inquired about it, that was given up.
           const isGivenUp = attempt.checks > 0 || now - Date.parse(attempt.acceptedAt) > stuckAfter
-          return isGivenUp
-            ? Option.some(yield* broadcaster.send(transfer, Option.none(), Option.none()))
+          return isGivenUp ? Option.some(yield* broadcaster.send(transfer, Option.none())) : Option.none<Submission>()
+        }
+        const { atMillis, hash, members } = last.value
+        const isOld = now - atMillis >= stuckAfter
+        // What a group has shown to have failed needs no wait: its neighbours may have taken its gas.
+        if (!isOld && members === 1) return Option.none<Submission>()
+        const known = yield* node.transaction(hash)
+        if (known !== null && known.blockNumber !== null) {
+          // What failed in a group may not have been at fault; alone it reverted by itself, and is not paid for again.
+          return (yield* hasFailed(last.value, authorization)) && members > 1
+            ? Option.some(yield* broadcaster.sendAlone(transfer, hash, Option.none()))
             : Option.none<Submission>()
         }
-        const { atMillis, hash } = last.value
-        if (now - atMillis < stuckAfter) return Option.none<Submission>()
-        const known = yield* node.transaction(hash)
-        // Mined without having paid: it reverted, and is not paid for a second time.
-        if (known !== null && known.blockNumber !== null) {
-          yield* distrustIfReverted(hash, authorization.from)
-          return Option.none<Submission>()
-        }
-        const stuck = known === null ? Option.none<Broadcast>() : last
-        return Option.some(yield* broadcaster.send(transfer, Option.some(hash), stuck))
+        if (!isOld) return Option.none<Submission>()
+        return Option.some(
+          yield* known === null
+            ? broadcaster.send(transfer, Option.some(hash))
+            : broadcaster.sendAlone(transfer, hash, last),
+        )
       })
 
       /** Asked at most every few seconds, whoever wants to know; a node that does not answer is found out elsewhere. */
-      const solvent = yield* Effect.all(
+      const funds = yield* Effect.all(
         [
           node.call((one) =>
             one.request({ method: "eth_getBalance", params: [account.address, "latest"] }).then(hexToBigInt),
@@ -123,12 +136,14 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         ],
         { concurrency: "unbounded" },
       ).pipe(
-        Effect.map(([balance, { maxFeePerGas }]) => balance >= Fees.settlementGas * maxFeePerGas),
-        Effect.tap((enough) =>
-          enough ? Effect.void : Effect.logError(`The relayer ${account.address} cannot pay gas: send it some`),
+        Effect.map(([balance, { fee }]): Funds =>
+          balance >= Fees.settlementGas * fee.maxFeePerGas ? "ok" : "failing",
+        ),
+        Effect.tap((found) =>
+          found === "ok" ? Effect.void : Effect.logError("The relayer cannot pay gas: send it some"),
         ),
         Effect.timeout(solventWithin),
-        Effect.orElseSucceed(() => true),
+        Effect.orElseSucceed((): Funds => "unknown"),
         Effect.uninterruptible,
         Effect.cachedWithTTL(solventFor),
       )
@@ -143,7 +158,8 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
           Effect.catch(abandon(attempt), (error) =>
             Effect.logWarning("A transaction that no block takes could not be replaced", error),
           ),
-        solvent,
+        solvent: Effect.map(funds, (found) => found !== "failing"),
+        funds,
       })
     }),
   )

@@ -1,13 +1,22 @@
 /** The node as the relayer asks it: what it answered with, what it refused, and what nobody can know. */
 import { type Duration, Effect, Schema } from "effect"
-import { BaseError, type Hex, hexToBigInt, type PublicClient } from "viem"
+import { BaseError, type Hex, hexToBigInt, numberToHex, type PublicClient } from "viem"
+import * as Trace from "../../platform/Trace.ts"
 import { reasonOf } from "./Eip3009.ts"
+import { inTrace } from "./RpcMetrics.ts"
 
 /** A call that did not succeed; `answered` when the node itself refused it. */
 export class RpcFailure extends Schema.TaggedError<RpcFailure>()("RpcFailure", {
   text: Schema.String,
   answered: Schema.Boolean,
 }) {}
+
+/** A call that is tried before it is sent; with no more gas than this, if it says so. */
+export interface Rehearsal {
+  readonly to: Hex
+  readonly data: Hex
+  readonly gas?: bigint
+}
 
 /** The block that a call is tried on. */
 export type At = "pending" | "latest"
@@ -32,15 +41,17 @@ export const refusalOf = (failure: RpcFailure): string | undefined => {
 /** Calls to the node, each of which may wait `timeout`. */
 export const make = (client: PublicClient, timeout: Duration.Duration) => {
   const call = <A>(run: (client: PublicClient) => Promise<A>) =>
-    Effect.tryPromise({
-      try: () => run(client),
-      catch: (cause) =>
-        new RpcFailure({
-          text: cause instanceof BaseError ? `${cause.shortMessage} ${cause.details}` : String(cause),
-          answered:
-            cause instanceof BaseError && cause.walk((inner) => inner instanceof Object && "code" in inner) !== null,
-        }),
-    }).pipe(
+    Effect.flatMap(Trace.current, (parent) =>
+      Effect.tryPromise({
+        try: () => inTrace(parent, () => run(client)),
+        catch: (cause) =>
+          new RpcFailure({
+            text: cause instanceof BaseError ? `${cause.shortMessage} ${cause.details}` : String(cause),
+            answered:
+              cause instanceof BaseError && cause.walk((inner) => inner instanceof Object && "code" in inner) !== null,
+          }),
+      }),
+    ).pipe(
       Effect.timeoutOrElse({
         duration: timeout,
         orElse: () => Effect.fail(new RpcFailure({ text: "the node did not answer in time", answered: false })),
@@ -64,15 +75,25 @@ export const make = (client: PublicClient, timeout: Duration.Duration) => {
     )
 
   /** Reverts as the broadcast would, were it sent now: nothing is spent on a payment that has just lost its funds. */
-  const rehearse = (from: Hex, to: Hex, data: Hex, block: At) =>
-    orOnLatest(block, (node, at) => node.request({ method: "eth_call", params: [{ from, to, data }, at] }))
+  const rehearse = (from: Hex, { data, gas, to }: Rehearsal, block: At) =>
+    orOnLatest(block, (node, at) =>
+      node.request({
+        method: "eth_call",
+        params: [{ from, to, data, ...(gas === undefined ? {} : { gas: numberToHex(gas) }) }, at],
+      }),
+    )
+
+  const hasCode = (address: Hex) =>
+    call((node) => node.request({ method: "eth_getCode", params: [address, "latest"] })).pipe(
+      Effect.map((code) => code !== "0x"),
+    )
 
   const estimateGas = (from: Hex, to: Hex, data: Hex, block: At) =>
     orOnLatest(block, (node, at) =>
       node.request({ method: "eth_estimateGas", params: [{ from, to, data }, at] }).then(hexToBigInt),
     )
 
-  return { call, transaction, send, rehearse, estimateGas }
+  return { call, transaction, send, rehearse, hasCode, estimateGas }
 }
 
 export type RelayerNode = ReturnType<typeof make>

@@ -38,3 +38,5 @@ export const make = (node: RelayerNode, address: Address) => {
 
   return { next, sent, forget: Ref.set(last, never) }
 }
+
+export type RelayerNonces = ReturnType<typeof make>

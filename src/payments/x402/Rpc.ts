@@ -1,27 +1,23 @@
-/** One question to the node: whatever goes wrong, it was not answered. */
-import { Effect } from "effect"
-import type { Hex } from "viem"
-import { encodeFunctionData, hexToBigInt, parseAbi, type PublicClient } from "viem"
+/** What an answer of the node is read as; one that does not have its form is none. */
+import { Effect, Schema } from "effect"
+import { type Hex, hexToBigInt } from "viem"
 import type { Address } from "../../../schema/Common.ts"
-import { type ChainUnavailable, unavailable } from "./ChainUnavailable.ts"
+import { Word } from "../Hex.ts"
+import { type ChainUnavailable, senseless } from "./ChainUnavailable.ts"
+import { balanceData } from "./Eip3009.ts"
+import type { Ask } from "./JsonRpc.ts"
 
-/** What is read from an answer is read inside `run`: an answer that makes no sense is no answer. */
-export const ask = <A>(method: string, run: () => Promise<A>): Effect.Effect<A, ChainUnavailable> =>
-  Effect.tryPromise({ try: run, catch: (cause) => unavailable(method, cause) })
+export const reader = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
+  const decode = Schema.decodeUnknownEffect(schema)
+  return (answer: unknown): Effect.Effect<S["Type"], ChainUnavailable> =>
+    Effect.mapError(decode(answer), () => senseless(method))
+}
 
-const balanceAbi = parseAbi(["function balanceOf(address account) view returns (uint256)"])
-
-/** The call that reads how much of a token somebody holds. */
-export const balanceData = (owner: Address) =>
-  encodeFunctionData({ abi: balanceAbi, functionName: "balanceOf", args: [owner] })
+const readWord = reader("eth_call", Word)
 
 /** Atomic units of `asset` that `owner` holds at a block. */
-export const balanceOf = (client: PublicClient, asset: Address, owner: Address, block: Hex | "latest") =>
-  ask("eth_call", () =>
-    client
-      .request({
-        method: "eth_call",
-        params: [{ to: asset, data: balanceData(owner) }, block],
-      })
-      .then(hexToBigInt),
+export const balanceOf = (ask: Ask, asset: Address, owner: Address, block: Hex | "latest") =>
+  ask("eth_call", [{ to: asset, data: balanceData(owner) }, block]).pipe(
+    Effect.flatMap(readWord),
+    Effect.map(hexToBigInt),
   )

@@ -1,45 +1,19 @@
 /** Whether a wallet signed: ordinary wallets are checked here, and only a wallet with code has to be asked. */
 import { Clock, Context, Effect, Layer } from "effect"
-import { verifyTypedData } from "viem/utils"
 import type { Address } from "../../../schema/Common.ts"
 import { Chain } from "./Chain.ts"
 import type { ChainUnavailable } from "./ChainUnavailable.ts"
-import { chainIdOf, deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
+import { deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
 import type { Terms } from "../PaymentTerms.ts"
-import { ask } from "./Rpc.ts"
-
-const types = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-} as const
+import { HexText } from "../Hex.ts"
+import { reader } from "./Rpc.ts"
+import { digests, makeRecover } from "./SigningKey.ts"
 
 /** Milliseconds for which a wallet without code is taken for one, and how many are remembered. */
 const codelessFor = 30_000
 const codelessKept = 10_000
 
-/** Whether the wallet's own key signed; what cannot be read as such a signature is none. */
-const isSignedByKey = ({ asset, signature, ...message }: SignedAuthorization, terms: Terms) =>
-  Effect.tryPromise(() =>
-    verifyTypedData({
-      address: message.from,
-      domain: {
-        name: terms.assetName,
-        version: terms.assetVersion,
-        chainId: chainIdOf(terms.network),
-        verifyingContract: asset,
-      },
-      types,
-      primaryType: "TransferWithAuthorization",
-      message,
-      signature,
-    }),
-  ).pipe(Effect.orElseSucceed(() => false))
+const readCode = reader("eth_getCode", HexText)
 
 export class Signatures extends Context.Service<
   Signatures,
@@ -55,7 +29,9 @@ export class Signatures extends Context.Service<
   static readonly layer = Layer.effect(
     Signatures,
     Effect.gen(function* () {
-      const { client } = yield* Chain
+      const { ask } = yield* Chain
+      const recover = yield* makeRecover
+      const digestOf = digests()
       /** When each wallet was seen to have no code, oldest first. */
       const codeless = new Map<Address, number>()
 
@@ -63,10 +39,8 @@ export class Signatures extends Context.Service<
       const hasCode = Effect.fnUntraced(function* (wallet: Address) {
         const now = yield* Clock.currentTimeMillis
         if (now - (codeless.get(wallet) ?? -codelessFor) < codelessFor) return false
-        const code = yield* ask("eth_getCode", () =>
-          client.request({ method: "eth_getCode", params: [wallet, "latest"] }).then((found) => BigInt(found.length)),
-        )
-        if (code > 2n) return true
+        const code = yield* Effect.flatMap(ask("eth_getCode", [wallet, "latest"]), readCode)
+        if (code.length > 2) return true
         codeless.delete(wallet)
         codeless.set(wallet, now)
         const oldest = codeless.size > codelessKept ? codeless.keys().next().value : undefined
@@ -74,9 +48,15 @@ export class Signatures extends Context.Service<
         return false
       })
 
+      /** Whether the wallet's own key signed; what cannot be read as such a signature is none. */
+      const isSignedByKey = (authorization: SignedAuthorization, terms: Terms) => {
+        const digest = digestOf(authorization, terms)
+        return digest !== undefined && recover(digest, authorization.signature) === authorization.from
+      }
+
       const plausible = Effect.fn("Signatures.plausible")(function* (authorization: SignedAuthorization, terms: Terms) {
         if (deploymentOf(authorization.signature) !== undefined) return true
-        return (yield* isSignedByKey(authorization, terms)) || (yield* hasCode(authorization.from))
+        return isSignedByKey(authorization, terms) || (yield* hasCode(authorization.from))
       })
 
       return Signatures.of({ plausible })

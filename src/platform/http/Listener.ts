@@ -1,7 +1,8 @@
 /** The server's socket: it is open before the routes stand and until what is in flight is done; who asks too early or too late is told so. */
-import { createServer, type Server, type ServerResponse } from "node:http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
+import { Observer } from "./Observer.ts"
 
 /** How long what is in flight may take once the server is told to stop. */
 export const grace = Duration.seconds(10)
@@ -15,43 +16,56 @@ const limits = {
   connectionsCheckingInterval: 1_000,
 }
 
-const notNow = (response: ServerResponse) =>
-  response
-    .writeHead(503, {
-      "retry-after": "1",
-      connection: "close",
-      "cache-control": "no-store",
-      "content-type": "text/plain; charset=utf-8",
-    })
-    .end("The server is starting or stopping: ask again in a second. This request did nothing.\n")
+/** What a server is while no routes stand. */
+export type Phase = "starting" | "stopping"
+
+/** What is answered then, in the shape of whoever serves the path; the connection is closed behind it. */
+export type NotNow = (
+  url: string,
+  phase: Phase,
+) => { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 class Listener extends Context.Service<
   Listener,
   {
     readonly server: Server
-    /** Leaves every further request to `notNow`. */
+    /** Leaves every further request to `NotNow`. */
     readonly turnAway: () => void
     /** Answers that have been begun and not ended. */
     readonly inFlight: ReadonlySet<ServerResponse>
   }
 >()("spirit-altar/platform/http/Listener") {
-  static readonly layer = Layer.sync(Listener, () => {
-    const inFlight = new Set<ServerResponse>()
-    const events = ["request", "checkContinue"] as const
-    // Ours is the first of the listeners, and the only one while no routes stand.
-    const receive = (_: unknown, response: ServerResponse) => {
-      if (server.listenerCount("request") === 1) return void notNow(response)
-      inFlight.add(response)
-      response.once("close", () => inFlight.delete(response))
-    }
-    const server = createServer(limits)
-    const turnAway = () => {
-      for (const event of events) server.removeAllListeners(event).on(event, receive)
-      for (const response of inFlight) response.shouldKeepAlive = false
-    }
-    turnAway()
-    return Listener.of({ inFlight, server, turnAway })
-  })
+  static readonly layer = (notNow: NotNow) =>
+    Layer.effect(
+      Listener,
+      Effect.map(Observer, (observe) => {
+        const inFlight = new Set<ServerResponse>()
+        const events = ["request", "checkContinue"] as const
+        let phase: Phase = "starting"
+        const refuse = (url: string, response: ServerResponse) => {
+          const { body, headers, status } = notNow(url, phase)
+          response.writeHead(status, { ...headers, connection: "close" }).end(body)
+        }
+        // Ours is the first of the listeners, and the only one while no routes stand.
+        const receive = (request: IncomingMessage, response: ServerResponse) => {
+          observe(request, response)
+          if (server.listenerCount("request") === 1) return refuse(request.url ?? "/", response)
+          inFlight.add(response)
+          response.once("close", () => inFlight.delete(response))
+        }
+        const server = createServer(limits)
+        const onlyOurs = () => {
+          for (const event of events) server.removeAllListeners(event).on(event, receive)
+        }
+        const turnAway = () => {
+          phase = "stopping"
+          onlyOurs()
+          for (const response of inFlight) response.shouldKeepAlive = false
+        }
+        onlyOurs()
+        return Listener.of({ inFlight, server, turnAway })
+      }),
+    )
 }
 
 const ended = (responses: ReadonlySet<ServerResponse>) =>
@@ -87,7 +101,7 @@ export const drained = Layer.fresh(
 )
 
 /** An HTTP server on a socket of its own, which is closed last of all; one process may have several. */
-export const layer = (address: { readonly host: string; readonly port: number }) =>
+export const layer = (address: { readonly host: string; readonly port: number }, notNow: NotNow) =>
   Layer.fresh(
     closed.pipe(
       Layer.provideMerge(
@@ -97,6 +111,6 @@ export const layer = (address: { readonly host: string; readonly port: number })
           ),
         ),
       ),
-      Layer.provideMerge(Listener.layer),
+      Layer.provideMerge(Listener.layer(notNow)),
     ),
   )

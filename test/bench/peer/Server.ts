@@ -4,9 +4,11 @@ import { HTTPFacilitatorClient } from "@x402/core/server"
 import { ExactEvmScheme } from "@x402/evm/exact/server"
 import { paymentMiddleware, x402ResourceServer } from "@x402/hono"
 import { Hono } from "hono"
+import { compress } from "hono/compress"
 import { recipe } from "../../../schema/altar/Commitment.ts"
 import { spiritIds, spiritOf } from "../../../schema/altar/Spirit.ts"
-import { answerUnder, append, connect, headOf, newest, range, type StoneRow } from "./Store.ts"
+import { spirits as pages } from "../../../src/altar/Spirits.ts"
+import { answerUnder, append, connect, headOf, keepersOf, newest, range, type StoneRow } from "./Store.ts"
 
 const environment = (name: string) => {
   const value = process.env[name]
@@ -63,6 +65,7 @@ interface Body {
 
 const kinds = new Set(["intention", "prediction", "promise", "hash"])
 const spirits = new Set<string>(spiritIds)
+const shown = pages.map(({ lines: _, ...page }) => ({ ...page, image: `/art/spirits/${page.id}.svg` }))
 
 const isText = (value: unknown) => value === undefined || typeof value === "string"
 const isBody = (body: Partial<Record<keyof Body, unknown>> | null): body is Body =>
@@ -136,6 +139,21 @@ app.post("/api/witness", async (c) => {
   }
   const answer = await append(sql, c.get("key"), { ...stone, ...payment }, answerOf)
   return c.body(answer, 201, { "content-type": "application/json" })
+})
+
+app.use(compress({ threshold: 1024 }))
+
+app.get("/api/spirits", async (c) => {
+  const keepers = await keepersOf(sql)
+  const brief = ({ agentName, id, keeper, keptAt }: (typeof keepers)[number]) => ({
+    id,
+    permalink: `${publicUrl}/acts/${id}`,
+    keeper,
+    agentName,
+    keptAt: keptAt.toISOString(),
+  })
+  const bySpirit = new Map(keepers.map((row) => [row.spirit, brief(row)]))
+  return c.json({ ok: true, spirits: shown.map((page) => ({ ...page, keeper: bySpirit.get(page.id) ?? null })) })
 })
 
 app.get("/api/witness", async (c) => {

@@ -54,15 +54,22 @@ export const createTables = async (sql: Sql) => {
     CREATE TABLE reveals (
       stone_id uuid PRIMARY KEY REFERENCES stones (id), salt text NOT NULL, text text NOT NULL,
       hidden boolean NOT NULL, agent_name text, revealed_at timestamptz(3) NOT NULL)`
+  await sql`
+    CREATE TABLE keepers (
+      spirit text PRIMARY KEY, id uuid NOT NULL, keeper text NOT NULL, agent_name text, kept_at timestamptz(3) NOT NULL)`
 }
 
 /** The same stones as ours, so that the reads can be compared byte by byte. */
 export const seed = async (sql: Sql, stones: ReadonlyArray<StoneRow>) => {
-  const rows = JSON.stringify(stones.map((stone) => ({ ...stone, idempotencyKey: `seeded-${stone.id}`, answer: "" })))
-  await sql`
-    INSERT INTO stones SELECT r.* FROM json_to_recordset(${rows}::text::json) AS r(sequence bigint, id uuid,
-      "idempotencyKey" text, commitment text, kind text, spirit text, "agentName" text, "witnessedAt" text, payer text,
-      transaction text, "previousHash" text, "chainHash" text, answer text)`
+  for (let from = 0; from < stones.length; from += 5_000) {
+    const part = stones.slice(from, from + 5_000)
+    const rows = JSON.stringify(part.map((stone) => ({ ...stone, idempotencyKey: `seeded-${stone.id}`, answer: "" })))
+    await sql`
+      INSERT INTO stones SELECT r.* FROM json_to_recordset(${rows}::text::json) AS r(sequence bigint, id uuid,
+        "idempotencyKey" text, commitment text, kind text, spirit text, "agentName" text, "witnessedAt" text, payer text,
+        transaction text, "previousHash" text, "chainHash" text, answer text)`
+  }
+  await sql`ANALYZE stones`
   const last = stones.at(-1)
   if (last !== undefined) await sql`UPDATE head SET sequence = ${last.sequence}, chain_hash = ${last.chainHash}`
 }
@@ -112,3 +119,13 @@ export const range = (sql: Sql, from: number, to: number) =>
   sql<Array<Omit<StoneRow, "kind" | "spirit" | "agentName">>>`
     SELECT sequence, id, commitment, witnessed_at, transaction, payer, previous_hash, chain_hash
     FROM stones WHERE sequence BETWEEN ${from} AND ${to} ORDER BY sequence`
+
+interface Keeper {
+  readonly spirit: string
+  readonly id: string
+  readonly keeper: string
+  readonly agentName: string | null
+  readonly keptAt: Date
+}
+
+export const keepersOf = (sql: Sql) => sql<Array<Keeper>>`SELECT spirit, id, keeper, agent_name, kept_at FROM keepers`

@@ -1,0 +1,35 @@
+/** What a server says that is starting or stopping: in the shape of the service asked, and when to ask again. */
+import { NotNow as AltarNotNow } from "../../schema/Errors.ts"
+import type { Readiness } from "../../schema/Health.ts"
+import type { NotNow, Phase } from "../platform/http/Listener.ts"
+import { RoomUnavailable } from "../../schema/room/Errors.ts"
+import { isRoom } from "./Shapes.ts"
+
+const message = "The server is starting or stopping: ask again in a second. This request did nothing."
+
+const headers = {
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+}
+const later = { ...headers, "retry-after": "1" }
+const anywhere = {
+  ...later,
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "Retry-After,X-Request-Id",
+}
+
+const room = JSON.stringify({ error: new RoomUnavailable({ error: { code: "UNAVAILABLE", message } }).error })
+const altar = JSON.stringify({ ok: false, code: new AltarNotNow({}).code, message })
+
+/** No part is asked: who starts or stops takes no traffic, whatever they would say. */
+const readiness = (state: Phase) =>
+  JSON.stringify({ ready: false, state, database: "unknown", settlement: "unknown" } satisfies typeof Readiness.Type)
+
+export const notNow: NotNow = (url, phase) => {
+  const path = url.split("?", 1)[0] ?? "/"
+  if (path === "/livez") return { status: 200, headers, body: JSON.stringify({ alive: true }) }
+  if (path === "/readyz") return { status: 503, headers: later, body: readiness(phase) }
+  return isRoom(path) ? { status: 503, headers: later, body: room } : { status: 503, headers: anywhere, body: altar }
+}

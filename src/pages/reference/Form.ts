@@ -1,0 +1,157 @@
+/** JSON Schema as a reader wants it: what a value is in words, and one example of it. */
+import { Schema } from "effect"
+
+/** The parts of a JSON Schema that the document uses. */
+export interface Form {
+  readonly $ref?: string
+  readonly type?: string
+  readonly description?: string
+  readonly enum?: ReadonlyArray<Schema.Json>
+  readonly const?: Schema.Json
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly items?: Form
+  readonly properties?: Readonly<Record<string, Form>>
+  readonly required?: ReadonlyArray<string>
+  readonly anyOf?: ReadonlyArray<Form>
+  readonly oneOf?: ReadonlyArray<Form>
+  readonly allOf?: ReadonlyArray<Form>
+  readonly examples?: ReadonlyArray<Schema.Json>
+  readonly default?: Schema.Json
+}
+
+const nested = Schema.suspend((): Schema.Codec<Form> => Form)
+
+export const Form: Schema.Codec<Form> = Schema.Struct({
+  $ref: Schema.optionalKey(Schema.String),
+  type: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.String),
+  enum: Schema.optionalKey(Schema.Array(Schema.Json)),
+  const: Schema.optionalKey(Schema.Json),
+  minLength: Schema.optionalKey(Schema.Number),
+  maxLength: Schema.optionalKey(Schema.Number),
+  minimum: Schema.optionalKey(Schema.Number),
+  maximum: Schema.optionalKey(Schema.Number),
+  items: Schema.optionalKey(nested),
+  properties: Schema.optionalKey(Schema.Record(Schema.String, nested)),
+  required: Schema.optionalKey(Schema.Array(Schema.String)),
+  anyOf: Schema.optionalKey(Schema.Array(nested)),
+  oneOf: Schema.optionalKey(Schema.Array(nested)),
+  allOf: Schema.optionalKey(Schema.Array(nested)),
+  examples: Schema.optionalKey(Schema.Array(Schema.Json)),
+  default: Schema.optionalKey(Schema.Json),
+})
+
+export type Forms = Readonly<Record<string, Form>>
+
+export const nameIn = (reference: string) => reference.split("/").at(-1) ?? ""
+
+/** What a form stands for: a reference is followed, and a remark beside one is kept. */
+export const resolved = (forms: Forms, form: Form): Form => {
+  const named = form.$ref ?? form.allOf?.find(({ $ref }) => $ref !== undefined)?.$ref
+  if (named === undefined) return form
+  const remark = form.description ?? form.allOf?.find(({ description }) => description !== undefined)?.description
+  const found = resolved(forms, forms[nameIn(named)] ?? {})
+  return remark === undefined ? found : { ...found, description: remark }
+}
+
+const alternatives = ({ anyOf, oneOf }: Form) => anyOf ?? oneOf ?? []
+
+const range = (least: number | undefined, most: number | undefined, unit: string) =>
+  most === undefined || most > 1e15
+    ? least === undefined
+      ? ""
+      : `, at least ${least}${unit}`
+    : least === undefined || least === 0
+      ? `, at most ${most}${unit}`
+      : least === most
+        ? `, ${most}${unit}`
+        : `, ${least} to ${most}${unit}`
+
+/** Values that are few enough to be read one after the other. */
+const listed = 8
+
+/** What a value is, in a few words. */
+export const wordsFor = (forms: Forms, given: Form): string => {
+  const form = resolved(forms, given)
+  if (form.const !== undefined) return JSON.stringify(form.const)
+  if (form.enum !== undefined) {
+    return form.enum.length > listed
+      ? `one of ${form.enum.length} names`
+      : form.enum.map((value) => JSON.stringify(value)).join(" or ")
+  }
+  const others = alternatives(form)
+  if (others.length > 0) return [...new Set(others.map((one) => wordsFor(forms, one)))].join(", or ")
+  switch (form.type) {
+    case "string":
+      return `text${range(form.minLength, form.maxLength, " characters")}`
+    case "integer":
+      return `whole number${range(form.minimum, form.maximum, "")}`
+    case "number":
+      return `number${range(form.minimum, form.maximum, "")}`
+    case "boolean":
+      return "true or false"
+    case "null":
+      return "null"
+    case "array":
+      return `list: ${wordsFor(forms, form.items ?? {})}`
+    case "object":
+      return "object"
+    default:
+      return "any JSON"
+  }
+}
+
+/** The object a form is, or holds in a list or beside null. */
+const objectIn = (forms: Forms, given: Form): Form | undefined => {
+  const form = resolved(forms, given)
+  if (form.properties !== undefined) return form
+  if (form.items !== undefined) return objectIn(forms, form.items)
+  const objects = alternatives(form).flatMap((one) => objectIn(forms, one) ?? [])
+  return objects.length === 1 ? objects[0] : undefined
+}
+
+export interface Member {
+  /** With the names of the objects around it: `receipt.transaction`. */
+  readonly path: string
+  readonly words: string
+  readonly description: string
+  readonly isRequired: boolean
+  readonly choices: ReadonlyArray<Schema.Json>
+}
+
+/** How deep objects in objects are told; deeper ones are seen in the example. */
+const deepest = 3
+
+/** The members of an object, each followed by those of the object it holds. */
+export const membersOf = (forms: Forms, given: Form, prefix = "", depth = 1): ReadonlyArray<Member> => {
+  const { properties = {}, required = [] } = objectIn(forms, given) ?? {}
+  return Object.entries(properties).flatMap(([name, member]) => {
+    const whole = resolved(forms, member)
+    const path = `${prefix}${name}`
+    const row: Member = {
+      path,
+      words: wordsFor(forms, member),
+      description: whole.description ?? "",
+      isRequired: required.includes(name),
+      choices: whole.enum !== undefined && whole.enum.length > listed ? whole.enum : [],
+    }
+    return depth === deepest ? [row] : [row, ...membersOf(forms, member, `${path}.`, depth + 1)]
+  })
+}
+
+/** One value of the form; the document gives one wherever it can. */
+export const exampleOf = (forms: Forms, given: Form): Schema.Json => {
+  const form = resolved(forms, given)
+  const said = given.examples?.[0] ?? form.examples?.[0] ?? form.default ?? form.const ?? form.enum?.[0]
+  if (said !== undefined) return said
+  const [first] = alternatives(form)
+  if (first !== undefined) return exampleOf(forms, first)
+  if (form.properties !== undefined) {
+    return Object.fromEntries(Object.entries(form.properties).map(([name, member]) => [name, exampleOf(forms, member)]))
+  }
+  if (form.items !== undefined) return [exampleOf(forms, form.items)]
+  return form.type === "integer" || form.type === "number" ? (form.minimum ?? 0) : null
+}

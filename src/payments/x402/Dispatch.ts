@@ -1,0 +1,72 @@
+/** One transaction of the relayer, whoever travels in it: signed, noted for each of them, and sent. */
+import { Clock, Effect, Option, Ref } from "effect"
+import { type Hex, keccak256 } from "viem"
+import type { PrivateKeyAccount } from "viem/accounts"
+import type { Broadcasts } from "../ledger/Broadcasts.ts"
+import type { SignedAuthorization } from "./Eip3009.ts"
+import type { Fee } from "./Fees.ts"
+import { type RelayerNode, RpcFailure } from "./RelayerNode.ts"
+import type { RelayerNonces } from "./RelayerNonces.ts"
+
+/** A transfer to bring to the chain. */
+export interface Transfer {
+  /** The attempt's id. */
+  readonly attempt: string
+  readonly chainId: number
+  readonly authorization: SignedAuthorization
+}
+
+/** A transfer, and the hash that is noted for it so far. */
+export interface Member {
+  readonly transfer: Transfer
+  readonly noted: Ref.Ref<Option.Option<Hex>>
+}
+
+/** What is signed. */
+export interface Call {
+  readonly chainId: number
+  readonly nonce: number
+  readonly to: Hex
+  readonly data?: Hex
+  readonly gas: bigint
+  readonly fee: Fee
+}
+
+/** What became of it: sent with everybody, or not sent, because these are not ours to send any more. */
+export type Dispatched =
+  | { readonly _tag: "Sent"; readonly hash: Hex }
+  | { readonly _tag: "Outrun"; readonly members: ReadonlySet<string> }
+
+export const make = (
+  node: RelayerNode,
+  broadcasts: Broadcasts["Service"],
+  account: PrivateKeyAccount,
+  nonces: RelayerNonces,
+) =>
+  Effect.fn("Dispatch.dispatch")(function* (
+    members: ReadonlyArray<Member>,
+    { chainId, fee, nonce, ...call }: Call,
+  ): Effect.fn.Return<Dispatched, RpcFailure> {
+    const signed = yield* node.call(() => account.signTransaction({ type: "eip1559", chainId, nonce, ...call, ...fee }))
+    const hash = keccak256(signed)
+    const atMillis = yield* Clock.currentTimeMillis
+    const passengers = yield* Effect.forEach(members, ({ noted, transfer }) =>
+      Effect.map(Ref.get(noted), (previous) => ({ attempt: transfer.attempt, previous })),
+    )
+    const ours = yield* broadcasts
+      .note(passengers, { nonce, hash, maxFeePerGas: fee.maxFeePerGas, atMillis, members: members.length })
+      .pipe(Effect.mapError(({ message }) => new RpcFailure({ text: message, answered: false })))
+    const [outrun, noted] = [
+      members.filter(({ transfer }) => !ours.has(transfer.attempt)),
+      members.filter(({ transfer }) => ours.has(transfer.attempt)),
+    ]
+    yield* Effect.forEach(noted, (member) => Ref.set(member.noted, Option.some(hash)), { discard: true })
+    if (outrun.length > 0) return { _tag: "Outrun", members: new Set(outrun.map(({ transfer }) => transfer.attempt)) }
+    yield* node.send(signed).pipe(
+      Effect.tap(() => nonces.sent(nonce, hash)),
+      Effect.tapError(() => nonces.forget),
+    )
+    return { _tag: "Sent", hash }
+  })
+
+export type Dispatch = ReturnType<typeof make>

@@ -1,0 +1,162 @@
+/** Transfers that wait while another transaction is being sent travel in one: less gas for each, one nonce for all. */
+import { Deferred, Effect, Option, Random, Ref, type Semaphore } from "effect"
+import type { Hex } from "viem"
+import type { Address } from "../../../schema/Common.ts"
+import type { Submission } from "../Settlement.ts"
+import type { Dispatch, Member } from "./Dispatch.ts"
+import { groupCall, successesIn } from "./Eip3009.ts"
+import * as Fees from "./Fees.ts"
+import { isNonceRace, type RelayerNode, RpcFailure } from "./RelayerNode.ts"
+import type { RelayerNonces } from "./RelayerNonces.ts"
+
+export const unclear = (reason: string, transaction: Option.Option<Hex>): Submission => ({
+  _tag: "Unclear",
+  reason,
+  transaction,
+})
+
+export const outrun = unclear("somebody else has just broadcast it", Option.none())
+
+interface Waiting extends Member {
+  /** Gas that it may take alone, if that was asked. */
+  readonly gas: Option.Option<bigint>
+  readonly done: Deferred.Deferred<Submission>
+}
+
+export interface GroupsOptions {
+  /** Transfers in one transaction at most. */
+  readonly most: number
+  /** Held by whoever sends. */
+  readonly turn: Semaphore.Semaphore
+  /** The relayer's. */
+  readonly address: Address
+  readonly node: RelayerNode
+  readonly nonces: RelayerNonces
+  readonly market: Effect.Effect<Fees.Market, RpcFailure>
+  readonly dispatch: Dispatch
+  /** Sends one by itself, for whoever has the turn. */
+  readonly inTurn: (member: Member, gas: bigint) => Effect.Effect<Submission>
+  /** Sends one by itself, with an estimate and a turn of its own. */
+  readonly alone: (member: Member) => Effect.Effect<Submission>
+}
+
+/** How often a group is made anew because another process used its nonce. */
+const races = 20
+
+export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
+  const { address, alone, dispatch, inTurn, market, most, node, nonces, turn } = options
+  const scope = yield* Effect.scope
+  const queue: Array<Waiting> = []
+  const known = new Map<string, Waiting>()
+  let isRunning = false
+
+  /** What a group cannot take travels alone, where it is refused or sent by rules of its own. */
+  const leave = (members: ReadonlyArray<Waiting>) =>
+    Effect.forEach(
+      members,
+      (member) =>
+        Effect.forkIn(
+          Effect.flatMap(alone(member), (answer) => Deferred.succeed(member.done, answer)),
+          scope,
+        ),
+      { discard: true },
+    )
+
+  const endAll = (members: ReadonlyArray<Waiting>, reason: string) =>
+    Effect.forEach(
+      members,
+      ({ done, noted }) => Effect.flatMap(Ref.get(noted), (hash) => Deferred.succeed(done, unclear(reason, hash))),
+      { discard: true },
+    )
+
+  /** Those whose transfers would succeed now, if they are enough for a group; the others travel alone. */
+  const rehearsed = Effect.fnUntraced(function* (members: ReadonlyArray<Waiting>) {
+    const call = groupCall(members.map(({ transfer }) => transfer.authorization))
+    const gas = Fees.rehearsedGas(members.length)
+    const [nonce, { blockGas, fee }, returned] = yield* Effect.all(
+      [nonces.next, market, node.rehearse(address, { ...call, gas }, "pending")],
+      { concurrency: "unbounded" },
+    )
+    const successes = successesIn(returned)
+    const fit = members.filter((_, index) => successes[index] === true)
+    // What fails changes nothing, and what comes later changes nothing for those before: the others stay rehearsed.
+    const staying = fit.slice(0, Fees.roomIn(blockGas))
+    const isGroup = staying.length > 1
+    yield* leave(isGroup ? members.filter((one) => !fit.includes(one)) : members)
+    if (isGroup) queue.unshift(...fit.slice(staying.length))
+    return { members: isGroup ? staying : [], nonce, fee }
+  })
+
+  const together: (asked: ReadonlyArray<Waiting>, racesLeft: number) => Effect.Effect<void> = Effect.fnUntraced(
+    function* (asked, racesLeft) {
+      /** An answer of the node leaves each to itself; without one nobody knows. */
+      const failed = (members: ReadonlyArray<Waiting>, failure: RpcFailure) =>
+        failure.answered ? leave(members) : endAll(members, failure.text)
+      const ready = yield* Effect.result(rehearsed(asked))
+      if (ready._tag === "Failure") return yield* failed(asked, ready.failure)
+      const { fee, members, nonce } = ready.success
+      const [first] = members
+      if (first === undefined) return
+      const { chainId } = first.transfer
+      const call = groupCall(members.map(({ transfer }) => transfer.authorization))
+      const gas = Fees.groupGas(members.length)
+      const sent = yield* Effect.result(dispatch(members, { chainId, nonce, ...call, gas, fee }))
+      if (sent._tag === "Failure") {
+        if (!isNonceRace(sent.failure) || racesLeft === 0) return yield* failed(members, sent.failure)
+        yield* Effect.sleep(yield* Random.nextIntBetween(15, 25))
+        return yield* together(members, racesLeft - 1)
+      }
+      if (sent.success._tag === "Sent") {
+        const submitted: Submission = { _tag: "Submitted", transaction: sent.success.hash }
+        return yield* Effect.forEach(members, ({ done }) => Deferred.succeed(done, submitted), { discard: true })
+      }
+      const gone = sent.success.members
+      const [left, ours] = [
+        members.filter(({ transfer }) => gone.has(transfer.attempt)),
+        members.filter(({ transfer }) => !gone.has(transfer.attempt)),
+      ]
+      yield* Effect.forEach(left, ({ done }) => Deferred.succeed(done, outrun), { discard: true })
+      return yield* ours.length > 1 ? together(ours, racesLeft) : leave(ours)
+    },
+  )
+
+  const next = Effect.suspend(() => {
+    const members = queue.splice(0, most)
+    const [only] = members
+    if (only === undefined) return Effect.void
+    const sending =
+      members.length > 1
+        ? together(members, races)
+        : Option.isNone(only.gas)
+          ? leave(members)
+          : Effect.flatMap(inTurn(only, only.gas.value), (answer) => Deferred.succeed(only.done, answer))
+    return Effect.catchCause(sending, (cause) =>
+      Effect.andThen(Effect.logError("A group could not be sent", cause), endAll(members, "it could not be sent")),
+    )
+  })
+
+  const work: Effect.Effect<void> = Effect.suspend(() => {
+    if (queue.length > 0) return Effect.andThen(turn.withPermits(1)(next), work)
+    isRunning = false
+    return Effect.void
+  })
+
+  /** Waits with the others for its turn. An attempt that waits already is not put into a group twice. */
+  const join = (member: Member, gas: Option.Option<bigint>) =>
+    Effect.suspend(() => {
+      const { attempt } = member.transfer
+      const other = known.get(attempt)
+      if (other !== undefined) return Deferred.await(other.done)
+      const waiting: Waiting = { ...member, gas, done: Deferred.makeUnsafe() }
+      known.set(attempt, waiting)
+      queue.push(waiting)
+      const start = isRunning ? Effect.void : Effect.forkIn(Effect.andThen(Effect.yieldNow, work), scope)
+      isRunning = true
+      return start.pipe(
+        Effect.andThen(Deferred.await(waiting.done)),
+        Effect.ensuring(Effect.sync(() => known.delete(attempt))),
+      )
+    })
+
+  return { join, isBusy: () => isRunning }
+})

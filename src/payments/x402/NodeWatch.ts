@@ -1,0 +1,61 @@
+/** What the node says of itself and of our relayer, for whoever watches. */
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { hexToBigInt, hexToNumber } from "viem"
+import type { Address } from "../../../schema/Common.ts"
+import { Quantity } from "../Hex.ts"
+import { Chain } from "./Chain.ts"
+import type { ChainUnavailable } from "./ChainUnavailable.ts"
+import { reader } from "./Rpc.ts"
+
+export interface RelayerState {
+  readonly balanceWei: bigint
+  /** Transactions that are sent and in no block. */
+  readonly waiting: number
+}
+
+export interface NodeState {
+  /** Seconds since the newest block. */
+  readonly headAgeSeconds: number
+  readonly relayer: Option.Option<RelayerState>
+}
+
+const readBalance = reader("eth_getBalance", Quantity)
+const readCount = reader("eth_getTransactionCount", Quantity)
+const readBlock = reader("eth_getBlockByNumber", Schema.Struct({ timestamp: Quantity }))
+
+export class NodeWatch extends Context.Service<
+  NodeWatch,
+  /** Nothing where payments are not configured. */
+  { readonly now: Effect.Effect<Option.Option<NodeState>, ChainUnavailable> }
+>()("spirit-altar/payments/x402/NodeWatch") {
+  static readonly none = Layer.succeed(NodeWatch, { now: Effect.succeedNone })
+
+  /** `relayer` is our account, where we settle by ourselves. */
+  static readonly layer = (relayer: Address | undefined) =>
+    Layer.effect(
+      NodeWatch,
+      Effect.map(Chain, ({ ask }) => {
+        const relayerState = Effect.fnUntraced(function* (address: Address) {
+          const [balanceWei, mined, sent] = yield* Effect.all(
+            [
+              Effect.flatMap(ask("eth_getBalance", [address, "latest"]), readBalance),
+              Effect.flatMap(ask("eth_getTransactionCount", [address, "latest"]), readCount),
+              Effect.flatMap(ask("eth_getTransactionCount", [address, "pending"]), readCount),
+            ],
+            { concurrency: "unbounded" },
+          )
+          return { balanceWei: hexToBigInt(balanceWei), waiting: Math.max(0, hexToNumber(sent) - hexToNumber(mined)) }
+        })
+
+        const now = Effect.gen(function* () {
+          const at = yield* Effect.flatMap(ask("eth_getBlockByNumber", ["latest", false]), readBlock)
+          const seconds = (yield* Clock.currentTimeMillis) / 1000
+          return Option.some({
+            headAgeSeconds: Math.max(0, seconds - hexToNumber(at.timestamp)),
+            relayer: relayer === undefined ? Option.none() : Option.some(yield* relayerState(relayer)),
+          })
+        })
+        return NodeWatch.of({ now })
+      }),
+    )
+}

@@ -1,0 +1,26 @@
+/** W3C trace context as text: what is told to others, and kept for whoever goes on later. */
+import { Effect, Option, Tracer } from "effect"
+
+/** The `traceparent` of the sampled span that we are in; nothing where none is. */
+export const current: Effect.Effect<string | undefined> = Effect.currentParentSpan.pipe(
+  Effect.map((span) => (span.sampled && span.traceId !== "noop" ? `00-${span.traceId}-${span.spanId}-01` : undefined)),
+  Effect.orElseSucceed(() => undefined),
+)
+
+const parts = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/u
+
+const spanOf = (traceparent: string | null) => {
+  const [, traceId, spanId] = parts.exec(traceparent ?? "") ?? []
+  return traceId === undefined || spanId === undefined
+    ? Option.none()
+    : Option.some(Tracer.externalSpan({ traceId, spanId, sampled: true }))
+}
+
+/** Goes on with a trace that was kept, unless we are in one already. */
+export const goingOn =
+  (traceparent: string | null) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Option.match(spanOf(traceparent), {
+      onNone: () => effect,
+      onSome: (span) => Effect.withParentSpan(effect, span),
+    })

@@ -1,0 +1,18 @@
+/** What kind of client asks, coarsely, by what it says of itself: for the log alone, and never who it is. */
+export type Client = "browser" | "agent" | "monitor" | "crawler" | "other"
+
+const kinds: ReadonlyArray<readonly [sign: RegExp, kind: Client]> = [
+  [
+    /kube-probe|healthcheck|uptime|pingdom|statuscake|blackbox|prometheus|nagios|zabbix|elb-health|googlehc/iu,
+    "monitor",
+  ],
+  [/bot\b|crawl|spider|slurp|archiver/iu, "crawler"],
+  [/^mozilla\//iu, "browser"],
+  [
+    /node|undici|axios|fetch|python|aiohttp|httpx|requests|go-http|curl|wget|java|okhttp|ruby|rust|reqwest|x402|mcp|claude|openai|gpt|agent|bun|deno/iu,
+    "agent",
+  ],
+]
+
+export const clientOf = (userAgent: string | undefined): Client =>
+  userAgent === undefined ? "other" : (kinds.find(([sign]) => sign.test(userAgent))?.[1] ?? "other")

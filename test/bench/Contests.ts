@@ -1,0 +1,56 @@
+/** What is measured: the name of each contest, what it compares, and what is wanted of it. */
+
+/** Where a contest is held: what has to be started for it. */
+export type Arena = "altar" | "rooms" | "relayer" | "start" | "soak" | "growth"
+
+export interface Contest {
+  readonly name: string
+  readonly arena: Arena
+  readonly what: string
+  /** The least ratio, ours to the peer's, that is wanted; higher is better in all contests. */
+  readonly wanted?: number
+  /** Takes minutes: only when it is named. */
+  readonly isLong?: true
+}
+
+export const contests: ReadonlyArray<Contest> = [
+  { name: "spirits", arena: "altar", what: "GET /api/spirits; peer with SQL", wanted: 2 },
+  { name: "spirits-ready", arena: "altar", what: "the same; peer with ready bytes" },
+  { name: "spirits-gzip", arena: "altar", what: "the same, gzip; peer compresses", wanted: 2 },
+  { name: "limit-router", arena: "altar", what: "the same bytes; an empty route of Effect's router" },
+  { name: "limit-node", arena: "altar", what: "the same bytes; node:http" },
+  { name: "list", arena: "altar", what: "GET /api/witness?limit=20", wanted: 2 },
+  { name: "list-gzip", arena: "altar", what: "the same, gzip; peer compresses", wanted: 2 },
+  { name: "segment", arena: "altar", what: "GET a 100-entry chain segment", wanted: 5 },
+  { name: "bare402", arena: "altar", what: "402 to a bare probe", wanted: 2 },
+  { name: "keyed402", arena: "altar", what: "402 to a request with key and body", wanted: 1.2 },
+  { name: "paid", arena: "altar", what: "paid stones, settled at once", wanted: 2.5 },
+  { name: "appends", arena: "altar", what: "chain appends, without HTTP", wanted: 2 },
+  { name: "relayer", arena: "relayer", what: "paid stones by our relayer; a facilitator alone", wanted: 2 },
+  { name: "relayer-loop", arena: "relayer", what: "the same; the peer's whole loop over HTTP", wanted: 2 },
+  { name: "poll0", arena: "rooms", what: "room polls, nothing new", wanted: 2 },
+  { name: "poll10", arena: "rooms", what: "room polls, 10 new of 50", wanted: 1.5 },
+  { name: "poll50", arena: "rooms", what: "room polls, 50 new of 50" },
+  { name: "send100", arena: "rooms", what: "sends into 100 rooms", wanted: 2 },
+  { name: "send10000", arena: "rooms", what: "sends into 10,000 rooms", wanted: 2.8 },
+  { name: "start", arena: "start", what: "start to first answer, tables made before" },
+  { name: "soak", arena: "soak", what: "memory after 1,000,000 requests; after 10,000", wanted: 1 / 1.2, isLong: true },
+  {
+    name: "growth",
+    arena: "growth",
+    what: "each read, 1,000,000 acts and rooms; 1,000",
+    wanted: 1 / 1.3,
+    isLong: true,
+  },
+]
+
+/** Contests whose latency at half and at four fifths of the reached rate is measured, too. */
+export const timed = ["spirits", "list", "bare402", "poll0"]
+
+/** Those that are named, in their order; without names all that do not take long. */
+export const chosen = (names: ReadonlyArray<string> | undefined): ReadonlyArray<Contest> => {
+  const unknown = names?.find((name) => !contests.some((contest) => contest.name === name))
+  if (unknown !== undefined)
+    throw new Error(`There is no contest ${unknown}; there are ${contests.map(({ name }) => name).join(", ")}`)
+  return contests.filter(({ isLong, name }) => (names === undefined ? isLong !== true : names.includes(name)))
+}

@@ -1,0 +1,146 @@
+/** Polls and sends of the signal room beside a plain Hono and postgres.js server that asks the database for each thing. */
+import { createHash, randomBytes, randomUUID } from "node:crypto"
+import postgres from "postgres"
+import type { Contest } from "./Contests.ts"
+import * as Databases from "./Databases.ts"
+import { ofRates } from "./Figures.ts"
+import { askJson, fire, type Shot, type Span } from "./Load.ts"
+import { cpuSeconds, freePort, serving } from "./Processes.ts"
+import { type Held, type Outcome, rates, type ShotsOf, type Sides } from "./Running.ts"
+import { type Side, slice, takeTurns } from "./Rounds.ts"
+
+const token = randomBytes(32).toString("base64url")
+const digest = createHash("sha256").update(token).digest()
+
+/** Callers in turn, so many that none meets a limit, and as many as poll a busy server. */
+const callers = 8_000
+let requests = 0
+const headers = () => {
+  const caller = requests++ % callers
+  return { authorization: `Bearer ${token}`, "x-forwarded-for": `10.0.${caller >> 8}.${caller & 255}` }
+}
+
+const kept = 50
+/** A room takes 30 new messages a minute: no slice may send one more than that. */
+const perRoom = 20
+
+type Sql = ReturnType<typeof postgres>
+
+const createPeerTables = async (sql: Sql) => {
+  await sql`CREATE TABLE peer_rooms (id uuid PRIMARY KEY, name text NOT NULL, token_digest bytea NOT NULL,
+    created_at timestamptz(3) NOT NULL, expires_at timestamptz(3) NOT NULL, latest_sequence integer NOT NULL)`
+  await sql`CREATE TABLE peer_messages (id uuid NOT NULL, room_id uuid NOT NULL, seq integer NOT NULL,
+    sender text NOT NULL, sender_kind text NOT NULL, text text NOT NULL, mode text NOT NULL,
+    created_at timestamptz(3) NOT NULL, PRIMARY KEY (room_id, seq))`
+  await sql`CREATE UNLOGGED TABLE peer_limits (key text PRIMARY KEY, n integer NOT NULL)`
+}
+
+/** Puts rooms with old messages into a database, as if they had been sent. */
+const seed = async (sql: Sql, side: Side, ids: ReadonlyArray<string>, messages: number) => {
+  if (side === "ours") {
+    await sql`INSERT INTO rooms (id, name, token_digest, created_at, expires_at, latest_sequence)
+      SELECT id, 'Room', ${digest}, now(), now() + interval '7 days', ${messages} FROM unnest(${[...ids]}::uuid[]) AS id`
+    await sql`INSERT INTO room_messages (room_id, place, sequence, body)
+      SELECT id, n, n, json_build_object('id', gen_random_uuid(), 'seq', n, 'sender', 'Wren', 'senderKind', 'person',
+        'text', 'The build is green, and the tests are too.', 'mode', 'calm', 'createdAt', '2026-11-21T09:17:02.115Z')::text
+      FROM unnest(${[...ids]}::uuid[]) AS id, generate_series(1, ${messages}::int) AS n`
+    return
+  }
+  await sql`INSERT INTO peer_rooms SELECT id, 'Room', ${digest}, now(), now() + interval '7 days', ${messages}
+    FROM unnest(${[...ids]}::uuid[]) AS id`
+  await sql`INSERT INTO peer_messages
+    SELECT gen_random_uuid(), id, n, 'Wren', 'person', 'The build is green, and the tests are too.', 'calm',
+      '2026-11-21T09:17:02.115Z'
+    FROM unnest(${[...ids]}::uuid[]) AS id, generate_series(1, ${messages}::int) AS n`
+}
+
+const pick = (ids: ReadonlyArray<string>) => ids[Math.floor(Math.random() * ids.length)] ?? ""
+
+const pollOf = (ids: ReadonlyArray<string>, after: number) => (): Shot => ({
+  method: "GET",
+  path: `/api/rooms/${pick(ids)}?after=${after}`,
+  headers: headers(),
+})
+
+const body = JSON.stringify({ sender: "Wren", text: "The build is green, and the tests are too.", mode: "spark" })
+
+const sendOf = (ids: ReadonlyArray<string>): (() => Shot) => {
+  let next = 0
+  return () => ({
+    method: "POST",
+    path: `/api/rooms/${ids[next++ % ids.length] ?? ""}/messages`,
+    headers: { ...headers(), "content-type": "application/json" },
+    body,
+  })
+}
+
+const after: Readonly<Record<string, number>> = { poll0: kept, poll10: kept - 10, poll50: 0 }
+
+export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<Outcome> => {
+  const outcome: Outcome = { figures: [], latencies: [] }
+  const databases = await Databases.open()
+  const connect = (url: string) => postgres(url, { max: 2, onnotice: () => {} })
+  const sql = { ours: connect(databases.ours), peer: connect(databases.peer) }
+  const { close, serve } = serving()
+  try {
+    held.say("Preparing rooms")
+    await createPeerTables(sql.peer)
+    const port = String(await freePort())
+    const environment = { DATABASE_URL: databases.ours, PORT: port, TRUSTED_PROXIES: "127.0.0.1", LOG_LEVEL: "None" }
+    const sides: Sides = {
+      ours: await serve("../../src/start.js", environment),
+      peer: await serve("peer/Rooms.ts", { DATABASE_URL: databases.peer }),
+    }
+
+    const newRooms = async (count: number, sides: ReadonlyArray<Side> = ["ours", "peer"]) => {
+      const ids = Array.from({ length: count }, () => randomUUID())
+      for (const side of sides) {
+        await seed(sql[side], side, ids, kept)
+        await sql[side]`VACUUM ANALYZE`
+      }
+      return ids
+    }
+
+    const polled = await newRooms(100)
+    for (const side of ["ours", "peer"] as const) {
+      const shot = pollOf(polled, kept - 10)()
+      const { messages } = await askJson(sides[side].url, shot.path, shot.headers)
+      if (messages?.length !== 10) throw new Error(`${side} does not answer ten messages`)
+    }
+
+    const poll = async (contest: Contest) => {
+      const shots: ShotsOf = () => pollOf(polled, after[contest.name] ?? kept)
+      const figure = await rates(contest, held, sides, held.span, 200, shots)
+      outcome.figures.push(figure)
+      await held.time(outcome, figure, sides, 200, shots)
+    }
+
+    /** Into rooms of their own for each slice, made before it is measured; 10,000 are used by many slices. */
+    const send = async (contest: Contest, count: number) => {
+      const many = count > 100 ? await newRooms(count) : undefined
+      const span: Span = { count: Math.min(held.isQuick ? 1_000 : 2_000 * (count > 100 ? 2 : 1), count * perRoom) }
+      const next = { ours: many && sendOf(many), peer: many && sendOf(many) }
+      const one = async (side: Side) => {
+        const { pid, url } = sides[side]
+        const shot = next[side] ?? sendOf(await newRooms(count, [side]))
+        return slice(
+          () => cpuSeconds(pid),
+          () => fire(url, span, 201, shot),
+        )
+      }
+      outcome.figures.push(ofRates(contest, await takeTurns(held.rounds, one)))
+    }
+
+    for (const contest of chosen) {
+      held.say(`  ${contest.name}`)
+      if (contest.name === "send100") await send(contest, 100)
+      else if (contest.name === "send10000") await send(contest, 10_000)
+      else await poll(contest)
+    }
+    return { ...outcome, about: databases.about }
+  } finally {
+    await close()
+    await Promise.all([sql.ours.end(), sql.peer.end()])
+    await databases.close()
+  }
+}

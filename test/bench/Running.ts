@@ -1,0 +1,76 @@
+/** How contests are held in this run, and the plain kind: the same requests to two servers, turn by turn. */
+import { type Contest, timed } from "./Contests.ts"
+import { type Figure, median, ofRates, ratiosOf } from "./Figures.ts"
+import { type Latency, latencies } from "./Latency.ts"
+import { fire, type Shot, type Span } from "./Load.ts"
+import { cpuSeconds, type Served } from "./Processes.ts"
+import { type Side, slice, takeTurns } from "./Rounds.ts"
+
+export interface Outcome {
+  readonly figures: Array<Figure>
+  readonly latencies: Array<Latency>
+  /** What the database says of itself. */
+  readonly about?: string
+}
+
+export type Sides = Readonly<Record<Side, Pick<Served, "pid" | "url">>>
+export type ShotsOf = (side: Side) => () => Shot
+
+export interface Settings {
+  readonly rounds: number
+  readonly isQuick: boolean
+  readonly stones: number
+}
+
+/** Settings, and what follows from them. */
+export interface Held extends Settings {
+  /** How long a rate is measured. */
+  readonly span: Span
+  /** Tells whoever waits; not the result. */
+  readonly say: (text: string) => void
+  /** Adds the latencies of those contests that are timed. */
+  readonly time: (outcome: Outcome, figure: Figure, sides: Sides, expected: number, shotsOf: ShotsOf) => Promise<void>
+}
+
+export const holding = (settings: Settings): Held => {
+  const seconds = settings.isQuick ? 0.7 : 3
+  return {
+    ...settings,
+    span: { seconds },
+    say: (text) => void process.stderr.write(`${text}\n`),
+    time: async (outcome, figure, sides, expected, shotsOf) => {
+      if (!timed.includes(figure.name)) return
+      for (const side of ["peer", "ours"] as const) {
+        const reached = median(figure.rounds.map((round) => round[side].value))
+        const { url } = sides[side]
+        outcome.latencies.push(...(await latencies(figure.name, side, url, reached, seconds, expected, shotsOf(side))))
+      }
+    },
+  }
+}
+
+/** Rates of both, in rounds. */
+export const rates = async (
+  contest: Contest,
+  held: Held,
+  sides: Sides,
+  span: Span,
+  expected: number,
+  shotsOf: ShotsOf | ((side: Side) => Promise<() => Shot>),
+): Promise<Figure> => {
+  const rounds = await takeTurns(held.rounds, async (side) => {
+    const { pid, url } = sides[side]
+    const shotOf = await shotsOf(side)
+    return slice(
+      () => cpuSeconds(pid),
+      () => fire(url, span, expected, shotOf),
+    )
+  })
+  const figure = ofRates(contest, rounds)
+  held.say(
+    `    ${ratiosOf(figure)
+      .map((ratio) => ratio.toFixed(2))
+      .join(" ")}`,
+  )
+  return figure
+}

@@ -1,0 +1,59 @@
+/** Whether memory grows with requests: what the server holds after 1,000,000 of them, beside what it held after 10,000. */
+import { setTimeout } from "node:timers/promises"
+import type { Contest } from "./Contests.ts"
+import * as Databases from "./Databases.ts"
+import * as Ledger from "./Ledger.ts"
+import { fire, type Shot } from "./Load.ts"
+import { unpaid } from "./Payments.ts"
+import { freePort, residentMegabytes, serving } from "./Processes.ts"
+import type { Held, Outcome } from "./Running.ts"
+
+const few = 10_000
+const many = 1_000_000
+
+const paths = ["/api/spirits", "/api/witness?limit=20", "/api/witness/chain?limit=100", "/api/acts?limit=20"]
+
+/** Milliseconds without requests before memory is read. */
+const pause = 3_000
+
+export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<Outcome> => {
+  const outcome: Outcome = { figures: [], latencies: [] }
+  const databases = await Databases.open()
+  const ledger = Ledger.open(databases.ours)
+  const { close, serve } = serving()
+  try {
+    await ledger.seed(held.stones, 256)
+    const doubles = await serve("Doubles.ts", {})
+    const { pid, url } = await serve("../../src/start.js", {
+      PUBLIC_URL: Ledger.publicUrl,
+      PAY_TO: Ledger.payTo,
+      FACILITATOR_URL: doubles.url,
+      X402_NETWORK: Ledger.network,
+      DATABASE_URL: databases.ours,
+      RPC_URL: `${doubles.url}/rpc`,
+      PORT: String(await freePort()),
+      LOG_LEVEL: "None",
+    })
+    let asked = 0
+    const read = (): Shot => ({ method: "GET", path: paths[asked++ % paths.length] ?? "" })
+    /** Half of them reads, half keyed requests without payment, each with a key of its own. */
+    const requests = async (count: number) => {
+      await fire(url, { count: count / 2 }, 200, read)
+      await fire(url, { count: count / 2 }, 402, unpaid)
+    }
+    const resident = async () => (await setTimeout(pause), { value: residentMegabytes(pid) })
+    for (const { name, wanted, what } of chosen) {
+      held.say(`  ${name}`)
+      await requests(few)
+      const peer = await resident()
+      held.say(`    ${peer.value.toFixed(0)} MB after ${few}`)
+      for (let done = few; done < many; done += 90_000) await requests(90_000)
+      outcome.figures.push({ name, what, unit: "MB", wanted, rounds: [{ ours: await resident(), peer }] })
+    }
+    return { ...outcome, about: databases.about }
+  } finally {
+    await close()
+    await ledger.close()
+    await databases.close()
+  }
+}

@@ -1,0 +1,49 @@
+/** How long a start takes until the first answer, on tables that are there already. */
+import type { Contest } from "./Contests.ts"
+import * as Databases from "./Databases.ts"
+import * as Ledger from "./Ledger.ts"
+import { ask } from "./Load.ts"
+import * as Store from "./peer/Store.ts"
+import { freePort, serving } from "./Processes.ts"
+import type { Held, Outcome } from "./Running.ts"
+import { type Side, takeTurns } from "./Rounds.ts"
+
+export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<Outcome> => {
+  const outcome: Outcome = { figures: [], latencies: [] }
+  const databases = await Databases.open()
+  const sql = Store.connect(databases.peer)
+  const { close, serve } = serving()
+  try {
+    await Store.createTables(sql)
+    const doubles = await serve("Doubles.ts", {})
+    const common = { PUBLIC_URL: Ledger.publicUrl, PAY_TO: Ledger.payTo, FACILITATOR_URL: doubles.url }
+    const one = async (side: Side) => {
+      const started = performance.now()
+      const served =
+        side === "peer"
+          ? await serve("peer/Server.ts", { ...common, DATABASE_URL: databases.peer })
+          : await serve("../../src/start.js", {
+              ...common,
+              X402_NETWORK: Ledger.network,
+              DATABASE_URL: databases.ours,
+              RPC_URL: `${doubles.url}/rpc`,
+              PORT: String(await freePort()),
+            })
+      const { status } = await ask(served.url, { method: "GET", path: "/api/witness?limit=20" })
+      const value = performance.now() - started
+      if (status !== 200) throw new Error(`the first answer is ${status}`)
+      await served.stop()
+      return { value }
+    }
+    for (const { name, what } of chosen) {
+      held.say(`  ${name}`)
+      const rounds = await takeTurns(held.rounds, one)
+      outcome.figures.push({ name, what, unit: "ms", rounds, most: 1_500 })
+    }
+    return { ...outcome, about: databases.about }
+  } finally {
+    await close()
+    await sql.end()
+    await databases.close()
+  }
+}
