@@ -7,6 +7,8 @@ import type { LogConfig } from "./log/Log.ts"
 import { fromText, originOf } from "./log/Signer.ts"
 import type { FacilitatorKey } from "./payments/x402/FacilitatorKey.ts"
 import type { Terms } from "./payments/PaymentTerms.ts"
+import type { OperatorConfig } from "./platform/Operator.ts"
+import { telemetry } from "./telemetry/TelemetryConfig.ts"
 import * as Values from "./Values.ts"
 import { variable } from "./Variables.ts"
 
@@ -53,6 +55,8 @@ export interface ServerConfig {
   readonly rateLimitSecret: Option.Option<Redacted.Redacted<string>>
   /** Ready, or the names of what is missing. */
   readonly payments: PaymentsConfig | ReadonlyArray<string>
+  /** Who answers for it; absent where nobody has said so. */
+  readonly operator?: OperatorConfig | undefined
   /** The transparency log over the stones; absent without a key. */
   readonly log?: LogConfig | undefined
 }
@@ -141,6 +145,9 @@ export const listen = Config.map(
   }),
 )
 
+/** What its operator says of itself. */
+const operator: Config.Config<OperatorConfig> = Config.all(Values.operator)
+
 const logSigner = Config.flatMap(Values.log.key, (key) =>
   Option.isNone(key)
     ? Config.succeed(undefined)
@@ -154,11 +161,16 @@ const logSigner = Config.flatMap(Values.log.key, (key) =>
 const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
   Config.flatMap(
     Config.all({ ...Values.log, signer: logSigner }),
-    ({ checkpointFile, origin: named, signer }): Config.Config<LogConfig | undefined> => {
+    ({ checkpointFile, origin: named, policyFile, signer }): Config.Config<LogConfig | undefined> => {
       if (signer === undefined) return Config.succeed(undefined)
       const origin = Option.getOrElse(named, () => originOf(publicUrl))
       return signer.name === origin
-        ? Config.succeed({ signer, origin, checkpointFile })
+        ? Config.succeed({
+            signer,
+            origin,
+            checkpointFile,
+            ...Option.match(policyFile, { onNone: () => ({}), onSome: (file) => ({ policyFile: file }) }),
+          })
         : Values.refused(
             `LOG_KEY is the key of ${signer.name}, but this log is ${origin}: set LOG_ORIGIN to the key's name, or make a key for this one with spirit-altar log key.`,
           )
@@ -181,7 +193,9 @@ export const production: Config.Config<ServerConfig> = Config.flatMap(
       ...Object.values(Values.paying),
       ...Object.values(Values.cards),
       ...Object.values(Values.log),
+      ...Object.values(Values.operator),
       Values.logLevel,
+      telemetry,
       logSigner,
       cards,
       Config.flatMap(listen, ({ publicUrl }) => logAt(publicUrl)),
@@ -192,9 +206,15 @@ export const production: Config.Config<ServerConfig> = Config.flatMap(
     return problems.size > 0
       ? Values.refused([...problems].join("\n"))
       : Config.flatMap(
-          Config.all({ listen, databaseUrl: Values.databaseUrl, payments }),
-          ({ databaseUrl, listen: address, payments: paying }) =>
-            Config.map(logAt(address.publicUrl), (log) => ({ ...address, databaseUrl, payments: paying, log })),
+          Config.all({ listen, databaseUrl: Values.databaseUrl, payments, operator }),
+          ({ databaseUrl, listen: address, operator: answering, payments: paying }) =>
+            Config.map(logAt(address.publicUrl), (log) => ({
+              ...address,
+              databaseUrl,
+              payments: paying,
+              operator: answering,
+              log,
+            })),
         )
   },
 )

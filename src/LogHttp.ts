@@ -5,8 +5,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../schema/Api.ts"
 import { NotFound } from "../schema/Errors.ts"
 import { base64 } from "../schema/log/Bytes.ts"
+import { WitnessNotFound } from "../schema/altar/Witness.ts"
 import { LogHalted, type LogStatus, ProofNotReady } from "../schema/log/LogApi.ts"
-import { WitnessStones } from "./altar/witness/WitnessStones.ts"
 import * as Files from "./log/Http.ts"
 import { PublishedLog } from "./log/PublishedLog.ts"
 import { PublicUrl } from "./platform/PublicUrl.ts"
@@ -14,7 +14,6 @@ import { PublicUrl } from "./platform/PublicUrl.ts"
 export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
   Effect.gen(function* () {
     const log = yield* PublishedLog
-    const stones = yield* WitnessStones
     const publicUrl = yield* PublicUrl
 
     /** What is not covered will be in a moment, unless nothing is covered any more. */
@@ -46,19 +45,20 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
       .handleRaw("readStoneProof", ({ params }) =>
         Effect.gen(function* () {
           yield* identity
-          const { stone } = yield* stones.get(params.witnessId)
-          return HttpServerResponse.text(yield* log.proof(stone), {
+          const { isWitnessed, sequence, text } = yield* log.proof(params.witnessId)
+          return HttpServerResponse.text(text, {
             contentType: "text/plain; charset=utf-8",
             headers: {
-              // A later checkpoint would prove the same: this one does so for ever.
-              "cache-control": "public, max-age=31536000, immutable",
-              "content-disposition": `attachment; filename="stone-${stone.sequence}.tlog-proof"`,
+              // A later checkpoint would prove the same: this one does so for ever, unless witnesses have still to sign.
+              "cache-control": isWitnessed ? "public, max-age=31536000, immutable" : "public, max-age=5",
+              "content-disposition": `attachment; filename="stone-${sequence}.tlog-proof"`,
             },
           })
         }).pipe(
           Effect.catchTags({
             NotPublished: () => notYet,
             LogStopped: () => Effect.fail(new LogHalted({})),
+            StoneUnknown: () => Effect.fail(new WitnessNotFound({})),
             ChainBroken: Effect.die,
           }),
         ),

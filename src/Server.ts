@@ -48,6 +48,7 @@ import { UsedAuthorizations } from "./payments/x402/UsedAuthorizations.ts"
 import * as RouteNames from "./telemetry/RouteNames.ts"
 import * as Telemetry from "./telemetry/Telemetry.ts"
 import { Verifier } from "./payments/x402/Verifier.ts"
+import { Operator } from "./platform/Operator.ts"
 import { PublicUrl } from "./platform/PublicUrl.ts"
 import { ClientAddress } from "./limits/ClientAddress.ts"
 import * as PostgresLimiter from "./limits/PostgresLimiter.ts"
@@ -126,6 +127,7 @@ export const services = (config: ServerConfig, house: House = altar) => {
     Layer.provideMerge(chains),
     Layer.provideMerge(Layer.merge(Items.layer, terms)),
     Layer.provideMerge(PublicUrl.layer(config.publicUrl)),
+    Layer.provideMerge(Operator.layer(config.operator ?? Operator.unnamed)),
     Layer.provide(Sql.migrations),
     Layer.provide(Sql.layer(config.databaseUrl)),
     Layer.provide(Layer.effectDiscard(Sql.reached(config.databaseUrl))),

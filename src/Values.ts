@@ -146,6 +146,7 @@ export const log = {
   key: optional("LOG_KEY", "a key as `spirit-altar log key` makes it", secret(isLong(1))),
   origin: optional("LOG_ORIGIN", "the name of a log", (name) => Config.NonEmptyString(name)),
   checkpointFile: optional("LOG_CHECKPOINT_FILE", "the path of a file", (name) => Config.NonEmptyString(name)),
+  policyFile: optional("LOG_WITNESSES", "the path of a file", (name) => Config.NonEmptyString(name)),
 }
 
 /** Read where it is needed first; refused together with everything else. */
@@ -155,3 +156,19 @@ export const logLevel = withDefault(
   "Trace, Debug, Info, Warn, Error, Fatal or None",
   (name) => Config.LogLevel(name),
 )
+
+const contact = /^(?:mailto:)?[^\s@:]+@[^\s@]+$|^https:\/\/\S+$/u
+
+export const operator = {
+  name: optional("OPERATOR_NAME", "a name", (name) => Config.NonEmptyString(name)),
+  contact: Config.map(
+    optional(
+      "OPERATOR_CONTACT",
+      "an e-mail address or an https URL",
+      text((one) => contact.test(one)),
+    ),
+    Option.map((one) => (/^(?:mailto|https):/u.test(one) ? one : `mailto:${one}`)),
+  ),
+  termsFile: optional("TERMS_FILE", "a path", (name) => Config.NonEmptyString(name)),
+  privacyFile: optional("PRIVACY_FILE", "a path", (name) => Config.NonEmptyString(name)),
+}

@@ -86,3 +86,31 @@ export const subtreesOf = ({ from, to }: Range): ReadonlyArray<Subtree> => {
   }
   return subtrees
 }
+
+/** On which side of the path from a node to the root each sibling stands; `last` is the last node of the same level. */
+export const siblingSides = (from: number, last: number): ReadonlyArray<"left" | "right"> => {
+  const found: Array<"left" | "right"> = []
+  for (let at = from, end = last; end > 0; at = Math.floor(at / 2), end = Math.floor(end / 2)) {
+    // Who is last and stands left has no sibling, and rises.
+    if (at % 2 === 1) found.push("left")
+    else if (at < end) found.push("right")
+  }
+  return found
+}
+
+/**
+ * How a consistency proof is folded; 0 < old < size. An old tree that is one perfect subtree is known by its root; of
+ * another the proof brings the last one first.
+ */
+export const consistencyPath = (
+  old: number,
+  size: number,
+): { readonly isKnown: boolean; readonly sides: ReadonlyArray<"left" | "right"> } => {
+  let at = old - 1
+  let last = size - 1
+  while (at % 2 === 1) {
+    at = Math.floor(at / 2)
+    last = Math.floor(last / 2)
+  }
+  return { isKnown: at === 0, sides: siblingSides(at, last) }
+}

@@ -32,18 +32,23 @@ const parseSignature = (line: string): Signature | undefined => {
   return { name, id: hex(blob.subarray(0, idLength)), bytes: blob.slice(idLength) }
 }
 
+/** Signature lines by themselves, each ended by a line feed: what a log's witness answers. */
+export const parseSignatureLines = (text: string): ReadonlyArray<Signature> | Malformed => {
+  const lines = text.endsWith("\n") ? text.slice(0, -1).split("\n") : []
+  const signatures = lines.length > maxSignatures ? [] : lines.flatMap((line) => parseSignature(line) ?? [])
+  return lines.length > 0 && signatures.length === lines.length
+    ? signatures
+    : new Malformed("A signature line is an em dash, a key name and base64, with one space between them.")
+}
+
 /** Splits at the last empty line: a text may have empty lines of its own. */
 export const parseNote = (note: string): Note | Malformed => {
   const end = note.lastIndexOf("\n\n")
   if (!isText(note) || end === -1 || !note.endsWith("\n")) {
     return new Malformed("A signed note is a text, an empty line and signature lines, each ended by a line feed.")
   }
-  const lines = note.slice(end + 2, -1).split("\n")
-  if (lines.length > maxSignatures) return new Malformed(`The note has more than ${maxSignatures} signatures.`)
-  const signatures = lines.flatMap((line) => parseSignature(line) ?? [])
-  if (signatures.length < lines.length) {
-    return new Malformed("A signature line is an em dash, a key name and base64, with one space between them.")
-  }
+  const signatures = parseSignatureLines(note.slice(end + 2))
+  if (signatures instanceof Malformed) return signatures
   return { text: note.slice(0, end + 1), signatures }
 }
 

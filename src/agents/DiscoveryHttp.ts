@@ -1,25 +1,35 @@
 /** The documents by which agents find and understand this server; all of them are written once, when it starts. */
-import { Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../platform/http/Accept.ts"
-import { fresh } from "../platform/http/Responses.ts"
+import { fresh, refuse } from "../platform/http/Responses.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
+import { Operator } from "../platform/Operator.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { agentManifest, serverCard, x402 } from "./Manifests.ts"
-import { manual } from "./Manual.ts"
+import { agentCard, agentManifest, serverCard, x402 } from "./Manifests.ts"
+import { forPeople, manual } from "./Manual.ts"
 import { markdown } from "./Markdown.ts"
 import { Offers } from "./Offers.ts"
 import { page, policy } from "./Page.ts"
 import * as Routes from "./Routes.ts"
+import { robots, securityText } from "./WellKnownText.ts"
 
 export const paths = {
   serverCard: "/.well-known/mcp/server-card.json",
   agent: "/.well-known/agent.json",
   x402: "/.well-known/x402",
+  agentCard: "/.well-known/agent-card.json",
+  security: "/.well-known/security.txt",
+  robots: "/robots.txt",
   llms: "/llms.txt",
   manual: "/for-agents",
 } as const
+
+const plain = "text/plain; charset=utf-8"
+
+/** RFC 9116 knows no file without a contact, so there is none. */
+const unnamed = refuse(404, { code: "not_found", message: "The operator of this server has named no contact." })
 
 const json = (path: (typeof paths)[keyof typeof paths], value: object) => {
   const text = JSON.stringify(value)
@@ -30,13 +40,14 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const offers = yield* Offers
     const setting = yield* PaymentTerms
+    const operator = yield* Operator
     const publicUrl = yield* PublicUrl
 
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
     const sections = manual(publicUrl, offers, log)
     const asMarkdown = markdown(sections)
-    const asPage = page(publicUrl, sections)
+    const asPage = page(publicUrl, [...sections, ...forPeople(publicUrl)])
 
     const forAgents = (request: HttpServerRequest.HttpServerRequest) =>
       Effect.succeed(
@@ -46,12 +57,22 @@ export const layer = Layer.unwrap(
         ).pipe(HttpServerResponse.setHeaders({ vary: "accept", "content-security-policy": policy })),
       )
 
+    const security = (request: HttpServerRequest.HttpServerRequest) =>
+      Option.match(operator.contact, {
+        onNone: () => Effect.succeed(unnamed),
+        onSome: (contact) =>
+          Effect.map(DateTime.now, (now) => fresh(request, securityText(publicUrl, contact, now), plain)),
+      })
+
     return Layer.mergeAll(
       json(paths.serverCard, serverCard(publicUrl, log)),
       json(paths.agent, agentManifest(publicUrl, offers, setting, log)),
+      json(paths.agentCard, agentCard(publicUrl, offers, operator)),
       json(paths.x402, x402(publicUrl, offers)),
-      Routes.get(paths.llms, (request) => Effect.succeed(fresh(request, asMarkdown, "text/plain; charset=utf-8"))),
+      Routes.get(paths.llms, (request) => Effect.succeed(fresh(request, asMarkdown, plain))),
       Routes.get(paths.manual, forAgents),
+      Routes.get(paths.robots, (request) => Effect.succeed(fresh(request, robots, plain))),
+      Routes.get(paths.security, security),
     )
   }),
 )

@@ -1,11 +1,13 @@
 /** The machine-readable manifests, each written from the offers: none of them states a price or a route of its own. */
+import { Option } from "effect"
 import { interfaceVersion } from "../../schema/Api.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import { prefix } from "../log/Http.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
 import type { PaymentTerms } from "../payments/PaymentTerms.ts"
+import type { Operator } from "../platform/Operator.ts"
 import { protocolVersion } from "./Mcp.ts"
-import { paths } from "./McpHttp.ts"
+import { tools as paths } from "../http/Shapes.ts"
 import type { Offer } from "./Offers.ts"
 import * as Words from "./Words.ts"
 
@@ -40,6 +42,34 @@ export const serverCard = (publicUrl: string, log?: LogIdentity) => ({
     supportedProtocolVersions: [protocolVersion],
   })),
   ...(log === undefined ? {} : { _meta: { [`${namespace(publicUrl)}/log`]: logOf(publicUrl, log) } }),
+})
+
+/**
+ * The card that A2A clients look for. This is no A2A agent: the one interface it names is MCP's, so a client that speaks
+ * A2A alone sees at once that there is nothing for it to call, and where a person or a model reads on.
+ */
+export const agentCard = (publicUrl: string, offers: ReadonlyArray<Offer>, operator: Operator["Service"]) => ({
+  name: Words.name,
+  description: `${Words.about} It speaks MCP and plain HTTP, not A2A: ${publicUrl}/llms.txt says how.`,
+  version: interfaceVersion,
+  documentationUrl: `${publicUrl}/for-agents`,
+  iconUrl: `${publicUrl}/style/icon.svg`,
+  ...Option.match(operator.name, {
+    onNone: () => ({}),
+    onSome: (organization) => ({ provider: { organization, url: publicUrl } }),
+  }),
+  url: `${publicUrl}${paths[0]}`,
+  preferredTransport: "MCP",
+  supportedInterfaces: [{ url: `${publicUrl}${paths[0]}`, protocolBinding: "MCP", protocolVersion }],
+  capabilities: { streaming: false, pushNotifications: false },
+  defaultInputModes: ["application/json"],
+  defaultOutputModes: ["application/json"],
+  skills: offers.map(({ act, priceUsd }) => ({
+    id: act.name,
+    name: act.description,
+    description: `${act.description}, for ${priceUsd} by x402: ${act.route}.`,
+    tags: ["x402", "paid", act.action],
+  })),
 })
 
 const paymentOf = (setting: PaymentTerms["Service"]) => {

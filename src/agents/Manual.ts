@@ -1,33 +1,15 @@
 /** The manual for agents as content: the page, its Markdown and llms.txt are three ways to write down this one text. */
 import { recipe, saltMinimum, wordsMaximum } from "../../schema/altar/Recipe.ts"
+import { openings, questions } from "../altar/Limits.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
 import { protocolVersion } from "./Mcp.ts"
+import { requests } from "./McpHttp.ts"
 import type { Offer } from "./Offers.ts"
+import { type Block, code, type Section, text } from "./Section.ts"
 import { transcript } from "./Transcript.ts"
+import { acting, beginning, rooms } from "./Walkthrough.ts"
 import * as Words from "./Words.ts"
-
-/** Text may hold `code` in backticks. */
-export type Block =
-  | { readonly _tag: "Text"; readonly text: string }
-  | { readonly _tag: "List"; readonly items: ReadonlyArray<string>; readonly ordered?: boolean }
-  | { readonly _tag: "Links"; readonly links: ReadonlyArray<readonly [title: string, url: string, says: string]> }
-  | {
-      readonly _tag: "Table"
-      readonly head: ReadonlyArray<string>
-      readonly rows: ReadonlyArray<ReadonlyArray<string>>
-    }
-  | { readonly _tag: "Code"; readonly language: string; readonly code: string }
-
-export interface Section {
-  readonly id: string
-  readonly title: string
-  readonly blocks: ReadonlyArray<Block>
-}
-
-const text = (...texts: ReadonlyArray<string>): ReadonlyArray<Block> =>
-  texts.map((one) => ({ _tag: "Text", text: one }))
-const code = (language: string, lines: string): Block => ({ _tag: "Code", language, code: lines })
 
 /** JSON that survives copying: a combining accent is not to be seen otherwise. */
 const ascii = (value: string) =>
@@ -51,10 +33,11 @@ const links = (publicUrl: string): Block => ({
 
 const costs = (offers: ReadonlyArray<Offer>): Block => ({
   _tag: "Table",
-  head: ["Action", "Route", "Price", "Atomic USDC", "What it is"],
-  rows: offers.map(({ act, amountAtomic, priceUsd }) => [
+  head: ["Action", "Route", "Body (? may be left out)", "Price", "Atomic USDC", "What it is"],
+  rows: offers.map(({ act, amountAtomic, body, priceUsd }) => [
     `\`${act.name}\``,
     `\`${act.route}\``,
+    body.map(({ name, required }) => (required ? name : `${name}?`)).join(", "),
     priceUsd,
     `\`${amountAtomic}\``,
     act.description,
@@ -89,6 +72,50 @@ const logged = (publicUrl: string, log: LogIdentity | undefined): ReadonlyArray<
         `Every stone is also a leaf of a transparency log (C2SP tlog-tiles, RFC 6962 hashing) named \`${log.origin}\`. Within two seconds of its settlement \`GET ${publicUrl}/api/witness/{id}/proof\` gives a \`.tlog-proof\` that is checked offline, for ever. Keep the verifier key: \`${log.vkey}\`. The newest checkpoint is at \`${publicUrl}/log/checkpoint\`, what is known of the log at \`${publicUrl}/api/witness/log\`.`,
       ]
 
+/** A limit as the `RateLimit-Policy` header of an answer writes it: so many in any so many seconds. */
+const limit = (name: string, quota: number, seconds: number, what: string) => [
+  `\`${name}\``,
+  `${quota} in ${seconds} s`,
+  what,
+]
+
+const ours = [
+  { windows: openings.windows, what: "reveals and unseals" },
+  { windows: questions.windows, what: "reconciles" },
+  { windows: requests.windows, what: "messages to MCP" },
+].flatMap(({ what, windows }) => windows.map(({ name, quota, seconds }) => limit(name, quota, seconds, what)))
+
+/** The room's, as its contract has them. */
+const theirs = [
+  limit("creations-hour", 5, 3600, "new rooms"),
+  limit("creations-day", 10, 86_400, "new rooms"),
+  limit("reads", 120, 60, "reads of rooms"),
+  limit("sends", 20, 60, "sends to rooms"),
+  limit("room-messages", 30, 60, "new messages of one room, from everybody"),
+  limit("deletions", 10, 60, "deleted rooms"),
+]
+
+const limits: ReadonlyArray<Block> = [
+  { _tag: "Table", head: ["Name", "Limit", "Of what, from one address"], rows: [...ours, ...theirs] },
+  ...text(
+    "Beyond one the answer is 429 with `Retry-After` in seconds: wait as long, then send the same request again. It changed and charged nothing. Rooms and MCP say what is left in `RateLimit`. Paid routes have no limit, so that nobody is ever made to pay twice; free reads have none either, but ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
+  ),
+]
+
+const terminal = (publicUrl: string): Section => ({
+  id: "terminal",
+  title: "The same stone from a terminal",
+  blocks: [
+    ...text("With curl and Node; a test of this project runs these very lines."),
+    ...transcript(publicUrl).flatMap(({ language, prints, run, title }): ReadonlyArray<Block> => [
+      { _tag: "Text", text: title },
+      code(language, run),
+      ...(prints === "" ? [] : [code("prints", prints)]),
+    ]),
+  ],
+})
+
+/** All of it, for llms.txt too: an agent that reads nothing else can do everything. */
 export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: LogIdentity): ReadonlyArray<Section> => [
   { id: "start", title: "Where to start", blocks: [...text(Words.about), links(publicUrl)] },
   {
@@ -96,29 +123,8 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: Lo
     title: "What each act costs",
     blocks: [costs(offers), ...text(paidTo(offers), ...byCard(offers), spendPolicy(offers.map(({ act }) => act)).rule)],
   },
-  {
-    id: "tools",
-    title: "Tools over MCP",
-    blocks: [
-      ...text(
-        "`field`, `spirits` and `altar` read; `buy_kit` prepares a purchase; `verify_witness` recomputes a stone's link. No tool signs or pays: your own x402 client does.",
-      ),
-      code("json", mcpConfig(publicUrl)),
-    ],
-  },
-  {
-    id: "paying",
-    title: "How to pay",
-    blocks: [
-      { _tag: "List", items: Words.steps, ordered: true },
-      ...text("The same from a terminal; a test of this project runs these very lines."),
-      ...transcript(publicUrl).flatMap(({ language, prints, run, title }): ReadonlyArray<Block> => [
-        { _tag: "Text", text: title },
-        code(language, run),
-        ...(prints === "" ? [] : [code("prints", prints)]),
-      ]),
-    ],
-  },
+  ...beginning(publicUrl),
+  ...acting(publicUrl),
   {
     id: "retry",
     title: "When to repeat, and when never to pay again",
@@ -129,6 +135,18 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: Lo
         head: ["Status", "What it means"],
         rows: Words.outcomes.map(({ meaning, status }) => [String(status), meaning]),
       },
+    ],
+  },
+  rooms(publicUrl),
+  { id: "limits", title: "Limits", blocks: limits },
+  {
+    id: "tools",
+    title: "Tools over MCP",
+    blocks: [
+      ...text(
+        "`field`, `spirits` and `altar` read; `buy_kit` prepares a purchase; `verify_witness` recomputes a stone's link. No tool signs or pays: your own x402 client does.",
+      ),
+      code("json", mcpConfig(publicUrl)),
     ],
   },
   {
@@ -160,3 +178,6 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: Lo
     ],
   },
 ]
+
+/** What only people need beside it, on the page alone. */
+export const forPeople = (publicUrl: string): ReadonlyArray<Section> => [terminal(publicUrl)]

@@ -1,5 +1,5 @@
 /** The manual as Markdown: for llms.txt, and for whoever asks `/for-agents` for it. */
-import type { Block, Section } from "./Manual.ts"
+import type { Block, Section } from "./Section.ts"
 import * as Words from "./Words.ts"
 
 const cell = (value: string) => value.replaceAll("|", "\\|")

@@ -7,6 +7,7 @@ import { interfaceVersion } from "../../schema/Api.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
 import type { ToolRefusal } from "./AgentTool.ts"
+import { instructions } from "./Instructions.ts"
 import { codes, failed, type Reply, type Request, succeeded } from "./JsonRpc.ts"
 import { Tools } from "./Tools.ts"
 import * as Words from "./Words.ts"
@@ -45,7 +46,7 @@ export class Mcp extends Context.Service<Mcp, { readonly answer: (request: Reque
         protocolVersion,
         capabilities: { tools: { listChanged: false } },
         serverInfo: { name: "spirit-altar", title: Words.name, version: interfaceVersion },
-        instructions: `${Words.about} These tools sign and pay nothing: buy_kit prepares a purchase for your own x402 client. ${Words.retry} More: ${publicUrl}/for-agents`,
+        instructions: instructions(publicUrl),
       }
       const listed = { tools: [...tools.values()].map(({ definition }) => definition) }
 

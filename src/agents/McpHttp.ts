@@ -2,7 +2,9 @@
 import { Effect, Layer, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { preferred } from "../platform/http/Accept.ts"
+import { mayCall } from "../platform/http/Origins.ts"
 import { readBody } from "../platform/http/Responses.ts"
+import { tools as paths } from "../http/Shapes.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
 import { headersOf, type Policy } from "../limits/Policy.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
@@ -10,9 +12,6 @@ import { PublicUrl } from "../platform/PublicUrl.ts"
 import { codes, failed, type Reply, Request, Silent } from "./JsonRpc.ts"
 import { Mcp, protocolVersion } from "./Mcp.ts"
 import * as Routes from "./Routes.ts"
-
-/** Both are the same endpoint. */
-export const paths = ["/mcp", "/api/mcp"] as const
 
 export const requests: Policy = {
   name: "mcp",
@@ -37,7 +36,7 @@ export const layer = Layer.unwrap(
     const mcp = yield* Mcp
     const limiter = yield* RateLimiter
     const addresses = yield* ClientAddress
-    const own = new URL(yield* PublicUrl).origin
+    const mayUseTools = mayCall(yield* PublicUrl)
 
     const receive = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, text: string) {
       const message = Option.getOrUndefined(parse(text))
@@ -59,9 +58,9 @@ export const layer = Layer.unwrap(
 
     const post = Effect.fn("Mcp.post")(
       function* (request: HttpServerRequest.HttpServerRequest) {
-        const origin = request.headers["origin"]
-        // A page must not drive a visitor's browser, nor a rebound host name stand in for this one.
-        if (origin !== undefined && origin !== own) return refuse(403, `Only pages of ${own} may call this endpoint`)
+        if (!mayUseTools(request.headers["origin"])) {
+          return refuse(403, "Only pages of this machine may call a server of this machine")
+        }
         yield* limiter.take(requests, addresses.of(request))
         // Clients list text/event-stream too, as they must; no answer here is a stream, so JSON is what counts.
         if (preferred(request.headers["accept"], ["application/json"]) === undefined) {

@@ -1,6 +1,6 @@
 /** The manual as a page: plain markup that needs no script, as good for a crawler as for a person. */
 import { type Html, html } from "../platform/Html.ts"
-import type { Block, Section } from "./Manual.ts"
+import type { Block, Section } from "./Section.ts"
 import * as Words from "./Words.ts"
 
 /** Nothing on this page runs, and nothing comes from elsewhere. */
@@ -17,7 +17,14 @@ export const policy = [
 const inline = (text: string): ReadonlyArray<Html | string> =>
   text.split("`").map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : piece))
 
-const said: Readonly<Record<string, string>> = { sh: "Commands", js: "A file", json: "JSON", prints: "What they print" }
+const said: Readonly<Record<string, string>> = {
+  http: "A request",
+  values: "Values",
+  sh: "Commands",
+  js: "A file",
+  json: "JSON",
+  prints: "What they print",
+}
 
 const written = (block: Block): Html => {
   switch (block._tag) {
@@ -109,6 +116,7 @@ export const page = (publicUrl: string, sections: ReadonlyArray<Section>): strin
             The same text as Markdown: <a href="/llms.txt">llms.txt</a>. Names here are self-declared; every price is
             also in the live 402, and that one decides.
           </p>
+          <p><a href="/terms">Terms</a> <a href="/privacy">Privacy</a></p>
         </footer>
       </body>
     </html> `.text

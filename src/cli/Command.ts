@@ -12,6 +12,7 @@ import { serve } from "./Serve.ts"
 import { oneLine } from "./Trouble.ts"
 import { verify } from "./Verify.ts"
 import { verifyProof } from "./VerifyProof.ts"
+import { witnessServe } from "./WitnessServe.ts"
 
 export const altar = Command.make("spirit-altar").pipe(
   Command.withDescription(
@@ -21,7 +22,7 @@ export const altar = Command.make("spirit-altar").pipe(
     { group: "Buy", commands: buying },
     { group: "Talk", commands: [roomCommand] },
     { group: "Check", commands: [verify, verifyProof] },
-    { group: "Run", commands: [sandbox, serve, admin, log, openapi, buy] },
+    { group: "Run", commands: [sandbox, serve, admin, log, witnessServe, openapi, buy] },
   ]),
 )
 

@@ -6,6 +6,7 @@ import { RoomForbidden } from "../../schema/room/Errors.ts"
 import { requestIdOf } from "../platform/http/Observer.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
+import { mayCall, ownOrigins } from "../platform/http/Origins.ts"
 import { refuseRoom } from "../room/Refusals.ts"
 import * as Shapes from "./Shapes.ts"
 
@@ -94,6 +95,9 @@ const cors = HttpMiddleware.cors({
     "x-payment",
     "payment-authorization",
     "accept-payment",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "last-event-id",
     "sign-in-with-x",
     "access-control-expose-headers",
   ],
@@ -133,26 +137,26 @@ const unkept = (request: HttpServerRequest.HttpServerRequest, response: HttpServ
 const isForeign = (request: HttpServerRequest.HttpServerRequest, own: ReadonlySet<string>) =>
   request.headers["origin"] !== undefined && !own.has(request.headers["origin"])
 
-const loopback = ["localhost", "127.0.0.1", "[::1]"]
-
-/** The origins of our own pages: on this machine, one server has several names. */
-const originsOf = (publicUrl: string): ReadonlySet<string> => {
-  const { hostname, origin, port, protocol } = new URL(publicUrl)
-  return new Set(
-    loopback.includes(hostname) ? loopback.map((name) => new URL(`${protocol}//${name}:${port}`).origin) : [origin],
-  )
-}
-
 /** Over the routes of a contract, and of everything else that is served beside it. */
 export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
-      const own = originsOf(yield* PublicUrl)
+      const publicUrl = yield* PublicUrl
+      const own = ownOrigins(publicUrl)
+      const mayUseTools = mayCall(publicUrl)
       const routes = routesOf(contract)
       return (httpEffect) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
           const isRoom = Shapes.isRoom(pathOf(request))
           if (isRoom && isForeign(request, own)) return Effect.succeed(hardened(refuseRoom(new RoomForbidden({}))))
+          // A preflight promises what the request will meet.
+          if (
+            request.method === "OPTIONS" &&
+            Shapes.isTool(pathOf(request)) &&
+            !mayUseTools(request.headers["origin"])
+          ) {
+            return Effect.succeed(hardened(HttpServerResponse.empty({ status: 403 })))
+          }
           const handled = httpEffect.pipe(
             Effect.map((response) => hardened(explain(routes, request, response))),
             Effect.catchIf(isUnknownRoute, () => Effect.succeed(hardened(notFound(routes, request)))),

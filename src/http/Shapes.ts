@@ -39,6 +39,11 @@ export const room: Shape = {
   unavailable: () => refuseRoom(new Room.RoomUnavailable({}), soon),
 }
 
+/** Where the tools for agents are; both are the same endpoint. */
+export const tools = ["/mcp", "/api/mcp"] as const
+
+export const isTool = (path: string) => tools.some((one) => path === one)
+
 const rooms = ["/api/rooms", "/api/health", "/livez", "/readyz"]
 
 /** The room's paths, health and probes among them, whose errors have their shape; everything else is the altar's. */

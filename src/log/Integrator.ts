@@ -1,9 +1,10 @@
 /** Carries settled stones into the tree, in their order: derived, so a slow log holds up no payment. */
-import { Context, Effect, Layer, Option, Schedule } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import type { ChainBroken, Segment } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { equal } from "../../schema/log/Bytes.ts"
 import { entryOf, indexOf } from "../../schema/log/Entry.ts"
+import * as Wake from "../platform/Wake.ts"
 import { LogStopped, stopped } from "./Alarm.ts"
 import { type LogHead, LogStore } from "./LogStore.ts"
 import { append, edgeOf, edgePlaces, leafAt, leafOf, placesOf, rootOf } from "./Tree.ts"
@@ -13,11 +14,12 @@ export interface IntegratorConfig {
   readonly batch: number
 }
 
-/** Stones are looked for this often; with a checkpoint as often they are covered well within two seconds. */
-const lookEvery = "250 millis"
+/** What another server settled is found within this long; what this one did, at once. */
+const lookEvery = "1 second"
 const pauseAfterTrouble = "5 seconds"
 
-export const defaults: IntegratorConfig = { batch: 4096 }
+/** Few enough that hashing them holds up no request for longer than a few milliseconds. */
+export const defaults: IntegratorConfig = { batch: 512 }
 
 type Stones = Segment<Parameters<typeof entryOf>[0]>
 
@@ -26,6 +28,8 @@ export class Integrator extends Context.Service<
   {
     /** Appends what is settled, at most one batch; how many stones it was. 0 while another server is at work. */
     readonly integrate: Effect.Effect<number, LogStopped | ChainBroken>
+    /** Rung when this server has appended something. */
+    readonly grown: Wake.Wake
   }
 >()("spirit-altar/log/Integrator") {
   /** Integrates when it is told to, and not by itself. */
@@ -35,6 +39,7 @@ export class Integrator extends Context.Service<
       Effect.gen(function* () {
         const store = yield* LogStore
         const chain = yield* WitnessChain
+        const grown = yield* Wake.make
 
         /** What is wrong with the tree or with the stones that should follow it, if anything is. */
         const extend = Effect.fnUntraced(function* (head: LogHead, stones: Stones) {
@@ -82,10 +87,11 @@ export class Integrator extends Context.Service<
             .pipe(Effect.catchTag("LogStopped", ({ reason }) => stopped(store, reason)))
         }).pipe(
           Effect.catchTag("SqlError", (error) => Effect.die(error)),
+          Effect.tap((stones) => (stones > 0 ? grown.ring : Effect.void)),
           Effect.withSpan("Integrator.integrate"),
         )
 
-        return Integrator.of({ integrate })
+        return Integrator.of({ integrate, grown })
       }),
     )
 
@@ -95,7 +101,9 @@ export class Integrator extends Context.Service<
       Effect.gen(function* () {
         const { integrate } = yield* Integrator
         const store = yield* LogStore
+        const chain = yield* WitnessChain
         yield* integrate.pipe(
+          Effect.tap(Effect.yieldNow),
           Effect.repeat({ while: (stones) => stones > 0 }),
           // It is known by its own alarm; a stone that does not hash any more ends the log's growth, and that is said.
           Effect.catchTags({
@@ -108,7 +116,8 @@ export class Integrator extends Context.Service<
               Effect.sleep(pauseAfterTrouble),
             ),
           ),
-          Effect.repeat(Schedule.spaced(lookEvery)),
+          Effect.andThen(chain.settled(lookEvery)),
+          Effect.forever,
           Effect.forkScoped,
         )
       }),

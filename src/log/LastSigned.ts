@@ -1,9 +1,9 @@
 /** The last checkpoint this server signed, kept outside the database: a restored backup does not know what it forgot. */
-import { dirname } from "node:path"
 import { Context, Effect, FileSystem, Layer, Option, Schema } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parseCheckpoint } from "../../schema/log/Checkpoint.ts"
 import { parseNote } from "../../schema/log/Note.ts"
+import * as DurableFile from "../platform/DurableFile.ts"
 import type { TreeHead } from "./LogStore.ts"
 
 /** What was kept cannot be read or written: nothing may be signed that it might contradict. */
@@ -46,17 +46,8 @@ export class LastSigned extends Context.Service<
         }).pipe(Effect.catchTag("PlatformError", ({ message }) => lost(`cannot be read: ${message}`)))
 
         const remember = Effect.fn("LastSigned.remember")(
-          function* (note: string) {
-            const fresh = `${path}.new`
-            const file = yield* files.open(fresh, { flag: "w", mode: 0o600 })
-            yield* file.writeAll(new TextEncoder().encode(note))
-            yield* file.sync
-            yield* files.rename(fresh, path)
-            // The new name is durable when its folder is.
-            const folder = yield* files.open(dirname(path), { flag: "r" })
-            yield* folder.sync
-          },
-          Effect.scoped,
+          (note: string) => DurableFile.write(path, note),
+          Effect.provideService(FileSystem.FileSystem, files),
           Effect.catchTag("PlatformError", ({ message }) => lost(`cannot be written: ${message}`)),
         )
 

@@ -1,16 +1,37 @@
 /** The log as a server runs it: integrating, publishing and showing, or, without a key, nothing of it. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Layer, Option } from "effect"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Effect, FileSystem, Layer, Option } from "effect"
+import { Malformed } from "../../schema/log/Bytes.ts"
+import { parsePolicy } from "../../schema/log/Policy.ts"
 import { Integrator } from "./Integrator.ts"
 import { LastSigned } from "./LastSigned.ts"
 import { LogStore } from "./LogStore.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 import { Publisher, type PublisherConfig } from "./Publisher.ts"
+import { WitnessPolicyInvalid, Witnesses } from "./Witnesses.ts"
 
 export interface LogConfig extends PublisherConfig {
   /** Where the last signed checkpoint is kept, outside the database. */
   readonly checkpointFile: Option.Option<string>
+  /** The policy that names the log's witnesses; none are asked without one. */
+  readonly policyFile?: string
 }
+
+const invalid = (file: string, message: string) =>
+  new WitnessPolicyInvalid({ message: `${file}, the policy that LOG_WITNESSES names, cannot be used. ${message}` })
+
+/** The witnesses of a policy file, which is read once. */
+const witnessesOf = (file: string, vkey: string) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const text = yield* Effect.mapError(files.readFileString(file), () => invalid(file, "It cannot be read."))
+      const policy = parsePolicy(text)
+      return policy instanceof Malformed ? yield* invalid(file, policy.message) : Witnesses.layer(policy, vkey)
+    }),
+    // Asked by this; it follows no redirect.
+  ).pipe(Layer.provide([NodeFileSystem.layer, NodeHttpClient.layerUndici]))
 
 /** Neither stage is waited for, at the start or at the end: they are fibers that may stop between any two steps. */
 export const layer = (config: LogConfig | undefined) => {
@@ -19,9 +40,10 @@ export const layer = (config: LogConfig | undefined) => {
     onNone: () => LastSigned.none,
     onSome: (path) => LastSigned.file(path).pipe(Layer.provide(NodeFileSystem.layer)),
   })
-  return Layer.mergeAll(
+  const witnesses =
+    config.policyFile === undefined ? Witnesses.none : witnessesOf(config.policyFile, config.signer.vkey)
+  return Layer.merge(
     PublishedLog.layer(config),
-    Integrator.layer(),
-    Publisher.layer(config).pipe(Layer.provide(lastSigned)),
-  ).pipe(Layer.provide(LogStore.layer))
+    Publisher.layer(config).pipe(Layer.provide([lastSigned, Integrator.layer()])),
+  ).pipe(Layer.provide(Layer.merge(LogStore.layer, witnesses)))
 }

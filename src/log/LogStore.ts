@@ -1,6 +1,7 @@
 /** What the database keeps of the log. Every step of it is one statement: a server may die between any two. */
 import { Context, Effect, Layer, Option, Schema, SchemaTransformation } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import type { ChainLink } from "../../schema/altar/ChainLink.ts"
 import { hex } from "../../schema/log/Bytes.ts"
 import type { TilePlace } from "../../schema/log/Tile.ts"
 import { transaction } from "../platform/Sql.ts"
@@ -50,6 +51,23 @@ const PathRow = Schema.Struct({
   hashes: Schema.NullOr(Schema.Uint8Array),
 })
 
+/** A stone, the newest checkpoint if there is one, and a tile if there is one. */
+const StonePathRow = Schema.Struct({
+  sequence: Count,
+  previousHash: Schema.String,
+  commitment: Schema.String,
+  witnessedAt: Schema.String,
+  transaction: Schema.String,
+  chainHash: Schema.String,
+  size: Schema.NullOr(Count),
+  root: Schema.NullOr(Schema.Uint8Array),
+  note: Schema.NullOr(Schema.String),
+  publishedAt: Schema.NullOr(Schema.Date),
+  level: PathRow.fields.level,
+  index: PathRow.fields.index,
+  hashes: PathRow.fields.hashes,
+})
+
 const ExtendedRow = Schema.Struct({ tiles: Count, heads: Count })
 
 /** A wrong row is nobody's mistake but ours. */
@@ -79,6 +97,19 @@ const readerOf = (rows: ReadonlyArray<typeof TileRow.Type>): TileReader => {
   return ({ index, level }) => tiles.get(`${level}/${index}`)
 }
 
+const tilesOf = (rows: ReadonlyArray<Pick<typeof PathRow.Type, "level" | "index" | "hashes">>) =>
+  readerOf(
+    rows.flatMap(({ hashes, index, level }) =>
+      level === null || index === null || hashes === null ? [] : [{ level, index, hashes }],
+    ),
+  )
+
+/** The newest checkpoint with tiles below it. */
+export interface Path {
+  readonly published: Published
+  readonly read: TileReader
+}
+
 /** Levels of a tree of 2^53 leaves. */
 const topLevel = 6
 
@@ -95,15 +126,22 @@ export class LogStore extends Context.Service<
     readonly newest: Effect.Effect<Option.Option<Published>, SqlError.SqlError>
     /** Publishes a checkpoint of a size the tree has; the same one again changes nothing, nor does a stopped log. */
     publish(tree: TreeHead, note: string): Effect.Effect<void, SqlError.SqlError>
+    /** Adds signatures under a published checkpoint, while its note is still the one that they were asked for. */
+    cosign(size: number, before: string, note: string): Effect.Effect<void, SqlError.SqlError>
     /** Says of the checkpoint of a size that it is still the newest state of the log; a stopped log says nothing. */
     confirm(size: number): Effect.Effect<void, SqlError.SqlError>
     /**
      * The newest checkpoint with the tiles above a leaf and those of the tree's right edge: all that a tile, a bundle
      * or a proof of that leaf is made and checked of, in one round trip.
      */
-    path(
-      leaf: number,
-    ): Effect.Effect<Option.Option<{ readonly published: Published; readonly read: TileReader }>, SqlError.SqlError>
+    path(leaf: number): Effect.Effect<Option.Option<Path>, SqlError.SqlError>
+    /** The same of a stone, with the stone, which the statement reads; nothing where it finds none. */
+    stonePath(
+      stone: Statement.Fragment,
+    ): Effect.Effect<
+      Option.Option<{ readonly stone: ChainLink & { readonly chainHash: string }; readonly path: Option.Option<Path> }>,
+      SqlError.SqlError
+    >
     /** Stops the log for good; true for the one who did. */
     stop(reason: string): Effect.Effect<boolean, SqlError.SqlError>
     /** Takes the reason away, when an operator has mended what it names; what is still wrong stops the log again. */
@@ -120,6 +158,7 @@ export class LogStore extends Context.Service<
       const tileRows = rowsOf(TileRow)
       const publishedRows = rowsOf(PublishedRow)
       const pathRows = rowsOf(PathRow)
+      const stonePathRows = rowsOf(StonePathRow)
       const extendedRows = rowsOf(ExtendedRow)
       const headColumns = sql.literal("size, root, stopped_reason, stopped_at")
 
@@ -130,7 +169,10 @@ export class LogStore extends Context.Service<
         ),
       )
 
-      const lockHead = sql`SELECT ${headColumns} FROM log_head WHERE id = 1 FOR UPDATE SKIP LOCKED`.pipe(
+      // Whoever goes silent with the lock held would stop the integrators of all servers: it lapses after ten seconds.
+      const lockHead = sql`
+        SELECT ${headColumns}, set_config('idle_in_transaction_session_timeout', '10000', true)
+        FROM log_head WHERE id = 1 FOR UPDATE SKIP LOCKED`.pipe(
         Effect.flatMap(headRows),
         Effect.map(([row]) => Option.map(Option.fromUndefinedOr(row), headOf)),
       )
@@ -189,30 +231,53 @@ export class LogStore extends Context.Service<
           ON CONFLICT (size) DO NOTHING`
       })
 
+      const cosign = Effect.fn("LogStore.cosign")(function* (size: number, before: string, note: string) {
+        yield* sql`
+          UPDATE log_checkpoints SET note = ${note}::text
+          WHERE size = ${size}::bigint AND note = ${before}::text
+            AND EXISTS (SELECT 1 FROM log_head WHERE id = 1 AND stopped_reason IS NULL)`
+      })
+
       const confirm = Effect.fn("LogStore.confirm")(function* (size: number) {
         yield* sql`
           UPDATE log_checkpoints SET published_at = now()
           WHERE size = ${size}::bigint AND EXISTS (SELECT 1 FROM log_head WHERE id = 1 AND stopped_reason IS NULL)`
       })
 
+      const newestOne = sql`SELECT size, root, note, published_at FROM log_checkpoints ORDER BY size DESC LIMIT 1`
+      const pathColumns = sql.literal(
+        "c.size, c.root, c.note, c.published_at, t.level::int AS level, t.index, t.hashes",
+      )
+      const tilesAbove = (leaf: Statement.Fragment) => sql`
+        CROSS JOIN generate_series(0, ${topLevel}::int) AS l(level)
+        LEFT JOIN log_tiles t ON t.level = l.level
+          AND t.index IN ((${leaf}) >> (8 * (l.level + 1)), c.size >> (8 * (l.level + 1)))`
+
       const path = Effect.fn("LogStore.path")(function* (leaf: number) {
         const rows = yield* Effect.flatMap(
-          sql`
-          WITH newest AS (
-            SELECT size, root, note, published_at FROM log_checkpoints ORDER BY size DESC LIMIT 1
-          )
-          SELECT c.size, c.root, c.note, c.published_at, t.level::int AS level, t.index, t.hashes
-          FROM newest c CROSS JOIN generate_series(0, ${topLevel}::int) AS l(level)
-          LEFT JOIN log_tiles t ON t.level = l.level
-            AND t.index IN (${leaf}::bigint >> (8 * (l.level + 1)), c.size >> (8 * (l.level + 1)))`,
+          sql`WITH newest AS (${newestOne}) SELECT ${pathColumns} FROM newest c ${tilesAbove(sql`${leaf}::bigint`)}`,
           pathRows,
-        )
-        const tilesOf = rows.flatMap(({ hashes, index, level }) =>
-          level === null || index === null || hashes === null ? [] : [{ level, index, hashes }],
         )
         return Option.map(Option.fromUndefinedOr(rows[0]), (first) => ({
           published: publishedOf(first),
-          read: readerOf(tilesOf),
+          read: tilesOf(rows),
+        }))
+      })
+
+      const stonePath = Effect.fn("LogStore.stonePath")(function* (link: Statement.Fragment) {
+        const rows = yield* Effect.flatMap(
+          sql`
+          WITH newest AS (${newestOne}), stone AS (${link})
+          SELECT s.sequence, s.previous_hash, s.commitment, s.witnessed_at, s.transaction, s.chain_hash, ${pathColumns}
+          FROM stone s LEFT JOIN newest c ON true ${tilesAbove(sql.literal("s.sequence - 1"))}`,
+          stonePathRows,
+        )
+        return Option.map(Option.fromUndefinedOr(rows[0]), ({ note, publishedAt, root, size, ...stone }) => ({
+          stone,
+          path:
+            note === null || publishedAt === null || root === null || size === null
+              ? Option.none<Path>()
+              : Option.some({ published: { size, root, note, at: publishedAt }, read: tilesOf(rows) }),
         }))
       })
 
@@ -232,8 +297,10 @@ export class LogStore extends Context.Service<
         extend,
         newest,
         publish,
+        cosign,
         confirm,
         path,
+        stonePath,
         stop,
         resume,
         atOnce: (effect) => transaction(sql, effect),

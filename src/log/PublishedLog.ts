@@ -1,6 +1,5 @@
 /** What the log shows: never more than its newest checkpoint covers, and nothing that does not fold to its root. */
 import { Context, Effect, Layer, Option, Ref, Schema } from "effect"
-import type { ChainLink } from "../../schema/altar/ChainLink.ts"
 import { type Bytes, concat, equal } from "../../schema/log/Bytes.ts"
 import { entryOf, indexOf } from "../../schema/log/Entry.ts"
 import { hashSize, inclusionRanges } from "../../schema/log/Merkle.ts"
@@ -9,9 +8,10 @@ import { type Bundle, bundleBytes, fullWidth, type Tile, widthAt } from "../../s
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { type LogStopped, stopped } from "./Alarm.ts"
-import { LogStore, type Published } from "./LogStore.ts"
+import { LogStore, type Path, type Published } from "./LogStore.ts"
 import type { PublisherConfig } from "./Publisher.ts"
 import * as TileMemo from "./TileMemo.ts"
+import { isWitnessed, noWitnesses, Witnesses } from "./Witnesses.ts"
 import { isSound, leafAt, leafOf, proofOf, type TileReader } from "./Tree.ts"
 
 /** The newest checkpoint does not cover it: yet, or ever. */
@@ -21,6 +21,17 @@ export interface LogIdentity {
   readonly origin: string
   /** The verifier key, `name+hash+base64`. */
   readonly vkey: string
+}
+
+/** No stone has this id. */
+export class StoneUnknown extends Schema.TaggedError<StoneUnknown>()("StoneUnknown", {}) {}
+
+/** A `.tlog-proof` file. */
+export interface StoneProofFile {
+  readonly text: string
+  readonly sequence: number
+  /** Whether the log's witnesses have signed its checkpoint as its policy asks: a later one has no more to say. */
+  readonly isWitnessed: boolean
 }
 
 /** Whoever finds that something was changed has stopped the log, and shows nothing of it. */
@@ -38,8 +49,10 @@ export class PublishedLog extends Context.Service<
     tile(tile: Tile): Effect.Effect<Bytes, Refusal>
     /** Entries as tlog-tiles frames them, each of which its tile holds. */
     bundle(bundle: Bundle): Effect.Effect<Bytes, Refusal | ChainBroken>
-    /** The `.tlog-proof` of a stone: its inclusion proof with the checkpoint it leads to. */
-    proof(stone: ChainLink): Effect.Effect<string, Refusal>
+    /** The `.tlog-proof` of a stone, by its UUID: its inclusion proof with the checkpoint it leads to; one round trip. */
+    proof(id: string): Effect.Effect<StoneProofFile, Refusal | StoneUnknown | ChainBroken>
+    /** Who signed beside the log under a checkpoint's note, and how many of them there are. */
+    readonly witnesses: Witnesses["Service"]
   }
 >()("spirit-altar/log/PublishedLog") {
   /** A server without a key shows no log. */
@@ -50,6 +63,7 @@ export class PublishedLog extends Context.Service<
     tile: () => Effect.fail(new NotPublished({})),
     bundle: () => Effect.fail(new NotPublished({})),
     proof: () => Effect.fail(new NotPublished({})),
+    witnesses: noWitnesses,
   })
 
   static readonly layer = ({ origin, signer }: PublisherConfig) =>
@@ -58,16 +72,18 @@ export class PublishedLog extends Context.Service<
       Effect.gen(function* () {
         const store = yield* LogStore
         const chain = yield* WitnessChain
+        const witnesses = yield* Witnesses
         const genuine = yield* Ref.make<Published | undefined>(undefined)
         const hashOf = TileMemo.make()
 
-        /** The key signs the same bytes each time, so a row that was changed is none it ever signed. */
+        /** The key signs the same bytes each time, and its witnesses below: a row that was changed is none they ever signed. */
         const checked = Effect.fnUntraced(function* (published: Option.Option<Published>) {
           if (Option.isNone(published)) return yield* new NotPublished({})
           const { note, root, size } = published.value
           const known = yield* Ref.get(genuine)
           if (known?.note === note && known.size === size && equal(known.root, root)) return published.value
-          if (note !== signer.note({ origin, size, root: concat(root), extensions: [] }))
+          const own = signer.note({ origin, size, root: concat(root), extensions: [] })
+          if (!note.startsWith(own) || Option.isNone(witnesses.cosigned(note)))
             return yield* stopped(store, `the checkpoint of ${size} stones is not as signed`)
           yield* Ref.set(genuine, published.value)
           return published.value
@@ -78,7 +94,10 @@ export class PublishedLog extends Context.Service<
         /** The tiles above a leaf, each of which the checkpoint's root vouches for. */
         const pathTo = Effect.fnUntraced(function* (leaf: number) {
           if (!Number.isSafeInteger(leaf)) return yield* new NotPublished({})
-          const found = yield* store.path(leaf)
+          return yield* soundPath(yield* store.path(leaf), leaf)
+        })
+
+        const soundPath = Effect.fnUntraced(function* (found: Option.Option<Path>, leaf: number) {
           const published = yield* checked(Option.map(found, (path) => path.published))
           if (Option.isNone(found) || leaf >= published.size) return yield* new NotPublished({})
           const { read } = found.value
@@ -119,16 +138,27 @@ export class PublishedLog extends Context.Service<
         )
 
         const proof = Effect.fn("PublishedLog.proof")(
-          function* (stone: ChainLink) {
+          function* (id: string) {
+            const found = yield* store.stonePath(chain.linkOf(id))
+            if (Option.isNone(found)) return yield* new StoneUnknown({})
+            const { path, stone } = found.value
+            const { sequence } = stone
+            // A stone alone proves its own link.
+            yield* chain.check([stone], { sequence: sequence - 1, chainHash: stone.previousHash })
             const index = indexOf(stone)
-            const { published, read } = yield* pathTo(index)
+            const { published, read } = yield* soundPath(path, index)
             const leaf = leafAt(index, read)
             const hashes = proofOf(inclusionRanges(index, published.size), read, hashOf)
             if (leaf === undefined || hashes === undefined || !equal(leaf, leafOf(entryOf(stone)))) {
-              return yield* stopped(store, `stone ${stone.sequence} is not the one that the log holds`)
+              return yield* stopped(store, `stone ${sequence} is not the one that the log holds`)
             }
+            const { note } = published
             const exact = hashes.map((hash) => concat(hash))
-            return proofFileText({ extra: undefined, index, hashes: exact, checkpoint: published.note })
+            return {
+              text: proofFileText({ extra: undefined, index, hashes: exact, checkpoint: note }),
+              sequence,
+              isWitnessed: isWitnessed(witnesses, note),
+            }
           },
           Effect.catchTag("SqlError", Effect.die),
         )
@@ -143,6 +173,7 @@ export class PublishedLog extends Context.Service<
           tile,
           bundle,
           proof,
+          witnesses,
         })
       }),
     )

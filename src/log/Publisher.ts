@@ -1,11 +1,16 @@
 /** Signs how far the tree is: the one statement the log makes, and never two of which neither continues the other. */
-import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
-import { equal } from "../../schema/log/Bytes.ts"
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { concat, equal } from "../../schema/log/Bytes.ts"
+import { consistencyRanges } from "../../schema/log/Merkle.ts"
 import { LogStopped, stopped } from "./Alarm.ts"
+import { extendsTree } from "./Consistency.ts"
+import { Integrator } from "./Integrator.ts"
 import { LastSigned, type LastSignedLost } from "./LastSigned.ts"
-import { LogStore, type TreeHead } from "./LogStore.ts"
+import { LogStore, type Published, type TreeHead } from "./LogStore.ts"
 import type { Signer } from "./Signer.ts"
-import { edgeOf, edgePlaces, hashOfRange, placesOf, rootOf } from "./Tree.ts"
+import { NotWitnessed } from "./LogWitness.ts"
+import { edgeOf, edgePlaces, placesOf, proofOf, rootOf } from "./Tree.ts"
+import { Witnesses } from "./Witnesses.ts"
 
 export interface PublisherConfig {
   readonly signer: Signer
@@ -13,13 +18,14 @@ export interface PublisherConfig {
   readonly origin: string
 }
 
-const lookEvery = "500 millis"
+/** What another server integrated is found within this long; what this one did, at once. */
+const lookEvery = "1 second"
 /** A log without new stones is proved and dated anew this often, in ms: an older date means that nobody is at work. */
 const confirmEvery = 600_000
 const pauseAfterTrouble = "5 seconds"
 
-/** All leaves of a tree; an empty one has no hash to be compared. */
-const wholeOf = ({ size }: TreeHead) => (size === 0 ? [] : [{ from: 0, to: size }])
+/** What the proof that a tree begins with an older one is made of; a smaller or an empty one takes none. */
+const rangesOf = (old: number, size: number) => (old === 0 || old > size ? [] : consistencyRanges(old, size))
 
 export class Publisher extends Context.Service<
   Publisher,
@@ -36,12 +42,14 @@ export class Publisher extends Context.Service<
         const store = yield* LogStore
         const lastSigned = yield* LastSigned
 
+        const witnesses = yield* Witnesses
+
         /** Why signing this tree would contradict what was signed before, if it would. */
         const contradiction = Effect.fnUntraced(function* (
           tree: TreeHead,
           signed: ReadonlyArray<readonly [what: string, TreeHead]>,
         ) {
-          const ranges = signed.flatMap(([, before]) => wholeOf(before))
+          const ranges = signed.flatMap(([, before]) => rangesOf(before.size, tree.size))
           const read = yield* store.tiles([...edgePlaces(tree.size), ...placesOf(ranges)])
           const edge = edgeOf(tree.size, read)
           if (edge === undefined || !equal(rootOf(edge), tree.root)) {
@@ -53,13 +61,45 @@ export class Publisher extends Context.Service<
                 `${what} covers ${before.size} stones, but this database has ${tree.size} in its log: a backup was restored, or this is another database`,
               )
             }
-            const [range] = wholeOf(before)
-            const root = range === undefined ? before.root : hashOfRange(range, read)
-            if (root === undefined || !equal(root, before.root)) {
+            const proof = proofOf(rangesOf(before.size, tree.size), read)
+            if (proof === undefined || !extendsTree(before, tree, proof)) {
               return Option.some(`the first ${before.size} stones of the log are not those that ${what} covers`)
             }
           }
           return Option.none<string>()
+        })
+
+        /** The consistency proof that a witness checks. */
+        const prove = (size: number) =>
+          Effect.fnUntraced(function* (old: number) {
+            const ranges = rangesOf(old, size)
+            const proof = proofOf(ranges, yield* Effect.orDie(store.tiles(placesOf(ranges))))
+            return proof === undefined
+              ? yield* new NotWitnessed({ message: "a tile is missing for its proof", isDoubt: false })
+              : proof.map((hash) => concat(hash))
+          })
+
+        /** Asks the witnesses. Whoever holds what this log signed and is not part of it has found a fork: that is believed. */
+        const witnessed = Effect.fnUntraced(function* ({ root, size }: TreeHead, note: string) {
+          const checkpoint = { origin, size, root: concat(root), extensions: [] }
+          const { held, lines } = yield* witnesses.cosign({ note, checkpoint, prove: prove(size) })
+          if (held.length > 0) {
+            // Read after what they hold, so that another server of this log cannot be ahead of it.
+            const tree = yield* store.head
+            const signed = held.map(
+              (one) => [`the checkpoint that the log witness ${one.witness} holds`, one.checkpoint] as const,
+            )
+            const wrong = yield* contradiction(tree, signed)
+            if (Option.isSome(wrong)) return yield* stopped(store, wrong.value)
+          }
+          return lines
+        })
+
+        /** Asks for the signatures that a published checkpoint lacks. */
+        const witnessAgain = Effect.fnUntraced(function* (published: Published) {
+          if (!(yield* witnesses.isDue(published.note))) return
+          const lines = yield* witnessed(published, published.note)
+          if (lines !== "") yield* store.cosign(published.size, published.note, published.note + lines)
         })
 
         const noteOf = ({ root, size }: TreeHead) =>
@@ -76,14 +116,17 @@ export class Publisher extends Context.Service<
           const isKnown = !lastSigned.isKept || Option.exists(kept, isThis)
           const now = yield* Clock.currentTimeMillis
           const isRecent = Option.exists(newest, ({ at }) => now - at.getTime() < confirmEvery)
-          if (isCovered && isKnown && isRecent) return false
+          if (isCovered && isKnown && isRecent) {
+            if (Option.isSome(newest)) yield* witnessAgain(newest.value)
+            return false
+          }
           const signed = [
             ...Option.toArray(newest).map((one) => ["the published checkpoint", one] as const),
             ...Option.toArray(kept).map((one) => ["the checkpoint this server signed last", one] as const),
           ]
           const wrong = yield* contradiction(tree, signed)
           if (Option.isSome(wrong)) return yield* stopped(store, wrong.value)
-          if (Option.exists(newest, (one) => one.note !== noteOf(one))) {
+          if (Option.exists(newest, (one) => !one.note.startsWith(noteOf(one)))) {
             return yield* stopped(store, "the published checkpoint is not as this server's key would sign it")
           }
           const note = noteOf(tree)
@@ -93,7 +136,7 @@ export class Publisher extends Context.Service<
             if (!isRecent) yield* store.confirm(tree.size)
             return false
           }
-          yield* store.publish(tree, note)
+          yield* store.publish(tree, note + (yield* witnessed(tree, note)))
           return true
         }).pipe(
           Effect.catchTag("SqlError", (error) => Effect.die(error)),
@@ -109,13 +152,15 @@ export class Publisher extends Context.Service<
     Layer.effectDiscard(
       Effect.gen(function* () {
         const { publish } = yield* Publisher
+        const { grown } = yield* Integrator
         yield* publish.pipe(
           // It is known by its own alarm.
           Effect.catchTag("LogStopped", () => Effect.void),
           Effect.catchCause((cause) =>
             Effect.andThen(Effect.logError("No checkpoint could be published", cause), Effect.sleep(pauseAfterTrouble)),
           ),
-          Effect.repeat(Schedule.spaced(lookEvery)),
+          Effect.andThen(grown.rest(lookEvery)),
+          Effect.forever,
           Effect.forkScoped,
         )
       }),

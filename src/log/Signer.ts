@@ -2,7 +2,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from "node:crypto"
 import { Redacted, Result, Schema } from "effect"
 import { type Bytes, concat, Malformed, utf8 } from "../../schema/log/Bytes.ts"
-import { type Checkpoint, checkpointText } from "../../schema/log/Checkpoint.ts"
+import { type Checkpoint, checkpointText, cosignatureBytes, cosignedBytes } from "../../schema/log/Checkpoint.ts"
 import {
   isKeyName,
   keyIdInput,
@@ -10,6 +10,7 @@ import {
   keyTypes,
   noteText,
   parseSignerKey,
+  signatureLine,
   signerKeyText,
   verifierKeyText,
 } from "../../schema/log/Note.ts"
@@ -26,6 +27,15 @@ export interface Signer {
   readonly note: (checkpoint: Checkpoint) => string
 }
 
+/** What a log's witness signs with. */
+export interface Cosigner {
+  readonly name: string
+  /** Of the cosignature type. */
+  readonly vkey: string
+  /** The signature line under the text of a checkpoint; `seconds` since 1970. */
+  readonly line: (text: string, seconds: number) => string
+}
+
 /** What precedes the 32 bytes of a seed in PKCS #8. */
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex")
 
@@ -38,8 +48,8 @@ const publicKeyOf = (key: KeyObject): Bytes =>
 
 const type = keyTypes.ed25519
 
-/** The signer of a key's text. */
-export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer, LogKeyInvalid> => {
+/** The key of a text; logs and their witnesses write theirs alike, and differ in the type of what they sign. */
+const keyFrom = (text: Redacted.Redacted<string>) => {
   const parsed = parseSignerKey(Redacted.value(text))
   if (parsed instanceof Malformed) return Result.fail(new LogKeyInvalid({ message: parsed.message }))
   const { id, name } = parsed
@@ -51,7 +61,12 @@ export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer,
   if (keyIdOf(sha256(keyIdInput({ name, type, publicKey }))) !== id) {
     return Result.fail(new LogKeyInvalid({ message: `The id in the key of ${name} is not that of its public key.` }))
   }
-  return Result.succeed({
+  return Result.succeed({ name, id, key, publicKey })
+}
+
+/** The signer of a key's text. */
+export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer, LogKeyInvalid> =>
+  Result.map(keyFrom(text), ({ id, key, name, publicKey }) => ({
     name,
     vkey: verifierKeyText({ name, id, type, publicKey }),
     note: (checkpoint) => {
@@ -59,8 +74,22 @@ export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer,
       const bytes = Uint8Array.from(sign(null, utf8(signed), key))
       return noteText({ text: signed, signatures: [{ name, id, bytes }] })
     },
+  }))
+
+/** The cosigner of a key's text. */
+export const cosignerFrom = (text: Redacted.Redacted<string>): Result.Result<Cosigner, LogKeyInvalid> =>
+  Result.map(keyFrom(text), ({ key, name, publicKey }) => {
+    const own = { name, type: keyTypes.cosignature, publicKey }
+    const id = keyIdOf(sha256(keyIdInput(own)))
+    return {
+      name,
+      vkey: verifierKeyText({ ...own, id }),
+      line: (signed, seconds) => {
+        const signature = Uint8Array.from(sign(null, cosignedBytes(seconds, signed), key))
+        return signatureLine({ name, id, bytes: cosignatureBytes(seconds, signature) })
+      },
+    }
   })
-}
 
 /** The text of a key with this seed of 32 bytes. */
 const textOf = (name: string, seed: Bytes) => {

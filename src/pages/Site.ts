@@ -14,6 +14,7 @@ import { preferred } from "../platform/http/Accept.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Guide from "./Guide.ts"
+import * as Legal from "./Legal.ts"
 import * as Pages from "./Pages.ts"
 import * as Permalinks from "./Permalinks.ts"
 import * as Reference from "./reference/Http.ts"
@@ -76,7 +77,7 @@ const pages = Layer.unwrap(
 ).pipe(Layer.provide([guarded, compressed]))
 
 /** Pages that are written as they are asked for, under the same rules. */
-const written = Layer.merge(Guide.layer, Permalinks.layer).pipe(Layer.provide([guarded, compressed]))
+const written = Layer.mergeAll(Guide.layer, Permalinks.layer, Legal.layer).pipe(Layer.provide([guarded, compressed]))
 
 /** Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for whatever runs there next. */
 const home = HttpRouter.add("GET", "/", ({ url }) => {

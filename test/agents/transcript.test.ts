@@ -21,9 +21,9 @@ const unescaped: Readonly<Record<string, string>> = {
   "&#39;": "'",
 }
 
-/** Code blocks of the section on paying: their language and what a reader would copy. */
+/** Code blocks of the section for a terminal: their language and what a reader would copy. */
 const blocksOf = (page: string) => {
-  const section = /<section aria-labelledby="paying">([\s\S]*?)<\/section>/u.exec(page)?.[1] ?? ""
+  const section = /<section aria-labelledby="terminal">([\s\S]*?)<\/section>/u.exec(page)?.[1] ?? ""
   return [...section.matchAll(/<pre\s+class="(\w+)"[^>]*><code>([\s\S]*?)<\/code>/gu)].map((match) => ({
     language: match[1] ?? "",
     text: (match[2] ?? "").replace(/&[a-z#0-9]+;/gu, (entity) => unescaped[entity] ?? entity),

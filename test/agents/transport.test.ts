@@ -1,8 +1,10 @@
 /** The endpoint byte by byte: what streamable HTTP of 2025-06-18 asks of a server that keeps no sessions. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Answer, ask, World, layer as world } from "../support/World.ts"
+import { AppConfig } from "../../src/Config.ts"
+import * as Server from "../../src/Server.ts"
+import { type Answer, ask, configOf, World, layer as world } from "../support/World.ts"
 
 const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
 
@@ -14,6 +16,19 @@ const send = (body: unknown, headers: Record<string, string> = {}, path = "/mcp"
       body: typeof body === "string" ? body : JSON.stringify(body),
     }),
   )
+
+const protocolHeaders = ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"]
+
+/** What a browser asks before it sends a message of a page elsewhere. */
+const preflight = (url: string, origin: string) =>
+  ask(url, {
+    method: "OPTIONS",
+    headers: {
+      origin,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": protocolHeaders.join(","),
+    },
+  })
 
 interface Reply {
   readonly jsonrpc: string
@@ -114,13 +129,38 @@ layer(world(), { excludeTestServices: true })("POST /mcp", (it) => {
     }),
   )
 
-  it.effect("lets no foreign page in", () =>
+  it.effect("on this machine lets pages of this machine in, and tells others so before they ask", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      for (const origin of ["https://elsewhere.example", "null", `${url}.example`]) {
-        refuses(yield* send(ping, { origin }), 403, -32600, /Only pages of/u)
+      for (const origin of ["https://elsewhere.example", "null", `${url}.example`, "http://127.0.0.1.example"]) {
+        refuses(yield* send(ping, { origin }), 403, -32600, /Only pages of this machine/u)
+        const asked = yield* preflight(`${url}/mcp`, origin)
+        assert.deepStrictEqual([asked.status, asked.headers.get("access-control-allow-origin")], [403, null], origin)
       }
-      assert.strictEqual((yield* send(ping, { origin: url })).status, 200)
+      for (const origin of [url, "http://localhost:6274", "http://[::1]:8080"]) {
+        assert.strictEqual((yield* send(ping, { origin })).status, 200)
+        assert.strictEqual((yield* preflight(`${url}/api/mcp`, origin)).status, 204)
+      }
+    }),
+  )
+
+  it.effect("in the world lets every page in, with the headers of the protocol", () =>
+    Effect.gen(function* () {
+      const config = yield* configOf({}, { publicUrl: "https://altar.example" })
+      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+      const tools = `http://127.0.0.1:${config.port}/mcp`
+      for (const origin of ["https://elsewhere.example", "null", "https://altar.example"]) {
+        const asked = yield* preflight(tools, origin)
+        assert.strictEqual(asked.status, 204)
+        const allowed = (asked.headers.get("access-control-allow-headers") ?? "").split(",")
+        for (const name of protocolHeaders) assert.include(allowed, name)
+        const answer = yield* ask(tools, {
+          method: "POST",
+          headers: { origin, "content-type": "application/json", "mcp-protocol-version": "2025-06-18" },
+          body: JSON.stringify(ping),
+        })
+        assert.deepStrictEqual([answer.status, answer.headers.get("access-control-allow-origin")], [200, "*"])
+      }
     }),
   )
 

@@ -16,6 +16,7 @@ import { LastSigned } from "../../src/log/LastSigned.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { Publisher } from "../../src/log/Publisher.ts"
 import * as Sql from "../../src/platform/Sql.ts"
+import { Witnesses } from "../../src/log/Witnesses.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { patience } from "../support/Patience.ts"
 import {
@@ -215,9 +216,10 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
   it.effect("covers a stone within two seconds, by itself", () =>
     Effect.gen(function* () {
       const { url } = yield* LocalDatabase
-      const log = Layer.merge(Integrator.layer(), Publisher.layer({ signer, origin })).pipe(
+      const log = Publisher.layer({ signer, origin }).pipe(
+        Layer.provide(Integrator.layer()),
         Layer.provide([LogStore.layer, WitnessChain.layer]),
-        Layer.provide(LastSigned.none),
+        Layer.provide([LastSigned.none, Witnesses.none]),
         Layer.provide(Sql.layer(Redacted.make(Redacted.value(url)), 2)),
       )
       yield* Effect.gen(function* () {

@@ -11,6 +11,7 @@ import { LogStore } from "../../src/log/LogStore.ts"
 import { Publisher } from "../../src/log/Publisher.ts"
 import { fromText } from "../../src/log/Signer.ts"
 import { leafOf } from "../../src/log/Tree.ts"
+import { Witnesses } from "../../src/log/Witnesses.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database, sql } from "./Database.ts"
@@ -60,11 +61,12 @@ export const server = (
   batch: number,
   lastSigned: Layer.Layer<LastSigned> = LastSigned.none,
   url?: string,
+  witnesses: Layer.Layer<Witnesses> = Witnesses.none,
 ): Layer.Layer<Integrator | Publisher | LogStore, never, LocalDatabase> =>
   Layer.fresh(
     Layer.merge(Integrator.layerNoLoop({ batch }), Publisher.layerNoLoop({ signer, origin })).pipe(
       Layer.provideMerge(LogStore.layer),
-      Layer.provide(WitnessChain.layer),
+      Layer.provide([WitnessChain.layer, witnesses]),
       Layer.provide(lastSigned),
       Layer.provide(
         Layer.unwrap(

@@ -1,8 +1,9 @@
 /** The witness chain: gapless from 1, appended under its locked head, re-hashed before any link of it is served. */
-import { Context, Effect, Layer, Schema } from "effect"
-import type { SqlError } from "effect/sql"
+import { Context, type Duration, Effect, Layer, Schema } from "effect"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { ChainEntry } from "../../../schema/altar/Witness.ts"
 import { chainHash } from "../Hashes.ts"
+import * as Wake from "../../platform/Wake.ts"
 import type * as HashChain from "../HashChain.ts"
 import * as StoredChain from "../StoredChain.ts"
 import { linkColumns, type NewStone, newStoneTypes, type Stone } from "./StoneRow.ts"
@@ -27,6 +28,10 @@ export class WitnessChain extends Context.Service<
     ): Effect.Effect<void, HashChain.ChainBroken>
     /** The newest link, re-hashed together with the last one that was found broken. */
     readonly head: Effect.Effect<HashChain.Head, HashChain.ChainBroken>
+    /** The link of one stone as a statement, for whoever reads what belongs to it in the same round trip; a UUID. */
+    readonly linkOf: (id: string) => Statement.Fragment
+    /** Returns once this server has settled a stone, or after so long; for one reader. */
+    settled(atMost: Duration.Input): Effect.Effect<void>
   }
 >()("spirit-altar/altar/witness/WitnessChain") {
   static readonly layer = Layer.effect(
@@ -43,13 +48,22 @@ export class WitnessChain extends Context.Service<
           chainHash({ previousHash, sequence, commitment, witnessedAt, transaction }),
       })
 
+      const sql = yield* SqlClient.SqlClient
+      const wake = yield* Wake.make
+
       return WitnessChain.of({
         append: Effect.fn("WitnessChain.append")((stones) =>
-          chain.append((witnessedAt) => Effect.succeed(stones.map((stone) => ({ ...stone, witnessedAt })))),
+          chain
+            .append((witnessedAt) => Effect.succeed(stones.map((stone) => ({ ...stone, witnessedAt }))))
+            .pipe(Effect.tap(sql.afterCommit(wake.ring))),
         ),
         segment: Effect.fn("WitnessChain.segment")(chain.segment),
         check: chain.check,
         head: chain.current.pipe(Effect.withSpan("WitnessChain.head")),
+        linkOf: (id) => sql`
+          SELECT sequence, previous_hash, commitment, witnessed_at, transaction, chain_hash
+          FROM witness_stones WHERE id = ${id}::uuid`,
+        settled: wake.rest,
       })
     }),
   )

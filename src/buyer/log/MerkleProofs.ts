@@ -1,23 +1,12 @@
 /** Whether a tree holds a leaf, and whether it begins with an older one; a proof of the wrong length is read no further. */
 import { type Bytes, equal } from "../../../schema/log/Bytes.ts"
-import { hashSize } from "../../../schema/log/Merkle.ts"
+import { consistencyPath, hashSize, siblingSides } from "../../../schema/log/Merkle.ts"
 import { node } from "./WebCrypto.ts"
 
 /** A tree as a checkpoint states it. */
 export interface Tree {
   readonly size: number
   readonly root: Bytes
-}
-
-/** On which side of the path from a node to the root each sibling stands; `last` is the last node of the same level. */
-const sides = (from: number, last: number): ReadonlyArray<"left" | "right"> => {
-  const found: Array<"left" | "right"> = []
-  for (let at = from, end = last; end > 0; at = Math.floor(at / 2), end = Math.floor(end / 2)) {
-    // Who is last and stands left has no sibling, and rises.
-    if (at % 2 === 1) found.push("left")
-    else if (at < end) found.push("right")
-  }
-  return found
 }
 
 const isSize = (size: number) => Number.isSafeInteger(size) && size >= 0
@@ -33,7 +22,7 @@ export const includes = (
   hashes: ReadonlyArray<Bytes>,
 ): Promise<boolean> => {
   if (!isSize(index) || !isSize(tree.size) || index >= tree.size) return Promise.resolve(false)
-  const path = sides(index, tree.size - 1)
+  const path = siblingSides(index, tree.size - 1)
   if (!areHashes(hashes, path.length) || leafHash.length !== hashSize) return Promise.resolve(false)
   return hashes
     .reduce(
@@ -47,15 +36,7 @@ export const includes = (
 export const extendsTree = (old: Tree, tree: Tree, hashes: ReadonlyArray<Bytes>): Promise<boolean> => {
   if (!isSize(old.size) || !isSize(tree.size) || old.size === 0 || old.size > tree.size) return Promise.resolve(false)
   if (old.size === tree.size) return Promise.resolve(hashes.length === 0 && equal(old.root, tree.root))
-  let at = old.size - 1
-  let last = tree.size - 1
-  while (at % 2 === 1) {
-    at = Math.floor(at / 2)
-    last = Math.floor(last / 2)
-  }
-  const path = sides(at, last)
-  // An old tree that is one perfect subtree is known by its root; of another the proof brings the last one.
-  const isKnown = at === 0
+  const { isKnown, sides: path } = consistencyPath(old.size, tree.size)
   if (!areHashes(hashes, path.length + (isKnown ? 0 : 1))) return Promise.resolve(false)
   const [seed = old.root, ...siblings] = isKnown ? [old.root, ...hashes] : hashes
   return siblings

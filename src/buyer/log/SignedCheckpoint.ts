@@ -10,6 +10,7 @@ import {
   parseVerifierKey,
   type VerifierKey,
 } from "../../../schema/log/Note.ts"
+import type { Policy } from "../../../schema/log/Policy.ts"
 import { malformed, notProven, type NotProven, orUnsupported } from "./Verdict.ts"
 import { isSigned, sha256 } from "./WebCrypto.ts"
 
@@ -19,8 +20,8 @@ export interface Trust {
   readonly vkey: string
   /** The first line of its checkpoints; the key's name when absent. */
   readonly origin?: string
-  /** Verifier keys of the log's witnesses, and how many of them must have signed. */
-  readonly witnesses?: { readonly vkeys: ReadonlyArray<string>; readonly quorum: number }
+  /** Verifier keys of the log's witnesses and how many of them must have signed, or a policy that says so. */
+  readonly witnesses?: { readonly vkeys: ReadonlyArray<string>; readonly quorum: number } | Policy
 }
 
 export interface Cosignature {
@@ -79,20 +80,30 @@ const cosigned = (note: Note, key: VerifierKey): Promise<ReadonlyArray<Cosignatu
 
 const cosignaturesOf = (
   note: Note,
-  { quorum, vkeys }: NonNullable<Trust["witnesses"]>,
-): Promise<ReadonlyArray<Cosignature> | NotProven> =>
-  Promise.all(
-    [...new Set(vkeys)].map((vkey) =>
-      keyOf(vkey, keyTypes.cosignature).then((key) => (isRefused(key) ? key : cosigned(note, key))),
-    ),
+  witnesses: NonNullable<Trust["witnesses"]>,
+): Promise<ReadonlyArray<Cosignature> | NotProven> => {
+  const vkeys = "isMet" in witnesses ? witnesses.witnesses.map(({ vkey }) => vkey) : [...new Set(witnesses.vkeys)]
+  return Promise.all(
+    vkeys.map((vkey) => keyOf(vkey, keyTypes.cosignature).then((key) => (isRefused(key) ? key : cosigned(note, key)))),
   ).then((verdicts) => {
     const refused = verdicts.find(isRefused)
     if (refused !== undefined) return refused
-    const cosignatures = verdicts.flatMap((one) => (isRefused(one) ? [] : one))
-    return cosignatures.length >= quorum
+    const found = verdicts.map((one) => (isRefused(one) ? [] : one))
+    const cosignatures = found.flat()
+    if ("isMet" in witnesses) {
+      const signed = new Set(vkeys.filter((_, at) => (found[at]?.length ?? 0) > 0))
+      return witnesses.isMet(signed)
+        ? cosignatures
+        : notProven(
+            "cosignatures",
+            `${signed.size} of the ${vkeys.length} log witnesses of the policy signed, which is not its quorum ${witnesses.quorum}.`,
+          )
+    }
+    return cosignatures.length >= witnesses.quorum
       ? cosignatures
-      : notProven("cosignatures", `${cosignatures.length} of the log's witnesses signed; ${quorum} must.`)
+      : notProven("cosignatures", `${cosignatures.length} of the log's witnesses signed; ${witnesses.quorum} must.`)
   })
+}
 
 /** The checkpoint of a note that the log signed, with the cosignatures asked for. */
 export const openCheckpoint = (noteText: string, trust: Trust): Promise<Opened | NotProven> => {

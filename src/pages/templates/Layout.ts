@@ -84,7 +84,7 @@ export const layout = (publicUrl: string, page: Page): string =>
           </p>
           <p>
             <a href="/openapi.json">OpenAPI</a> <a href="/api/field">The field as JSON</a>
-            <a href="/api/health">Health</a>
+            <a href="/api/health">Health</a> <a href="/terms">Terms</a> <a href="/privacy">Privacy</a>
           </p>
         </footer>
       </body>

@@ -25,6 +25,12 @@ export type NotNow = (
   phase: Phase,
 ) => { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
+const plainly: NotNow = () => ({
+  status: 503,
+  headers: { "retry-after": "1", "cache-control": "no-store", "content-type": "text/plain; charset=utf-8" },
+  body: "The server is starting or stopping: ask again in a second. This request did nothing.\n",
+})
+
 class Listener extends Context.Service<
   Listener,
   {
@@ -101,7 +107,7 @@ export const drained = Layer.fresh(
 )
 
 /** An HTTP server on a socket of its own, which is closed last of all; one process may have several. */
-export const layer = (address: { readonly host: string; readonly port: number }, notNow: NotNow) =>
+export const layer = (address: { readonly host: string; readonly port: number }, notNow: NotNow = plainly) =>
   Layer.fresh(
     closed.pipe(
       Layer.provideMerge(

@@ -1,0 +1,98 @@
+/** Which logs and which of their witnesses somebody believes, and how many of those must have signed (C2SP tlog-policy). */
+import { fromDecimal, Malformed } from "./Bytes.ts"
+import { keyTypes, parseVerifierKey } from "./Note.ts"
+
+export interface PolicyWitness {
+  /** What the policy calls it. */
+  readonly name: string
+  /** Its verifier key, of the cosignature type. */
+  readonly vkey: string
+  /** Where it is asked, without slashes at its end. */
+  readonly url: string | undefined
+}
+
+export interface Policy {
+  /** Verifier keys of logs. */
+  readonly logs: ReadonlyArray<string>
+  readonly witnesses: ReadonlyArray<PolicyWitness>
+  /** As the policy names it; `none` is always met. */
+  readonly quorum: string
+  /** Whether it is met when the witnesses with these verifier keys have signed. */
+  readonly isMet: (signed: ReadonlySet<string>) => boolean
+}
+
+type Test = Policy["isMet"]
+
+const isUrl = (text: string) => /^https?:\/\/[^\s/]+(?:\/\S*)?$/u.test(text)
+
+/** Reads a policy; a line that says nothing known makes it none, since what it asked for would not be asked. */
+export const parsePolicy = (text: string): Policy | Malformed => {
+  const logs: Array<string> = []
+  const witnesses: Array<PolicyWitness> = []
+  const tests = new Map<string, Test>()
+  let quorum: { readonly name: string; readonly isMet: Test } | undefined
+
+  const wrongKey = (vkey: string, type: number) => {
+    const key = parseVerifierKey(vkey)
+    if (key instanceof Malformed) return key.message
+    return key.type === type ? undefined : `the key of ${key.name} is not of type ${type}`
+  }
+
+  /** What is wrong with a line, if anything is. */
+  const take = (word: string, rest: ReadonlyArray<string>): string | undefined => {
+    const [first = "", second = "", third] = rest
+    const url = word === "log" ? rest[1] : third
+    if (url !== undefined && (word === "log" || word === "witness") && !isUrl(url)) return `${url} is no URL`
+    if (word !== "log" && word !== "quorum" && (tests.has(first) || first === "none")) return `${first} is taken`
+    switch (word) {
+      case "log": {
+        if (rest.length < 1 || rest.length > 2) return "a log is its verifier key, and a URL where it has one"
+        const wrong = wrongKey(first, keyTypes.ed25519)
+        if (wrong === undefined) logs.push(first)
+        return wrong
+      }
+      case "witness": {
+        if (rest.length < 2 || rest.length > 3) return "a witness is a name, its verifier key, and a URL where it has one"
+        const wrong = wrongKey(second, keyTypes.cosignature)
+        if (wrong !== undefined) return wrong
+        // One signature must not count for two.
+        if (witnesses.some(({ vkey }) => vkey === second)) return `the key of ${first} is named twice`
+        witnesses.push({ name: first, vkey: second, url: url?.replace(/\/+$/u, "") })
+        tests.set(first, (signed) => signed.has(second))
+        return undefined
+      }
+      case "group": {
+        const members = rest.slice(2)
+        const found = members.flatMap((name) => tests.get(name) ?? [])
+        if (members.length === 0 || found.length < members.length || new Set(members).size < members.length) {
+          return "a group is a name, all, any or a number, and its members, each named above and once"
+        }
+        const least = second === "all" ? found.length : second === "any" ? 1 : fromDecimal(second)
+        if (least === undefined || least < 1 || least > found.length) {
+          return `${second} is neither all, any, nor a number from 1 to ${found.length}`
+        }
+        tests.set(first, (signed) => found.filter((isMet) => isMet(signed)).length >= least)
+        return undefined
+      }
+      case "quorum": {
+        const isMet = first === "none" ? () => true : tests.get(first)
+        if (rest.length !== 1 || isMet === undefined) return "a quorum is none, or a witness or group named above"
+        if (quorum !== undefined) return "there is one quorum"
+        quorum = { name: first, isMet }
+        return undefined
+      }
+      default:
+        return `${word} is neither log, witness, group nor quorum`
+    }
+  }
+
+  for (const [at, line] of text.split("\n").entries()) {
+    const [word = "", ...rest] = line.trim().split(/[ \t]+/u)
+    if (word === "" || word.startsWith("#")) continue
+    const wrong = take(word, rest)
+    if (wrong !== undefined) return new Malformed(`Line ${at + 1} of the policy: ${wrong}.`)
+  }
+  return quorum === undefined
+    ? new Malformed("The policy has no quorum: say quorum none where no witness has to sign.")
+    : { logs, witnesses, quorum: quorum.name, isMet: quorum.isMet }
+}

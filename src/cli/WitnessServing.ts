@@ -1,0 +1,89 @@
+/** The witness until it is stopped; loaded only when it is asked for. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Console, Effect, FileSystem, Layer, Path, Redacted } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { Malformed } from "../../schema/log/Bytes.ts"
+import { cosignerFrom, generate } from "../log/Signer.ts"
+import { logVerifier } from "../log/Verifier.ts"
+import * as WitnessHttp from "../log/witness/Http.ts"
+import { Memory } from "../log/witness/Memory.ts"
+import { Witness } from "../log/witness/Witness.ts"
+import * as DurableFile from "../platform/DurableFile.ts"
+import * as Listener from "../platform/http/Listener.ts"
+import * as Logs from "../telemetry/Logs.ts"
+import * as TelemetryConfig from "../telemetry/TelemetryConfig.ts"
+import { exitsCleanly } from "./ExitCode.ts"
+import { Trouble } from "./Trouble.ts"
+
+export interface WitnessFlags {
+  readonly name: string
+  readonly log: ReadonlyArray<string>
+  readonly data: string
+  readonly host: string
+  readonly port: number
+}
+
+/** The key of the folder; made when there is none. */
+const keyIn = Effect.fnUntraced(function* (folder: string, name: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const file = path.join(folder, "key")
+  if (!(yield* files.exists(file))) {
+    const made = yield* Effect.mapError(
+      Effect.fromResult(generate(name)),
+      () => new Trouble({ message: `${name} names no key: no white space and no plus sign.` }),
+    )
+    yield* DurableFile.write(file, `${Redacted.value(made)}\n`)
+  }
+  const text = yield* files.readFileString(file)
+  const cosigner = yield* Effect.mapError(
+    Effect.fromResult(cosignerFrom(Redacted.make(text.trim()))),
+    ({ message }) => new Trouble({ message: `${file} is wrong: ${message}` }),
+  )
+  if (cosigner.name === name) return cosigner
+  return yield* new Trouble({
+    message: `${file} is the key of ${cosigner.name}, not of ${name}: a witness keeps its name.`,
+  })
+})
+
+const verifiersOf = (vkeys: ReadonlyArray<string>) =>
+  Effect.forEach(vkeys, (vkey) => {
+    const verifier = logVerifier(vkey)
+    return verifier instanceof Malformed
+      ? Effect.fail(new Trouble({ message: `--log ${vkey}: ${verifier.message}` }))
+      : Effect.succeed(verifier)
+  })
+
+export const witnessServing = Effect.fn("witnessServing")(function* ({ data, host, log, name, port }: WitnessFlags) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = path.resolve(data)
+  const logs = yield* verifiersOf(log)
+  const cosigner = yield* Effect.andThen(
+    files.makeDirectory(folder, { recursive: true, mode: 0o700 }),
+    keyIn(folder, name),
+  ).pipe(Effect.catchTag("PlatformError", ({ message }) => Effect.fail(new Trouble({ message }))))
+  const told = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const url = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
+      // The line as a policy names it.
+      yield* Console.log(`witness ${name.replaceAll(/[^\w.-]/gu, "-")} ${cosigner.vkey} ${url}`)
+      yield* Console.error(`Signing for ${logs.map((one) => one.name).join(", ")}.`)
+    }),
+  )
+  yield* exitsCleanly
+  yield* Layer.launch(
+    Layer.merge(
+      told,
+      Listener.drained.pipe(
+        Layer.provide(HttpRouter.serve(WitnessHttp.layer, { disableLogger: true, disableListenLog: true })),
+      ),
+    ).pipe(
+      Layer.provide(Witness.layer({ cosigner, logs })),
+      Layer.provide(Memory.folder(folder)),
+      Layer.provide(NodeFileSystem.layer),
+      Layer.provide(Listener.layer({ host, port })),
+      Layer.provide(Layer.unwrap(Effect.map(TelemetryConfig.log, Logs.layer))),
+    ),
+  )
+})

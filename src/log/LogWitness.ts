@@ -1,0 +1,121 @@
+/** One witness of the log, asked over HTTP (C2SP tlog-witness): it signs, or it did not; it is never waited for long. */
+import { Duration, Effect, Ref, Schema } from "effect"
+import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
+import { addCheckpointText, parseSize, sizeType } from "../../schema/log/AddCheckpoint.ts"
+import { type Bytes, Malformed } from "../../schema/log/Bytes.ts"
+import { type Checkpoint, parseCheckpoint } from "../../schema/log/Checkpoint.ts"
+import { textOf } from "../platform/Answers.ts"
+import { parseNote, parseSignatureLines, signatureLine } from "../../schema/log/Note.ts"
+import { nameOf } from "./witness/Memory.ts"
+import { isSignedBy, type Verifier } from "./Verifier.ts"
+
+/** It did not sign, and why not. */
+export class NotWitnessed extends Schema.TaggedError<NotWitnessed>()("NotWitnessed", {
+  message: Schema.String,
+  /** It thinks that this is not what it signed before: what it holds may prove it. */
+  isDoubt: Schema.Boolean,
+}) {}
+
+/** A checkpoint that our own key signed, as a witness holds it. */
+export interface Held {
+  readonly witness: string
+  readonly checkpoint: Checkpoint
+}
+
+export interface Asked {
+  readonly note: string
+  readonly checkpoint: Checkpoint
+  /** The consistency proof from an older size; nothing where there is none. */
+  readonly prove: (old: number) => Effect.Effect<ReadonlyArray<Bytes>, NotWitnessed>
+}
+
+/** All that one question may take: a witness that is slower is not heard. */
+const patience = Duration.seconds(1)
+
+/** Sizes tried for one checkpoint: one is remembered, one is what the witness said, one more if it moved meanwhile. */
+const mostTries = 3
+
+const failed = (message: string, isDoubt = false) => new NotWitnessed({ message, isDoubt })
+
+export interface LogWitness {
+  readonly name: string
+  readonly verifier: Verifier
+  /** The signature line, checked. */
+  readonly cosign: (asked: Asked) => Effect.Effect<string, NotWitnessed>
+  /** The checkpoint it shows of this log, where it shows one that is signed with the log's key. */
+  readonly held: Effect.Effect<Checkpoint, NotWitnessed>
+}
+
+export const make = Effect.fnUntraced(function* (name: string, url: string, verifier: Verifier, log: Verifier) {
+  const http = yield* HttpClient.HttpClient
+  const lastSize = yield* Ref.make(0)
+
+  const bounded = <A, E extends { readonly _tag: string; readonly message: string }>(asking: Effect.Effect<A, E>) =>
+    asking.pipe(
+      Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(failed("it takes more than a second")) }),
+      Effect.mapError((error) => (error instanceof NotWitnessed ? error : failed(error.message || error._tag))),
+    )
+
+  const post = (body: string) =>
+    HttpClientRequest.post(`${url}/add-checkpoint`).pipe(
+      HttpClientRequest.setBody(HttpBody.text(body, "text/plain; charset=utf-8")),
+      http.execute,
+      Effect.flatMap((response) => Effect.map(textOf(response), (text) => ({ response, text }))),
+    )
+
+  const lineOf = (text: string, answer: string) => {
+    const signatures = parseSignatureLines(answer)
+    const own = signatures instanceof Malformed ? undefined : signatures.find((one) => verifier.holds(text, one))
+    return own === undefined
+      ? Effect.fail(failed(`it answered 200 without a signature that holds under ${verifier.vkey}`))
+      : Effect.succeed(signatureLine(own))
+  }
+
+  const attempt = (
+    asked: Asked,
+    tries: number,
+  ): Effect.Effect<string, { readonly _tag: string; readonly message: string }> =>
+    Effect.gen(function* () {
+      const { checkpoint, note } = asked
+      const old = Math.min(yield* Ref.get(lastSize), checkpoint.size)
+      const { response, text } = yield* post(addCheckpointText({ old, hashes: yield* asked.prove(old), note }))
+      if (response.status === 200) {
+        const parsed = parseNote(note)
+        const line = yield* lineOf(parsed instanceof Malformed ? "" : parsed.text, text)
+        yield* Ref.set(lastSize, checkpoint.size)
+        return line
+      }
+      const isSize = response.headers["content-type"]?.split(";")[0]?.trim() === sizeType
+      const size = response.status === 409 && isSize ? parseSize(text) : undefined
+      if (size === undefined) return yield* failed(`it answered ${response.status}`, response.status === 422)
+      if (size > checkpoint.size) {
+        return yield* failed(
+          `it says that it signed ${size} stones, which is more than the ${checkpoint.size} of this`,
+          true,
+        )
+      }
+      if (size === old || tries <= 1) return yield* failed(`it answers 409 and ${size}, whatever is sent`)
+      yield* Ref.set(lastSize, size)
+      return yield* attempt(asked, tries - 1)
+    })
+
+  const cosign: LogWitness["cosign"] = (asked) =>
+    bounded(attempt(asked, mostTries)).pipe(
+      // What it remembers is asked anew: it may have been somebody else who moved it.
+      Effect.tapError(() => Ref.set(lastSize, 0)),
+    )
+
+  const held: LogWitness["held"] = bounded(
+    Effect.gen(function* () {
+      const response = yield* http.get(`${url}/${nameOf(log.name)}/checkpoint`)
+      const note = parseNote(response.status === 200 ? yield* textOf(response) : "")
+      const checkpoint = note instanceof Malformed ? note : parseCheckpoint(note.text)
+      if (note instanceof Malformed || checkpoint instanceof Malformed || !isSignedBy(note, log)) {
+        return yield* failed("it shows no checkpoint that this log signed")
+      }
+      return checkpoint.origin === log.name ? checkpoint : yield* failed("it shows another log's checkpoint")
+    }),
+  )
+
+  return { name, verifier, cosign, held } satisfies LogWitness
+})

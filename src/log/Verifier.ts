@@ -1,0 +1,60 @@
+/** Whose signatures a note has: checked at once, for servers and log witnesses. */
+import { createPublicKey, verify } from "node:crypto"
+import { Malformed, utf8 } from "../../schema/log/Bytes.ts"
+import { cosignedBytes, parseCosignature } from "../../schema/log/Checkpoint.ts"
+import {
+  keyIdInput,
+  keyIdOf,
+  type KeyType,
+  keyTypes,
+  type Note,
+  parseVerifierKey,
+  type Signature,
+} from "../../schema/log/Note.ts"
+import { sha256 } from "./Tree.ts"
+
+export interface Verifier {
+  readonly name: string
+  readonly vkey: string
+  /** Whether a signature line is under this key's name and id. */
+  readonly isNamed: (signature: Signature) => boolean
+  /** Whether a signature under this key holds for the text of a note. */
+  readonly holds: (text: string, signature: Signature) => boolean
+}
+
+/** What precedes the 32 bytes of a public key in its DER form. */
+const spkiPrefix = Buffer.from("302a300506032b6570032100", "hex")
+
+/** The verifier of a key's text, whose id is its own. */
+const verifierOf = (vkey: string, type: KeyType): Verifier | Malformed => {
+  const parsed = parseVerifierKey(vkey)
+  if (parsed instanceof Malformed) return parsed
+  if (parsed.type !== type) return new Malformed(`The key of ${parsed.name} is not of type ${type}.`)
+  if (keyIdOf(sha256(keyIdInput(parsed))) !== parsed.id) {
+    return new Malformed(`The id ${parsed.id} is not that of the key of ${parsed.name}.`)
+  }
+  const key = createPublicKey({ key: Buffer.concat([spkiPrefix, parsed.publicKey]), format: "der", type: "spki" })
+  const isNamed = ({ id, name }: Signature) => name === parsed.name && id === parsed.id
+  const holds: Verifier["holds"] = (text, signature) => {
+    if (!isNamed(signature)) return false
+    if (type === keyTypes.ed25519) return verify(null, utf8(text), key, signature.bytes)
+    const cosignature = parseCosignature(signature.bytes)
+    return (
+      !(cosignature instanceof Malformed) &&
+      verify(null, cosignedBytes(cosignature.seconds, text), key, cosignature.signature)
+    )
+  }
+  return { name: parsed.name, vkey, isNamed, holds }
+}
+
+/** Of a log's key. */
+export const logVerifier = (vkey: string) => verifierOf(vkey, keyTypes.ed25519)
+
+/** Of the key of a log's witness. */
+export const cosignatureVerifier = (vkey: string) => verifierOf(vkey, keyTypes.cosignature)
+
+/** Signed under the key: once at least, and never wrongly. */
+export const isSignedBy = ({ signatures, text }: Note, verifier: Verifier): boolean => {
+  const own = signatures.filter(verifier.isNamed)
+  return own.length > 0 && own.every((signature) => verifier.holds(text, signature))
+}

@@ -1,0 +1,106 @@
+/** Terms and privacy: what the software does and keeps, to be completed, or replaced, by whoever runs it. */
+import { Option } from "effect"
+import { type Html, html } from "../../platform/Html.ts"
+import type { Operator } from "../../platform/Operator.ts"
+import type { Page } from "./Layout.ts"
+import { previewOf } from "./Plates.ts"
+import { prose } from "./Prose.ts"
+
+type Answering = Operator["Service"]
+
+/** What comes with the software; a test holds that it promises no more than the server keeps. */
+const terms = `## What is sold
+
+Each act on this site is a public record: a sealed prayer, a candle for a number of days, a first keeper, a numbered collectible or a witness stone. Its page says what it is, what it costs and what it leaves behind, before anything is paid.
+
+Collectibles are numbered records of this site. They are no token on a chain, cannot be transferred, carry no copyright and promise no return. A witness stone shows that a commitment existed when its payment was made. It is no legal notarization, and no proof of who wrote the words or that they are true.
+
+## What you pay
+
+You pay the listed price, once, in USDC on the network that the offer names, or by card where that is offered. A payment on a blockchain cannot be taken back by anybody. When a payment has reached us and the act cannot be delivered any more, we deliver something equal or pay it back; write to us with the transaction. A sandbox takes play money only, which is worth nothing.
+
+You keep your wallet, your salts and your sealed words yourself. Nobody here can restore them.
+
+## What stays
+
+A settled act is public and stays: its place in the chain, its hash and its receipt are not changed or removed, for us and for everybody else. Names, dedications and revealed words can be hidden from view, as far as the law asks for it or these terms are broken; their hashes stay.
+
+## What you write
+
+You answer for what you write. Write nothing unlawful, no threats, no personal data of others, and nothing that you may not publish. Names here are self-declared: do not pass for somebody else. Do not attack the service or use it up at the cost of others.
+
+## Signal rooms
+
+A room is deleted seven days after it was made, or when anybody who holds its link deletes it. Whoever has the link can read and write. A room is not encrypted from end to end: send no secrets.
+
+## Without warranty
+
+The service is offered as it is. It may be interrupted, and the networks it depends on may fail. As far as the law allows we are not liable for more than you paid for the act in question; where the law does not allow such a limit, the law holds.
+
+When these terms change, the new ones hold for acts that are paid afterwards.`
+
+const privacy = `## What is public
+
+Whatever you buy leaves a public record: the wallet that paid, the transaction, the time, and what you chose to write (a name, a dedication, a reason, words you revealed). It is meant to be checked by anybody and stays. The payment itself is public on its network, where nobody can remove it. Sealed words are not sent: only their hash is.
+
+Write no personal data of yourself or others into a public field.
+
+## What is kept about visitors
+
+Your internet address is stored nowhere by this software. To hold its limits it keeps a keyed hash of it, which is forgotten after a day without a request. There is no account, no cookie, no statistics and no script of anybody else. A server or a provider in front of this one may keep a log of its own for a short time, as most do.
+
+Your browser keeps what you sealed and bought, so that you can reveal it later, and the rooms you joined. It stays on your device until you delete it.
+
+## Signal rooms
+
+Names and messages of a room are kept in plain text until the room ends, seven days at most, or is deleted; the key in its link is kept only as a hash.
+
+## Who else learns of it
+
+The network's nodes, and a payment facilitator where one is used, learn of your payment. If you pay by card, the card processor does, under its own terms; we see no card number.
+
+## What you can ask for
+
+Ask us what is stored under your wallet, or that a name, a dedication or revealed words be hidden from view. Hashes, amounts and transactions stay: they are the proof that others paid for, too. Backups forget later than the site does.`
+
+const by = ({ contact, name }: Answering): Html => {
+  const who = Option.match(name, {
+    onNone: () => html`The operator of this server has not said who they are. Ask before you pay with real money.`,
+    onSome: (known) => html`This server is run by ${known}.`,
+  })
+  const where = Option.match(contact, {
+    onNone: () => html``,
+    onSome: (uri) => html` Write to <a href="${uri}">${uri.replace(/^mailto:/u, "")}</a>.`,
+  })
+  return html`<p class="lead">${who}${where}</p> `
+}
+
+const page = (title: string, path: string, description: string, operator: Answering, text: string): Page => ({
+  title,
+  description,
+  path,
+  chapter: "none",
+  preview: previewOf("guide"),
+  body: html`<article class="prose">
+    <h1>${title}</h1>
+    ${by(operator)} ${prose(text)}
+  </article>`,
+})
+
+export const termsPage = (operator: Answering): Page =>
+  page(
+    "Terms",
+    "/terms",
+    "What is sold here, what it costs, what stays, and what is promised.",
+    operator,
+    Option.getOrElse(operator.terms, () => terms),
+  )
+
+export const privacyPage = (operator: Answering): Page =>
+  page(
+    "Privacy",
+    "/privacy",
+    "What this server keeps, what is public, and what you can ask for.",
+    operator,
+    Option.getOrElse(operator.privacy, () => privacy),
+  )

@@ -1,0 +1,61 @@
+/** Who answers for this server, as its operator says: nothing is made up where nothing is said. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Context, Effect, FileSystem, Layer, Option, Schema } from "effect"
+
+/** What an operator may say; files hold plain text. */
+export interface OperatorConfig {
+  readonly name: Option.Option<string>
+  /** A URI, `mailto:…` or `https://…`. */
+  readonly contact: Option.Option<string>
+  readonly termsFile: Option.Option<string>
+  readonly privacyFile: Option.Option<string>
+}
+
+/** A file that the operator named cannot be read: the server does not start with other terms than were meant. */
+export class TextUnreadable extends Schema.TaggedError<TextUnreadable>()("TextUnreadable", {
+  message: Schema.String,
+}) {}
+
+export class Operator extends Context.Service<
+  Operator,
+  {
+    readonly name: Option.Option<string>
+    readonly contact: Option.Option<string>
+    /** The operator's own texts, instead of those that come with the server. */
+    readonly terms: Option.Option<string>
+    readonly privacy: Option.Option<string>
+  }
+>()("spirit-altar/platform/Operator") {
+  static readonly layer = ({ contact, name, privacyFile, termsFile }: OperatorConfig) =>
+    Layer.effect(
+      Operator,
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const read = (variable: string, path: Option.Option<string>) =>
+          Option.match(path, {
+            onNone: () => Effect.succeedNone,
+            onSome: (file) =>
+              files.readFileString(file).pipe(
+                Effect.asSome,
+                Effect.mapError(
+                  ({ message }) => new TextUnreadable({ message: `${variable}: ${file} cannot be read: ${message}` }),
+                ),
+              ),
+          })
+        return {
+          name,
+          contact,
+          terms: yield* read("TERMS_FILE", termsFile),
+          privacy: yield* read("PRIVACY_FILE", privacyFile),
+        }
+      }),
+    ).pipe(Layer.provide(NodeServices.layer))
+
+  /** Nobody has said anything. */
+  static readonly unnamed: OperatorConfig = {
+    name: Option.none(),
+    contact: Option.none(),
+    termsFile: Option.none(),
+    privacyFile: Option.none(),
+  }
+}

@@ -1,0 +1,50 @@
+/** A page of another origin calls the tools from a real browser, which asks for leave first and believes no test. */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { Browser, browser } from "../support/Browser.ts"
+import { World } from "../support/World.ts"
+
+browser("a page of another origin", (it) => {
+  it.effect("begins, lists the tools and calls one", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const chromium = yield* Browser
+      // A context without the headers that other tests add to each request: they would be asked leave for, too.
+      const context = yield* Effect.acquireRelease(
+        Effect.promise(() => chromium.newContext()),
+        (opened) => Effect.promise(() => opened.close()),
+      )
+      const page = yield* Effect.promise(() => context.newPage())
+      // Plain text: a page without a policy of its own.
+      yield* Effect.promise(() => page.goto(`${url}/llms.txt`))
+      const tools = `${url.replace("127.0.0.1", "localhost")}/mcp`
+      const answers = yield* Effect.promise(() =>
+        page.evaluate(async (address) => {
+          const send = async (method: string, params: object) => {
+            const response = await fetch(address, {
+              method: "POST",
+              headers: {
+                "content-type": "application/json",
+                accept: "application/json, text/event-stream",
+                "mcp-protocol-version": "2025-06-18",
+              },
+              body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+            })
+            const { result } = await response.json()
+            return result
+          }
+          return {
+            from: location.origin,
+            begun: await send("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: {} }),
+            listed: await send("tools/list", {}),
+            called: await send("tools/call", { name: "field", arguments: {} }),
+          }
+        }, tools),
+      )
+      assert.notStrictEqual(answers.from, new URL(tools).origin)
+      assert.strictEqual(answers.begun.serverInfo.name, "spirit-altar")
+      assert.lengthOf(answers.listed.tools, 5)
+      assert.isTrue(answers.called.structuredContent.ok)
+    }),
+  )
+})

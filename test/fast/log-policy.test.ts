@@ -1,0 +1,108 @@
+/** Policies and what is asked of a log witness: what is written means one thing, and what means nothing is refused. */
+import { assert, describe, it } from "@effect/vitest"
+import { addCheckpointText, parseAddCheckpoint, parseSize, sizeText } from "../../schema/log/AddCheckpoint.ts"
+import { Malformed } from "../../schema/log/Bytes.ts"
+import { parsePolicy, type Policy } from "../../schema/log/Policy.ts"
+import { Redacted, Result } from "effect"
+import { cosignerFrom, generate } from "../../src/log/Signer.ts"
+import { golden, witness } from "../support/LogVectors.ts"
+
+const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
+
+const cosignerOf = (name: string) => Result.getOrThrow(cosignerFrom(Result.getOrThrow(generate(name))))
+
+const keys = Array.from({ length: 5 }, (_, at) => cosignerOf(`w${at}.example`).vkey)
+
+const read = (...lines: ReadonlyArray<string>): Policy => {
+  const policy = parsePolicy(lines.join("\n"))
+  if (policy instanceof Malformed) throw new Error(policy.message)
+  return policy
+}
+
+const five = keys.map((vkey, at) => `witness w${at} ${vkey}${at === 0 ? " https://w0.example/x/" : ""}`)
+
+const met = (policy: Policy, ...signed: ReadonlyArray<number>) =>
+  policy.isMet(new Set(signed.map((at) => keys[at] ?? "")))
+
+describe("a policy", () => {
+  it("counts witnesses and groups of them", () => {
+    const policy = read(
+      "# who may be believed",
+      `log ${golden.vkey} https://altar.example/log`,
+      ...five,
+      "",
+      "group ours any w0 w1",
+      "group theirs 2 w2 w3 w4",
+      "group both all ours theirs",
+      "quorum both",
+    )
+    assert.deepStrictEqual(policy.logs, [golden.vkey])
+    assert.deepStrictEqual(
+      policy.witnesses.map(({ name, url }) => [name, url]),
+      [
+        ["w0", "https://w0.example/x"],
+        ["w1", undefined],
+        ["w2", undefined],
+        ["w3", undefined],
+        ["w4", undefined],
+      ],
+    )
+    assert.isTrue(met(policy, 1, 2, 4))
+    for (const signed of [[], [0, 1], [2, 3, 4], [0, 2], [1, 4]]) assert.isFalse(met(policy, ...signed), `${signed}`)
+  })
+
+  it("asks for one witness, or for none", () => {
+    assert.isTrue(met(read(...five, "quorum none")))
+    const one = read(...five, "quorum w3")
+    assert.deepStrictEqual([met(one, 3), met(one, 0, 1, 2, 4)], [true, false])
+  })
+
+  it.each([
+    ["no quorum", five],
+    ["two quorums", [...five, "quorum none", "quorum w0"]],
+    ["an unknown quorum", [...five, "quorum w9"]],
+    ["an unknown member", [...five, "group g any w0 w9", "quorum g"]],
+    ["a member named twice", [...five, "group g 2 w0 w0", "quorum g"]],
+    ["a member named below", [...five, "group g any h", "group h any w0", "quorum g"]],
+    ["more than there are", [...five, "group g 3 w0 w1", "quorum g"]],
+    ["none of them", [...five, "group g 0 w0 w1", "quorum g"]],
+    ["a name twice", [...five, `witness w0 ${cosignerOf("w.example").vkey}`, "quorum none"]],
+    ["a key twice", [...five, `witness w9 ${keys[0] ?? ""}`, "quorum none"]],
+    ["none as a name", [`witness none ${keys[0] ?? ""}`, "quorum none"]],
+    ["a log's key for a witness", [`witness w ${golden.vkey}`, "quorum w"]],
+    ["a witness's key for a log", [`log ${keys[0] ?? ""}`, "quorum none"]],
+    ["an unknown word", ["mirror x", "quorum none"]],
+    ["a strange URL", [`witness w ${keys[0] ?? ""} file:///etc/passwd`, "quorum w"]],
+  ])("with %s is refused", (_, lines) => {
+    assert.instanceOf(parsePolicy(lines.join("\n")), Malformed)
+  })
+})
+
+describe("add-checkpoint", () => {
+  it("is read as it was written", () => {
+    const hashes = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
+    const asked = { old: 20_852_163, hashes, note: "origin\n1\nroot\n\n— origin AAAAAAA=\n" }
+    assert.deepStrictEqual(parseAddCheckpoint(addCheckpointText(asked)), asked)
+    assert.deepStrictEqual(parseAddCheckpoint(addCheckpointText({ ...asked, old: 0, hashes: [] })), {
+      ...asked,
+      old: 0,
+      hashes: [],
+    })
+  })
+
+  it("says a size in one way", () => {
+    assert.strictEqual(parseSize(sizeText(42)), 42)
+    for (const text of ["42", "042\n", "-1\n", "42\n\n", "9007199254740993\n", "\n"]) {
+      assert.isUndefined(parseSize(text), JSON.stringify(text))
+    }
+  })
+})
+
+describe("a cosigner", () => {
+  it("signs as other implementations do", () => {
+    const cosigner = Result.getOrThrow(cosignerFrom(Redacted.make(witness.signerKey)))
+    assert.strictEqual(cosigner.vkey, witness.vkey)
+    const text = `${noteAt8.split("\n\n")[0] ?? ""}\n`
+    assert.strictEqual(cosigner.line(text, witness.seconds), witness.line)
+  })
+})

@@ -1,0 +1,265 @@
+/** Witnesses of the log over real sockets: who is right signs, and who is slow, lies or is lost changes nothing. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { base64, hex, utf8 } from "../../schema/log/Bytes.ts"
+import { parseProofFile } from "../../schema/log/ProofFile.ts"
+import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
+import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
+import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
+import { LogStore } from "../../src/log/LogStore.ts"
+import { PublishedLog } from "../../src/log/PublishedLog.ts"
+import { sha256 } from "../../src/log/Tree.ts"
+import { Witnesses } from "../../src/log/Witnesses.ts"
+import { cosignerOf, ownWitness, policyOf, strangeWitness, witnessesOf } from "../support/LogWitnesses.ts"
+import {
+  forget,
+  integrateAll,
+  origin,
+  publish,
+  server,
+  settle,
+  signer,
+  stored,
+  layer as world,
+} from "../support/LogWorld.ts"
+import { LastSigned } from "../../src/log/LastSigned.ts"
+import { patience } from "../support/Patience.ts"
+
+const { vkey } = signer
+
+const newest = Effect.flatMap(LogStore, (store) => Effect.flatMap(store.newest, Effect.fromOption))
+
+const grow = (count: number) => Effect.andThen(settle(count), integrateAll)
+
+type Named = Parameters<typeof policyOf>[0][number]
+
+/** A server of the log that asks these, and what it published. */
+const withWitnesses = <A, E, R>(witnesses: ReadonlyArray<Named>, use: Effect.Effect<A, E, R>, quorum = "all") =>
+  Effect.provide(use, server(256, LastSigned.none, undefined, witnessesOf(policyOf(witnesses, quorum))))
+
+const published = Effect.andThen(publish, newest)
+
+const open = (note: string, witnesses: ReadonlyArray<Named>, quorum = "all") =>
+  Effect.promise(() => openCheckpoint(note, { vkey, witnesses: policyOf(witnesses, quorum) }))
+
+layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
+  it.effect("sign what is published, each time it has grown and after each was started anew", () =>
+    Effect.gen(function* () {
+      const one = yield* ownWitness("one.example/w")
+      const two = yield* ownWitness("two.example/w")
+      const both = [one, two]
+      yield* withWitnesses(
+        both,
+        Effect.gen(function* () {
+          for (const count of [3, 300, 1]) {
+            yield* grow(count)
+            const { note } = yield* published
+            const opened = yield* open(note, both)
+            assert.isTrue(opened.ok, JSON.stringify(opened))
+            assert.deepStrictEqual(opened.ok && opened.cosignatures.map(({ name }) => name), [
+              "one.example/w",
+              "two.example/w",
+            ])
+          }
+        }),
+      )
+      // A log that does not know any more what they signed is told by a 409, and a witness reads it from its folder.
+      yield* one.stop
+      const again = yield* ownWitness("one.example/w", { cosigner: one.cosigner, folder: one.folder })
+      const { note } = yield* withWitnesses([again, two], Effect.andThen(grow(5), published))
+      assert.isTrue((yield* open(note, [again, two])).ok)
+      const shown = yield* Effect.promise(() =>
+        fetch(`${again.url}/${hex(sha256(utf8(origin)))}/checkpoint`).then((answer) => answer.text()),
+      )
+      assert.isTrue((yield* open(shown, [again], "any")).ok)
+      assert.isTrue(shown.startsWith(note.split("\n\n")[0] ?? "no"))
+    }),
+  )
+
+  it.effect("are in the proofs, and a reader's quorum of them is kept to", () =>
+    Effect.gen(function* () {
+      const good = yield* ownWitness("good.example/w")
+      const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
+      const log = PublishedLog.layer({ origin, signer }).pipe(
+        Layer.provide(LogStore.layer),
+        Layer.provide(witnessesOf(policyOf([good, absent], "any"))),
+      )
+      yield* withWitnesses([good, absent], Effect.andThen(grow(2), published))
+      const { links } = yield* Effect.flatMap(WitnessChain, (chain) => chain.segment(1, 10_000))
+      const stone = links.at(-1)
+      if (stone === undefined) return assert.fail("no stone")
+      const file = yield* Effect.provide(
+        Effect.flatMap(PublishedLog, ({ proof }) => proof(stone.id)),
+        log,
+      )
+      const check = (witnesses: ReadonlyArray<Named>, quorum: string) =>
+        Effect.promise(() => verifyProof(file.text, stone, { vkey, witnesses: policyOf(witnesses, quorum) }))
+      assert.isTrue((yield* check([good, absent], "any")).ok)
+      const refused = yield* check([good, absent], "all")
+      assert.deepStrictEqual([refused.ok, !refused.ok && refused.fault], [false, "cosignatures"])
+      // The same name under another key is nobody.
+      const impostor = { ...good, vkey: cosignerOf("good.example/w").vkey }
+      assert.isFalse((yield* check([impostor], "any")).ok)
+      assert.isFalse(parseProofFile(file.text) instanceof Error)
+    }),
+  )
+
+  it.effect("that are slow, lie, answer 409 for ever or sign with another key hold nothing up, and are left out", () =>
+    Effect.gen(function* () {
+      const good = yield* ownWitness("good.example/w")
+      const wrongKey = cosignerOf("wrong.example/w")
+      const elsewhere = yield* ownWitness("elsewhere.example/w")
+      const sizes = (size: (body: string) => number) => (body: string, response: import("node:http").ServerResponse) =>
+        void response.writeHead(409, { "content-type": "text/x.tlog.size" }).end(`${size(body)}\n`)
+      const strange = yield* Effect.all([
+        strangeWitness("slow.example/w", () => {}),
+        strangeWitness("dripping.example/w", (_, response) => {
+          response.writeHead(200)
+          const timer = setInterval(() => response.write("— "), 50)
+          response.on("close", () => clearInterval(timer))
+        }),
+        strangeWitness("endless.example/w", (_, response) => {
+          response.writeHead(200)
+          const more = () => {
+            while (!response.destroyed && response.write("x".repeat(65_536)));
+          }
+          response.on("drain", more)
+          more()
+        }),
+        strangeWitness("garbage.example/w", (_, response) => void response.end("yes\n")),
+        strangeWitness("impostor.example/w", (body, response) => {
+          const text = `${body.slice(body.indexOf("\n\n") + 2).split("\n\n")[0]}\n`
+          response.end(wrongKey.line(text, 1_700_000_000))
+        }),
+        strangeWitness(
+          "ever.example/w",
+          sizes(() => 1),
+        ),
+        strangeWitness(
+          "counting.example/w",
+          sizes((body) => Number(/^old (\d+)/u.exec(body)?.[1]) + 1),
+        ),
+        strangeWitness(
+          "ahead.example/w",
+          sizes(() => 9_000_000),
+        ),
+        strangeWitness("nowhere.example/w", (_, response) => void response.writeHead(404).end()),
+        strangeWitness("forbidden.example/w", (_, response) => void response.writeHead(403).end()),
+        strangeWitness("doubting.example/w", (_, response) => void response.writeHead(422).end()),
+        strangeWitness(
+          "redirecting.example/w",
+          (_, response) => void response.writeHead(307, { location: `${elsewhere.url}/add-checkpoint` }).end(),
+        ),
+      ])
+      // It would sign with its right key, if it stood where the policy says.
+      const all = [good, ...strange]
+      yield* withWitnesses(
+        all,
+        Effect.gen(function* () {
+          yield* grow(40)
+          const started = performance.now()
+          const { note } = yield* published
+          // One second for the slowest, and one more for those whose doubt is looked at.
+          assert.isBelow(performance.now() - started, patience(4))
+          const opened = yield* open(note, all, "any")
+          assert.deepStrictEqual(opened.ok && opened.cosignatures.map(({ name }) => name), ["good.example/w"])
+          assert.deepStrictEqual((yield* stored).stopped, Option.none(), "a lie stops no log")
+          for (const { asked, name } of strange) assert.isAtMost(asked.times, 3, name)
+          // Who failed rests, and is not waited for by the next stone.
+          yield* grow(1)
+          const next = performance.now()
+          yield* published
+          assert.isBelow(performance.now() - next, patience(1))
+        }),
+      )
+    }),
+  )
+
+  it.effect("that was away signs the checkpoint that is already published", () =>
+    Effect.gen(function* () {
+      let isAway = true
+      const cosigner = cosignerOf("late.example/w")
+      const late = yield* strangeWitness(
+        "late.example/w",
+        (body, response) => {
+          if (isAway) return void response.writeHead(503).end()
+          const text = `${body.slice(body.indexOf("\n\n") + 2).split("\n\n")[0]}\n`
+          response.end(cosigner.line(text, 1_700_000_000))
+        },
+        cosigner,
+      )
+      yield* withWitnesses(
+        [late],
+        Effect.gen(function* () {
+          yield* grow(1)
+          const bare = yield* published
+          assert.isFalse((yield* open(bare.note, [late])).ok)
+          isAway = false
+          yield* Effect.sleep("1100 millis")
+          assert.isFalse(yield* publish)
+          const { note, size } = yield* newest
+          assert.strictEqual(size, bare.size)
+          assert.isTrue((yield* open(note, [late])).ok)
+          assert.isTrue(note.startsWith(bare.note))
+        }),
+      )
+    }),
+  )
+
+  it.effect("that hold a later checkpoint of this log stop one whose backup was restored", () =>
+    Effect.gen(function* () {
+      const client = yield* SqlClient.SqlClient
+      const witness = yield* ownWitness("watching.example/w")
+      yield* withWitnesses([witness], Effect.andThen(grow(12), published))
+      const { size } = yield* stored
+      const before = size - 10
+      yield* client`DELETE FROM witness_stones WHERE sequence > ${before}::bigint`
+      yield* client`UPDATE witness_head SET sequence = ${before}::bigint, chain_hash =
+        (SELECT chain_hash FROM witness_stones WHERE sequence = ${before}::bigint)`
+      yield* forget
+      const refused = yield* withWitnesses([witness], Effect.flip(Effect.andThen(integrateAll, published)))
+      assert.strictEqual(refused._tag, "LogStopped")
+      const reason = Option.getOrElse((yield* stored).stopped, () => "")
+      assert.match(reason, /the log witness watching\.example\/w holds covers \d+ stones.*a backup was restored/u)
+      // Other stones took their places: it is the fork that the witness was there for.
+      yield* Effect.provide(
+        Effect.flatMap(LogStore, (store) => store.resume),
+        server(256),
+      )
+      const forked = yield* withWitnesses([witness], Effect.flip(Effect.andThen(grow(20), published)))
+      assert.strictEqual(forked._tag, "LogStopped")
+      assert.match(
+        Option.getOrElse((yield* stored).stopped, () => ""),
+        /are not those that the checkpoint that the log witness/u,
+      )
+      yield* forget
+    }),
+  )
+
+  it.effect("whose signature was changed in the database are not served", () =>
+    Effect.gen(function* () {
+      const client = yield* SqlClient.SqlClient
+      const witness = yield* ownWitness("signing.example/w")
+      const lines = witnessesOf(policyOf([witness], "all"))
+      const { note, size } = yield* Effect.provide(
+        Effect.andThen(Effect.andThen(forget, grow(1)), published),
+        server(256, LastSigned.none, undefined, lines),
+      )
+      const log = PublishedLog.layer({ origin, signer }).pipe(Layer.provide(LogStore.layer), Layer.provide(lines))
+      const checkpoint = Effect.provide(
+        Effect.flatMap(PublishedLog, (one) => one.checkpoint),
+        Layer.fresh(log),
+      )
+      assert.strictEqual((yield* checkpoint).note, note)
+      const [own = "", line = ""] = note.split(/(?<=\n)(?=— signing)/u)
+      const blob = Buffer.from(line.trim().split(" ")[2] ?? "", "base64")
+      blob[40] = 255 - (blob[40] ?? 0)
+      const lie = `${own}— signing.example/w ${base64(blob)}\n`
+      yield* client`UPDATE log_checkpoints SET note = ${lie} WHERE size = ${size}::bigint`
+      assert.strictEqual((yield* Effect.flip(checkpoint))._tag, "LogStopped")
+      assert.isTrue(Option.isNone((yield* Effect.provide(Witnesses, lines)).cosigned(lie)))
+      yield* forget
+    }),
+  )
+})
