@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * The version before sells while this one pauses, and shows hidden words by its own rule (`hidden`), so nothing that was
- * hidden comes back with it. `moderation_changes` grows with every change of what is shown: answers that are kept name it.
+ * The version before sells while this one pauses. What is hidden is changed in the rows that are shown, so it stays hidden
+ * beside that version, and kept answers notice it; `moderation_hidden` holds what they showed.
  */
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -23,8 +23,6 @@ export default Effect.gen(function* () {
       hidden_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
       PRIMARY KEY (subject, field)
     )`
-  yield* sql`CREATE TABLE moderation_changes (id smallint PRIMARY KEY CHECK (id = 1), changes bigint NOT NULL)`
-  yield* sql`INSERT INTO moderation_changes VALUES (1, 0)`
   yield* sql`
     CREATE TABLE admin_audit (
       id uuid PRIMARY KEY DEFAULT gen_random_uuid(),

@@ -1,10 +1,12 @@
 /** The one place where all layers meet: the services, the routes, and the socket they are served on. */
+// Before any schema: decoders and encoders are compiled to JavaScript when they are first used.
+import "effect/schema/SchemaJITCompiler/enable"
 import { fileURLToPath } from "node:url"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type { SqlClient } from "effect/sql"
 import { ByteSize, Duration, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpStaticServer } from "effect/http"
-import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
+import { type HttpApi, HttpApiBuilder, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { Api, apiAt } from "../schema/Api.ts"
 import * as AgentsHttp from "./agents/Http.ts"
 import { Acts, actServices, paidActs } from "./altar/Acts.ts"
@@ -21,7 +23,9 @@ import type { PaidActs } from "./payments/PaidAct.ts"
 import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
 import * as Fallbacks from "./http/Fallbacks.ts"
 import { notNow } from "./http/NotNow.ts"
+import { KnownRequests } from "./platform/http/KnownRequests.ts"
 import * as Listener from "./platform/http/Listener.ts"
+import { written } from "./platform/http/Written.ts"
 import * as Requests from "./altar/Requests.ts"
 import * as LogHttp from "./LogHttp.ts"
 import * as LogFiles from "./log/Http.ts"
@@ -148,9 +152,14 @@ export interface House {
 export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   Layer.merge(
     Layer.unwrap(
-      Effect.map(PublicUrl, (publicUrl) =>
-        HttpApiBuilder.layer(apiAt(contract, publicUrl), { openapiPath: "/openapi.json" }),
-      ),
+      Effect.map(PublicUrl, (publicUrl) => {
+        const published = apiAt(contract, publicUrl)
+        const document = written(JSON.stringify(OpenApi.fromApi(published)))
+        return Layer.merge(
+          HttpApiBuilder.layer(published),
+          HttpRouter.add("GET", "/openapi.json", (request) => document.respond(request)),
+        )
+      }),
     ),
     Site.docs(contract),
   )
@@ -193,7 +202,7 @@ export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: House = alta
     Effect.map(AppConfig, (config) =>
       Listener.drained.pipe(
         Layer.provide(
-          HttpRouter.serve(Layer.mergeAll(all(house), extra), {
+          HttpRouter.serve(Layer.mergeAll(all(house), extra).pipe(Layer.provide(Layer.fresh(KnownRequests.layer))), {
             routerConfig,
             disableLogger: true,
             disableListenLog: true,

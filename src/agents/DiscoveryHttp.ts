@@ -1,9 +1,10 @@
 /** The documents by which agents find and understand this server; all of them are written once, when it starts. */
 import { DateTime, Effect, Layer, Option } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpServerRequest } from "effect/http"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../platform/http/Accept.ts"
 import { fresh, refuse } from "../platform/http/Responses.ts"
+import { written } from "../platform/http/Written.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { Operator } from "../platform/Operator.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
@@ -26,14 +27,14 @@ export const paths = {
   manual: "/for-agents",
 } as const
 
-const plain = "text/plain; charset=utf-8"
+const plain = { contentType: "text/plain; charset=utf-8" }
 
 /** RFC 9116 knows no file without a contact, so there is none. */
 const unnamed = refuse(404, { code: "not_found", message: "The operator of this server has named no contact." })
 
 const json = (path: (typeof paths)[keyof typeof paths], value: object) => {
-  const text = JSON.stringify(value)
-  return Routes.get(path, (request) => Effect.succeed(fresh(request, text)))
+  const text = written(JSON.stringify(value))
+  return Routes.get(path, text.respond)
 }
 
 export const layer = Layer.unwrap(
@@ -46,22 +47,26 @@ export const layer = Layer.unwrap(
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
     const sections = manual(publicUrl, offers, log)
-    const asMarkdown = markdown(sections)
-    const asPage = page(publicUrl, [...sections, ...forPeople(publicUrl)])
+    const text = markdown(sections)
+    const headers = { vary: "accept", "content-security-policy": policy }
+    const llms = written(text, plain)
+    const asMarkdown = written(text, { contentType: "text/markdown; charset=utf-8", headers })
+    const asPage = written(page(publicUrl, [...sections, ...forPeople(publicUrl)]), {
+      contentType: "text/html; charset=utf-8",
+      headers,
+    })
 
     const forAgents = (request: HttpServerRequest.HttpServerRequest) =>
-      Effect.succeed(
-        (preferred(request.headers["accept"], ["text/html", "text/markdown"]) === "text/markdown"
-          ? fresh(request, asMarkdown, "text/markdown; charset=utf-8")
-          : fresh(request, asPage, "text/html; charset=utf-8")
-        ).pipe(HttpServerResponse.setHeaders({ vary: "accept", "content-security-policy": policy })),
-      )
+      (preferred(request.headers["accept"], ["text/html", "text/markdown"]) === "text/markdown"
+        ? asMarkdown
+        : asPage
+      ).respond(request)
 
     const security = (request: HttpServerRequest.HttpServerRequest) =>
       Option.match(operator.contact, {
         onNone: () => Effect.succeed(unnamed),
         onSome: (contact) =>
-          Effect.map(DateTime.now, (now) => fresh(request, securityText(publicUrl, contact, now), plain)),
+          Effect.flatMap(DateTime.now, (now) => fresh(request, securityText(publicUrl, contact, now), plain)),
       })
 
     return Layer.mergeAll(
@@ -69,9 +74,9 @@ export const layer = Layer.unwrap(
       json(paths.agent, agentManifest(publicUrl, offers, setting, log)),
       json(paths.agentCard, agentCard(publicUrl, offers, operator)),
       json(paths.x402, x402(publicUrl, offers)),
-      Routes.get(paths.llms, (request) => Effect.succeed(fresh(request, asMarkdown, plain))),
+      Routes.get(paths.llms, llms.respond),
       Routes.get(paths.manual, forAgents),
-      Routes.get(paths.robots, (request) => Effect.succeed(fresh(request, robots, plain))),
+      Routes.get(paths.robots, written(robots, plain).respond),
       Routes.get(paths.security, security),
     )
   }),

@@ -6,6 +6,7 @@ import { actsByName, PaidActs } from "../payments/PaidAct.ts"
 import * as Ledger from "../payments/ledger/Queries.ts"
 import { currentReceipt } from "../payments/Receipts.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
+import * as KeptReads from "../platform/KeptReads.ts"
 import { Moment, readable, rowReader } from "../platform/Rows.ts"
 import { Candles } from "./candles/Candles.ts"
 import { Collectibles } from "./collectibles/Collectibles.ts"
@@ -72,6 +73,18 @@ const textOf = Effect.fnUntraced(function* (found: unknown) {
   })
 })
 
+/** JSON texts of acts, and the id after which the next page begins. */
+export interface ActPage {
+  readonly acts: ReadonlyArray<string>
+  readonly next: string | null
+}
+
+interface Page {
+  readonly limit: number
+  /** Acts that settled before this one. */
+  readonly before: string | undefined
+}
+
 export class Acts extends Context.Service<
   Acts,
   {
@@ -81,10 +94,7 @@ export class Acts extends Context.Service<
      * JSON texts of acts, newest first, below `before` when given; `next` continues after the last. One that cannot be
      * read is logged and left out, here and below.
      */
-    list(
-      limit: number,
-      before: string | undefined,
-    ): Effect.Effect<{ readonly acts: ReadonlyArray<string>; readonly next: string | null }>
+    list(limit: number, before: string | undefined): Effect.Effect<ActPage>
     /** JSON texts of the acts a wallet paid for or a transaction settled, newest first. */
     paidBy(
       by: { readonly wallet: string } | { readonly transaction: string },
@@ -98,20 +108,33 @@ export class Acts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const ledger = Ledger.make(sql)
 
-      const read = (which: Statement.Fragment) =>
-        Effect.orDie(sql`SELECT a.*, ${ledger.paymentState} FROM ${ledger.settledActs} ${which}`)
+      const rowsWhere = (which: Statement.Fragment) =>
+        sql`SELECT a.*, ${ledger.paymentState} FROM ${ledger.settledActs} ${which}`
+      const read = (which: Statement.Fragment) => Effect.orDie(rowsWhere(which))
 
       const get = Effect.fn("Acts.get")(function* (id: string) {
         const [row] = yield* read(sql`WHERE a.id = ${id}::uuid`)
         return row === undefined ? yield* new ActNotFound({}) : yield* textOf(row)
       })
 
-      const list = Effect.fn("Acts.list")(function* (limit: number, before: string | undefined) {
-        const below = before === undefined ? sql`` : sql`WHERE (a.settled_at, a.id) < ${ledger.placeOfAct(before)}`
-        const rows = yield* read(sql`${below} ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`)
+      const pageOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>, { limit }: Page) {
         const last = rows[limit - 1]
-        return { acts: yield* readable(rows, textOf), next: last === undefined ? null : (yield* readId(last)).id }
+        const next = last === undefined ? null : (yield* readId(last)).id
+        const page: ActPage = { acts: yield* readable(rows, textOf), next }
+        return page
       })
+
+      const page = yield* KeptReads.make({
+        sql,
+        nameOf: ({ before, limit }: Page) => `${limit} ${before}`,
+        statement: ({ before, limit }) => {
+          const below = before === undefined ? sql`` : sql`WHERE (a.settled_at, a.id) < ${ledger.placeOfAct(before)}`
+          return rowsWhere(sql`${below} ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`)
+        },
+        make: pageOf,
+      })
+
+      const list = (limit: number, before: string | undefined) => page({ limit, before })
 
       const paidBy = Effect.fn("Acts.paidBy")(function* (
         by: { readonly wallet: string } | { readonly transaction: string },

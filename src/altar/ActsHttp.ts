@@ -7,26 +7,25 @@ import { listDefault } from "../../schema/Common.ts"
 import type { ActAnswer } from "../../schema/payments/Act.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { fresh } from "../platform/http/Responses.ts"
-import { Acts } from "./Acts.ts"
+import { keptAnswers } from "./Answers.ts"
+import { type ActPage, Acts } from "./Acts.ts"
 
 export const handlers = HttpApiBuilder.group(Api, "acts", (handlers) =>
   Effect.gen(function* () {
     const acts = yield* Acts
+    const kept = yield* keptAnswers
+    const list = kept(({ acts, next }: ActPage) =>
+      Effect.succeed(jsonOf<typeof ActList.Type>({ ok: true, acts: JsonText.list(acts), next })),
+    )
     return handlers
-      .handleRaw("listActs", ({ query, request }) =>
-        acts
-          .list(query.limit ?? listDefault, query.before)
-          .pipe(
-            Effect.map(({ acts, next }) =>
-              fresh(request, jsonOf<typeof ActList.Type>({ ok: true, acts: JsonText.list(acts), next })),
-            ),
-          ),
-      )
+      .handleRaw("listActs", ({ query, request }) => list(request, acts.list(query.limit ?? listDefault, query.before)))
       .handleRaw("readAct", ({ params, request }) =>
         acts
           .get(params.actId)
           .pipe(
-            Effect.map((act) => fresh(request, jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(act) }))),
+            Effect.flatMap((act) =>
+              fresh(request, jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(act) })),
+            ),
           ),
       )
   }),

@@ -1,9 +1,11 @@
-/** The answers of free routes: each is encoded by its schema, and a read is tagged by its bytes. */
+/** The answers of free routes: each is encoded by its schema, and a read is tagged and kept as its bytes. */
 import { Effect, Schema, SchemaAST } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BadRequest } from "../../schema/Errors.ts"
 import { issuesOf } from "../platform/Issues.ts"
-import { freshJson, readJson } from "../platform/http/Responses.ts"
+import { KnownRequests } from "../platform/http/KnownRequests.ts"
+import { readJson } from "../platform/http/Responses.ts"
+import { type Written, written } from "../platform/http/Written.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -30,11 +32,43 @@ export const encoderOf = <Body, Json extends Schema.Json>(schema: Schema.Codec<B
     )
 }
 
-/** The answer of a read whose body has a schema: 304 for whoever has these very bytes. */
-export const answer = <Body, Json extends Schema.JsonObject>(schema: Schema.Codec<Body, Json>) => {
+/** Writes what was read as a JSON text. */
+type Write<Found> = (found: Found) => Effect.Effect<string>
+
+/** A text of the answer that a schema describes; `bodyOf` makes it of what was read. */
+export const textOf = <Found, Body, Json extends Schema.JsonObject>(
+  schema: Schema.Codec<Body, Json>,
+  bodyOf: (found: Found) => Body,
+): Write<Found> => {
   const encode = encoderOf(schema)
-  return (request: Request, body: Body) => Effect.map(encode(body), (json) => freshJson(request, json))
+  return (found) => Effect.map(encode(bodyOf(found)), (json) => JSON.stringify(json))
 }
+
+/**
+ * Answers a read with bytes that are written once for each object that was read: a read hands out the same object as
+ * long as nothing changed. From the second time on, a URL goes straight to its read.
+ */
+export const keptAnswers = Effect.map(KnownRequests, (known) => <Found extends object>(write: Write<Found>) => {
+  const kept = new WeakMap<Found, Written>()
+  const writtenOf = (found: Found) => {
+    const before = kept.get(found)
+    if (before !== undefined) return Effect.succeed(before)
+    return Effect.map(write(found), (text) => {
+      const now = written(text)
+      kept.set(found, now)
+      return now
+    })
+  }
+  const answerOf =
+    <E>(read: Effect.Effect<Found, E>) =>
+    (request: Request) =>
+      Effect.flatMap(read, (found) => Effect.flatMap(writtenOf(found), (one) => one.respond(request)))
+  return <E>(request: Request, read: Effect.Effect<Found, E>) =>
+    Effect.map(answerOf(read)(request), (response) => {
+      known.set(request, answerOf(Effect.orDie(read)))
+      return response
+    })
+})
 
 /** The answer of something that is done once: 201 the first time, 200 for the same again. */
 export const once = <Body extends { readonly replayed: boolean }>(schema: Schema.Codec<Body, Schema.Json>) => {

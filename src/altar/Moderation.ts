@@ -72,8 +72,6 @@ export class Moderation extends Context.Service<
 
       const revealName = rowsOf("witness_reveals", Schema.Struct({ agentName: Schema.NullOr(Schema.String) }))
 
-      const changes = sql`UPDATE moderation_changes SET changes = changes + 1 WHERE id = 1`
-
       const readShown = (text: string) => Effect.orDie(Schema.decodeUnknownEffect(Shown)(text))
 
       /** What was hidden before stays as it was first; what came since, such as the name of a later reveal, is added. */
@@ -86,7 +84,6 @@ export class Moderation extends Context.Service<
         yield* sql`
           INSERT INTO moderation_hidden (subject, field, shown) VALUES (${id}::uuid, ${field}, ${JSON.stringify(all)})
           ON CONFLICT (subject, field) DO UPDATE SET shown = excluded.shown`
-        yield* changes
       })
 
       const texts = {
@@ -167,7 +164,6 @@ export class Moderation extends Context.Service<
         if (field === "words") yield* showWords(id)
         else if (field === "name") yield* setName(id, shown)
         else yield* setText(id, field, shown["text"] ?? "")
-        yield* changes
       })
 
       return Moderation.of({ hide, show })

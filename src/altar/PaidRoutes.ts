@@ -1,11 +1,12 @@
 /** The routes of everything that is sold: one handler for all acts, and how a paid request ended. */
 import { Effect, type Layer } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { Api, rules } from "../../schema/Api.ts"
 import type { AltarRequests } from "../../schema/altar/Requests.ts"
 import { PaidActs } from "../payments/PaidAct.ts"
 import { PaidHttp } from "../payments/PaidHttp.ts"
+import { type Answer, KnownRequests } from "../platform/http/KnownRequests.ts"
 import { limits, questions } from "./Limits.ts"
 
 /** What the one handler needs to know of an endpoint: which act it is, and where its parameters stand. */
@@ -24,6 +25,12 @@ interface PaidGroup<Name extends string> extends HttpApiGroup.Constraint {
   readonly endpoints: Readonly<Record<string, Route>>
 }
 
+/** What is remembered of a request must not hold the request. */
+const always = (response: HttpServerResponse.HttpServerResponse): Answer => {
+  const answer = Effect.succeed(response)
+  return () => answer
+}
+
 const sell = (group: PaidGroup<string>) =>
   HttpApiBuilder.group(rules.add(group), group.identifier, (handlers) =>
     Effect.gen(function* () {
@@ -34,7 +41,21 @@ const sell = (group: PaidGroup<string>) =>
         return act === undefined ? Effect.die(`no act is sold at ${name}`) : Effect.succeed({ act, name })
       })
       if (first === undefined) return yield* Effect.die(`the group ${group.identifier} sells nothing`)
-      const register = ({ act, name }: typeof first) => handlers.handleRaw(name, (call) => paid.pay(act, call))
+      const known = yield* KnownRequests
+      /** A bare question for the price has one answer for ever, but where a card challenge has its time in it. */
+      const remember = (
+        request: HttpServerRequest.HttpServerRequest,
+        response: HttpServerResponse.HttpServerResponse,
+      ) => {
+        if (response.status === 402 && response.headers["www-authenticate"] === undefined) {
+          known.set(request, always(response))
+        }
+        return response
+      }
+      const register = ({ act, name }: typeof first) =>
+        handlers.handleRaw(name, (call) =>
+          Effect.map(paid.pay(act, call), (response) => remember(call.request, response)),
+        )
       for (const other of others) register(other)
       return register(first)
     }),
@@ -43,7 +64,11 @@ const sell = (group: PaidGroup<string>) =>
 /** Sells every act of a group of paid endpoints; a server whose acts do not include one of them does not start. */
 export const routes = <const Name extends string>(
   group: PaidGroup<Name>,
-): Layer.Layer<HttpApiGroup.Service<"spirit-altar", Name>, never, PaidActs | PaidHttp | AltarRequests> => sell(group)
+): Layer.Layer<
+  HttpApiGroup.Service<"spirit-altar", Name>,
+  never,
+  PaidActs | PaidHttp | AltarRequests | KnownRequests
+> => sell(group)
 
 export const payments = HttpApiBuilder.group(Api, "payments", (handlers) =>
   Effect.gen(function* () {

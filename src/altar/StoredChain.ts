@@ -1,6 +1,7 @@
 /** A hash chain in the database, whatever it links: appended under its locked head, re-hashed when it is read. */
 import { Effect, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import * as KeptReads from "../platform/KeptReads.ts"
 import { Moment, rowsOf, Whole } from "../platform/Rows.ts"
 import * as HashChain from "./HashChain.ts"
 
@@ -31,6 +32,8 @@ export interface StoredChain<Parts, New, Shown> {
   ) => Effect.Effect<ReadonlyArray<New & HashChain.Link>, E | SqlError.SqlError>
   /** At most `limit` links from `from` on, the one before them, and the head: one round trip. */
   readonly segment: (from: number, limit: number) => Effect.Effect<HashChain.Segment<Shown>, HashChain.ChainBroken>
+  /** The same, kept as long as these links and the head are the same to the last byte. */
+  readonly page: (from: number, limit: number) => Effect.Effect<HashChain.Segment<Shown>, HashChain.ChainBroken>
   /** Fails at the first of these links that does not follow `anchor` or does not hash. */
   readonly check: (
     links: ReadonlyArray<Parts & HashChain.Link>,
@@ -39,6 +42,14 @@ export interface StoredChain<Parts, New, Shown> {
   /** The newest link, re-hashed together with the last one that was found broken. */
   readonly current: Effect.Effect<HashChain.Head, HashChain.ChainBroken>
 }
+
+interface Range {
+  readonly from: number
+  readonly limit: number
+}
+
+/** An empty range is one row, which has nothing but the head. */
+const isLink = (row: unknown) => typeof row === "object" && row !== null && "sequence" in row && row.sequence !== null
 
 const snake = (name: string) => name.replace(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`)
 
@@ -95,17 +106,28 @@ export const make = Effect.fnUntraced(function* <
     return appended
   })
 
-  const segment: StoredChain<Parts, New, Shown>["segment"] = Effect.fnUntraced(function* (from, limit) {
-    const rows = yield* Effect.orDie(sql<{ readonly sequence: unknown }>`
-      SELECT ${headColumns}, ${shown}
-      FROM ${head} h LEFT JOIN ${links} l ON l.sequence BETWEEN ${from - 1}::bigint AND ${from + limit - 1}::bigint
-      WHERE h.id = 1 ORDER BY l.sequence`)
+  const rowsFrom = ({ from, limit }: Range) => sql`
+    SELECT ${headColumns}, ${shown}
+    FROM ${head} h LEFT JOIN ${links} l ON l.sequence BETWEEN ${from - 1}::bigint AND ${from + limit - 1}::bigint
+    WHERE h.id = 1 ORDER BY l.sequence`
+
+  const segmentOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>, { from, limit }: Range) {
     const [now] = yield* headOf(Effect.succeed(rows.slice(0, 1)))
     if (now === undefined) return yield* headless
-    // An empty range is one row, which has nothing but the head.
-    const stored = yield* linksOf(Effect.succeed(rows.filter(({ sequence }) => sequence !== null)))
+    const stored = yield* linksOf(Effect.succeed(rows.filter(isLink)))
     return yield* chain.segment(stored, { sequence: now.headSequence, chainHash: now.headHash }, from, limit)
   })
+
+  const segment: StoredChain<Parts, New, Shown>["segment"] = (from, limit) =>
+    Effect.flatMap(Effect.orDie(rowsFrom({ from, limit })), (rows) => segmentOf(rows, { from, limit }))
+
+  const kept = yield* KeptReads.make({
+    sql,
+    nameOf: ({ from, limit }: Range) => `${from} ${limit}`,
+    statement: rowsFrom,
+    make: segmentOf,
+  })
+  const page: StoredChain<Parts, New, Shown>["page"] = (from, limit) => kept({ from, limit })
 
   const current = Effect.gen(function* () {
     const known = yield* chain.brokenAt
@@ -118,5 +140,5 @@ export const make = Effect.fnUntraced(function* <
     return (yield* segment(Math.max(1, now.headSequence), 1)).head
   })
 
-  return { append, segment, check: chain.check, current } satisfies StoredChain<Parts, New, Shown>
+  return { append, segment, page, check: chain.check, current } satisfies StoredChain<Parts, New, Shown>
 })

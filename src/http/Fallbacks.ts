@@ -1,14 +1,19 @@
 /** What no endpoint answers: unknown paths, wrong methods, oversized bodies and faults, in the shape of the service asked. */
 import { Cause, Effect, type Types } from "effect"
-import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Headers, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { RoomForbidden } from "../../schema/room/Errors.ts"
 import { requestIdOf } from "../platform/http/Observer.ts"
+import { KnownRequests } from "../platform/http/KnownRequests.ts"
+import { pressed } from "../platform/http/Pressed.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
 import { mayCall, ownOrigins } from "../platform/http/Origins.ts"
 import { refuseRoom } from "../room/Refusals.ts"
 import * as Shapes from "./Shapes.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
 
 interface Route {
   readonly pattern: RegExp
@@ -78,30 +83,13 @@ const explain = (
   }
 }
 
-const hardened = HttpServerResponse.setHeaders({
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-})
+const hardened = { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" }
 
-/** Browsers may pay from any origin: what their x402 clients send and read. */
-const cors = HttpMiddleware.cors({
-  allowedMethods: ["GET", "HEAD", "POST", "OPTIONS"],
-  allowedHeaders: [
-    "content-type",
-    "accept",
-    "authorization",
-    "idempotency-key",
-    "payment-signature",
-    "x-payment",
-    "payment-authorization",
-    "accept-payment",
-    "mcp-protocol-version",
-    "mcp-session-id",
-    "last-event-id",
-    "sign-in-with-x",
-    "access-control-expose-headers",
-  ],
-  exposedHeaders: [
+/** Browsers may pay from any origin: what their x402 clients read. */
+const open = {
+  ...hardened,
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": [
     "PAYMENT-REQUIRED",
     "PAYMENT-RESPONSE",
     "WWW-Authenticate",
@@ -110,9 +98,46 @@ const cors = HttpMiddleware.cors({
     "Retry-After",
     "Location",
     "X-Request-Id",
-  ],
-  maxAge: 86_400,
+  ].join(","),
+}
+
+const uncached = { "cache-control": "no-store" }
+
+/** Written once: a response of ours gets one of these. */
+const headers = {
+  open: Headers.fromInput(open),
+  openUncached: Headers.fromInput({ ...open, ...uncached }),
+  /** Whatever the room answers is for one reader at one time. */
+  room: Headers.fromInput({ ...hardened, ...uncached }),
+}
+
+/** What a browser asks before it pays from another origin. */
+const preflight = HttpServerResponse.empty({
+  status: 204,
+  headers: {
+    "access-control-allow-origin": open["access-control-allow-origin"],
+    "access-control-expose-headers": open["access-control-expose-headers"],
+    "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
+    "access-control-allow-headers": [
+      "content-type",
+      "accept",
+      "authorization",
+      "idempotency-key",
+      "payment-signature",
+      "x-payment",
+      "payment-authorization",
+      "accept-payment",
+      "mcp-protocol-version",
+      "mcp-session-id",
+      "last-event-id",
+      "sign-in-with-x",
+      "access-control-expose-headers",
+    ].join(","),
+    "access-control-max-age": "86400",
+  },
 })
+
+const forbidden = HttpServerResponse.empty({ status: 403, headers: headers.room })
 
 const isUnknownRoute = (error: unknown) =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
@@ -123,51 +148,68 @@ type Handled = Effect.Effect<
   HttpServerRequest.HttpServerRequest
 >
 
-/** Whatever the room answers is for one reader at one time. */
-const uncached = HttpServerResponse.setHeader("cache-control", "no-store")
-
 /** What was done or refused is an answer to one request: no cache on the way keeps it for another. */
-const unkept = (request: HttpServerRequest.HttpServerRequest, response: HttpServerResponse.HttpServerResponse) =>
-  response.headers["cache-control"] === undefined &&
-  (response.status >= 400 || !["GET", "HEAD"].includes(request.method))
-    ? uncached(response)
-    : response
+const isKept = ({ method }: Request, { headers, status }: Response) =>
+  headers["cache-control"] !== undefined || (status < 400 && (method === "GET" || method === "HEAD"))
 
 /** Browsers reach the room from its own pages alone; programs send no `Origin`. */
 const isForeign = (request: HttpServerRequest.HttpServerRequest, own: ReadonlySet<string>) =>
   request.headers["origin"] !== undefined && !own.has(request.headers["origin"])
 
-/** Over the routes of a contract, and of everything else that is served beside it. */
+/** Over the routes of a contract, and of everything else that is served beside it: the one layer around all of them. */
 export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
       const publicUrl = yield* PublicUrl
       const own = ownOrigins(publicUrl)
       const mayUseTools = mayCall(publicUrl)
+      const requests = yield* KnownRequests
       const routes = routesOf(contract)
+
+      const finished = (request: Request, isRoom: boolean, response: Response) => {
+        const told = explain(routes, request, response)
+        return HttpServerResponse.setHeaders(
+          told,
+          isRoom ? headers.room : isKept(request, told) ? headers.open : headers.openUncached,
+        )
+      }
+
+      /** What a known request is answered with are few objects, sent again and again: each is finished once. */
+      const known = new WeakMap<Response, Response>()
+      const finishedOnce = (request: Request, response: Response) => {
+        const before = known.get(response)
+        if (before !== undefined) return before
+        const now = finished(request, false, response)
+        known.set(response, now)
+        return now
+      }
+
+      const failed = (request: Request, cause: Cause.Cause<unknown>) =>
+        isUnknownRoute(Cause.squash(cause)) ? Effect.succeed(notFound(routes, request)) : fault(request, cause)
+
       return (httpEffect) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
           const isRoom = Shapes.isRoom(pathOf(request))
-          if (isRoom && isForeign(request, own)) return Effect.succeed(hardened(refuseRoom(new RoomForbidden({}))))
-          // A preflight promises what the request will meet.
-          if (
-            request.method === "OPTIONS" &&
-            Shapes.isTool(pathOf(request)) &&
-            !mayUseTools(request.headers["origin"])
-          ) {
-            return Effect.succeed(hardened(HttpServerResponse.empty({ status: 403 })))
+          if (isRoom && isForeign(request, own)) {
+            return Effect.succeed(finished(request, isRoom, refuseRoom(new RoomForbidden({}))))
           }
-          const handled = httpEffect.pipe(
-            Effect.map((response) => hardened(explain(routes, request, response))),
-            Effect.catchIf(isUnknownRoute, () => Effect.succeed(hardened(notFound(routes, request)))),
-            Effect.catchCauseIf(
-              (cause) => !Cause.hasInterruptsOnly(cause),
-              (cause) => Effect.map(fault(request, cause), hardened),
-            ),
-          )
-          return isRoom
-            ? Effect.map(handled, uncached)
-            : cors(Effect.map(handled, (response) => unkept(request, response)))
+          if (!isRoom && request.method === "OPTIONS") {
+            // A preflight promises what the request will meet.
+            const isRefused = Shapes.isTool(pathOf(request)) && !mayUseTools(request.headers["origin"])
+            return Effect.succeed(isRefused ? forbidden : preflight)
+          }
+          const answer = requests.get(request)
+          return Effect.matchCauseEffect(answer === undefined ? httpEffect : answer(request), {
+            onSuccess: (response) =>
+              pressed(
+                request,
+                answer === undefined ? finished(request, isRoom, response) : finishedOnce(request, response),
+              ),
+            onFailure: (cause) =>
+              Cause.hasInterruptsOnly(cause)
+                ? Effect.failCause(cause)
+                : Effect.map(failed(request, cause), (response) => finished(request, isRoom, response)),
+          })
         })
     }),
     { global: true },

@@ -133,7 +133,7 @@ const routes = HttpRouter.use((router) =>
       const { head, next, stones: listed } = yield* stones.list(24, before)
       const answer = asked === "" ? undefined : yield* search.find(asked, head)
       if (answer?._tag === "Page") return HttpServerResponse.redirect(answer.path, { status: 303 })
-      return Pages.page(
+      return yield* Pages.page(
         publicUrl,
         request,
         WitnessPage.witness({
@@ -181,14 +181,16 @@ const routes = HttpRouter.use((router) =>
         Effect.flatMap(HttpRouter.params, ({ id }) =>
           Pages.guarded(
             publicUrl,
-            Effect.map(make(request, id ?? ""), (made) =>
+            Effect.flatMap(make(request, id ?? ""), (made) =>
               made === undefined
-                ? Pages.notFound(
-                    publicUrl,
-                    request,
-                    path === "/v2/log"
-                      ? "This server has no transparency log."
-                      : "There is no such plate. The guide has twenty-four.",
+                ? Effect.succeed(
+                    Pages.notFound(
+                      publicUrl,
+                      request,
+                      path === "/v2/log"
+                        ? "This server has no transparency log."
+                        : "There is no such plate. The guide has twenty-four.",
+                    ),
                   )
                 : Pages.page(publicUrl, request, made),
             ),

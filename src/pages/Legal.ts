@@ -11,9 +11,7 @@ export const layer = HttpRouter.use((router) =>
     const operator = yield* Operator
     const publicUrl = yield* PublicUrl
     for (const shown of [termsPage(operator), privacyPage(operator)]) {
-      yield* router.add("GET", `/${shown.path.slice(1)}`, (request) =>
-        Effect.succeed(Pages.page(publicUrl, request, shown)),
-      )
+      yield* router.add("GET", `/${shown.path.slice(1)}`, (request) => Pages.page(publicUrl, request, shown))
     }
   }),
 )

@@ -23,7 +23,7 @@ export const notFound = (publicUrl: string, request: HttpServerRequest.HttpServe
   bare(publicUrl, 404, ErrorPage.notFound(what, urlOf(request).pathname))
 
 export const page = (publicUrl: string, request: HttpServerRequest.HttpServerRequest, shown: Page) =>
-  fresh(request, layout(publicUrl, shown), contentType)
+  fresh(request, layout(publicUrl, shown), { contentType })
 
 /**
  * A page whatever fails while it is made. A chain that does not hold is said aloud; the log has the cause of all else,

@@ -71,8 +71,8 @@ export const layer = HttpRouter.use((router) =>
 
     const respond = (request: Request, kind: Kind, found: Found) =>
       kind === "application/json"
-        ? Effect.succeed(fresh(request, found.json))
-        : Effect.map(found.page, (page) => Pages.page(publicUrl, request, page))
+        ? fresh(request, found.json)
+        : Effect.flatMap(found.page, (page) => Pages.page(publicUrl, request, page))
 
     const answer = (request: Request, id: string, find: Find, nothing: Nothing) => {
       const kind = preferred(request.headers["accept"], kinds)
@@ -89,7 +89,12 @@ export const layer = HttpRouter.use((router) =>
       return kind === "text/html" ? Pages.guarded(publicUrl, found) : Effect.orDie(found)
     }
 
-    const varied = HttpServerResponse.setHeader("vary", "accept")
+    const varied = (response: HttpServerResponse.HttpServerResponse) =>
+      HttpServerResponse.setHeader(
+        response,
+        "vary",
+        response.headers["vary"] === undefined ? "accept" : `accept, ${response.headers["vary"]}`,
+      )
 
     const permalink = (path: "/acts/:id" | "/witness/:id", find: Find, nothing: Nothing) =>
       router.add("GET", path, (request) =>

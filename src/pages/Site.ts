@@ -5,7 +5,7 @@ import {
   HttpMiddleware,
   HttpPlatform,
   HttpRouter,
-  type HttpServerRequest,
+  HttpServerRequest,
   HttpServerResponse,
   HttpStaticServer,
 } from "effect/http"
@@ -77,7 +77,7 @@ const pages = Layer.unwrap(
 ).pipe(Layer.provide([guarded, compressed]))
 
 /** Pages that are written as they are asked for, under the same rules. */
-const written = Layer.mergeAll(Guide.layer, Permalinks.layer, Legal.layer).pipe(Layer.provide([guarded, compressed]))
+const rendered = Layer.mergeAll(Guide.layer, Permalinks.layer, Legal.layer).pipe(Layer.provide([guarded, compressed]))
 
 /** Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for whatever runs there next. */
 const home = HttpRouter.add("GET", "/", ({ url }) => {
@@ -89,4 +89,4 @@ const home = HttpRouter.add("GET", "/", ({ url }) => {
 export const docs = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   Reference.layer(contract).pipe(Layer.provide([guarded, compressed]))
 
-export const layer = Layer.mergeAll(pages, written, home)
+export const layer = Layer.mergeAll(pages, rendered, home)

@@ -17,3 +17,7 @@ export const AddressText = isHex(/^0x[0-9a-fA-F]{40}$/u)
 
 /** The same digits in small letters: hashes, nonces and addresses are kept and compared so. */
 export const inLowerCase = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`
+
+/** A number or an address as one word of the ABI, without its prefix; what has more than 64 digits is no word. */
+export const wordOf = (value: bigint | `0x${string}`) =>
+  (typeof value === "bigint" ? value.toString(16) : inLowerCase(value).slice(2)).padStart(64, "0")

@@ -118,7 +118,7 @@ export class PaidHttp extends Context.Service<
           }),
         )
 
-      const pay = Effect.fn("PaidHttp.pay")(function* <Refusal>(act: PaidAct<Refusal>, call: PaidCall) {
+      const pay = Effect.fnUntraced(function* <Refusal>(act: PaidAct<Refusal>, call: PaidCall) {
         const { headers, method } = call.request
         const { parameters, path } = yield* Effect.orDie(act.address(call))
         const request: PaidRequest = {

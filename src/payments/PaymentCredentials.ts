@@ -12,13 +12,15 @@ import type { PaymentRejected } from "./PaymentRejected.ts"
 import { saleOf, type Terms } from "./PaymentTerms.ts"
 import type { ChainUnavailable } from "./x402/ChainUnavailable.ts"
 import type { SignedAuthorization } from "./x402/Eip3009.ts"
+import { type PaymentHeader, read as readHeader } from "./x402/PaymentHeader.ts"
 import { UsedAuthorizations } from "./x402/UsedAuthorizations.ts"
 import { Verifier } from "./x402/Verifier.ts"
 
 /** A paid request with its key and what it pays with. */
 export interface CredentialRequest extends CardRequest {
   readonly key: string
-  readonly payment: string | undefined
+  /** `PAYMENT-SIGNATURE`, decoded. */
+  readonly payment: PaymentHeader | undefined
   readonly card: string | undefined
   /** Path and query parameters, as in `PaidRequest`. */
   readonly parameters: Schema.JsonObject
@@ -39,6 +41,8 @@ export interface DuplicateRequest {
   readonly _tag: "Duplicate"
   readonly attempt: Attempt
 }
+
+const noHeader = readHeader("")
 
 const unproven = new FacilitatorUnavailable({
   message:
@@ -91,7 +95,7 @@ export class PaymentCredentials extends Context.Service<
 
       const onChain = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {
         const sale = saleOf(act, request.url, request.parameters)
-        const found = yield* verifier.verify(request.payment ?? "", terms, sale)
+        const found = yield* verifier.verify(request.payment ?? noHeader, terms, sale)
         if (found._tag === "Verified") {
           const { authorization, balance, fromBlock, payload } = found
           return presented(chainPayment(terms, authorization, fromBlock), payload, balance)
@@ -114,11 +118,7 @@ export class PaymentCredentials extends Context.Service<
       const byCard = (act: SoldAct, request: CredentialRequest, card: string) =>
         Effect.map(cards.verify(card, act, request), (payment) => presented(payment, ""))
 
-      const read = Effect.fn("PaymentCredentials.read")(function* (
-        act: SoldAct,
-        request: CredentialRequest,
-        terms: Terms,
-      ) {
+      const read = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {
         const read: Presented =
           request.card === undefined ? onChain(act, request, terms) : byCard(act, request, request.card)
         return yield* read.pipe(

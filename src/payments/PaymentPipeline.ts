@@ -30,6 +30,7 @@ import { Reconciler } from "./Reconciler.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
 import * as Timing from "./Timing.ts"
 import { PayerBalances } from "./x402/PayerBalances.ts"
+import * as PaymentHeader from "./x402/PaymentHeader.ts"
 import { keyOf } from "./x402/PaymentIdentifier.ts"
 
 export type { PaidRequest } from "./PaidRequest.ts"
@@ -191,7 +192,8 @@ export class PaymentPipeline extends Context.Service<
             yield* unlessPaused
             return yield* challenges.required(act, request)
           }
-          const key = yield* keyOf(request)
+          const payment = request.payment === undefined ? undefined : PaymentHeader.read(request.payment)
+          const key = yield* keyOf({ key: request.key, payment })
 
           const body = yield* bodyOf(act, request)
           const acceptedAtMillis = yield* Clock.currentTimeMillis
@@ -215,14 +217,14 @@ export class PaymentPipeline extends Context.Service<
 
           const terms = yield* challenges.terms
           const presented = yield* credentials
-            .read(act, { ...request, key }, terms)
+            .read(act, { ...request, key, payment }, terms)
             .pipe(Effect.catchTag("PaymentRejected", (rejected) => challenges.invalid(act, request, rejected)))
           if (presented._tag === "Duplicate") return yield* replay(presented.attempt, fingerprint)
-          const { balance, payload, payment } = presented
+          const { balance, payload, payment: paidBy } = presented
           // What is paid already costs us no gas.
-          const isToSettle = payment.rail === "x402" && Option.isNone(payment.transaction)
+          const isToSettle = paidBy.rail === "x402" && Option.isNone(paidBy.transaction)
           // What is paid already is delivered.
-          if (isToSettle || payment.rail === "card") yield* unlessPaused
+          if (isToSettle || paidBy.rail === "card") yield* unlessPaused
           if (isToSettle && !(yield* settlement.solvent)) return yield* withoutGas("This request charged nothing.")
           const intent: NewAttempt = {
             idempotencyKey: key,
@@ -231,7 +233,7 @@ export class PaymentPipeline extends Context.Service<
             url: request.url,
             input: asked.input,
             amountAtomic: act.priceAtomic,
-            payment,
+            payment: paidBy,
             payload,
             balance,
             claims,

@@ -101,18 +101,13 @@ layer(world(), { excludeTestServices: true, timeout: patience(120) })("an operat
     }),
   )
 
-  it.effect("counts every change of what is shown, and keeps who did it and why", () =>
+  it.effect("is kept with what it did, when and why; what changes nothing leaves no line", () =>
     Effect.gen(function* () {
       const run = yield* admin
-      const sql = yield* SqlClient.SqlClient
-      const changes = Effect.map(sql`SELECT changes FROM moderation_changes`, ([row]) => Number(Object(row).changes))
       const stone = yield* buy("/api/witness", { commitment: newCommitment(), agentName: "Wren" })
-      const before = yield* changes
       assert.strictEqual((yield* run("hide", stone.id, "name", ...why)).code, 0)
-      assert.strictEqual(yield* changes, before + 1)
       const refused = yield* run("hide", crypto.randomUUID(), "name", "--json", ...why)
       assert.deepStrictEqual([refused.code, json(refused.stdout).ok], [1, false])
-      assert.strictEqual(yield* changes, before + 1, "what changes nothing is not counted")
       const { deeds } = json((yield* run("audit", "--json", "--limit", "1")).stdout)
       const [{ at, ...deed }] = deeds
       assert.deepStrictEqual(deed, { who: "Ada", what: "hide name", subject: stone.id, why: "asked by a neighbour" })

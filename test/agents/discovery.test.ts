@@ -151,7 +151,7 @@ layer(world(), { excludeTestServices: true })("the documents for agents", (it) =
       const { url } = yield* World
       const page = yield* ask(`${url}/for-agents`, { headers: { accept: "text/html,*/*;q=0.8" } })
       assert.strictEqual(page.headers.get("content-type"), "text/html; charset=utf-8")
-      assert.strictEqual(page.headers.get("vary"), "accept")
+      assert.strictEqual(page.headers.get("vary"), "accept, accept-encoding")
       assert.include(page.headers.get("content-security-policy"), "default-src 'none'")
       assert.notMatch(page.text, /<script|\sstyle=|\son[a-z]+=/u)
       assert.notInclude(page.text, "`", "every backtick became markup")

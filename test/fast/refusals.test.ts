@@ -13,6 +13,7 @@ import * as CandlesHttp from "../../src/altar/candles/Http.ts"
 import * as Requests from "../../src/altar/Requests.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import * as MemoryLimiter from "../../src/limits/MemoryLimiter.ts"
+import { KnownRequests } from "../../src/platform/http/KnownRequests.ts"
 
 const api = HttpApi.make("spirit-altar").add(ActsGroup, CandlesGroup)
 
@@ -24,6 +25,7 @@ const unreached = Layer.mergeAll(
   Layer.mock(CandleWall, {}),
   Layer.mock(ClientAddress, { of: () => "somebody" }),
   MemoryLimiter.layer,
+  KnownRequests.layer,
 )
 
 const served = Effect.acquireRelease(

@@ -1,11 +1,11 @@
 /** The candles that burn now: lit is decided by their time alone, in the read itself. */
-import { Clock, Context, Effect, Layer, Schema, Tuple } from "effect"
+import { Context, Effect, Layer, Schema, Tuple } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CandleList } from "../../../schema/altar/Candle.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
+import * as KeptReads from "../../platform/KeptReads.ts"
 import { readable, rowReader, Whole } from "../../platform/Rows.ts"
-import { timestampOf } from "../../platform/Time.ts"
 import { litCandleOf, LitRow } from "./CandleRow.ts"
 import { rungList } from "./Rungs.ts"
 
@@ -35,9 +35,7 @@ export class CandleWall extends Context.Service<
       const publicUrl = yield* PublicUrl
       const terms = yield* PaymentTerms
 
-      const list = Effect.fn("CandleWall.list")(function* ({ before, limit, spirit }: WallQuery) {
-        const now = timestampOf(yield* Clock.currentTimeMillis)
-        const rows = yield* sql`
+      const wallRows = ({ before, limit, spirit }: WallQuery, now: string) => sql`
           WITH lit AS (
             SELECT * FROM candles WHERE parent_id IS NULL AND lit_until > ${now}::timestamptz
               AND (${spirit ?? null}::text IS NULL OR spirit = ${spirit ?? null}::text)
@@ -55,6 +53,8 @@ export class CandleWall extends Context.Service<
           FROM (SELECT count(*) AS lit FROM lit) n
           LEFT JOIN page c ON true LEFT JOIN candle_unseals u ON u.candle_id = c.id
           ORDER BY c.lit_at DESC, c.id DESC`
+
+      const wallOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>, { limit }: WallQuery) {
         const [first] = rows
         const last = rows[limit - 1]
         if (first === undefined) return yield* Effect.die("a count of candles has no row")
@@ -69,7 +69,14 @@ export class CandleWall extends Context.Service<
           rails: terms._tag === "Ready" ? terms.rails : [],
           next: last === undefined ? null : (yield* readPlace(last)).id,
         }
-      }, Effect.orDie)
+      })
+
+      const list = yield* KeptReads.make({
+        sql,
+        nameOf: ({ before, limit, spirit }) => `${spirit} ${limit} ${before}`,
+        statement: wallRows,
+        make: wallOf,
+      })
 
       return CandleWall.of({ list })
     }),

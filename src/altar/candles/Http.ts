@@ -4,12 +4,12 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { CandleList, UnsealAnswer, UnsealBody } from "../../../schema/altar/Candle.ts"
 import { listDefault } from "../../../schema/Common.ts"
-import { answer, bodyAs, once } from "../Answers.ts"
+import { bodyAs, keptAnswers, once, textOf } from "../Answers.ts"
 import { limits, openings } from "../Limits.ts"
 import { Candles } from "./Candles.ts"
 import { CandleWall } from "./CandleWall.ts"
 
-const list = answer(CandleList)
+const wallText = textOf(CandleList, (wall: typeof CandleList.Type) => wall)
 const unsealed = once(UnsealAnswer)
 const unsealBody = bodyAs(UnsealBody)
 
@@ -17,12 +17,11 @@ export const handlers = HttpApiBuilder.group(Api, "candles", (handlers) =>
   Effect.gen(function* () {
     const candles = yield* Candles
     const wall = yield* CandleWall
+    const list = (yield* keptAnswers)(wallText)
     const limit = yield* limits
     return handlers
       .handleRaw("listCandles", ({ query, request }) =>
-        wall
-          .list({ spirit: query.spirit, limit: query.limit ?? listDefault, before: query.before })
-          .pipe(Effect.flatMap((page) => list(request, page))),
+        list(request, wall.list({ spirit: query.spirit, limit: query.limit ?? listDefault, before: query.before })),
       )
       .handleRaw("unsealCandle", ({ params, request }) =>
         limit(openings, request).pipe(

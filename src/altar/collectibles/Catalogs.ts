@@ -15,6 +15,7 @@ import { collectMaterial } from "../../../schema/altar/Collectible.ts"
 import { PaidActs } from "../../payments/PaidAct.ts"
 import * as Ledger from "../../payments/ledger/Queries.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
+import * as KeptReads from "../../platform/KeptReads.ts"
 import { JsonMoment, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { poolOf } from "./Collectibles.ts"
@@ -88,6 +89,12 @@ const answers: {
   pixels: (head, pixels, rest) => ({ ...head, pixels, ...rest }),
 }
 
+/** A catalog's items with their counts, and its newest editions. */
+interface Counted {
+  readonly listed: ReadonlyArray<typeof CatalogItem.Type>
+  readonly recent: (typeof ElementCatalog.Type)["recent"]
+}
+
 const oneCent = priceUsd(collectMaterial.sale.priceAtomic)
 
 export class Catalogs extends Context.Service<
@@ -128,20 +135,20 @@ export class Catalogs extends Context.Service<
         buyerSpendPolicy: spendPolicy(acts.values()),
       }
 
-      const counts = (ids: ReadonlyArray<string>) =>
-        countsOf(sql`
+      const ownItems = (name: CatalogName) => [...items.values()].filter((item) => item.catalog === name)
+
+      const counts = (name: CatalogName) => sql`
           SELECT e.id AS element_id, ${ledger.drawn(sql`${poolOf("")}::text || e.id`)} AS taken,
             (SELECT count(*) FROM collectibles c WHERE c.element_id = e.id) AS issued,
             (SELECT json_agg(r) FROM (
               SELECT c.id, ${publicUrl}::text || '/acts/' || c.id AS permalink, c.element_id AS "elementId", c.edition,
                 c.keeper, c.agent_name AS "agentName", c.collected_at AS "collectedAt"
               FROM collectibles c WHERE c.element_id = e.id ORDER BY c.edition DESC LIMIT 12) r) AS recent
-          FROM unnest(${ids}::text[]) AS e(id)`)
+          FROM unnest(${ownItems(name).map((item) => item.id)}::text[]) AS e(id)`
 
-      /** A catalog's items with their counts, and its newest editions. */
-      const read = Effect.fnUntraced(function* (name: CatalogName) {
-        const own = [...items.values()].filter((item) => item.catalog === name)
-        const rows = yield* Effect.orDie(counts(own.map((item) => item.id)))
+      const countedOf = Effect.fnUntraced(function* (read: ReadonlyArray<unknown>, name: CatalogName) {
+        const own = ownItems(name)
+        const rows = yield* countsOf(Effect.succeed(read))
         const found = new Map(rows.map((row) => [row.elementId, row]))
         const listed = yield* Effect.forEach(own, (item) => {
           const row = found.get(item.id)
@@ -154,8 +161,7 @@ export class Catalogs extends Context.Service<
         return { listed, recent }
       })
 
-      const get = Effect.fn("Catalogs.get")(function* <Name extends CatalogName>(name: Name) {
-        const { listed, recent } = yield* read(name)
+      const catalogOf = <Name extends CatalogName>(name: Name, { listed, recent }: Counted): Answers[Name] => {
         const { title } = catalogs[name]
         return answers[name]({ ok: true, name: title, publisher }, listed, {
           totalEditionSize: listed.reduce((sum, item) => sum + item.editionSize, 0),
@@ -166,13 +172,30 @@ export class Catalogs extends Context.Service<
           publicationChain: readPublicationChain.path,
           recent,
         })
-      })
+      }
+
+      const catalog = <Name extends CatalogName>(name: Name) =>
+        Effect.map(
+          KeptReads.make({
+            sql,
+            nameOf: () => name,
+            statement: () => counts(name),
+            make: (rows) => Effect.map(countedOf(rows, name), (counted) => catalogOf(name, counted)),
+          }),
+          (read) => read(name),
+        )
+
+      const kept: { readonly [Name in CatalogName]: Effect.Effect<Answers[Name]> } = {
+        elements: yield* catalog("elements"),
+        companions: yield* catalog("companions"),
+        pixels: yield* catalog("pixels"),
+      }
 
       const itemsOf = Effect.fn("Catalogs.items")(function* (name: CatalogName) {
-        return (yield* read(name)).listed
+        return (yield* countedOf(yield* Effect.orDie(counts(name)), name)).listed
       })
 
-      return Catalogs.of({ get, items: itemsOf, payment })
+      return Catalogs.of({ get: (name) => kept[name], items: itemsOf, payment })
     }),
   )
 }

@@ -4,37 +4,33 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "../../../schema/altar/Catalog.ts"
 import { segmentDefault, segmentFrom } from "../../../schema/Common.ts"
-import { answer } from "../Answers.ts"
+import { keptAnswers, textOf } from "../Answers.ts"
 import { Catalogs } from "./Catalogs.ts"
-import { PublicationChain } from "./PublicationChain.ts"
+import type { Segment } from "../HashChain.ts"
+import { type Entry, PublicationChain } from "./PublicationChain.ts"
 
-const elements = answer(ElementCatalog)
-const companions = answer(CompanionCatalog)
-const pixels = answer(PixelCatalog)
-const segment = answer(PublicationSegment)
+const texts = {
+  elements: textOf(ElementCatalog, (catalog: typeof ElementCatalog.Type) => catalog),
+  companions: textOf(CompanionCatalog, (catalog: typeof CompanionCatalog.Type) => catalog),
+  pixels: textOf(PixelCatalog, (catalog: typeof PixelCatalog.Type) => catalog),
+  segment: textOf(PublicationSegment, ({ links, ...rest }: Segment<Entry>) => ({ ok: true, entries: links, ...rest })),
+}
 
 export const handlers = HttpApiBuilder.group(Api, "catalogs", (handlers) =>
   Effect.gen(function* () {
     const catalogs = yield* Catalogs
     const publications = yield* PublicationChain
+    const kept = yield* keptAnswers
+    const elements = kept(texts.elements)
+    const companions = kept(texts.companions)
+    const pixels = kept(texts.pixels)
+    const segment = kept(texts.segment)
     return handlers
-      .handleRaw("listElements", ({ request }) =>
-        catalogs.get("elements").pipe(Effect.flatMap((catalog) => elements(request, catalog))),
-      )
-      .handleRaw("listCompanions", ({ request }) =>
-        catalogs.get("companions").pipe(Effect.flatMap((catalog) => companions(request, catalog))),
-      )
-      .handleRaw("listPixels", ({ request }) =>
-        catalogs.get("pixels").pipe(Effect.flatMap((catalog) => pixels(request, catalog))),
-      )
+      .handleRaw("listElements", ({ request }) => elements(request, catalogs.get("elements")))
+      .handleRaw("listCompanions", ({ request }) => companions(request, catalogs.get("companions")))
+      .handleRaw("listPixels", ({ request }) => pixels(request, catalogs.get("pixels")))
       .handleRaw("readPublicationChain", ({ query, request }) =>
-        publications
-          .segment(query.from ?? segmentFrom, query.limit ?? segmentDefault)
-          .pipe(
-            Effect.flatMap(({ anchor, head, links, next }) =>
-              segment(request, { ok: true, anchor, entries: links, head, next }),
-            ),
-          ),
+        segment(request, publications.segment(query.from ?? segmentFrom, query.limit ?? segmentDefault)),
       )
   }),
 )

@@ -92,7 +92,7 @@ export class PublicationChain extends Context.Service<
 
       return PublicationChain.of({
         append: Effect.fn("PublicationChain.append")((entries) => chain.append(() => Effect.succeed(entries))),
-        segment: Effect.fn("PublicationChain.segment")(chain.segment, Effect.orDie),
+        segment: (from, limit) => Effect.orDie(chain.page(from, limit)),
       })
     }),
   )

@@ -1,11 +1,11 @@
 /** The field guide as it stands now: spirits with their keepers, altars with their day, and the state of the field. */
-import { Clock, Context, Effect, Layer, Schema, Tuple } from "effect"
-import { SqlClient } from "effect/sql"
+import { Context, Effect, Layer, Schema, Tuple } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
 import type { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.ts"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import * as Ledger from "../../payments/ledger/Queries.ts"
+import * as KeptReads from "../../platform/KeptReads.ts"
 import { Moment, readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
-import { timestampOf } from "../../platform/Time.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { prefix } from "../Artwork.ts"
 import { litCandleOf, LitJson } from "../candles/CandleRow.ts"
@@ -37,6 +37,7 @@ const FieldRow = Schema.Union([
 ]).mapMembers(
   Tuple.map(
     Schema.fieldsAssign({
+      day: Schema.String,
       keepers: Whole,
       prayers: Whole,
       lit: Whole,
@@ -57,7 +58,14 @@ const readAltar = rowReader("altars", AltarRow)
 /** A row of the altars, by the owners of its columns. */
 const readRow = (row: unknown) =>
   Effect.all({ altar: readAltar(row), keeper: readKeeper(row), prayer: readPrayer(row) })
-const fieldOf = rowsOf("payment_totals", FieldRow)
+const readField = rowsOf("payment_totals", FieldRow)
+const readDays = rowsOf("altars", Schema.Struct({ day: Schema.String }))
+
+/** The day that the database was asked about. */
+const dayOf = (rows: ReadonlyArray<unknown>) =>
+  Effect.flatMap(readDays(Effect.succeed(rows.slice(0, 1))), ([first]) =>
+    first === undefined ? Effect.die("there are no altars") : Effect.succeed(first.day),
+  )
 
 const ids = pages.map((page) => page.id)
 
@@ -83,10 +91,11 @@ export class FieldGuide extends Context.Service<
       const stones = Stones.make(sql)
       const spirit = sql.literal("s.spirit")
 
-      const spirits = Effect.gen(function* () {
-        const rows = yield* sql`
-          SELECT s.spirit, ${keepers.columns}
-          FROM unnest(${ids}::text[]) AS s(spirit) LEFT JOIN ${keepers.keepers} ON k.spirit = s.spirit`
+      const spiritRows = () => sql`
+        SELECT s.spirit, ${keepers.columns}
+        FROM unnest(${ids}::text[]) AS s(spirit) LEFT JOIN ${keepers.keepers} ON k.spirit = s.spirit`
+
+      const spiritsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
         const found = new Map((yield* readable(rows, readKept)).map((row) => [row.spirit, row]))
         return {
           ok: true as const,
@@ -96,20 +105,23 @@ export class FieldGuide extends Context.Service<
             return [{ ...page, image: `${prefix}/spirits/${page.id}.svg`, keeper: Keepers.keeperOf(publicUrl, row) }]
           }),
         }
-      }).pipe(Effect.orDie, Effect.withSpan("FieldGuide.spirits"))
+      })
 
-      const altars = Effect.gen(function* () {
-        const now = timestampOf(yield* Clock.currentTimeMillis)
+      const altarRows = (_: "altars", now: string) => {
         const day = now.slice(0, 10)
         const candles = Candles.make(sql, now)
-        const rows = yield* sql`
-          SELECT s.spirit, ${keepers.columns}, ${prayers.columns},
+        return sql`
+          SELECT s.spirit, ${day}::text AS day, ${keepers.columns}, ${prayers.columns},
             ${ledger.isClaimed(sql`replace(${slotOf("*", day)}::text, '*', s.spirit)`)} AS held,
             ${candles.countOn(spirit)} AS lit, ${candles.newestOn(spirit, 5)} AS candles,
             ${collectibles.dedicatedTo(spirit)} AS dedicated
           FROM unnest(${ids}::text[]) AS s(spirit)
           LEFT JOIN ${keepers.keepers} ON k.spirit = s.spirit
           LEFT JOIN ${prayers.of(day)} ON p.spirit = s.spirit`
+      }
+
+      const altarsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
+        const day = yield* dayOf(rows)
         const found = new Map((yield* readable(rows, readRow)).map((row) => [row.altar.spirit, row]))
         const altars = pages.flatMap(({ altarLine, id, name }) => {
           const row = found.get(id)
@@ -134,20 +146,23 @@ export class FieldGuide extends Context.Service<
           ]
         })
         return { ok: true as const, day, altars }
-      }).pipe(Effect.orDie, Effect.withSpan("FieldGuide.altars"))
+      })
 
-      const field = Effect.gen(function* () {
-        const now = timestampOf(yield* Clock.currentTimeMillis)
+      const fieldRows = (_: "field", now: string) => {
         const day = now.slice(0, 10)
-        const [row] = yield* fieldOf(sql`
-          SELECT ${keepers.count} AS keepers, ${prayers.countOf(day)} AS prayers,
+        return sql`
+          SELECT ${day}::text AS day, ${keepers.count} AS keepers, ${prayers.countOf(day)} AS prayers,
             ${Candles.make(sql, now).count} AS lit, ${stones.count} AS stones,
             t.settled, t.cents, a.id, a.act, a.permalink, a.settled_at, a.receipt::json ->> 'transaction' AS transaction
-          FROM ${ledger.totals} t LEFT JOIN LATERAL ${ledger.newestAct} a ON true`)
+          FROM ${ledger.totals} t LEFT JOIN LATERAL ${ledger.newestAct} a ON true`
+      }
+
+      const fieldOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
+        const [row] = yield* readField(Effect.succeed(rows))
         if (row === undefined) return yield* Effect.die("payment_totals has no row")
         return {
           ok: true as const,
-          day,
+          day: row.day,
           keepers: row.keepers,
           prayersToday: row.prayers,
           litCandles: row.lit,
@@ -165,9 +180,19 @@ export class FieldGuide extends Context.Service<
                   transaction: row.transaction,
                 },
         }
-      }).pipe(Effect.orDie, Effect.withSpan("FieldGuide.field"))
+      })
 
-      return FieldGuide.of({ spirits, altars, field })
+      const kept = <Name extends string, A extends object>(
+        name: Name,
+        statement: (name: Name, now: string) => Statement.Fragment,
+        make: (rows: ReadonlyArray<unknown>) => Effect.Effect<A>,
+      ) => Effect.map(KeptReads.make({ sql, nameOf: () => name, statement, make }), (read) => read(name))
+
+      return FieldGuide.of({
+        spirits: yield* kept("spirits", spiritRows, spiritsOf),
+        altars: yield* kept("altars", altarRows, altarsOf),
+        field: yield* kept("field", fieldRows, fieldOf),
+      })
     }),
   )
 }

@@ -3,19 +3,25 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.ts"
-import { answer } from "../Answers.ts"
+import { keptAnswers, textOf } from "../Answers.ts"
 import { FieldGuide } from "./FieldGuide.ts"
 
-const spirits = answer(SpiritList)
-const altars = answer(AltarList)
-const field = answer(Field)
+const texts = {
+  spirits: textOf(SpiritList, (list: typeof SpiritList.Type) => list),
+  altars: textOf(AltarList, (list: typeof AltarList.Type) => list),
+  field: textOf(Field, (state: typeof Field.Type) => state),
+}
 
 export const handlers = HttpApiBuilder.group(Api, "guide", (handlers) =>
   Effect.gen(function* () {
     const guide = yield* FieldGuide
+    const kept = yield* keptAnswers
+    const spirits = kept(texts.spirits)
+    const altars = kept(texts.altars)
+    const field = kept(texts.field)
     return handlers
-      .handleRaw("listSpirits", ({ request }) => Effect.flatMap(guide.spirits, (list) => spirits(request, list)))
-      .handleRaw("listAltars", ({ request }) => Effect.flatMap(guide.altars, (list) => altars(request, list)))
-      .handleRaw("readField", ({ request }) => Effect.flatMap(guide.field, (state) => field(request, state)))
+      .handleRaw("listSpirits", ({ request }) => spirits(request, guide.spirits))
+      .handleRaw("listAltars", ({ request }) => altars(request, guide.altars))
+      .handleRaw("readField", ({ request }) => field(request, guide.field))
   }),
 )

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import {
+  type ChainEntry,
   ChainSegment,
   ListedStone,
   RevealAnswer,
@@ -13,14 +14,19 @@ import {
 import { listDefault, segmentDefault, segmentFrom } from "../../../schema/Common.ts"
 import { jsonOf, JsonText } from "../../platform/JsonText.ts"
 import { fresh } from "../../platform/http/Responses.ts"
-import { answer, bodyAs, encoderOf, once } from "../Answers.ts"
+import { bodyAs, encoderOf, keptAnswers, once, textOf } from "../Answers.ts"
+import type { Segment } from "../HashChain.ts"
 import { limits, openings } from "../Limits.ts"
 import { WitnessChain } from "./WitnessChain.ts"
-import { WitnessStones } from "./WitnessStones.ts"
+import { type StonePage, WitnessStones } from "./WitnessStones.ts"
 
 const encodeStone = encoderOf(ListedStone)
-const list = answer(WitnessList)
-const segment = answer(ChainSegment)
+const listText = textOf(WitnessList, (page: StonePage) => ({ ok: true, ...page }))
+const segmentText = textOf(ChainSegment, ({ links, ...rest }: Segment<typeof ChainEntry.Type>) => ({
+  ok: true,
+  entries: links,
+  ...rest,
+}))
 const revealed = once(RevealAnswer)
 const revealBody = bodyAs(RevealBody)
 
@@ -28,27 +34,22 @@ export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
   Effect.gen(function* () {
     const stones = yield* WitnessStones
     const chain = yield* WitnessChain
+    const kept = yield* keptAnswers
+    const list = kept(listText)
+    const segment = kept(segmentText)
     const limit = yield* limits
     return handlers
       .handleRaw("listWitnessStones", ({ query, request }) =>
-        stones.list(query.limit ?? listDefault, query.before).pipe(
-          Effect.flatMap((page) => list(request, { ok: true, ...page })),
-          Effect.catchTag("ChainBroken", Effect.die),
-        ),
+        Effect.orDie(list(request, stones.list(query.limit ?? listDefault, query.before))),
       )
       .handleRaw("readWitnessChain", ({ query, request }) =>
-        chain.segment(query.from ?? segmentFrom, query.limit ?? segmentDefault).pipe(
-          Effect.flatMap(({ anchor, head, links, next }) =>
-            segment(request, { ok: true, anchor, entries: links, head, next }),
-          ),
-          Effect.catchTag("ChainBroken", Effect.die),
-        ),
+        Effect.orDie(segment(request, chain.page(query.from ?? segmentFrom, query.limit ?? segmentDefault))),
       )
       .handleRaw("readWitnessStone", ({ params, request }) =>
         stones.get(params.witnessId).pipe(
           // The receipt is the text that was answered to its buyer.
           Effect.flatMap(({ receipt, stone }) =>
-            Effect.map(encodeStone(stone), (json) =>
+            Effect.flatMap(encodeStone(stone), (json) =>
               fresh(
                 request,
                 jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),

@@ -4,6 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { WitnessNotFound } from "../../../schema/altar/Witness.ts"
 import * as Ledger from "../../payments/ledger/Queries.ts"
 import { currentReceipt } from "../../payments/Receipts.ts"
+import * as KeptReads from "../../platform/KeptReads.ts"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
 import { listedOf, type Stone, stoneColumns, StoneRow } from "./StoneRow.ts"
 import type { WitnessChain } from "./WitnessChain.ts"
@@ -22,22 +23,23 @@ const paidStonesOf = rowsOf(
   Schema.Struct({ ...StoneRow.fields, receipt: Schema.String, ...Ledger.paymentStateColumns }),
 )
 
-export const make = (sql: SqlClient.SqlClient, chain: WitnessChain["Service"], publicUrl: string) => {
+interface Page {
+  readonly limit: number
+  /** Stones below this one. */
+  readonly before: number | undefined
+}
+
+export const make = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  chain: WitnessChain["Service"],
+  publicUrl: string,
+) {
   const ledger = Ledger.make(sql)
   const columns = sql.literal(stoneColumns)
   const stones = sql.literal("witness_stones s LEFT JOIN witness_reveals r ON r.stone_id = s.id")
 
-  const list = Effect.fn("WitnessStones.list")(function* (limit: number, before: number | undefined) {
-    const rows = yield* Effect.orDie(
-      listOf(sql`
-        SELECT h.sequence AS head_sequence, h.chain_hash AS head_hash, s.*
-        FROM witness_head h LEFT JOIN LATERAL (
-          SELECT ${columns} FROM ${stones}
-          WHERE s.sequence < ${before ?? Number.MAX_SAFE_INTEGER}::bigint
-          ORDER BY s.sequence DESC LIMIT ${limit}::int
-        ) s ON true
-        WHERE h.id = 1 ORDER BY s.sequence DESC`),
-    )
+  const pageOf = Effect.fnUntraced(function* (read: ReadonlyArray<unknown>) {
+    const rows = yield* listOf(Effect.succeed(read))
     const [first] = rows
     if (first === undefined) return yield* Effect.die("the witness chain has no head")
     const found = rows.filter((row) => row.id !== null)
@@ -51,6 +53,22 @@ export const make = (sql: SqlClient.SqlClient, chain: WitnessChain["Service"], p
       next: oldest !== undefined && oldest.sequence > 1 ? oldest.sequence : null,
     }
   })
+
+  const page = yield* KeptReads.make({
+    sql,
+    nameOf: ({ before, limit }: Page) => `${limit} ${before}`,
+    statement: ({ before, limit }) => sql`
+      SELECT h.sequence AS head_sequence, h.chain_hash AS head_hash, s.*
+      FROM witness_head h LEFT JOIN LATERAL (
+        SELECT ${columns} FROM ${stones}
+        WHERE s.sequence < ${before ?? Number.MAX_SAFE_INTEGER}::bigint
+        ORDER BY s.sequence DESC LIMIT ${limit}::int
+      ) s ON true
+      WHERE h.id = 1 ORDER BY s.sequence DESC`,
+    make: pageOf,
+  })
+
+  const list = (limit: number, before: number | undefined) => page({ limit, before })
 
   /** A stone alone proves its own link; the stones before it prove theirs. */
   const checkAlone = (stone: Stone) =>
@@ -84,4 +102,4 @@ export const make = (sql: SqlClient.SqlClient, chain: WitnessChain["Service"], p
   })
 
   return { find, get, list }
-}
+})

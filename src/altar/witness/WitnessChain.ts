@@ -21,6 +21,8 @@ export class WitnessChain extends Context.Service<
       from: number,
       limit: number,
     ): Effect.Effect<HashChain.Segment<typeof ChainEntry.Type>, HashChain.ChainBroken>
+    /** The same for readers, who ask for the same links again and again: kept as long as links and head are the same. */
+    page(from: number, limit: number): Effect.Effect<HashChain.Segment<typeof ChainEntry.Type>, HashChain.ChainBroken>
     /** Fails at the first of these stones that does not follow `anchor` or does not hash. */
     check(
       stones: ReadonlyArray<Hashed & HashChain.Link>,
@@ -58,6 +60,7 @@ export class WitnessChain extends Context.Service<
             .pipe(Effect.tap(sql.afterCommit(wake.ring))),
         ),
         segment: Effect.fn("WitnessChain.segment")(chain.segment),
+        page: chain.page,
         check: chain.check,
         head: chain.current.pipe(Effect.withSpan("WitnessChain.head")),
         linkOf: (id) => sql`

@@ -30,6 +30,13 @@ import { WitnessChain } from "./WitnessChain.ts"
 type Listed = typeof ListedStone.Type
 type Head = typeof ChainHead.Type
 
+/** Stones newest first, and where the next page begins. */
+export interface StonePage {
+  readonly stones: ReadonlyArray<Listed>
+  readonly head: Head
+  readonly next: number | null
+}
+
 const encodeStone = encoderOf(WitnessStone)
 
 export class WitnessStones extends Context.Service<
@@ -37,13 +44,7 @@ export class WitnessStones extends Context.Service<
   {
     readonly act: ActOf<typeof setWitnessStone>
     /** Settled stones newest first, below `before` when given. */
-    list(
-      limit: number,
-      before: number | undefined,
-    ): Effect.Effect<
-      { readonly stones: ReadonlyArray<Listed>; readonly head: Head; readonly next: number | null },
-      ChainBroken
-    >
+    list(limit: number, before: number | undefined): Effect.Effect<StonePage, ChainBroken>
     /** Settled stones of a spirit, or with a commitment or chain hash, newest first; each is re-hashed by itself. */
     find(
       by: { readonly spirit: string } | { readonly hash: string },
@@ -86,7 +87,7 @@ export class WitnessStones extends Context.Service<
         }),
       })
 
-      const { find, get, list } = StoneReads.make(sql, chain, publicUrl)
+      const { find, get, list } = yield* StoneReads.make(sql, chain, publicUrl)
       const store = Reveal.make(sql, act.name)
 
       const reveal = Effect.fn("WitnessStones.reveal")(

@@ -1,16 +1,17 @@
 /** Writes the intent of a purchase and takes its key, payment, slots and number together, or takes nothing. */
 import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import type { Hex } from "viem"
-import { retryConflicts } from "../../platform/Sql.ts"
+import * as Batches from "../../platform/Batches.ts"
+import { named, prepared, retryConflicts } from "../../platform/Sql.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import * as Trace from "../../platform/Trace.ts"
 import type { Claims } from "../PaidAct.ts"
 import { claimOf, columnsOf, type Payment } from "../Payment.ts"
 import { Word } from "../Hex.ts"
-import { type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
+import type { Attempt } from "./Attempt.ts"
 import { type AttemptState, Lookup } from "./Lookup.ts"
 
 /** Atomic units that a wallet held when it was asked for, at `asOfMillis` or a little later. */
@@ -68,6 +69,136 @@ const readInFlight = rowReader(
   }),
 )
 
+interface Intent {
+  readonly id: string
+  readonly attempt: NewAttempt
+  /** Of the request that makes it; null where that is not traced. */
+  readonly traceparent: string | null
+  /** The unique names that it takes. */
+  readonly names: ReadonlyArray<string>
+}
+
+/** `number` is undefined when no attempt was made, in a group maybe only because of its neighbours. */
+interface Inserted {
+  readonly number: number | null | undefined
+  readonly wasAlone: boolean
+}
+
+const namesOf = ({ claims, payment }: NewAttempt) => [...claims.slots, claimOf(payment)].sort()
+
+/** One row for each intent; a wallet's earlier ones in the group are taken to be made, so that no two count past each other. */
+const rowsOf = (intents: ReadonlyArray<Intent>) => {
+  const spent = new Map<string, { readonly atomic: bigint; readonly count: number }>()
+  return intents.map(({ attempt, id, names, traceparent }, place) => {
+    const { acceptedAtMillis, amountAtomic, balance, claims, leaseMillis } = attempt
+    const paid = columnsOf(attempt.payment)
+    const before = spent.get(paid.payer) ?? { atomic: 0n, count: 0 }
+    const draws = before.atomic + amountAtomic
+    if (balance !== undefined) spent.set(paid.payer, { atomic: draws, count: before.count + 1 })
+    return {
+      place,
+      id,
+      idempotency_key: attempt.idempotencyKey,
+      fingerprint: attempt.fingerprint,
+      act: attempt.act,
+      url: attempt.url,
+      input: JSON.stringify(attempt.input),
+      rail: paid.rail,
+      network: paid.network,
+      asset: paid.asset,
+      pay_to: paid.payTo,
+      payer: paid.payer,
+      nonce: paid.nonce,
+      amount_atomic: String(amountAtomic),
+      valid_after: paid.validAfter,
+      valid_before: String(paid.validBefore),
+      signature: paid.signature,
+      payload: attempt.payload,
+      from_block: String(paid.fromBlock),
+      transaction: paid.transaction,
+      pool: claims.pool?.name ?? null,
+      capacity: claims.pool?.capacity ?? 0,
+      accepted_at: timestampOf(acceptedAtMillis),
+      next_check_at: timestampOf(acceptedAtMillis + leaseMillis),
+      balance: balance === undefined ? null : String(balance.balanceAtomic),
+      since: balance === undefined ? null : sinceOf(balance),
+      draws: String(draws),
+      most: pendingAtMost - before.count,
+      traceparent,
+      names,
+    }
+  })
+}
+
+/** What an intent becomes on disk. */
+const pendingAttempt = ({ attempt, id, traceparent }: Intent, number: number | null): Attempt => ({
+  id,
+  idempotencyKey: attempt.idempotencyKey,
+  fingerprint: attempt.fingerprint,
+  act: attempt.act,
+  url: attempt.url,
+  input: attempt.input,
+  amountAtomic: attempt.amountAtomic,
+  payment: attempt.payment,
+  number,
+  refusal: null,
+  pendingFailure: null,
+  acceptedAt: timestampOf(attempt.acceptedAtMillis),
+  checks: 0,
+  traceparent,
+  state: "pending",
+})
+
+/**
+ * All intents of a group or, when a name is taken, none. What does not fit its wallet, and whose pool cannot serve the
+ * whole group, is left out: alone it is told why. Wallets, pools, keys and names are taken in one order everywhere.
+ */
+const insertion = (sql: SqlClient.SqlClient) => sql`
+  WITH asked AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(${named("rows")}::json) AS r(place int, id uuid, idempotency_key text, fingerprint text,
+      act text, url text, input text, rail text, network text, asset text, pay_to text, payer text, nonce text,
+      amount_atomic numeric, valid_after numeric, valid_before bigint, signature text, payload text, from_block bigint,
+      transaction text, pool text, capacity int, accepted_at timestamptz, next_check_at timestamptz, balance numeric,
+      since timestamptz, draws numeric, most int, traceparent text, names json)
+  ), payer AS (
+    INSERT INTO payment_payers AS p (name) SELECT DISTINCT payer FROM asked WHERE balance IS NOT NULL ORDER BY payer
+    ON CONFLICT (name) DO UPDATE SET name = p.name RETURNING name
+  ), fitting AS MATERIALIZED (
+    -- The wallet's row is locked before its payments are counted, so two claims never count past each other.
+    SELECT a.* FROM asked a LEFT JOIN payer p ON p.name = a.payer
+    WHERE CASE WHEN a.balance IS NULL THEN true
+      ELSE payment_fits(p.name, a.draws, a.balance, a.since, a.most) END
+  ), ranked AS MATERIALIZED (
+    SELECT id, pool, capacity, row_number() OVER (PARTITION BY pool ORDER BY place)::int AS rank,
+      count(*) OVER (PARTITION BY pool)::int AS size FROM fitting
+  ), drawn AS (
+    INSERT INTO payment_pools AS p (name, drawn, highest)
+    SELECT DISTINCT pool, size, size FROM ranked WHERE pool IS NOT NULL AND size <= capacity ORDER BY pool
+    ON CONFLICT (name) DO UPDATE SET
+      drawn = CASE WHEN cardinality(p.released) > 0 THEN p.released[1] ELSE p.highest + excluded.highest END,
+      highest = CASE WHEN cardinality(p.released) > 0 THEN p.highest ELSE p.highest + excluded.highest END,
+      released = p.released[2:]
+    -- Released numbers go out one by one.
+    WHERE CASE WHEN cardinality(p.released) > 0 THEN excluded.highest = 1
+      ELSE p.highest + excluded.highest <= (SELECT max(r.capacity) FROM ranked r WHERE r.pool = p.name) END
+    RETURNING name, drawn
+  ), attempt AS (
+    INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, rail, network, asset, pay_to, payer,
+      nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, transaction, pool, pool_number,
+      state, accepted_at, next_check_at, traceparent)
+    SELECT f.id, f.idempotency_key, f.fingerprint, f.act, f.url, f.input, f.rail, f.network, f.asset, f.pay_to, f.payer,
+      f.nonce, f.amount_atomic, f.valid_after, f.valid_before, f.signature, f.payload, f.from_block, f.transaction, f.pool,
+      d.drawn - r.size + r.rank, 'pending', f.accepted_at, f.next_check_at, f.traceparent
+    FROM fitting f JOIN ranked r ON r.id = f.id LEFT JOIN drawn d ON d.name = f.pool
+    WHERE f.pool IS NULL OR d.name IS NOT NULL ORDER BY f.idempotency_key
+    RETURNING id, pool_number
+  ), held AS (
+    INSERT INTO payment_claims (name, attempt_id)
+    SELECT n.name, a.id FROM attempt a JOIN asked USING (id), json_array_elements_text(asked.names) AS n(name)
+    ORDER BY n.name
+  )
+  SELECT id::text AS id, pool_number FROM attempt`
+
 export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): Effect.Effect<ClaimOutcome> }>()(
   "spirit-altar/payments/ledger/Claim",
 ) {
@@ -76,54 +207,36 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const lookup = yield* Lookup
-      const columns = sql.literal(attemptColumns)
+      const insert = prepared<{ readonly id: string; readonly pool_number: number | null }>(sql, insertion(sql))
 
-      const insert = (attempt: NewAttempt, traceparent: string | undefined) => {
-        const { claims, payment } = attempt
-        const paid = columnsOf(payment)
-        const pool = claims.pool?.name ?? null
-        const names = [...claims.slots, claimOf(payment)].sort()
-        // The wallet's row is locked before its payments are counted, so two claims never count past each other.
-        const fits =
-          attempt.balance === undefined
-            ? sql`SELECT true AS fits`
-            : sql`SELECT payment_fits(name, ${attempt.amountAtomic.toString()}::numeric,
-                ${attempt.balance.balanceAtomic.toString()}::numeric, ${sinceOf(attempt.balance)}::timestamptz,
-                ${pendingAtMost}::int) AS fits FROM payer`
-        return retryConflicts(sql`
-          WITH payer AS (
-            INSERT INTO payment_payers AS p (name) SELECT ${paid.payer}::text WHERE ${attempt.balance !== undefined}::boolean
-            ON CONFLICT (name) DO UPDATE SET name = p.name RETURNING name
-          ), balance AS MATERIALIZED (
-            ${fits}
-          ), drawn AS (
-            INSERT INTO payment_pools AS p (name, drawn, highest)
-            SELECT ${pool}::text, 1, 1 WHERE ${pool}::text IS NOT NULL AND ${claims.pool?.capacity ?? 0}::int > 0
-              AND (SELECT fits FROM balance)
-            ON CONFLICT (name) DO UPDATE SET
-              drawn = CASE WHEN cardinality(p.released) > 0 THEN p.released[1] ELSE p.highest + 1 END,
-              highest = CASE WHEN cardinality(p.released) > 0 THEN p.highest ELSE p.highest + 1 END,
-              released = p.released[2:]
-            WHERE cardinality(p.released) > 0 OR p.highest < ${claims.pool?.capacity ?? 0}::int
-            RETURNING drawn
-          ), attempt AS (
-            INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, rail, network, asset, pay_to,
-              payer, nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, transaction, pool,
-              pool_number, state, accepted_at, next_check_at, traceparent)
-            SELECT ${randomUUID()}::uuid, ${attempt.idempotencyKey}, ${attempt.fingerprint}, ${attempt.act},
-              ${attempt.url}, ${JSON.stringify(attempt.input)}, ${paid.rail}, ${paid.network}, ${paid.asset},
-              ${paid.payTo}, ${paid.payer}, ${paid.nonce}, ${attempt.amountAtomic.toString()}::numeric,
-              ${paid.validAfter}::numeric, ${paid.validBefore}::bigint,
-              ${paid.signature}, ${attempt.payload}, ${paid.fromBlock}::bigint, ${paid.transaction}::text, ${pool}::text,
-              (SELECT drawn FROM drawn), 'pending', ${timestampOf(attempt.acceptedAtMillis)}::timestamptz,
-              ${timestampOf(attempt.acceptedAtMillis + attempt.leaseMillis)}::timestamptz, ${traceparent ?? null}::text
-            WHERE (SELECT fits FROM balance) AND (${pool}::text IS NULL OR EXISTS (SELECT 1 FROM drawn))
-            RETURNING ${columns}
-          ), held AS (
-            INSERT INTO payment_claims (name, attempt_id)
-            SELECT name, attempt.id FROM attempt, unnest(${names}::text[]) AS name
-          )
-          SELECT * FROM attempt`)
+      const insertTogether = (intents: ReadonlyArray<Intent>) =>
+        retryConflicts(insert({ rows: JSON.stringify(rowsOf(intents)) })).pipe(
+          Effect.map((rows) => new Map(rows.map((row) => [row.id, row.pool_number]))),
+          Effect.map((numbers) =>
+            intents.map(({ id }): Inserted => ({ number: numbers.get(id), wasAlone: intents.length === 1 })),
+          ),
+          // A lost connection does not tell what became of them; any other refusal is of the whole statement.
+          Effect.catchIf((error) => error.reason._tag === "ConnectionError", Effect.die),
+        )
+
+      const insertSoon = yield* Batches.make<Intent, Inserted, SqlError.SqlError>({
+        // Twins wait for each other, so they are not in one statement.
+        keysOf: ({ attempt, names }) => [attempt.idempotencyKey, ...names],
+        run: insertTogether,
+      })
+
+      /** The attempt's number, null without a pool; none when it was not made. Only alone it is told so for certain. */
+      const numberOf = (intent: Intent) => {
+        const alone = Effect.map(insertTogether([intent]), ([one]) => one)
+        return insertSoon(intent).pipe(
+          Effect.flatMap((one) => (one.number === undefined && !one.wasAlone ? alone : Effect.succeed(one))),
+          Effect.catchIf(
+            (error) => error.reason._tag === "UniqueViolation",
+            () => Effect.succeed(undefined),
+          ),
+          Effect.map((one) => one?.number),
+          Effect.orDie,
+        )
       }
 
       /** Why a claim that met no conflict was not made; none when that is over by now. */
@@ -147,14 +260,10 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
       })
 
       const claim = Effect.fn("Claim.claim")(function* (attempt: NewAttempt): Effect.fn.Return<ClaimOutcome> {
-        const [row] = yield* insert(attempt, yield* Trace.current).pipe(
-          Effect.catchIf(
-            (error) => error.reason._tag === "UniqueViolation",
-            () => Effect.succeed([]),
-          ),
-          Effect.orDie,
-        )
-        if (row !== undefined) return { _tag: "Claimed", attempt: yield* readAttempt(row) }
+        const traceparent = (yield* Trace.current) ?? null
+        const intent: Intent = { id: randomUUID(), attempt, traceparent, names: namesOf(attempt) }
+        const number = yield* numberOf(intent)
+        if (number !== undefined) return { _tag: "Claimed", attempt: pendingAttempt(intent, number) }
         const state = yield* lookup.state(attempt.idempotencyKey, attempt.claims, attempt.payment)
         const isTaken = Option.isSome(state.attempt) || state.paymentBound || state.conflicts.length > 0
         const overdrawn = isTaken ? Option.none() : yield* overdraft(attempt)

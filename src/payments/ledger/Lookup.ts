@@ -1,6 +1,7 @@
 /** What is on disk of attempts: the one under a key, who holds a claim, and how many are open or lost. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Batches from "../../platform/Batches.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import type { Claims, ClaimConflict } from "../PaidAct.ts"
 import { claimOf, type Payment } from "../Payment.ts"
@@ -28,10 +29,17 @@ const readClaims = rowReader(
 
 const readCount = rowReader("payment_attempts", Schema.Struct({ n: Schema.BigInt }))
 
+/** What a statement asks for: an attempt by its key, who holds some claims, and how much of a pool is drawn. */
+interface Asked {
+  readonly key: string
+  readonly names: ReadonlyArray<string>
+  readonly pool: string | null
+}
+
 export class Lookup extends Context.Service<
   Lookup,
   {
-    /** In one round trip: the attempt under a key, and whether the claims are free. */
+    /** In one round trip, shared with who asks meanwhile: the attempt under a key, and whether the claims are free. */
     state(key: string, claims: Claims, payment?: Payment): Effect.Effect<AttemptState>
     find(key: string): Effect.Effect<Option.Option<Attempt>>
     /** Attempts whose outcome is not known yet. */
@@ -46,26 +54,35 @@ export class Lookup extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const columns = sql.literal(attemptColumns)
 
-      const state = Effect.fn("Lookup.state")(function* (
+      // One list of any length is one plan: who asks is in it, with the names that are asked for.
+      const [text] = sql`
+        SELECT a.*, held.held, (
+            SELECT highest - cardinality(released) FROM payment_pools WHERE name = r.pool
+          ) AS drawn
+        FROM json_to_recordset(${""}::json) AS r(place int, key text, names json, pool text)
+        LEFT JOIN LATERAL (SELECT ${columns} FROM payment_attempts WHERE idempotency_key = r.key) AS a ON true
+        LEFT JOIN LATERAL (
+          SELECT json_agg(json_build_object('name', c.name, 'settled', o.state = 'settled') ORDER BY c.name) AS held
+          FROM json_array_elements_text(r.names) AS n(name) JOIN payment_claims c ON c.name = n.name
+          JOIN payment_attempts o ON o.id = c.attempt_id
+        ) AS held ON true
+        ORDER BY r.place`.compile()
+      const rowSoon = yield* Batches.make<Asked, object, never>({
+        keysOf: () => [],
+        run: (asked) => {
+          const rows = JSON.stringify(asked.map((one, place) => ({ place, ...one })))
+          return Effect.orDie(sql.unsafe<object>(text, [rows]))
+        },
+      })
+
+      const state = Effect.fnUntraced(function* (
         key: string,
         claims: Claims,
         payment?: Payment,
       ): Effect.fn.Return<AttemptState> {
         const bound = payment === undefined ? "" : claimOf(payment)
         const names = bound === "" ? claims.slots : [...claims.slots, bound]
-        // A list of fixed length keeps one plan; an array would be planned anew each time.
-        const held =
-          names.length === 0
-            ? sql.literal("NULL::json")
-            : sql`(SELECT json_agg(json_build_object('name', c.name, 'settled', o.state = 'settled') ORDER BY c.name)
-                FROM payment_claims c JOIN payment_attempts o ON o.id = c.attempt_id WHERE c.name IN ${sql.in(names)})`
-        const [row] = yield* sql`
-          SELECT a.*, ${held} AS held,
-            (SELECT highest - cardinality(released) FROM payment_pools WHERE name = ${claims.pool?.name ?? ""}) AS drawn
-          FROM (SELECT 1) AS one
-          LEFT JOIN (SELECT ${columns} FROM payment_attempts WHERE idempotency_key = ${key}) AS a ON true`.pipe(
-          Effect.orDie,
-        )
+        const row = yield* rowSoon({ key, names, pool: claims.pool?.name ?? null })
         const found = yield* readClaims(row)
         const taken = found.held ?? []
         const slots = taken.flatMap((claim): ReadonlyArray<ClaimConflict> =>

@@ -164,7 +164,7 @@ export class Settle extends Context.Service<
 
       yield* Queue.takeBetween(queue, 1, batchSize).pipe(Effect.flatMap(settleBatch), Effect.forever, Effect.forkScoped)
 
-      const settle = Effect.fn("Settle.settle")(function* (id: string, proof: Proof) {
+      const settle = Effect.fnUntraced(function* (id: string, proof: Proof) {
         const done = yield* Deferred.make<Attempt>()
         yield* Effect.annotateCurrentSpan("altar.attempt.id", id)
         yield* Queue.offer(queue, { id, proof, done, traceparent: yield* Trace.current })

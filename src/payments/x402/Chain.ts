@@ -96,7 +96,7 @@ export class Chain extends Context.Service<
           return config.sender === undefined ? transfer : { ...transfer, from: config.sender }
         }
 
-        const simulate = Effect.fn("Chain.simulate")(function* (authorization: SignedAuthorization) {
+        const simulate = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
           const transfer = settling(authorization)
           // What is final stays; any later block may be replaced, and the transfer be put below the head that is seen now.
           const [{ number: block }, revert] = yield* Effect.all(

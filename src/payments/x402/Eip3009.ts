@@ -2,17 +2,17 @@
 import { Option } from "effect"
 import {
   decodeFunctionResult,
-  encodeEventTopics,
   encodeFunctionData,
   type Hex,
   hexToBigInt,
-  isAddressEqual,
   parseAbi,
+  toEventSelector,
+  toFunctionSelector,
 } from "viem"
 import { parseErc6492Signature } from "viem/utils"
 import type { Address } from "../../../schema/Common.ts"
 import { multicall3 } from "../../../schema/payments/Usdc.ts"
-import { inLowerCase } from "../Hex.ts"
+import { inLowerCase, wordOf } from "../Hex.ts"
 
 /** A payer's signed authorization; `value` in atomic USDC, times in Unix seconds. */
 export interface SignedAuthorization {
@@ -29,14 +29,16 @@ export interface SignedAuthorization {
 /** The number of a CAIP-2 network, as it is signed: a node of another chain will not take the transaction. */
 export const chainIdOf = (network: string) => Number(network.slice("eip155:".length))
 
-const tokenAbi = parseAbi([
-  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
-  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
-  "function balanceOf(address account) view returns (uint256)",
-  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
-  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
-  "event Transfer(address indexed from, address indexed to, uint256 value)",
-])
+/** What a call of the token begins with; encoding one anew for every payment would hash its name each time. */
+const transferSelector = toFunctionSelector(
+  "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)",
+)
+const stateSelector = toFunctionSelector("authorizationState(address,bytes32)")
+const balanceSelector = toFunctionSelector("balanceOf(address)")
+
+const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
+const canceledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
+const transferTopic = toEventSelector("Transfer(address,address,uint256)")
 
 const multicallAbi = parseAbi([
   "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable returns ((bool success, bytes returnData)[])",
@@ -59,20 +61,18 @@ export const deploymentOf = (wrapped: Hex): Deployment | undefined => {
     : { factory: parsed.address, data: parsed.data, signature: parsed.signature }
 }
 
-const transferData = (authorization: SignedAuthorization, signature: Hex) =>
-  encodeFunctionData({
-    abi: tokenAbi,
-    functionName: "transferWithAuthorization",
-    args: [
-      authorization.from,
-      authorization.to,
-      authorization.value,
-      authorization.validAfter,
-      authorization.validBefore,
-      authorization.nonce,
-      signature,
-    ],
-  })
+/** Where the signature of a transfer begins: behind seven words. */
+const signatureOffset = wordOf(224n)
+
+const transferData = (
+  { from, nonce, to, validAfter, validBefore, value }: SignedAuthorization,
+  signature: Hex,
+): Hex => {
+  const bytes = inLowerCase(signature).slice(2)
+  const words = [from, to, value, validAfter, validBefore, nonce].map(wordOf).join("")
+  const length = wordOf(BigInt(bytes.length / 2))
+  return `${transferSelector}${words}${signatureOffset}${length}${bytes.padEnd(Math.ceil(bytes.length / 64) * 64, "0")}`
+}
 
 /** The call that settles; for a counterfactual wallet, deployment and transfer in one. */
 export const settlementCall = (authorization: SignedAuthorization): { readonly to: Address; readonly data: Hex } => {
@@ -133,11 +133,10 @@ export const readTogether = (returned: Hex): ReadonlyArray<bigint> =>
   )
 
 /** The call that reads how much of the token somebody holds. */
-export const balanceData = (owner: Address) =>
-  encodeFunctionData({ abi: tokenAbi, functionName: "balanceOf", args: [owner] })
+export const balanceData = (owner: Address): Hex => `${balanceSelector}${wordOf(owner)}`
 
-export const authorizationStateData = (from: Address, nonce: Hex) =>
-  encodeFunctionData({ abi: tokenAbi, functionName: "authorizationState", args: [from, nonce] })
+export const authorizationStateData = (from: Address, nonce: Hex): Hex =>
+  `${stateSelector}${wordOf(from)}${wordOf(nonce)}`
 
 export interface Log {
   readonly address: Address
@@ -145,21 +144,26 @@ export interface Log {
   readonly data: Hex
 }
 
-type Topics = ReadonlyArray<Hex | ReadonlyArray<Hex> | null>
+type Topics = ReadonlyArray<Hex>
 
-/** Topics of the token's logs of an authorization: used, or cancelled. */
-const endTopicsBy = (eventName: "AuthorizationUsed" | "AuthorizationCanceled", { from, nonce }: SignedAuthorization) =>
-  encodeEventTopics({
-    abi: tokenAbi,
-    eventName,
-    args: { authorizer: from, nonce: inLowerCase(nonce) },
-  })
+const wordTopic = (value: Hex): Hex => `0x${wordOf(value)}`
 
-/** What a search for the logs that end an authorization asks for. */
-export const endTopics = (authorization: SignedAuthorization) => {
-  const [used, ...indexed] = endTopicsBy("AuthorizationUsed", authorization)
-  const [canceled] = endTopicsBy("AuthorizationCanceled", authorization)
-  return [[used, canceled], ...indexed]
+/** What a search for the logs that end an authorization, by using or by cancelling it, asks for. */
+export const endTopics = ({ from, nonce }: SignedAuthorization) => [
+  [usedTopic, canceledTopic],
+  wordTopic(from),
+  wordTopic(nonce),
+]
+
+const endTopicsBy = (event: Hex, { from, nonce }: SignedAuthorization): Topics => [
+  event,
+  wordTopic(from),
+  wordTopic(nonce),
+]
+
+const ofToken = (logs: ReadonlyArray<Log>, asset: Address) => {
+  const address = inLowerCase(asset)
+  return logs.filter((log) => inLowerCase(log.address) === address)
 }
 
 /** Exactly these topics: a word that only decodes to the same address is another one. */
@@ -172,13 +176,13 @@ const hasTopics = (log: Log, topics: Topics) =>
  */
 export const pays = (logs: ReadonlyArray<Log>, authorization: SignedAuthorization): boolean => {
   const { asset, from, to, value } = authorization
-  const own = logs.filter((log) => isAddressEqual(log.address, asset))
-  const topics = endTopicsBy("AuthorizationUsed", authorization)
+  const own = ofToken(logs, asset)
+  const topics = endTopicsBy(usedTopic, authorization)
   const used = own.findIndex((log) => hasTopics(log, topics))
   const next = used < 0 ? undefined : own[used + 1]
   return (
     next !== undefined &&
-    hasTopics(next, encodeEventTopics({ abi: tokenAbi, eventName: "Transfer", args: { from, to } })) &&
+    hasTopics(next, [transferTopic, wordTopic(from), wordTopic(to)]) &&
     next.data.length === 66 &&
     BigInt(next.data) === value
   )
@@ -189,9 +193,9 @@ export const endIn = (
   logs: ReadonlyArray<Log>,
   authorization: SignedAuthorization,
 ): "used" | "canceled" | undefined => {
-  const used = endTopicsBy("AuthorizationUsed", authorization)
-  const canceled = endTopicsBy("AuthorizationCanceled", authorization)
-  const own = logs.filter(({ address }) => isAddressEqual(address, authorization.asset))
+  const used = endTopicsBy(usedTopic, authorization)
+  const canceled = endTopicsBy(canceledTopic, authorization)
+  const own = ofToken(logs, authorization.asset)
   const end = own.find((log) => hasTopics(log, used) || hasTopics(log, canceled))
   return end === undefined ? undefined : hasTopics(end, used) ? "used" : "canceled"
 }

@@ -1,5 +1,5 @@
 /** Whether a signed payment is the one that was offered, and for long enough: what needs no chain. */
-import { isAddressEqual } from "viem"
+import { isAddressEqual, maxUint256 } from "viem"
 import type { PaymentPayload } from "../../../schema/payments/Payment.ts"
 import { inLowerCase } from "../Hex.ts"
 import { PaymentRejected } from "../PaymentRejected.ts"
@@ -42,6 +42,9 @@ export const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): Pay
       "invalid_exact_evm_payload_authorization_value_mismatch",
       `The authorization must be for exactly ${price} atomic USDC.`,
     )
+  }
+  if (BigInt(signed.authorization.validAfter) > maxUint256 || BigInt(signed.authorization.validBefore) > maxUint256) {
+    return refuse("invalid_payload", "The authorization's times must be Unix seconds.")
   }
   return undefined
 }

@@ -31,7 +31,7 @@ export class PayerBalances extends Context.Service<
     Effect.gen(function* () {
       const { ask } = yield* Chain
 
-      const current = Effect.fn("PayerBalances.current")(function* ({ asset, from }: SignedAuthorization) {
+      const current = Effect.fnUntraced(function* ({ asset, from }: SignedAuthorization) {
         const asOfMillis = yield* Clock.currentTimeMillis
         return { balanceAtomic: yield* balanceOf(ask, asset, from, "latest"), asOfMillis, isExact: false }
       })

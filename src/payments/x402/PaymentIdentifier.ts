@@ -1,8 +1,8 @@
 /** The x402 extension `payment-identifier`: a payment may carry the key of its purchase itself. */
-import { Effect, Option, Result, Schema } from "effect"
-import { Base64 } from "effect/encoding"
+import { Effect, Option, Schema } from "effect"
 import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../schema/payments/Errors.ts"
 import type { ChallengeExtensions } from "../../../schema/payments/Payment.ts"
+import type { PaymentHeader } from "./PaymentHeader.ts"
 
 /** Offered with every challenge; an id is welcome and never demanded: a client that knows no extensions can pay as well. */
 export const paymentIdentifier: ChallengeExtensions["payment-identifier"] = {
@@ -24,20 +24,16 @@ const isIdentifier = Schema.is(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9
 const Identified = Schema.Struct({
   extensions: Schema.Struct({ "payment-identifier": Schema.Struct({ info: Schema.Struct({ id: Schema.Unknown }) }) }),
 })
-const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Identified))
+const decode = Schema.decodeUnknownOption(Identified)
 
 /** The id in a `PAYMENT-SIGNATURE`, whatever its form; none when there is none, or nothing that can be read. */
-const identifierIn = (header: string): Option.Option<unknown> =>
-  Result.getSuccess(Base64.decodeString(header)).pipe(
-    Option.flatMap(decode),
-    Option.map(({ extensions }) => extensions["payment-identifier"].info.id),
-  )
+const identifierIn = ({ json }: PaymentHeader): Option.Option<unknown> =>
+  Option.flatMap(json, decode).pipe(Option.map(({ extensions }) => extensions["payment-identifier"].info.id))
 
 interface Named {
   /** `Idempotency-Key` as sent. */
   readonly key: string | undefined
-  /** `PAYMENT-SIGNATURE` as sent. */
-  readonly payment: string | undefined
+  readonly payment: PaymentHeader | undefined
 }
 
 /** The one name of a purchase: the header, or the id that the payment carries; two names are none. */

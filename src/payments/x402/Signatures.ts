@@ -54,7 +54,7 @@ export class Signatures extends Context.Service<
         return digest !== undefined && recover(digest, authorization.signature) === authorization.from
       }
 
-      const plausible = Effect.fn("Signatures.plausible")(function* (authorization: SignedAuthorization, terms: Terms) {
+      const plausible = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
         if (deploymentOf(authorization.signature) !== undefined) return true
         return isSignedByKey(authorization, terms) || (yield* hasCode(authorization.from))
       })

@@ -5,6 +5,7 @@ import { type Hex, hexToBytes, domainSeparator, keccak256, stringToHex } from "v
 import type { Address } from "../../../schema/Common.ts"
 import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
 import type { Terms } from "../PaymentTerms.ts"
+import { wordOf } from "../Hex.ts"
 import { chainIdOf, type SignedAuthorization } from "./Eip3009.ts"
 
 /** The domain of a token's signatures. */
@@ -15,10 +16,6 @@ const typeHash = keccak256(
     `TransferWithAuthorization(${transferTypes.TransferWithAuthorization.map(({ name, type }) => `${type} ${name}`).join(",")})`,
   ),
 )
-
-const word = (digits: string) => digits.padStart(64, "0")
-const numberWord = (value: bigint) => word(value.toString(16))
-const hexWord = (text: Hex) => word(text.slice(2))
 
 /** The type's hash and six words: with a number beyond 256 bits it would be longer. */
 const structLength = 2 + 7 * 64
@@ -38,8 +35,7 @@ export const digests = () => {
   }
 
   return ({ asset, from, nonce, to, validAfter, validBefore, value }: SignedAuthorization, domain: Domain) => {
-    const numbers = [value, validAfter, validBefore].map(numberWord).join("")
-    const struct: Hex = `${typeHash}${hexWord(from)}${hexWord(to)}${numbers}${hexWord(nonce)}`
+    const struct: Hex = `${typeHash}${[from, to, value, validAfter, validBefore, nonce].map(wordOf).join("")}`
     return struct.length === structLength
       ? keccak256(`0x1901${separatorOf(domain, asset)}${keccak256(struct).slice(2)}`, "bytes")
       : undefined

@@ -1,6 +1,5 @@
 /** Decides whether a signed payment fits an offer exactly and would settle now; blames the payer only for the payer's faults. */
 import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
-import { Base64 } from "effect/encoding"
 import { isAddressEqual } from "viem"
 import { PaymentPayload } from "../../../schema/payments/Payment.ts"
 import { Chain } from "./Chain.ts"
@@ -12,6 +11,7 @@ import { inLowerCase } from "../Hex.ts"
 import type { PaymentRejected } from "../PaymentRejected.ts"
 import { mismatch, refuse, reject, untimely } from "./OfferMatch.ts"
 import { PayerBalances } from "./PayerBalances.ts"
+import type { PaymentHeader } from "./PaymentHeader.ts"
 import { Signatures } from "./Signatures.ts"
 
 /** A payment that would settle now. */
@@ -46,10 +46,8 @@ export interface VerifierConfig {
   readonly walletFactories: ReadonlyArray<`0x${string}`>
 }
 
-const decodePayload = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentPayload))
-const decodeVersion = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ x402Version: Schema.Unknown })))
-
-const strictBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u
+const decodePayload = Schema.decodeUnknownOption(PaymentPayload)
+const decodeVersion = Schema.decodeUnknownOption(Schema.Struct({ x402Version: Schema.Unknown }))
 
 const simulationMessages: Readonly<Record<string, string>> = {
   invalid_exact_evm_insufficient_balance: "The paying wallet holds less USDC than the price; fund it and sign again.",
@@ -71,28 +69,29 @@ const maybeUsed: ReadonlySet<string> = new Set([
 const refusedBy = (reason: string) =>
   (maybeUsed.has(reason) ? refuse : reject)(reason, simulationMessages[reason] ?? "The token refuses this transfer.")
 
-const read = (header: string): Result.Result<{ payload: PaymentPayload; text: string }, PaymentRejected> => {
-  const text = strictBase64.test(header) ? Result.getOrUndefined(Base64.decodeString(header)) : undefined
-  if (text === undefined) {
+const read = ({ isStrict, json, text }: PaymentHeader) => {
+  if (!isStrict || Option.isNone(text)) {
     return Result.fail(refuse("invalid_payload", "PAYMENT-SIGNATURE must be padded standard base64 of a JSON object."))
   }
-  const version = Option.map(decodeVersion(text), (value) => value.x402Version)
-  if (Option.isSome(version) && version.value !== 2) {
+  const version = Option.flatMap(json, decodeVersion)
+  if (Option.isSome(version) && version.value.x402Version !== 2) {
     return Result.fail(refuse("invalid_x402_version", "This server speaks x402 version 2 only."))
   }
-  return Result.mapBoth(decodePayload(text), {
-    onSuccess: (payload) => ({ payload, text }),
-    onFailure: () =>
-      refuse("invalid_payload", "PAYMENT-SIGNATURE does not hold an x402 v2 payload with an EIP-3009 authorization."),
+  return Option.match(Option.flatMap(json, decodePayload), {
+    onSome: (payload) => Result.succeed({ payload, text: text.value }),
+    onNone: () =>
+      Result.fail(
+        refuse("invalid_payload", "PAYMENT-SIGNATURE does not hold an x402 v2 payload with an EIP-3009 authorization."),
+      ),
   })
 }
 
 export class Verifier extends Context.Service<
   Verifier,
   {
-    /** Decodes `PAYMENT-SIGNATURE`, matches it with the offer and tries it on the chain. */
+    /** Reads `PAYMENT-SIGNATURE`, matches it with the offer and tries it on the chain. */
     verify(
-      header: string,
+      header: PaymentHeader,
       terms: Terms,
       sale: Sale,
     ): Effect.Effect<VerifiedPayment | RefusedPayment | UnverifiedPayment, PaymentRejected>
@@ -141,7 +140,7 @@ export class Verifier extends Context.Service<
           return verified
         })
 
-        const verify = Effect.fn("Verifier.verify")(function* (header: string, terms: Terms, sale: Sale) {
+        const verify = Effect.fnUntraced(function* (header: PaymentHeader, terms: Terms, sale: Sale) {
           const { payload, text } = yield* Effect.fromResult(read(header))
           const { authorization: signed, signature } = payload.payload
           const authorization: SignedAuthorization = {

@@ -1,8 +1,8 @@
 /** Bodies on the way in and out: JSON read strictly, refusals written in the shape of their service. */
-import { createHash } from "node:crypto"
 import { Effect, Result, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BadRequest, TooLarge, UnsupportedMediaType } from "../../../schema/Errors.ts"
+import { type How, written } from "./Written.ts"
 
 /**
  * A refusal as a response, for the places where no endpoint declares it. An error keeps its message out of a
@@ -58,26 +58,6 @@ export const readJson = Effect.fnUntraced(function* (request: HttpServerRequest.
   )
 })
 
-/** A strong tag of a text: its SHA-256, shortened to 128 bits. */
-const tagOf = (text: string) => `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`
-
-/** Whether `If-None-Match` names the tag (RFC 9110 §13.1.2: weak comparison). */
-const names = (header: string | undefined, tag: string) =>
-  header !== undefined && header.split(",").some((one) => [tag, `W/${tag}`, "*"].includes(one.trim()))
-
 /** A read that may be kept as long as it is asked again: 304 when the reader has these very bytes. */
-export const fresh = (
-  request: HttpServerRequest.HttpServerRequest,
-  text: string,
-  contentType: string = "application/json",
-) => {
-  const etag = tagOf(text)
-  const headers = { etag, "cache-control": "no-cache" }
-  return names(request.headers["if-none-match"], etag)
-    ? HttpServerResponse.empty({ status: 304, headers })
-    : HttpServerResponse.text(text, { contentType, headers })
-}
-
-/** The same for a value that is not JSON text yet. */
-export const freshJson = (request: HttpServerRequest.HttpServerRequest, value: object) =>
-  fresh(request, JSON.stringify(value))
+export const fresh = (request: HttpServerRequest.HttpServerRequest, text: string, how: Omit<How, "effort"> = {}) =>
+  written(text, { ...how, effort: "once" }).respond(request)

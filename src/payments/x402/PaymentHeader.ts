@@ -1,0 +1,21 @@
+/** `PAYMENT-SIGNATURE` as sent, decoded once for everybody who reads it. */
+import { Option, Result, Schema } from "effect"
+import { Base64 } from "effect/encoding"
+
+export interface PaymentHeader {
+  /** Whether it is padded standard base64. */
+  readonly isStrict: boolean
+  /** What it holds; none when that is no base64 of any kind. */
+  readonly text: Option.Option<string>
+  /** The text as JSON; none when it is none. */
+  readonly json: Option.Option<unknown>
+}
+
+const strictBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u
+
+const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+
+export const read = (header: string): PaymentHeader => {
+  const text = Result.getSuccess(Base64.decodeString(header))
+  return { isStrict: strictBase64.test(header), text, json: Option.flatMap(text, decodeJson) }
+}

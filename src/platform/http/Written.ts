@@ -1,0 +1,90 @@
+/** An answer that is written once and sent many times: its bytes, its compressed forms, and the tag of each. */
+import { hash } from "node:crypto"
+import { Effect } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { compressed, type Effort, type Encoding, encodingFor, leastBytes } from "./Encoding.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
+export interface Written {
+  /** Bytes as this client takes them; 304 for whoever has these very bytes. */
+  readonly respond: (request: Request) => Effect.Effect<Response>
+}
+
+export interface How {
+  readonly contentType?: string
+  /** Headers beside the tag and what belongs to the encoding. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly effort?: Effort
+}
+
+interface Form {
+  readonly tag: string
+  readonly unchanged: Response
+  /** Begun when it is first asked for. */
+  response: Effect.Effect<Response> | undefined
+}
+
+/** Each encoding is another sequence of bytes, and a strong tag names one (RFC 9110 §8.8.3.3). */
+const marks: Readonly<Record<Encoding, string>> = { identity: "id", gzip: "gz", br: "br" }
+
+/** Whether `If-None-Match` names the tag (RFC 9110 §13.1.2: weak comparison). */
+const names = (header: string, tag: string) =>
+  header.split(",").some((one) => [tag, `W/${tag}`, "*"].includes(one.trim()))
+
+/** A strong tag: 120 bits of the SHA-256 of the text, and how it is encoded. */
+const tagOf = (text: string, encoding: Encoding) =>
+  `"${hash("sha256", text, "base64url").slice(0, 20)}${marks[encoding]}"`
+
+const utf8 = new TextEncoder()
+
+export const written = (text: string, how: How = {}): Written => {
+  const { contentType = "application/json", effort = "kept", headers = {} } = how
+  const bytes = utf8.encode(text)
+  const isShort = bytes.byteLength < leastBytes
+  const vary = ["vary" in headers ? headers["vary"] : undefined, isShort ? undefined : "accept-encoding"]
+    .filter((one) => one !== undefined)
+    .join(", ")
+
+  const headersOf = (tag: string, encoding: Encoding) => ({
+    "cache-control": "no-cache",
+    ...headers,
+    etag: tag,
+    ...(vary === "" ? {} : { vary }),
+    ...(encoding === "identity" ? {} : { "content-encoding": encoding }),
+  })
+
+  const responseOf = (encoding: Encoding, tag: string, content: Uint8Array) =>
+    HttpServerResponse.uint8Array(content, { contentType, headers: headersOf(tag, encoding) })
+
+  const forms = new Map<Encoding, Form>()
+  const formOf = (encoding: Encoding) => {
+    const known = forms.get(encoding)
+    if (known !== undefined) return known
+    const tag = tagOf(text, encoding)
+    const unchanged = HttpServerResponse.empty({ status: 304, headers: headersOf(tag, "identity") })
+    const form: Form = { tag, unchanged, response: undefined }
+    forms.set(encoding, form)
+    return form
+  }
+
+  const begun = (form: Form, encoding: Encoding) => {
+    if (encoding === "identity") return Effect.succeed(responseOf(encoding, form.tag, bytes))
+    return Effect.map(compressed(bytes, encoding, effort), (content) => {
+      const response = responseOf(encoding, form.tag, content)
+      form.response = Effect.succeed(response)
+      return response
+    })
+  }
+
+  return {
+    respond: (request) => {
+      const encoding = isShort ? "identity" : encodingFor(request.headers["accept-encoding"])
+      const form = formOf(encoding)
+      const have = request.headers["if-none-match"]
+      if (have !== undefined && names(have, form.tag)) return Effect.succeed(form.unchanged)
+      return (form.response ??= begun(form, encoding))
+    },
+  }
+}

@@ -1,0 +1,181 @@
+/** Reads that are kept: never older than the question on any server, never of a chain that was changed, and encoded as asked. */
+import { gunzipSync } from "node:zlib"
+import { request } from "node:http"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer, Ref } from "effect"
+import { SqlClient } from "effect/sql"
+import { AppConfig } from "../../src/Config.ts"
+import * as Server from "../../src/Server.ts"
+import { ask, configOf, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
+
+/** A second server on the same database and chain. */
+const secondServer = Effect.gen(function* () {
+  const { url } = yield* World
+  const config = yield* configOf({}, { publicUrl: url })
+  yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+  return `http://127.0.0.1:${config.port}`
+})
+
+const json = (url: string) => Effect.map(ask(url), ({ text }) => JSON.parse(text))
+
+interface Raw {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly bytes: Buffer
+}
+
+/** A request whose encoding nobody undoes. */
+const raw = (url: string, method: string, headers: Record<string, string>) =>
+  Effect.callback<Raw>((resume) => {
+    request(url, { method, headers, agent: false }, (response) => {
+      const chunks: Array<Buffer> = []
+      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      response.on("end", () =>
+        resume(
+          Effect.succeed({ status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(chunks) }),
+        ),
+      )
+    }).end()
+  })
+
+/** Everything that is answered from kept bytes. */
+const paths = [
+  "/api/spirits",
+  "/api/altars",
+  "/api/field",
+  "/api/candles",
+  "/api/acts",
+  "/api/elements",
+  "/api/companions",
+  "/api/pixels",
+  "/api/publish-chain",
+  "/openapi.json",
+  "/llms.txt",
+  "/for-agents",
+  "/docs",
+]
+
+layer(world(), { excludeTestServices: true })("a kept read", (it) => {
+  it.effect("shows what was written before it was asked, on either of two servers, while both are busy", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const sql = yield* SqlClient.SqlClient
+      const servers = [url, yield* secondServer]
+      const count = (server: string) => Effect.map(json(`${server}/api/field`), ({ acts }): number => acts)
+      const first = yield* count(url)
+      const done = yield* Ref.make(false)
+      // Readers who always wait, so that whoever comes finds a query under way.
+      const busy = yield* Effect.forEach(
+        servers.flatMap((server) => [server, server, server]),
+        (server) => Effect.forkChild(Effect.repeat(count(server), { until: () => Ref.get(done) })),
+      )
+      for (let written = first + 1; written <= first + 100; written += 1) {
+        yield* sql`UPDATE payment_totals SET settled = ${written}::bigint WHERE id = 1`
+        const seen = yield* Effect.forEach(servers, count, { concurrency: "unbounded" })
+        assert.deepStrictEqual(seen, [written, written])
+      }
+      yield* Ref.set(done, true)
+      yield* Effect.forEach(busy, Fiber.join)
+      yield* sql`UPDATE payment_totals SET settled = ${first}::bigint WHERE id = 1`
+      assert.strictEqual(yield* count(url), first)
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("lists a stone on both servers as soon as it is paid for", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const other = yield* secondServer
+      const payer = yield* newPayer()
+      for (const _ of [1, 2, 3]) {
+        const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
+        const { sequence } = JSON.parse(answer.text).record
+        for (const server of [url, other]) {
+          const newest = yield* json(`${server}/api/witness?limit=1`)
+          assert.deepStrictEqual([newest.stones[0].sequence, newest.head.sequence], [sequence, sequence])
+          const { entries, head } = yield* json(`${server}/api/witness/chain?limit=100`)
+          assert.deepStrictEqual([entries.at(-1).sequence, head.sequence], [sequence, sequence])
+        }
+      }
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("of a chain is refused from the very read after a link was changed, and is back when it is restored", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const sql = yield* SqlClient.SqlClient
+      const payer = yield* newPayer()
+      yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
+      const chains = ["/api/witness/chain?from=1&limit=100", "/api/witness?limit=50", "/api/publish-chain?limit=100"]
+      const before = yield* Effect.forEach(chains, (path) => ask(`${url}${path}`))
+      const again = yield* Effect.forEach(chains, (path) => ask(`${url}${path}`))
+      assert.deepStrictEqual(
+        again.map(({ text }) => text),
+        before.map(({ text }) => text),
+      )
+      const [stone] = yield* sql<{ commitment: string }>`SELECT commitment FROM witness_stones WHERE sequence = 1`
+      yield* sql`UPDATE witness_stones SET commitment = ${newCommitment()} WHERE sequence = 1`
+      yield* sql`UPDATE publications SET item_id = item_id || 'x' WHERE sequence = 1`
+      for (const path of chains) assert.strictEqual((yield* ask(`${url}${path}`)).status, 500, path)
+      yield* sql`UPDATE witness_stones SET commitment = ${stone?.commitment ?? ""} WHERE sequence = 1`
+      yield* sql`UPDATE publications SET item_id = left(item_id, -1) WHERE sequence = 1`
+      for (const [index, path] of chains.entries()) {
+        const back = yield* ask(`${url}${path}`)
+        assert.deepStrictEqual(
+          [back.status, back.text, back.headers.get("etag")],
+          [200, before[index]?.text, before[index]?.headers.get("etag")],
+        )
+      }
+    }),
+  )
+
+  it.effect("travels in the encoding that is asked for, under a tag of its own", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      for (const path of paths) {
+        const plain = yield* raw(`${url}${path}`, "GET", {})
+        const zipped = yield* raw(`${url}${path}`, "GET", { "accept-encoding": "gzip" })
+        assert.strictEqual(plain.status, 200, path)
+        assert.match(
+          String(plain.headers["vary"] ?? ""),
+          plain.bytes.byteLength < 1024 ? /^$/u : /accept-encoding/u,
+          path,
+        )
+        assert.isUndefined(plain.headers["content-encoding"], path)
+        if (plain.bytes.byteLength < 1024) continue
+        assert.strictEqual(zipped.headers["content-encoding"], "gzip", path)
+        assert.isTrue(gunzipSync(zipped.bytes).equals(plain.bytes), path)
+        assert.isBelow(zipped.bytes.byteLength, plain.bytes.byteLength / 2, path)
+        assert.notStrictEqual(zipped.headers["etag"], plain.headers["etag"], path)
+        const head = yield* raw(`${url}${path}`, "HEAD", { "accept-encoding": "gzip" })
+        assert.deepStrictEqual(
+          [head.status, head.bytes.byteLength, head.headers["content-length"], head.headers["etag"]],
+          [200, 0, String(zipped.bytes.byteLength), zipped.headers["etag"]],
+          path,
+        )
+        const known = { "accept-encoding": "gzip", "if-none-match": String(zipped.headers["etag"]) }
+        const unchanged = yield* raw(`${url}${path}`, "GET", known)
+        assert.deepStrictEqual([unchanged.status, unchanged.bytes.byteLength], [304, 0], path)
+        const otherwise = yield* raw(`${url}${path}`, "GET", { ...known, "accept-encoding": "identity" })
+        assert.strictEqual(otherwise.status, 200, path)
+      }
+    }),
+  )
+
+  it.effect(
+    "is asked for by its path and query alone: a wrong query stays wrong, a paid request is never taken for one",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* World
+        for (const _ of [1, 2]) {
+          assert.strictEqual((yield* ask(`${url}/api/spirits?colour=red`)).status, 400)
+          assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).json["code"], "payment_required")
+          const headers = { "idempotency-key": "short" }
+          const keyed = yield* ask(`${url}/api/witness`, { method: "POST", headers })
+          assert.deepStrictEqual([keyed.status, keyed.json["code"]], [400, "idempotency_key_invalid"])
+          const signed = yield* ask(`${url}/api/witness`, { method: "POST", headers: { "payment-signature": "none" } })
+          assert.strictEqual(signed.status, 400, signed.text)
+          assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
+        }
+      }),
+  )
+})

@@ -1,0 +1,222 @@
+/** Intents that wait at the same time are written together, and each is still made or refused as if it had been alone. */
+import { randomBytes, randomUUID } from "node:crypto"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Claims } from "../../src/payments/PaidAct.ts"
+import type { CardPayment, ChainPayment } from "../../src/payments/Payment.ts"
+import { Claim, type ClaimOutcome, type NewAttempt } from "../../src/payments/ledger/Claim.ts"
+import { Lookup } from "../../src/payments/ledger/Lookup.ts"
+import { usdc } from "../../src/payments/PaymentTerms.ts"
+import { database, sql as ownSql } from "../support/Database.ts"
+
+const network = "eip155:84532"
+const newHex = (bytes: number): `0x${string}` => `0x${randomBytes(bytes).toString("hex")}`
+const newName = () => `claims-${randomBytes(8).toString("hex")}`
+
+const newPayment = (from = newHex(20)): ChainPayment => ({
+  rail: "x402",
+  network,
+  authorization: {
+    asset: usdc[network].asset,
+    from,
+    to: newHex(20),
+    value: 10_000n,
+    validAfter: 0n,
+    validBefore: BigInt(Math.floor(Date.now() / 1000) + 300),
+    nonce: newHex(32),
+    signature: newHex(65),
+  },
+  fromBlock: 7n,
+  transaction: Option.none(),
+})
+
+const cardPayment = (): CardPayment => ({
+  rail: "card",
+  profile: "profile",
+  challenge: newName(),
+  token: Redacted.make(newName()),
+  intent: Option.none(),
+})
+
+const intentOf = (changes: Partial<NewAttempt> = {}): NewAttempt => ({
+  idempotencyKey: newName(),
+  fingerprint: newName(),
+  act: "setWitnessStone",
+  url: "https://altar.example/api/witness",
+  input: { words: "ß \u0000 \ud83e\udd89 \\u0000", list: [1, null, { deep: true }] },
+  amountAtomic: 10_000n,
+  payment: newPayment(),
+  payload: '{"x402Version":2,"note":"\\u0000 ü"}',
+  claims: { slots: [] },
+  balance: { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: false },
+  acceptedAtMillis: Date.now(),
+  leaseMillis: 60_000,
+  ...changes,
+})
+
+const many = <A>(count: number, make: () => A): ReadonlyArray<A> => Array.from({ length: count }, make)
+
+/** One server's ledger: its own connections, its own groups. */
+const server = Layer.fresh(Claim.layer.pipe(Layer.provideMerge(Lookup.layer), Layer.provide(Layer.fresh(ownSql))))
+
+const claimAll = Effect.fnUntraced(function* (intents: ReadonlyArray<NewAttempt>) {
+  const { claim } = yield* Claim
+  return yield* Effect.forEach(intents, (intent) => claim(intent), { concurrency: "unbounded" })
+})
+
+const claimed = (outcomes: ReadonlyArray<ClaimOutcome>) =>
+  outcomes.flatMap((outcome) => (outcome._tag === "Claimed" ? [outcome.attempt] : []))
+const numbersOf = (outcomes: ReadonlyArray<ClaimOutcome>) =>
+  claimed(outcomes)
+    .map(({ number }) => number ?? 0)
+    .sort((a, b) => a - b)
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+const pooled = (capacity: number, name = newName()): Claims => ({ slots: [], pool: { name, capacity } })
+
+/** How many transactions wrote these attempts. */
+const transactionsOf = Effect.fnUntraced(function* (outcomes: ReadonlyArray<ClaimOutcome>) {
+  const sql = yield* SqlClient.SqlClient
+  const ids = claimed(outcomes).map(({ id }) => id)
+  const [row] = yield* sql<{ readonly n: bigint }>`
+    SELECT count(DISTINCT xmin::text) AS n FROM payment_attempts WHERE id = ANY(${ids}::uuid[])`
+  return Number(row?.n)
+})
+
+layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { excludeTestServices: true })(
+  "intents that wait at the same time",
+  (it) => {
+    it.effect("are written in few transactions, numbered without a gap, and read as they were answered", () =>
+      Effect.gen(function* () {
+        const claims = pooled(1_000)
+        const outcomes = yield* claimAll(many(40, () => intentOf({ claims })))
+        assert.deepStrictEqual(numbersOf(outcomes), upTo(40))
+        assert.isBelow(yield* transactionsOf(outcomes), 10)
+        const { find } = yield* Lookup
+        const cards = yield* claimAll(many(3, () => intentOf({ payment: cardPayment(), balance: undefined })))
+        for (const attempt of claimed([...outcomes, ...cards])) {
+          assert.deepStrictEqual(Option.getOrUndefined(yield* find(attempt.idempotencyKey)), attempt)
+        }
+      }),
+    )
+
+    it.effect("lose nothing by a neighbour whose name is taken, which is told who holds it", () =>
+      Effect.gen(function* () {
+        const held = intentOf({ claims: { slots: [newName()] } })
+        assert.lengthOf(claimed(yield* claimAll([held])), 1)
+        const late = [
+          intentOf({ claims: held.claims }),
+          intentOf({ payment: held.payment }),
+          intentOf({ idempotencyKey: held.idempotencyKey }),
+        ]
+        const claims = pooled(1_000)
+        const good = many(20, () => intentOf({ claims }))
+        const outcomes = yield* claimAll([...good.slice(0, 10), ...late, ...good.slice(10)])
+        assert.deepStrictEqual(numbersOf(outcomes), upTo(20))
+        const states = outcomes.flatMap((outcome) => (outcome._tag === "Conflict" ? [outcome.state] : []))
+        assert.deepStrictEqual(
+          states.map(({ attempt, conflicts, paymentBound }) => [
+            Option.isSome(attempt),
+            conflicts.map(({ name }) => name),
+            paymentBound,
+          ]),
+          [
+            [false, held.claims.slots, false],
+            [false, [], true],
+            [true, [], false],
+          ],
+        )
+      }),
+    )
+
+    it.effect("of one wallet are made as far as its balance goes, and draw no number beyond", () =>
+      Effect.gen(function* () {
+        const wallet = newHex(20)
+        const claims = pooled(1_000)
+        const balance = { balanceAtomic: 50_000n, asOfMillis: Date.now(), isExact: false }
+        const poor = many(12, () => intentOf({ payment: newPayment(wallet), balance, claims }))
+        const rich = many(12, () => intentOf({ claims }))
+        const outcomes = yield* claimAll(poor.flatMap((one, index) => [one, ...rich.slice(index, index + 1)]))
+        assert.deepStrictEqual(numbersOf(outcomes), upTo(17))
+        const overdrawn = outcomes.filter((outcome) => outcome._tag === "Overdrawn")
+        assert.deepStrictEqual(
+          overdrawn.map(({ inFlight, tooMany }) => [inFlight.length, tooMany]),
+          many(7, () => [5, false]),
+        )
+      }),
+    )
+
+    it.effect("of one wallet are sixty-four, whatever it holds", () =>
+      Effect.gen(function* () {
+        const wallet = newHex(20)
+        const outcomes = yield* claimAll(many(90, () => intentOf({ payment: newPayment(wallet) })))
+        assert.lengthOf(claimed(outcomes), 64)
+        assert.strictEqual(outcomes.filter((outcome) => outcome._tag === "Overdrawn" && outcome.tooMany).length, 26)
+      }),
+    )
+
+    it.effect("get the last numbers of a pool, and those that were released, each once", () =>
+      Effect.gen(function* () {
+        const last = yield* claimAll(many(16, () => intentOf({ claims: last10 })))
+        assert.deepStrictEqual(numbersOf(last), upTo(10))
+        assert.strictEqual(last.filter((outcome) => outcome._tag === "Conflict").length, 6)
+        const sql = yield* SqlClient.SqlClient
+        const name = newName()
+        yield* sql`INSERT INTO payment_pools (name, drawn, highest, released) VALUES (${name}, 8, 8, '{3,7}')`
+        const again = yield* claimAll(many(9, () => intentOf({ claims: pooled(12, name) })))
+        assert.deepStrictEqual(numbersOf(again), [3, 7, 9, 10, 11, 12])
+      }),
+    )
+
+    it.effect("on two servers overdraw no wallet, pass no ceiling and take no number twice", () =>
+      Effect.gen(function* () {
+        const wallet = newHex(20)
+        const claims = pooled(30)
+        const balance = { balanceAtomic: 70_000n, asOfMillis: Date.now(), isExact: false }
+        const asked = () => [
+          ...many(20, () => intentOf({ payment: newPayment(wallet), balance, claims })),
+          ...many(20, () => intentOf({ claims })),
+        ]
+        const services = yield* Layer.build(server)
+        const [here, there] = yield* Effect.all(
+          [claimAll(asked()), Effect.provideContext(claimAll(asked()), services)],
+          {
+            concurrency: "unbounded",
+          },
+        )
+        const all = [...here, ...there]
+        const spent = claimed(all).filter(
+          ({ payment }) => payment.rail === "x402" && payment.authorization.from === wallet,
+        )
+        assert.isAtMost(spent.length, 7)
+        assert.deepStrictEqual(numbersOf(all), upTo(30))
+      }).pipe(Effect.scoped),
+    )
+
+    it.effect("are found by whoever asks after them, each by its own key", () =>
+      Effect.gen(function* () {
+        const { state } = yield* Lookup
+        const intents = many(30, () => intentOf({ claims: { slots: [newName()] } }))
+        yield* claimAll(intents)
+        const unknown = many(30, () => ({ key: randomUUID(), slots: [newName()] }))
+        const found = yield* Effect.forEach(
+          [...intents.map(({ claims, idempotencyKey: key }) => ({ key, slots: claims.slots })), ...unknown],
+          ({ key, slots }) => state(key, { slots }),
+          { concurrency: "unbounded" },
+        )
+        assert.deepStrictEqual(
+          found.map(({ attempt, conflicts }) => [
+            Option.getOrUndefined(Option.map(attempt, ({ idempotencyKey }) => idempotencyKey)),
+            conflicts.map(({ name }) => name),
+          ]),
+          [
+            ...intents.map(({ claims, idempotencyKey }) => [idempotencyKey, [...claims.slots]]),
+            ...unknown.map(() => [undefined, []]),
+          ],
+        )
+      }),
+    )
+  },
+)
+
+const last10 = pooled(10)

@@ -1,0 +1,64 @@
+/** The bytes that we write of calls and logs ourselves are the ones that viem makes of their signatures. */
+import { randomBytes } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import { encodeEventTopics, encodeFunctionData, type Hex, parseAbi } from "viem"
+import {
+  authorizationStateData,
+  balanceData,
+  endTopics,
+  settlementCall,
+  type SignedAuthorization,
+} from "../../src/payments/x402/Eip3009.ts"
+
+const abi = parseAbi([
+  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
+  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function balanceOf(address account) view returns (uint256)",
+  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
+  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
+])
+
+const newHex = (bytes: number): Hex => `0x${randomBytes(bytes).toString("hex")}`
+const most = 2n ** 256n - 1n
+
+const authorizationOf = (signatureBytes: number, number?: bigint): SignedAuthorization => ({
+  asset: newHex(20),
+  from: newHex(20),
+  to: newHex(20),
+  value: number ?? BigInt(newHex(9)),
+  validAfter: number ?? 0n,
+  validBefore: number ?? BigInt(newHex(5)),
+  nonce: newHex(32),
+  signature: newHex(signatureBytes),
+})
+
+const some = [
+  ...[0, 1, 31, 32, 33, 64, 65, 96, 700, 4096].map((bytes) => authorizationOf(bytes)),
+  authorizationOf(65, most),
+  authorizationOf(65, 0n),
+]
+
+describe("an authorization as bytes", () => {
+  it("is viem's call of the transfer, for signatures of every length", () => {
+    for (const one of some) {
+      const { asset, from, nonce, signature, to, validAfter, validBefore, value } = one
+      const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
+      const data = encodeFunctionData({ abi, functionName: "transferWithAuthorization", args })
+      assert.deepStrictEqual(settlementCall(one), { to: asset, data })
+    }
+  })
+
+  it("is viem's calls of state and balance, and viem's topics", () => {
+    for (const { from, nonce, ...rest } of some) {
+      const args = { authorizer: from, nonce }
+      assert.strictEqual(
+        authorizationStateData(from, nonce),
+        encodeFunctionData({ abi, functionName: "authorizationState", args: [from, nonce] }),
+      )
+      assert.strictEqual(balanceData(from), encodeFunctionData({ abi, functionName: "balanceOf", args: [from] }))
+      const [used, ...indexed] = encodeEventTopics({ abi, eventName: "AuthorizationUsed", args })
+      const [canceled] = encodeEventTopics({ abi, eventName: "AuthorizationCanceled", args })
+      assert.deepStrictEqual(endTopics({ from, nonce, ...rest }), [[used, canceled], ...indexed])
+    }
+  })
+})

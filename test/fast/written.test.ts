@@ -1,0 +1,126 @@
+/** An answer in all its forms: which one a client gets, what names it, and when there is nothing to send. */
+import { brotliDecompressSync, gunzipSync } from "node:zlib"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { encodingFor } from "../../src/platform/http/Encoding.ts"
+import { pressed } from "../../src/platform/http/Pressed.ts"
+import { written } from "../../src/platform/http/Written.ts"
+
+const text = JSON.stringify({ ok: true, words: Array.from({ length: 200 }, (_, index) => `stone ${index}`) })
+
+const from = (headers: Record<string, string> = {}) =>
+  HttpServerRequest.fromWeb(new Request("http://altar.example/", { headers }))
+
+const bytesOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
+  body._tag === "Uint8Array" ? body.body : new Uint8Array()
+
+const plain = (bytes: Uint8Array, encoding: string | undefined) =>
+  Buffer.from(
+    encoding === "br" ? brotliDecompressSync(bytes) : encoding === "gzip" ? gunzipSync(bytes) : bytes,
+  ).toString()
+
+describe("an accepted encoding", () => {
+  it.each([
+    [undefined, "identity"],
+    ["", "identity"],
+    ["gzip", "gzip"],
+    ["gzip, deflate", "gzip"],
+    ["gzip, deflate, br, zstd", "br"],
+    ["br;q=0.5, gzip", "gzip"],
+    ["br;q=0, gzip;q=0", "identity"],
+    ["br;q=0.000, gzip;q=0.1", "gzip"],
+    ["*", "br"],
+    ["*;q=0", "identity"],
+    ["br;q=0, *", "gzip"],
+    ["identity, gzip;q=0.5", "identity"],
+    ["GZIP;Q=1", "gzip"],
+    ["deflate", "identity"],
+    ["gzip;q=nonsense", "identity"],
+  ] as const)("of %s is %s", (header, encoding) => {
+    assert.strictEqual(encodingFor(header), encoding)
+    assert.strictEqual(encodingFor(header), encoding, "and the second time")
+  })
+})
+
+describe("a written answer", () => {
+  it.effect("has one strong tag for each sequence of bytes, and 304 for that tag alone", () =>
+    Effect.gen(function* () {
+      const one = written(text)
+      const tags = new Map<string, string>()
+      for (const accepted of ["identity", "gzip", "br"]) {
+        const response = yield* one.respond(from({ "accept-encoding": accepted }))
+        const { etag = "", "content-encoding": encoding, vary } = response.headers
+        assert.match(etag, /^"[\w-]{22}"$/u)
+        assert.strictEqual(vary, "accept-encoding")
+        assert.strictEqual(encoding ?? "identity", accepted)
+        assert.strictEqual(plain(bytesOf(response), encoding), text)
+        tags.set(accepted, etag)
+      }
+      assert.strictEqual(new Set(tags.values()).size, 3)
+      for (const accepted of tags.keys()) {
+        for (const [encoding, etag] of tags) {
+          for (const named of [etag, `W/${etag}`, `"x", ${etag}`]) {
+            const request = from({ "accept-encoding": accepted, "if-none-match": named })
+            const { body, headers, status } = yield* one.respond(request)
+            assert.strictEqual(status, encoding === accepted ? 304 : 200, `${accepted} of ${encoding}`)
+            assert.strictEqual(headers["etag"], tags.get(accepted))
+            if (status === 304) assert.strictEqual(body._tag, "Empty")
+          }
+        }
+      }
+    }),
+  )
+
+  it.effect("is compressed once for all who wait for it", () =>
+    Effect.gen(function* () {
+      const one = written(text)
+      const ask = one.respond(from({ "accept-encoding": "gzip" }))
+      const [first, second] = yield* Effect.all([ask, one.respond(from({ "accept-encoding": "gzip" }))], {
+        concurrency: "unbounded",
+      })
+      assert.deepStrictEqual(bytesOf(first), bytesOf(second))
+      const third = yield* one.respond(from({ "accept-encoding": "gzip" }))
+      assert.strictEqual(third, yield* one.respond(from({ "accept-encoding": "gzip" })))
+    }),
+  )
+
+  it.effect("stays as it is when it is short", () =>
+    Effect.gen(function* () {
+      const { headers } = yield* written('{"ok":true}').respond(from({ "accept-encoding": "gzip" }))
+      assert.isUndefined(headers["content-encoding"])
+      assert.isUndefined(headers["vary"])
+    }),
+  )
+
+  it.effect("says that its kind varies, too", () =>
+    Effect.gen(function* () {
+      const { headers } = yield* written(text, { headers: { vary: "accept" } }).respond(from())
+      assert.strictEqual(headers["vary"], "accept, accept-encoding")
+    }),
+  )
+})
+
+describe("an answer that is given once", () => {
+  it.effect("is compressed with its status and headers, unless it is short, tagged or encoded", () =>
+    Effect.gen(function* () {
+      const request = from({ "accept-encoding": "gzip" })
+      const paid = HttpServerResponse.text(text, {
+        status: 201,
+        contentType: "application/json",
+        headers: { "payment-response": "proof" },
+      })
+      const { headers, status } = yield* pressed(request, paid)
+      assert.deepInclude(headers, { "payment-response": "proof", "content-encoding": "gzip", vary: "accept-encoding" })
+      assert.strictEqual(status, 201)
+      const response = yield* pressed(request, paid)
+      assert.strictEqual(plain(bytesOf(response), "gzip"), text)
+      assert.strictEqual(response.headers["content-length"], String(bytesOf(response).byteLength))
+      assert.isUndefined((yield* pressed(from(), paid)).headers["content-encoding"])
+      const tagged = HttpServerResponse.setHeader(paid, "etag", '"x"')
+      assert.strictEqual(yield* pressed(request, tagged), tagged)
+      const short = HttpServerResponse.text("{}", { contentType: "application/json" })
+      assert.strictEqual(yield* pressed(request, short), short)
+    }),
+  )
+})
