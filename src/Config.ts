@@ -177,12 +177,19 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
     },
   )
 
-/** What is wrong with one part, in lines; nothing when it can be read. */
+/** What is wrong with one part, in lines; nothing when it can be read. A bare refusal is named, and quoted nowhere. */
 const problemsOf = (part: Config.Config<unknown>): Config.Config<ReadonlyArray<string>> =>
   Config.orElse(
     Config.map(part, () => []),
-    ({ cause }) => Config.succeed(cause.message.split("\n")),
+    ({ cause: { message } }) => {
+      const path = /\n\s*at (.+)$/u.exec(message)?.[1] ?? ""
+      const name = [...path.matchAll(/"(\w+)"/gu)].map(([, one]) => one).join("_")
+      return Config.succeed(name === "" ? message.split("\n") : [`${name} is wrong: serve --help says what it holds.`])
+    },
   )
+
+/** The variable that a line is about; what has no line of its own is about itself. */
+const subjectOf = (line: string) => /^([A-Z0-9_]+) is /u.exec(line)?.[1] ?? line
 
 /** A production server: nothing falls back to the sandbox, and what is wrong is said all at once, a line for each. */
 export const production: Config.Config<ServerConfig> = Config.flatMap(
@@ -202,9 +209,15 @@ export const production: Config.Config<ServerConfig> = Config.flatMap(
     ].map(problemsOf),
   ),
   (found) => {
-    const problems = new Set(found.flat())
+    // What several parts stumble over is said once, by the one that knows most of it.
+    const problems = new Map(
+      found
+        .flat()
+        .toReversed()
+        .map((line) => [subjectOf(line), line]),
+    )
     return problems.size > 0
-      ? Values.refused([...problems].join("\n"))
+      ? Values.refused([...problems.values()].toReversed().join("\n"))
       : Config.flatMap(
           Config.all({ listen, databaseUrl: Values.databaseUrl, payments, operator }),
           ({ databaseUrl, listen: address, operator: answering, payments: paying }) =>

@@ -81,6 +81,7 @@ const settlementLayer = ({ patience, settlement }: PaymentsConfig) =>
   settlement._tag === "Relayer"
     ? Relayer.layer({
         privateKey: settlement.privateKey,
+        previousKey: settlement.previousKey,
         timeout: patience,
         stuckAfter: Duration.times(patience, 3),
         groupMost: settlement.groupMost ?? groupMost,

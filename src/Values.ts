@@ -43,13 +43,13 @@ const isHttp = isUrl(/^https?:$/u)
 const isLong = (least: number) => (one: string) => one.length >= least
 
 /** What the driver knows of `sslmode`; anything else would be asked for again every second, for ever. */
-const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
+const sslModes = new Set(["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])
 
 const isDatabase = (one: string) => {
   const url = URL.parse(one)
   if (url === null || !/^postgres(?:ql)?:$/u.test(url.protocol)) return false
   const mode = url.searchParams.get("sslmode")
-  return mode === null || sslModes.includes(mode)
+  return mode === null || sslModes.has(mode)
 }
 
 export const parts = (list: string) =>

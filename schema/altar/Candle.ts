@@ -18,6 +18,7 @@ import {
 import { Commitment, CommitmentRefused, Salt, Words } from "./Commitment.ts"
 import { anyRailErrors, paidHeaders, settledByAnyRail } from "../payments/Endpoint.ts"
 import { paid } from "../payments/Sale.ts"
+import { hiddenBy } from "./Hidden.ts"
 import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
 import { at, envelope, nothing, nothingNow } from "../Refusal.ts"
@@ -55,10 +56,12 @@ export const CandleBody = Schema.Struct({
 export const Unsealed = Schema.Struct({
   words: Schema.NullOr(Words),
   hidden: Schema.Boolean,
+  hiddenBy,
   unsealedAt: Timestamp,
 }).annotate({
   identifier: "Unsealed",
-  description: "The unsealed words. Null and hidden when they look like a link, wallet or address.",
+  description:
+    "The unsealed words. Null and hidden when they look like a link, wallet or address, or an operator hid them.",
 })
 
 export const Candle = Schema.Struct({

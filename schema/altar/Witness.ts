@@ -20,6 +20,7 @@ import { Receipt } from "../payments/Payment.ts"
 import { paid } from "../payments/Sale.ts"
 import { SpiritId } from "./Spirit.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
+import { hiddenBy } from "./Hidden.ts"
 
 export const StoneKind = Schema.Literals(["intention", "prediction", "promise", "hash"]).annotate({
   identifier: "StoneKind",
@@ -92,7 +93,10 @@ export const WitnessSettled = settledAct(WitnessStone).annotate({
 /** The public side of a reveal; hidden text is stored and verified but not shown. */
 export const Reveal = Schema.Struct({
   text: Schema.NullOr(Words),
-  hidden: Schema.Boolean.annotate({ description: "True when the words look like a link, wallet or address." }),
+  hidden: Schema.Boolean.annotate({
+    description: "True when the words look like a link, wallet or address, or an operator hid them.",
+  }),
+  hiddenBy,
   agentName: Schema.NullOr(AgentName),
   revealedAt: Timestamp,
 }).annotate({

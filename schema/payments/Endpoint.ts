@@ -14,18 +14,21 @@ import {
   PaymentInvalid,
   PaymentRequired,
   PaymentsUnavailable,
+  pauseSeconds,
+  SellingPaused,
 } from "./Errors.ts"
 import { IdempotencyKey, PaymentSignature } from "./Payment.ts"
 
-const NotNow = Schema.Union([PaymentsUnavailable, FacilitatorUnavailable])
+const NotNow = Schema.Union([PaymentsUnavailable, SellingPaused, FacilitatorUnavailable])
 
-/** 503: payments are not configured, or cannot be settled or looked up at the moment; then with when to ask again. */
+/** 503: payments are not configured, are paused, or cannot be settled or looked up at the moment; then with when to ask again. */
 const Unavailable = NotNow.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
       body: NotNow.annotate({
         identifier: "Unavailable",
-        description: "Payments are not configured, or not possible at the moment; the code says which.",
+        description:
+          "Payments are not configured, paused by the operator, or not possible at the moment; the code says which.",
       }).pipe(HttpApiSchema.status(503)),
       headers: { "retry-after": Schema.optionalKey(header("Seconds to wait, where waiting helps.", "5")) },
     },
@@ -33,7 +36,12 @@ const Unavailable = NotNow.pipe(
       decode: ({ body }) => body,
       encode: (error) => ({
         body: error,
-        headers: error.code === "facilitator_unavailable" ? { "retry-after": "5" } : {},
+        headers:
+          error.code === "facilitator_unavailable"
+            ? { "retry-after": "5" }
+            : error.code === "selling_paused"
+              ? { "retry-after": String(pauseSeconds) }
+              : {},
       }),
     },
   ),

@@ -89,6 +89,17 @@ export class PaymentsUnavailable extends Schema.Error<PaymentsUnavailable>("Paym
   at(503, "Payments are not configured."),
 ) {}
 
+/** Seconds after which a paused server is worth asking again. */
+export const pauseSeconds = 60
+
+export class SellingPaused extends Schema.Error<SellingPaused>("SellingPaused")(
+  envelope(
+    "selling_paused",
+    `The operator has paused sales on this altar; what is in flight still ends, and the free routes work. Send the same request again later. ${nothingNow}`,
+  ),
+  at(503, "The operator has paused sales. This request charged nothing."),
+) {}
+
 export class FacilitatorUnavailable extends Schema.Error<FacilitatorUnavailable>("FacilitatorUnavailable")(
   envelope(
     "facilitator_unavailable",

@@ -1,7 +1,8 @@
 /** Every way to run this package, with help that a newcomer can follow. */
 import { Cause, Console, Effect } from "effect"
-import { CliError, Command } from "effect/cli"
+import { CliError, CliOutput, Command } from "effect/cli"
 import { interfaceVersion } from "../../schema/Version.ts"
+import { admin } from "./Admin.ts"
 import { buy, buying } from "./Buy.ts"
 import { log } from "./Log.ts"
 import { openapi } from "./OpenApiCommand.ts"
@@ -21,7 +22,7 @@ export const altar = Command.make("spirit-altar").pipe(
     { group: "Buy", commands: buying },
     { group: "Talk", commands: [roomCommand] },
     { group: "Check", commands: [verify, verifyProof] },
-    { group: "Run", commands: [sandbox, serve, log, witnessServe, openapi, buy] },
+    { group: "Run", commands: [sandbox, serve, admin, log, witnessServe, openapi, buy] },
   ]),
 )
 
@@ -29,7 +30,25 @@ export const altar = Command.make("spirit-altar").pipe(
 const isSaid = (cause: Cause.Cause<unknown>) =>
   Cause.hasInterruptsOnly(cause) || CliError.isCliError(Cause.squash(cause))
 
+/** Whoever reads JSON reads one document on stdout, also of a call that cannot be understood. */
+const inJson: CliOutput.Presenter = {
+  present: (event) =>
+    event._tag === "InvalidInvocation"
+      ? Console.log(
+          JSON.stringify({
+            ok: false,
+            code: "usage",
+            message: event.errors.map(({ message }) => message).join(" "),
+            help: `${event.commandPath.join(" ")} --help`,
+          }),
+        )
+      : CliOutput.defaultPresenter.present(event),
+}
+
+const isJson = process.argv.includes("--json")
+
 /** Fails with one sentence on stderr and exit code 1. */
 export const run = Command.run(altar, { version: interfaceVersion }).pipe(
+  Effect.provideService(CliOutput.Presenter, isJson ? inJson : CliOutput.defaultPresenter),
   Effect.tapCause((cause) => (isSaid(cause) ? Effect.void : Console.error(oneLine(cause)))),
 )

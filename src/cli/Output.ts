@@ -1,6 +1,7 @@
 /** What a command says: the answer on stdout, everything else on stderr, and how it ended in the exit code. */
 import { Config, Console, Effect, Option } from "effect"
 import type { Open, Refused } from "../buyer/PurchaseError.ts"
+import { environment } from "./Environment.ts"
 import { Trouble } from "./Trouble.ts"
 
 /** Answers are untrusted text: nothing in them moves the cursor of a terminal. */
@@ -43,11 +44,15 @@ export const show = <A, R>(
     ),
     Effect.catch(
       Effect.fnUntraced(function* (error: CommandError) {
+        const isUnreachable = error._tag === "Refused" && error.code === "unreachable"
+        const message = isUnreachable
+          ? `${error.message} Is that an altar? Name yours with --url or ${environment.url}, or start a sandbox with npm start.`
+          : error.message
         const code = error._tag === "Refused" ? error.code : error._tag === "Open" ? "outcome_open" : "trouble"
         const key = "key" in error && error.key !== undefined ? { key: error.key } : {}
-        if (isJson) yield* Console.log(JSON.stringify({ ok: false, code, message: error.message, ...key }))
+        if (isJson) yield* Console.log(JSON.stringify({ ok: false, code, message, ...key }))
         const hint = error._tag === "Open" ? `\n${yield* resumeHint(error.key, data)}` : ""
-        return yield* new Trouble({ message: `${plain(error.message)}${hint}` })
+        return yield* new Trouble({ message: `${plain(message)}${hint}` })
       }),
     ),
   )

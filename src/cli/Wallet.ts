@@ -23,7 +23,10 @@ const fromFile = Effect.fnUntraced(function* (file: string) {
     fs.readFileString(file),
     () => new Trouble({ message: `${file} cannot be read. Nothing was charged.` }),
   )
-  return yield* accountOf(Redacted.make(secret), file)
+  const account = yield* accountOf(Redacted.make(secret), file)
+  const { mode } = yield* Effect.orDie(fs.stat(file))
+  if ((mode & 0o077) !== 0) yield* Console.error(`warning     others can read ${file}: chmod 600 ${file}`)
+  return account
 })
 
 /** Made on first use, readable by its owner only, and worth nothing outside sandboxes. */

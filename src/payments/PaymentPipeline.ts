@@ -10,6 +10,7 @@ import {
   type PaymentInvalid,
   type PaymentRequired,
   type PaymentsUnavailable,
+  SellingPaused,
 } from "../../schema/payments/Errors.ts"
 import { type BadRequest, RateLimited } from "../../schema/Errors.ts"
 import { timestampOf } from "../platform/Time.ts"
@@ -19,6 +20,7 @@ import { CardRail } from "./card/CardRail.ts"
 import type { Attempt, PendingAttempt, SettledAttempt } from "./ledger/Attempt.ts"
 import { Claim, type NewAttempt } from "./ledger/Claim.ts"
 import { type AttemptState, Lookup } from "./ledger/Lookup.ts"
+import { Selling } from "./ledger/Selling.ts"
 import type { PaidAct } from "./PaidAct.ts"
 import { bodyOf, fingerprintOf, type PaidRequest, paidTwice } from "./PaidRequest.ts"
 import { PaymentCredentials } from "./PaymentCredentials.ts"
@@ -47,6 +49,7 @@ export type PipelineRefusal =
   | IdempotencyConflict
   | AuthorizationAlreadyBound
   | PaymentsUnavailable
+  | SellingPaused
   | FacilitatorUnavailable
   | RateLimited
 
@@ -89,6 +92,7 @@ export class PaymentPipeline extends Context.Service<
         const challenges = yield* Challenges.make
         const lookup = yield* Lookup
         const { claim } = yield* Claim
+        const selling = yield* Selling
         const credentials = yield* PaymentCredentials
         const balances = yield* PayerBalances
         const cards = yield* CardRail
@@ -175,12 +179,19 @@ export class PaymentPipeline extends Context.Service<
           return yield* answerOf(concluded, false)
         })
 
+        /** The operator's reason stays with the operator. */
+        const unlessPaused = Effect.flatMap(selling.paused, (reason) =>
+          Option.isNone(reason) ? Effect.void : Effect.fail(new SellingPaused({})),
+        )
+
         const run = Effect.fn("PaymentPipeline.run")(function* <Refusal>(act: PaidAct<Refusal>, request: PaidRequest) {
           yield* act.checkPath(request.parameters)
           const isPaid = request.payment !== undefined || request.card !== undefined
           if (request.payment !== undefined && request.card !== undefined) return yield* paidTwice()
-          if (request.body === "" && request.key === undefined && !isPaid)
+          if (request.body === "" && request.key === undefined && !isPaid) {
+            yield* unlessPaused
             return yield* challenges.required(act, request)
+          }
           const payment = request.payment === undefined ? undefined : PaymentHeader.read(request.payment)
           const key = yield* keyOf({ key: request.key, payment })
 
@@ -196,6 +207,7 @@ export class PaymentPipeline extends Context.Service<
           yield* refuseConflicts(act, state)
           yield* asked.check
           if (!isPaid) {
+            yield* unlessPaused
             // Who is offered what cannot be settled signs for nothing.
             const isSettled = (yield* settlement.solvent) || Option.isSome(yield* cards.offer(act, request))
             return yield* isSettled
@@ -211,6 +223,8 @@ export class PaymentPipeline extends Context.Service<
           const { balance, payload, payment: paidBy } = presented
           // What is paid already costs us no gas.
           const isToSettle = paidBy.rail === "x402" && Option.isNone(paidBy.transaction)
+          // What is paid already is delivered.
+          if (isToSettle || paidBy.rail === "card") yield* unlessPaused
           if (isToSettle && !(yield* settlement.solvent)) return yield* withoutGas("This request charged nothing.")
           const intent: NewAttempt = {
             idempotencyKey: key,

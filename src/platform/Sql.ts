@@ -16,6 +16,7 @@ import purses from "../../migrations/0017_purses.ts"
 import log from "../../migrations/0018_log.ts"
 import groups from "../../migrations/0020_groups.ts"
 import traces from "../../migrations/0021_traces.ts"
+import administration from "../../migrations/0022_administration.ts"
 
 const names = new Map<string, string>()
 
@@ -100,6 +101,7 @@ export const migrations = Layer.effectDiscard(
       "0018_log": log,
       "0020_groups": groups,
       "0021_traces": traces,
+      "0022_administration": administration,
     }),
   }),
 )

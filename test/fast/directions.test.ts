@@ -37,6 +37,12 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
     "the log reads the altar's chain and nothing else",
   ],
   [/^src\/(?:altar|payments)\//u, /^(?:src|schema)\/log/u, "what is sold does not know the log"],
+  [
+    /^src\/admin\//u,
+    /^src\/(?!admin|altar|payments\/ledger|room|platform)/u,
+    "administration stands on what it changes, and asks no chain",
+  ],
+  [/^src\/(?!admin|cli)/u, /^src\/admin/u, "nothing but the command line administers"],
   [/^src\/limits\//u, /^(?:src|schema)\/(?:altar|payments|room)/u, "limits know nobody"],
   [/^src\/limits\//u, /^src\/(?!limits|platform)/u, "limits stand on the platform alone"],
   [/^src\/room\//u, /^src\/(?!room|limits|platform)/u, "the room stands on limits and the platform"],
@@ -108,10 +114,13 @@ const owners: ReadonlyArray<readonly [table: RegExp, owner: RegExp]> = [
   [/^(?:rooms|room_)/u, /^src\/room\//u],
   [/^rate_limit/u, /^src\/limits\//u],
   [/^log_/u, /^src\/log\//u],
-  [/^witness_/u, /^src\/altar\/witness\//u],
+  // What an operator hides, is hidden in all tables that show it, in one transaction.
+  [/^moderation_/u, /^src\/altar\/Moderation\.ts$/u],
+  [/^admin_/u, /^src\/admin\//u],
+  [/^witness_/u, /^src\/altar\/(?:witness\/|Moderation\.ts$)/u],
   [/^prayers$/u, /^src\/altar\/prayers\//u],
   [/^keepers$/u, /^src\/altar\/keepers\//u],
-  [/^candle/u, /^src\/altar\/candles\//u],
+  [/^candle/u, /^src\/altar\/(?:candles\/|Moderation\.ts$)/u],
   [/^(?:publication|collectibles$)/u, /^src\/altar\/collectibles\//u],
 ]
 

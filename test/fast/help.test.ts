@@ -23,6 +23,10 @@ const buying = ["witness", "pray", "keep", "collect", "light", "reveal", "unseal
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ...[...buying, "spirits", "altar", "verify", "verify-proof", "sandbox", "serve", "openapi"].map((name) => [name]),
   ...["key", "status", "resume"].map((name) => ["log", name]),
+  ...["attempts", "attempt", "pause", "resume", "hide", "show", "delete-room", "export", "audit"].map((name) => [
+    "admin",
+    name,
+  ]),
   ...["create", "list", "invite", "read", "send", "poll", "delete"].map((name) => ["room", name]),
   ...sales.map(({ sale }) => ["act", sale.name]),
   ["buy", "witness"],
@@ -36,7 +40,8 @@ describe("help", () => {
         (yield* ask("--help")) +
         (yield* ask("room", "--help")) +
         (yield* ask("act", "--help")) +
-        (yield* ask("log", "--help"))
+        (yield* ask("log", "--help")) +
+        (yield* ask("admin", "--help"))
       for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
       assert.match(help, /Exit code 0 is success; 1 is trouble/u)
       assert.match(yield* ask("buy", "--help"), /^ {2}witness .*^ {2}room /msu)

@@ -24,6 +24,7 @@ const columnsOf = (time: typeof Moment | typeof JsonMoment) => ({
   litUntil: time,
   words: Text,
   hidden: Schema.NullOr(Schema.Boolean),
+  hiddenBy: Text,
   unsealedAt: Schema.NullOr(time),
 })
 
@@ -70,8 +71,15 @@ export const candleOf = (publicUrl: string, row: CandleRow): Candle => ({
   unsealUrl: row.commitment === null ? null : unsealUrl(publicUrl, row.id),
 })
 
-export const unsealedOf = ({ hidden, unsealedAt, words }: CandleRow): typeof Unsealed.Type | null =>
-  unsealedAt === null || hidden === null ? null : { words: hidden ? null : words, hidden, unsealedAt }
+export const unsealedOf = ({ hidden, hiddenBy, unsealedAt, words }: CandleRow): typeof Unsealed.Type | null =>
+  unsealedAt === null || hidden === null
+    ? null
+    : {
+        words: hidden ? null : words,
+        hidden,
+        ...(hiddenBy === "operator" ? { hiddenBy: "operator" as const } : {}),
+        unsealedAt,
+      }
 
 export const litCandleOf = (publicUrl: string, row: LitRow): typeof LitCandle.Type => ({
   ...candleOf(publicUrl, row),

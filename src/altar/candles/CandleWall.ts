@@ -44,7 +44,7 @@ export class CandleWall extends Context.Service<
               OR (lit_at, id) < (SELECT lit_at, id FROM candles WHERE id = ${before ?? null}::uuid)
             ORDER BY lit_at DESC, id DESC LIMIT ${limit}::int
           )
-          SELECT n.lit, c.*, u.words, u.hidden, u.unsealed_at,
+          SELECT n.lit, c.*, u.words, u.hidden, u.hidden_by, u.unsealed_at,
             (SELECT count(*) FROM candles l WHERE l.parent_id = c.id AND l.lit_until > ${now}::timestamptz) AS light_count,
             (SELECT json_agg(json_build_object('id', l.id, 'agentName', l.agent_name, 'rung', l.rung, 'litAt', l.lit_at,
                 'litUntil', l.lit_until) ORDER BY l.lit_at DESC, l.id DESC) FROM (

@@ -14,7 +14,7 @@ export const make = (sql: SqlClient.SqlClient, now: string) => {
       (SELECT json_agg(json_build_object('id', c.id, 'parentId', NULL, 'spirit', c.spirit, 'rung', c.rung,
           'dedication', c.dedication, 'agentName', c.agent_name, 'commitment', c.commitment, 'payer', c.payer,
           'transaction', c.transaction, 'litAt', c.lit_at, 'litUntil', c.lit_until, 'words', u.words,
-          'hidden', u.hidden, 'unsealedAt', u.unsealed_at, 'lights', NULL, 'lightCount',
+          'hidden', u.hidden, 'hiddenBy', u.hidden_by, 'unsealedAt', u.unsealed_at, 'lights', NULL, 'lightCount',
           (SELECT count(*) FROM candles l WHERE l.parent_id = c.id AND l.lit_until > ${now}::timestamptz))
           ORDER BY c.lit_at DESC, c.id DESC)
         FROM (SELECT * FROM ${lit} c WHERE c.spirit = ${spirit} ORDER BY lit_at DESC, id DESC LIMIT ${limit}::int) c

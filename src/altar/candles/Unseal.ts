@@ -32,7 +32,7 @@ export const make = (sql: SqlClient.SqlClient, publicUrl: string, acts: Readonly
 
   const read = (id: string) =>
     candlesOf(sql`
-      SELECT c.*, u.salt, u.words, u.hidden, u.unsealed_at FROM candles c
+      SELECT c.*, u.salt, u.words, u.hidden, u.hidden_by, u.unsealed_at FROM candles c
       LEFT JOIN candle_unseals u ON u.candle_id = c.id WHERE c.id = ${id}::uuid`)
 
   return Effect.fn("Candles.unseal")(

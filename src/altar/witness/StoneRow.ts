@@ -67,6 +67,7 @@ export const StoneRow = Schema.Struct({
   agentName: Schema.NullOr(Schema.String),
   revealText: Schema.NullOr(Schema.String),
   revealHidden: Schema.NullOr(Schema.Boolean),
+  revealHiddenBy: Schema.NullOr(Schema.String),
   revealAgentName: Schema.NullOr(Schema.String),
   revealedAt: Schema.NullOr(Moment),
 })
@@ -74,7 +75,7 @@ export type StoneRow = typeof StoneRow.Type
 
 /** Stones as `s`, their reveals as `r`. */
 export const stoneColumns =
-  "s.*, r.text AS reveal_text, r.hidden AS reveal_hidden, r.agent_name AS reveal_agent_name, r.revealed_at"
+  "s.*, r.text AS reveal_text, r.hidden AS reveal_hidden, r.hidden_by AS reveal_hidden_by, r.agent_name AS reveal_agent_name, r.revealed_at"
 
 const chainRecipe =
   "chainHash = lowercase hex SHA-256( previousHash 0x00 sequence 0x00 commitment 0x00 witnessedAt 0x00 transaction ) in UTF-8; previousHash of the first stone is 64 zeros"
@@ -108,6 +109,7 @@ export const listedOf = (publicUrl: string, row: StoneRow): typeof ListedStone.T
       : {
           text: row.revealHidden ? null : row.revealText,
           hidden: row.revealHidden,
+          ...(row.revealHiddenBy === "operator" ? { hiddenBy: "operator" as const } : {}),
           agentName: row.revealAgentName,
           revealedAt: row.revealedAt,
         },

@@ -44,7 +44,9 @@ const sealed = (candle: Lit) =>
       ? ""
       : html`<span class="mark">sealed words inside</span>`
     : candle.unsealed.words === null
-      ? html`<span class="mark">unsealed, words hidden</span>`
+      ? html`<span class="mark"
+          >unsealed, words hidden${candle.unsealed.hiddenBy === undefined ? "" : " by the operator"}</span
+        >`
       : html`<q class="unsealed">${isolated(candle.unsealed.words)}</q>`
 
 /** A lit candle with its dedication and what is left of it. */

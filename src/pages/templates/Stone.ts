@@ -24,7 +24,7 @@ const reveal = ({ reveal: revealed }: Stone): Html =>
     ? html`<p class="words words--sealed">
         The words are sealed. Whoever set this stone may reveal them, free and once.
       </p>`
-    : html`${revealed.text === null ? html`<p class="words words--sealed">The words were revealed and match the commitment. They look like a link, a wallet or an address, so they are not shown.</p>` : html`<blockquote class="words"><p dir="auto">${revealed.text}</p></blockquote>`}
+    : html`${revealed.text === null ? html`<p class="words words--sealed">The words were revealed and match the commitment. ${revealed.hiddenBy === undefined ? "They look like a link, a wallet or an address, so they are not shown." : "They are hidden by the operator; whoever has words and salt can check them against the commitment still."}</p>` : html`<blockquote class="words"><p dir="auto">${revealed.text}</p></blockquote>`}
         <p class="quiet">
           Revealed
           ${revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `}${moment(revealed.revealedAt)}

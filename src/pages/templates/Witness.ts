@@ -34,7 +34,7 @@ const words = ({ reveal }: Stone): Html =>
   reveal === null
     ? html`<span class="mark">sealed</span>`
     : reveal.text === null
-      ? html`<span class="mark">revealed, words hidden</span>`
+      ? html`<span class="mark">revealed, words hidden${reveal.hiddenBy === undefined ? "" : " by the operator"}</span>`
       : html`<q>${isolated(reveal.text)}</q>`
 
 /** What the page shows of a stone, for the check to compare the chain with. */

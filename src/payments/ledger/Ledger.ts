@@ -3,6 +3,7 @@ import { Layer } from "effect"
 import { Claim } from "./Claim.ts"
 import { Fail } from "./Fail.ts"
 import { Lookup } from "./Lookup.ts"
+import { Selling } from "./Selling.ts"
 import { Settle } from "./Settle.ts"
 import { SettledTransfers } from "./SettledTransfers.ts"
 import { Standings } from "./Standing.ts"
@@ -12,6 +13,7 @@ import { UnclaimedPayments } from "./UnclaimedPayments.ts"
 /** All services of the ledger; what the relayer sends is noted by `Broadcasts`, which it alone needs. */
 export const layer = Layer.mergeAll(
   Claim.layer,
+  Selling.layer,
   Settle.layer,
   Fail.layer,
   Sweep.layer,

@@ -1,5 +1,5 @@
 /** Settles by our own relayer key: one transaction after the other, and what fails in one never costs its neighbours theirs. */
-import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Array, Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { type Hex, hexToBigInt } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import type { Attempt } from "../ledger/Attempt.ts"
@@ -16,6 +16,8 @@ import * as RelayerNode from "./RelayerNode.ts"
 
 export interface RelayerConfig {
   readonly privateKey: Redacted.Redacted<Hex>
+  /** The key before it: it sends nothing new, but what it sent can only be replaced by itself. */
+  readonly previousKey?: Redacted.Redacted<Hex> | undefined
   /** How long one broadcast may wait for the node. */
   readonly timeout: Duration.Duration
   /** After which a broadcast that is in no block counts as lost, where the node does not know it, or else as stuck. */
@@ -47,6 +49,21 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       const account = privateKeyToAccount(Redacted.value(config.privateKey))
       const node = RelayerNode.make(client, config.timeout)
       const broadcaster = yield* Broadcaster.make(node, broadcasts, account, config.groupMost)
+      const previous = yield* Effect.forEach(
+        Array.fromNullishOr(config.previousKey),
+        Effect.fnUntraced(function* (key) {
+          const before = privateKeyToAccount(Redacted.value(key))
+          return { address: before.address, broadcaster: yield* Broadcaster.make(node, broadcasts, before, 1) }
+        }),
+      )
+      const ours = [{ address: account.address, broadcaster }, ...previous]
+
+      /** Whoever can put another transaction into the place of this one: nobody, where its key is no longer known. */
+      const replacerOf = ({ from }: { readonly from: Hex }) =>
+        Option.map(
+          Option.fromNullishOr(ours.find(({ address }) => address.toLowerCase() === from.toLowerCase())),
+          (one) => one.broadcaster,
+        )
       const stuckAfter = Duration.toMillis(config.stuckAfter)
 
       /** Wallets whose contract reverted what it had agreed to, and until when they are refused. */
@@ -77,18 +94,21 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         return true
       })
 
-      const isStuck = Effect.fnUntraced(function* ({ atMillis, hash }: Broadcast) {
-        if ((yield* Clock.currentTimeMillis) - atMillis < stuckAfter) return false
+      /** Who can replace a broadcast that is stuck. */
+      const replacerOfStuck = Effect.fnUntraced(function* ({ atMillis, hash }: Broadcast) {
+        if ((yield* Clock.currentTimeMillis) - atMillis < stuckAfter) return Option.none()
         const known = yield* node.transaction(hash)
-        return known !== null && known.blockNumber === null
+        return known !== null && known.blockNumber === null ? replacerOf(known) : Option.none()
       })
 
       const abandon = Effect.fn("Relayer.abandon")(function* ({ id, payment }: Attempt) {
         if (payment.rail === "card") return
         const last = yield* broadcasts.find(id)
-        if (Option.isNone(last) || !(yield* isStuck(last.value))) return
+        if (Option.isNone(last)) return
+        const replacer = yield* replacerOfStuck(last.value)
+        if (Option.isNone(replacer)) return
         const { authorization, network } = payment
-        yield* broadcaster.replaceByNothing({ attempt: id, authorization, chainId: chainIdOf(network) }, last.value)
+        yield* replacer.value.replaceByNothing({ attempt: id, authorization, chainId: chainIdOf(network) }, last.value)
       })
 
       const resubmit = Effect.fn("Relayer.resubmit")(function* (
@@ -119,11 +139,11 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
             : Option.none<Submission>()
         }
         if (!isOld) return Option.none<Submission>()
-        return Option.some(
-          yield* known === null
-            ? broadcaster.send(transfer, Option.some(hash))
-            : broadcaster.sendAlone(transfer, hash, last),
-        )
+        if (known === null) return Option.some(yield* broadcaster.send(transfer, Option.some(hash)))
+        const replacer = replacerOf(known)
+        return Option.isNone(replacer)
+          ? Option.none<Submission>()
+          : Option.some(yield* replacer.value.sendAlone(transfer, hash, last))
       })
 
       /** Asked at most every few seconds, whoever wants to know; a node that does not answer is found out elsewhere. */

@@ -1,0 +1,31 @@
+/** Who did what by hand, and why: written in the same transaction, and never changed. */
+import { type Effect, Schema } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { Moment, rowsOf } from "../platform/Rows.ts"
+
+export interface Deed {
+  /** The account of the machine, or the name that was given. */
+  readonly who: string
+  readonly what: string
+  /** What it was done to. */
+  readonly subject: string
+  readonly why: string
+}
+
+const Row = Schema.Struct({
+  at: Moment,
+  who: Schema.String,
+  what: Schema.String,
+  subject: Schema.String,
+  why: Schema.String,
+})
+
+const deedsOf = rowsOf("admin_audit", Row)
+
+export const make = (sql: SqlClient.SqlClient) => ({
+  note: ({ subject, what, who, why }: Deed): Effect.Effect<unknown, SqlError.SqlError> =>
+    sql`INSERT INTO admin_audit (who, what, subject, why) VALUES (${who}, ${what}, ${subject}, ${why})`,
+  /** Newest first. */
+  list: (limit: number) =>
+    deedsOf(sql`SELECT at, who, what, subject, why FROM admin_audit ORDER BY at DESC, id DESC LIMIT ${limit}::int`),
+})

@@ -1,0 +1,106 @@
+/** What a program reads of a call that cannot be understood, and what a person is spared. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Console, Effect, Option } from "effect"
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
+import { walletOf } from "../../src/cli/Wallet.ts"
+import { main } from "../support/Cli.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "spirit-altar-usage-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
+  spawnSync(process.execPath, [main, ...args], {
+    cwd: folder,
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, SPIRIT_ALTAR_DATA: folder, ...env },
+  })
+
+describe("a call", () => {
+  it.each([
+    [["witness", "--json"], "--text"],
+    [["spirits", "--nosuch", "--json"], "--nosuch"],
+    [["admin", "hide", "--json"], "act"],
+  ])("that cannot be understood is one JSON document under --json: %s", (args, named) => {
+    const { status, stdout } = run(args)
+    assert.strictEqual(status, 1)
+    assert.strictEqual(stdout.trim().split("\n").length, 1)
+    const said = JSON.parse(stdout)
+    assert.deepInclude(said, { ok: false, code: "usage" })
+    assert.include(said.message, named)
+  })
+
+  it("of an address where nobody is ends at once, and says what to name", () => {
+    const { status, stderr } = run(["spirits", "--url", "http://127.0.0.1:1"])
+    assert.strictEqual(status, 1)
+    assert.match(stderr, /Name yours with --url or SPIRIT_ALTAR_URL/u)
+    const other = run(["spirits", "--url", "nonsense", "--json"])
+    assert.deepInclude(JSON.parse(other.stdout), { ok: false, code: "bad_url" })
+  })
+
+  it("is answered without colours where none are wanted", () => {
+    for (const args of [["--help"], ["witness"]]) {
+      const { stderr, stdout } = run(args, { NO_COLOR: "1", FORCE_COLOR: "1" })
+      assert.notInclude(stdout + stderr, "\u001b[")
+    }
+  })
+
+  it("of configuration names all that is wrong, with exit code 1 and no stack", () => {
+    const { status, stderr } = run(["serve"], { PORT: "x", DATABASE_URL: "postgres://u:hush@h/d?sslmode=bogus" })
+    assert.strictEqual(status, 1)
+    assert.deepStrictEqual(
+      stderr
+        .trim()
+        .split("\n")
+        .map((line) => line.split(" ")[0]),
+      ["DATABASE_URL", "PORT"],
+    )
+    assert.notInclude(stderr, "hush")
+  })
+
+  it("of serve --check is a table of what answers, or one JSON document", () => {
+    const env = {
+      DATABASE_URL: "postgres://u:hush@127.0.0.1:1/d",
+      PAY_TO: `0x${"1".repeat(40)}`,
+      RPC_URL: "http://127.0.0.1:1/hush",
+      RELAYER_KEY: generatePrivateKey(),
+    }
+    const { status, stdout } = run(["serve", "--check", "--json"], env)
+    const { checks, ok } = JSON.parse(stdout)
+    assert.deepStrictEqual([status, ok], [1, false])
+    assert.deepStrictEqual(
+      checks.map(({ check, state }: Record<string, string>) => [check, state]),
+      [
+        ["configuration", "ok"],
+        ["database", "failed"],
+        ["chain", "failed"],
+      ],
+    )
+    assert.notInclude(stdout, "hush")
+  })
+})
+
+describe("a wallet file", () => {
+  it.effect("that others can read is warned of, and one that nobody else can read is not", () =>
+    Effect.gen(function* () {
+      const said: Array<string> = []
+      const error = (...line: ReadonlyArray<unknown>) => void said.push(line.join(" "))
+      const key = generatePrivateKey()
+      const used = (mode: number) => {
+        const file = join(folder, `wallet-${mode.toString(8)}`)
+        writeFileSync(file, key, { mode })
+        return walletOf(Option.some(file), "https://altar.example", Option.none(), folder)
+      }
+      const account = yield* Effect.provideService(used(0o644), Console.Console, { ...globalThis.console, error })
+      assert.strictEqual(account.address, privateKeyToAddress(key))
+      assert.match(said.join("\n"), /^warning {5}others can read .*: chmod 600 /u)
+      said.length = 0
+      yield* Effect.provideService(used(0o600), Console.Console, { ...globalThis.console, error })
+      assert.notInclude(said.join("\n"), "warning")
+    }).pipe(Effect.provide(NodeServices.layer)),
+  )
+})
