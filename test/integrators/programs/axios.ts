@@ -1,13 +1,13 @@
 /** An agent on axios and the reference client's interceptor: reads, is offered a price, pays, reveals, and signals in a room. */
 import { wrapAxiosWithPaymentFromConfig } from "@x402/axios"
 import { ExactEvmScheme } from "@x402/evm"
-import axios from "axios"
+import { create } from "axios"
 import { privateKeyToAccount } from "viem/accounts"
 import { baseUrl, must, newKey, seal, tell } from "./Setting.ts"
 
 const wallet = privateKeyToAccount(`0x${(process.argv[3] ?? "").slice(2)}`)
-const free = axios.create({ baseURL: baseUrl, validateStatus: () => true })
-const paying = wrapAxiosWithPaymentFromConfig(axios.create({ baseURL: baseUrl }), {
+const free = create({ baseURL: baseUrl, validateStatus: () => true })
+const paying = wrapAxiosWithPaymentFromConfig(create({ baseURL: baseUrl }), {
   schemes: [{ network: "eip155:*", client: new ExactEvmScheme(wallet) }],
 })
 
