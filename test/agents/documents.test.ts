@@ -9,7 +9,7 @@ import { connect } from "../support/McpClient.ts"
 import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { ask, chainClient, newPayer, World, layer as world } from "../support/World.ts"
-import { Agent, type Block, programOf, type Request, templateOf } from "./Script.ts"
+import { Agent, type Block, programOf, type Request, templateOf } from "../support/Script.ts"
 
 /** What the tools' instructions name as the place where every request stands. */
 const documentOf = Effect.fnUntraced(function* (tools: string) {

@@ -100,7 +100,7 @@ class Clients extends Context.Service<Clients, { readonly complaints: string }>(
     Clients,
     Effect.gen(function* () {
       const { url } = yield* World
-      return { complaints: yield* generated(bench, `${url}/openapi.json`, [...programs, "stone.ts"]) }
+      return { complaints: yield* generated(bench, `${url}/openapi.json`, [...programs, "stone.ts", "axios.ts"]) }
     }),
   )
 }
@@ -135,6 +135,8 @@ layer(world, { excludeTestServices: true, timeout: patience(300) })(
     })
 
     it.effect("openapi-typescript and openapi-fetch", () => proves("openapi-fetch.ts"))
+
+    it.effect("@x402/axios", () => proves("axios.ts"))
 
     it.effect("the program of the guide", () =>
       Effect.gen(function* () {

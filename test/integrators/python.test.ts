@@ -1,0 +1,60 @@
+/** The Python of the integrator's guide is run as it stands there, with nothing but the standard library. */
+import { execFile } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import { promisify } from "node:util"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ask, freePort, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
+
+const run = promisify(execFile)
+
+const guide = readFileSync(new URL("../../docs/integrating.md", import.meta.url), "utf8")
+const program = /^```python\n([\s\S]*?)^```$/mu.exec(guide)?.[1] ?? ""
+
+/** `-I`: no packages of this machine's user, no variables. */
+const python = (url: string) => Effect.tryPromise(() => run("python3", ["-I", "-c", program, url]))
+
+/** The altar, but for a chain that somebody wrote into. */
+const lies = Effect.fnUntraced(function* (url: string, chain: string) {
+  const port = yield* freePort
+  yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = createServer((request, response) => {
+        const path = request.url ?? "/"
+        if (path.startsWith("/api/witness/chain")) response.end(chain)
+        else
+          void ask(url + path, { method: "POST" })
+            .pipe(Effect.runPromise)
+            .then(({ status, text }) => response.writeHead(status).end(text))
+      }).listen(port, "127.0.0.1")
+      await once(server, "listening")
+      return server
+    }),
+    (server) => Effect.sync(() => server.close()),
+  )
+  return `http://127.0.0.1:${port}`
+})
+
+layer(world(), { excludeTestServices: true })("Python's standard library (python3 has to be in the PATH)", (it) => {
+  it.effect("asks a price, checks the chain and signals, and is not taken in by a false link", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const payer = yield* newPayer()
+      for (let stone = 0; stone < 2; stone += 1) {
+        yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
+      }
+      const { stdout } = yield* python(url)
+      assert.strictEqual(stdout, "402 10000\n2 stones hold\nWren: 2 stones hold.\n")
+      const { text } = yield* ask(`${url}/api/witness/chain`)
+      const falsified = text.replace(/"commitment":"[0-9a-f]{64}"/u, `"commitment":"${newCommitment()}"`)
+      const liar = yield* lies(url, falsified)
+      const told = yield* Effect.flip(python(liar))
+      assert.include(String(told.cause), "stone 1 does not hold")
+      const sql = yield* SqlClient.SqlClient
+      assert.deepEqual(yield* sql`SELECT count(*) AS n FROM rooms`, [{ n: 0n }])
+    }),
+  )
+})

@@ -1,0 +1,202 @@
+/** What the operator's guide puts around the servers, run as it stands there but for names, ports and certificates. */
+import { execFileSync } from "node:child_process"
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { assert, describe, layer } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, Layer, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { AppConfig, type ServerConfig } from "../../src/Config.ts"
+import { network } from "../../src/limits/Address.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
+import { findIdentity, runAs } from "../../src/sandbox/PostgresBinaries.ts"
+import * as Sandbox from "../../src/sandbox/Sandbox.ts"
+import * as Server from "../../src/Server.ts"
+import { database, sql } from "../support/Database.ts"
+import { Agent, programOf } from "../support/Script.ts"
+import { ask, chain, configOf, freePort, newCommitment, newPayer, pay } from "../support/World.ts"
+import { blocksOf } from "./Guide.ts"
+
+const programs = ["nginx", "caddy", "pgbouncer"] as const
+type Program = (typeof programs)[number]
+
+const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"]
+const pathOf = (program: Program) => folders.map((folder) => join(folder, program)).find((file) => existsSync(file))
+
+/** Of a PgBouncer that does not know prepared statements the guide says that it will not do. */
+const isTooOld = (path: string) =>
+  path.endsWith("pgbouncer") && Number(/ 1\.(\d+)/u.exec(execFileSync(path, ["--version"]).toString())?.[1]) < 21
+
+const missing = programs.filter((program) => {
+  const path = pathOf(program)
+  return path === undefined || isTooOld(path)
+})
+if (missing.length > 0) {
+  process.stdout.write(
+    `Not in the PATH, or too old, so their part of the operator's guide is not run: ${missing.join(", ")}.\n`,
+  )
+}
+
+const ended = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 5000 } as const
+
+/** A folder that programs of other users can read, too. */
+const folder = Effect.acquireRelease(
+  Effect.sync(() => {
+    const made = mkdtempSync(join(tmpdir(), "spirit-altar-operations-"))
+    chmodSync(made, 0o755)
+    return made
+  }),
+  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true })),
+)
+
+const replaced = (text: string, changes: ReadonlyArray<readonly [from: string | RegExp, to: string]>) =>
+  changes.reduce((before, [from, to]) => {
+    const after = before.replace(from, to)
+    assert.notStrictEqual(after, before, `the guide no longer has ${from}`)
+    return after
+  }, text)
+
+const start = (program: Program, args: ReadonlyArray<string>, ready: RegExp, identity: OwnedProcess.Identity = {}) =>
+  OwnedProcess.start({ command: pathOf(program) ?? program, args: [...args], ready, stop: ended, identity })
+
+const nginx = Effect.fnUntraced(function* (port: number, servers: readonly [number, number]) {
+  const at = yield* folder
+  const server = replaced(blocksOf("In front of it", "nginx")[0] ?? "", [
+    ["127.0.0.1:3000", `127.0.0.1:${servers[0]}`],
+    ["127.0.0.1:3001", `127.0.0.1:${servers[1]}`],
+    ["listen 443 ssl http2", `listen 127.0.0.1:${port}`],
+    [/ +ssl_certificate [^\n]+\n/u, ""],
+    [/ +ssl_certificate_key [^\n]+\n/u, ""],
+  ])
+  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((one) => `${one}_temp_path ${at}/${one};`)
+  const user = process.getuid?.() === 0 ? "user root;" : ""
+  const file = join(at, "nginx.conf")
+  writeFileSync(
+    file,
+    `${user} daemon off; worker_processes 1; pid ${at}/pid; error_log stderr notice; events {}
+http { access_log off; ${paths.join(" ")}
+${server} }`,
+  )
+  yield* start("nginx", ["-p", at, "-c", file, "-e", "stderr"], /start worker process /u)
+})
+
+const caddy = Effect.fnUntraced(function* (port: number, servers: readonly [number, number]) {
+  const site = replaced(blocksOf("In front of it", "caddyfile")[0] ?? "", [
+    ["127.0.0.1:3000", `127.0.0.1:${servers[0]}`],
+    ["127.0.0.1:3001", `127.0.0.1:${servers[1]}`],
+    ["altar.example", `http://127.0.0.1:${port}`],
+  ])
+  const file = join(yield* folder, "Caddyfile")
+  writeFileSync(file, `{\n  admin off\n}\n${site}`)
+  yield* start("caddy", ["run", "--adapter", "caddyfile", "--config", file], /serving initial configuration/u)
+})
+
+/** The database's address through PgBouncer. */
+const pgbouncer = Effect.fnUntraced(function* (database: Redacted.Redacted<string>) {
+  const at = yield* folder
+  const port = yield* freePort
+  const url = new URL(Redacted.value(database))
+  const users = join(at, "userlist.txt")
+  writeFileSync(users, `"${url.username}" "${decodeURIComponent(url.password)}"\n`)
+  const text = replaced(blocksOf("PgBouncer", "ini")[0] ?? "", [
+    [/altar = .+/u, `altar = host=${url.hostname} port=${url.port || 5432} dbname=${url.pathname.slice(1)}`],
+    ["listen_port = 6432", `listen_port = ${port}\nunix_socket_dir =`],
+    ["/etc/pgbouncer/userlist.txt", users],
+  ])
+  const file = join(at, "pgbouncer.ini")
+  writeFileSync(file, text)
+  const identity = yield* Effect.provide(findIdentity, NodeServices.layer)
+  yield* start("pgbouncer", [file], /process up/u, runAs(identity))
+  url.hostname = "127.0.0.1"
+  url.port = String(port)
+  url.pathname = "/altar"
+  return Redacted.make(url.href)
+})
+
+const loopback = ["127.0.0.1"].flatMap((text) =>
+  Result.match(network(text), { onFailure: () => [], onSuccess: (one) => [one] }),
+)
+
+const serve = Effect.fnUntraced(function* (change: Partial<ServerConfig>) {
+  const config = yield* configOf({}, change)
+  yield* Layer.build(Server.layer(Sandbox.routes).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+  return config.port
+})
+
+/** An agent with the documents alone does everything, through whatever stands between. */
+const everything = Effect.fnUntraced(function* (url: string) {
+  const agent = new Agent(privateKeyToAccount(generatePrivateKey()))
+  const { text } = yield* ask(`${url}/llms.txt`)
+  yield* Effect.promise(() => agent.follow(programOf(text)))
+  assert.isTrue(agent.value("holds"))
+  const db = yield* SqlClient.SqlClient
+  const [row] = yield* db<{ settled: bigint; stones: bigint }>`
+    SELECT (SELECT count(*) FROM payment_attempts WHERE state = 'settled') AS settled,
+      (SELECT count(*) FROM witness_stones) AS stones`
+  assert.deepEqual(row, { settled: 2n, stones: 1n })
+})
+
+const crowd = ["/api/witness", "/api/acts", "/api/candles", "/api/altars", "/api/field", "/api/health", "/v2/"]
+
+const world = sql.pipe(Layer.provideMerge(Layer.merge(database, chain)))
+
+for (const [program, proxy] of [
+  ["nginx", nginx],
+  ["caddy", caddy],
+] as const) {
+  describe.skipIf(missing.includes(program))(`behind ${program} as the guide has it`, () => {
+    layer(world, { excludeTestServices: true })("two servers", (it) => {
+      it.effect("sell, and know who asks", () =>
+        Effect.gen(function* () {
+          const port = yield* freePort
+          const url = `http://127.0.0.1:${port}`
+          const first = yield* serve({ publicUrl: url, trustedProxies: loopback })
+          const second = yield* serve({ publicUrl: url, trustedProxies: loopback })
+          yield* Effect.provide(proxy(port, [first, second]), NodeServices.layer)
+          yield* everything(url)
+          // Whoever says to be somebody else is counted as who they are.
+          const left = yield* Effect.forEach(["203.0.113.1", "203.0.113.2"], (address) =>
+            Effect.map(
+              ask(`${url}/api/rooms`, {
+                method: "POST",
+                headers: { "x-forwarded-for": address, forwarded: `for=${address}` },
+              }),
+              ({ headers }) => Number(/"creations-hour";r=(\d+)/u.exec(headers.get("ratelimit") ?? "")?.[1]),
+            ),
+          )
+          assert.deepStrictEqual(left, [3, 2])
+        }),
+      )
+    })
+  })
+}
+
+describe.skipIf(missing.includes("pgbouncer"))("with PgBouncer as the guide has it", () => {
+  layer(world, { excludeTestServices: true })("a server", (it) => {
+    it.effect("sells", () =>
+      Effect.gen(function* () {
+        const { url } = yield* LocalDatabase
+        const databaseUrl = yield* Effect.provide(pgbouncer(url), NodeServices.layer)
+        const server = `http://127.0.0.1:${yield* serve({ databaseUrl })}`
+        yield* everything(server)
+        const paid = yield* Effect.forEach(
+          Array.from({ length: 16 }),
+          () =>
+            Effect.flatMap(newPayer(), (payer) => pay(payer, `${server}/api/witness`, { commitment: newCommitment() })),
+          { concurrency: 12 },
+        )
+        assert.deepStrictEqual([...new Set(paid.map(({ answer }) => answer.status))], [201])
+        // Many at once, so that transactions of one client meet several connections of the database.
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 200 }, (_, index) => `${server}${crowd[index % crowd.length]}`),
+          (address) => ask(address),
+          { concurrency: 40 },
+        )
+        assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200])
+      }),
+    )
+  })
+})

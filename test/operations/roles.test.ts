@@ -1,0 +1,113 @@
+/** The roles of the operator's guide, made by its own lines: one of them serves every act and can rewrite none. */
+import { randomBytes } from "node:crypto"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { inject } from "vitest"
+import { AppConfig } from "../../src/Config.ts"
+import * as Sql from "../../src/platform/Sql.ts"
+import * as Sandbox from "../../src/sandbox/Sandbox.ts"
+import * as Server from "../../src/Server.ts"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { Agent, programOf } from "../support/Script.ts"
+import { ask, chain, configOf, newCommitment, newPayer, pay } from "../support/World.ts"
+import { database } from "../support/Database.ts"
+import { blocksOf, statementsOf } from "./Guide.ts"
+
+const suffix = randomBytes(4).toString("hex")
+
+/** Roles belong to the whole cluster: those of a test have names of their own. */
+const own = (text: string) => text.replace(/\baltar(_owner|_reader)?\b/gu, (name) => `${name}_${suffix}`)
+
+const [roles = "", schema = "", closed = ""] = blocksOf("Roles", "sql").map(own)
+
+const urlOf = (role: string, password: string) => {
+  const url = new URL(inject("databaseUrl"))
+  url.username = own(role)
+  url.password = password
+  url.pathname = `/${own("altar")}`
+  return Redacted.make(url.href)
+}
+
+const owner = urlOf("altar_owner", "first")
+const altar = urlOf("altar", "second")
+const reader = urlOf("altar_reader", "third")
+
+const run = (url: Redacted.Redacted<string>, statements: ReadonlyArray<string>) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.forEach(statements, (statement) => sql.unsafe(statement))).pipe(
+    Effect.provide(Sql.layer(url, 1)),
+  )
+
+const admin = Redacted.make(inject("databaseUrl"))
+
+const made = Effect.acquireRelease(Effect.orDie(run(admin, statementsOf(roles))), () =>
+  Effect.orDie(
+    run(admin, [
+      own("DROP DATABASE altar WITH (FORCE)"),
+      own("DROP ROLE altar"),
+      own("DROP ROLE altar_reader"),
+      own("DROP ROLE altar_owner"),
+    ]),
+  ),
+)
+
+/** A server until its scope ends. */
+const served = Effect.fnUntraced(function* (databaseUrl: Redacted.Redacted<string>) {
+  const config = yield* configOf({}, { databaseUrl })
+  yield* Layer.build(Server.layer(Sandbox.routes).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+  return config.publicUrl
+})
+
+const isRefused = (url: Redacted.Redacted<string>, statement: string) =>
+  Effect.map(Effect.result(run(url, [statement])), (result) => {
+    assert.isTrue(Result.isFailure(result), statement)
+    assert.match(
+      String(Result.isFailure(result) && JSON.stringify(result.failure)),
+      /AuthorizationError|permission denied|must be owner/u,
+      statement,
+    )
+  })
+
+layer(Layer.merge(chain, database), { excludeTestServices: true })("the roles of the guide", (it) => {
+  it.effect("one migrates, one sells everything and can rewrite nothing, one reads", () =>
+    Effect.gen(function* () {
+      yield* made
+      yield* run(owner, statementsOf(schema))
+      yield* Effect.scoped(served(owner))
+      yield* run(owner, statementsOf(closed))
+
+      const url = yield* served(altar)
+      const agent = new Agent(privateKeyToAccount(generatePrivateKey()))
+      const document = (yield* ask(`${url}/llms.txt`)).text
+      yield* Effect.promise(() => agent.follow(programOf(document)))
+      assert.isTrue(agent.value("holds"))
+      const payer = yield* newPayer()
+      for (const [path, body] of [
+        ["/api/prayers/moss-hare", { agentName: "Wren", intentionCommitment: newCommitment() }],
+        ["/api/acquire/moss-hare", {}],
+        ["/api/elements/beeswax/collect", { reason: "June" }],
+        ["/api/candles/week/moss-hare", { dedication: "For them" }],
+      ] as const) {
+        const { answer } = yield* pay(payer, `${url}${path}`, body)
+        assert.strictEqual(answer.status, 201, answer.text)
+      }
+
+      for (const statement of [
+        "UPDATE witness_stones SET commitment = commitment",
+        "DELETE FROM witness_stones",
+        "DELETE FROM payment_attempts",
+        "UPDATE acts SET id = id",
+        "DROP TABLE acts",
+        "CREATE TABLE mine (id int)",
+        "ALTER TABLE rooms ADD COLUMN mine int",
+      ]) {
+        yield* isRefused(altar, statement)
+        yield* isRefused(reader, statement)
+      }
+      const [stones] = yield* run(reader, ["SELECT count(*) AS n FROM witness_stones"])
+      assert.deepEqual(stones, [{ n: 1n }])
+      yield* isRefused(reader, "SELECT * FROM room_messages")
+      yield* isRefused(reader, "INSERT INTO witness_reveals SELECT * FROM witness_reveals")
+    }),
+  )
+})
