@@ -119,7 +119,8 @@ export const verifyChain = Effect.fn("verifyChain")(function* (base: string, rpc
     if (check !== undefined && fault !== undefined) return yield* broken(check.link.sequence, fault.summary)
     last = segment.entries.at(-1) ?? last
     next = segment.next
-    yield* progress(last.sequence, segment.head.sequence)
+    // What is over at once needs no bar.
+    if (asked > 1 || next !== null) yield* progress(last.sequence, segment.head.sequence)
     const missing = next === null ? headFault(segment.head, last) : undefined
     if (missing !== undefined) return yield* broken(missing.sequence, missing.summary)
     if (next !== null && (next <= asked || next !== last.sequence + 1)) {
