@@ -40,7 +40,9 @@ const keyIn = Effect.fnUntraced(function* (folder: string, name: string) {
     ({ message }) => new Trouble({ message: `${file} is wrong: ${message}` }),
   )
   if (cosigner.name === name) return cosigner
-  return yield* new Trouble({ message: `${file} is the key of ${cosigner.name}, not of ${name}: a witness keeps its name.` })
+  return yield* new Trouble({
+    message: `${file} is the key of ${cosigner.name}, not of ${name}: a witness keeps its name.`,
+  })
 })
 
 const verifiersOf = (vkeys: ReadonlyArray<string>) =>
@@ -56,9 +58,10 @@ export const witnessServing = Effect.fn("witnessServing")(function* ({ data, hos
   const path = yield* Path.Path
   const folder = path.resolve(data)
   const logs = yield* verifiersOf(log)
-  const cosigner = yield* Effect.andThen(files.makeDirectory(folder, { recursive: true, mode: 0o700 }), keyIn(folder, name)).pipe(
-    Effect.catchTag("PlatformError", ({ message }) => Effect.fail(new Trouble({ message }))),
-  )
+  const cosigner = yield* Effect.andThen(
+    files.makeDirectory(folder, { recursive: true, mode: 0o700 }),
+    keyIn(folder, name),
+  ).pipe(Effect.catchTag("PlatformError", ({ message }) => Effect.fail(new Trouble({ message }))))
   const told = Layer.effectDiscard(
     Effect.gen(function* () {
       const url = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
@@ -68,7 +71,7 @@ export const witnessServing = Effect.fn("witnessServing")(function* ({ data, hos
     }),
   )
   yield* exitsCleanly
-  yield* Layer.launch(
+  return yield* Layer.launch(
     Layer.merge(
       told,
       Listener.drained.pipe(

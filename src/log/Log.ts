@@ -27,9 +27,7 @@ const witnessesOf = (file: string, vkey: string) =>
       const files = yield* FileSystem.FileSystem
       const text = yield* Effect.mapError(files.readFileString(file), () => invalid(file, "It cannot be read."))
       const policy = parsePolicy(text)
-      return policy instanceof Malformed
-        ? yield* invalid(file, policy.message)
-        : Witnesses.layer(policy, vkey)
+      return policy instanceof Malformed ? yield* invalid(file, policy.message) : Witnesses.layer(policy, vkey)
     }),
     // Asked by this; it follows no redirect.
   ).pipe(Layer.provide([NodeFileSystem.layer, NodeHttpClient.layerUndici]))

@@ -136,7 +136,9 @@ export class LogStore extends Context.Service<
      */
     path(leaf: number): Effect.Effect<Option.Option<Path>, SqlError.SqlError>
     /** The same of a stone, with the stone, which the statement reads; nothing where it finds none. */
-    stonePath(stone: Statement.Fragment): Effect.Effect<
+    stonePath(
+      stone: Statement.Fragment,
+    ): Effect.Effect<
       Option.Option<{ readonly stone: ChainLink & { readonly chainHash: string }; readonly path: Option.Option<Path> }>,
       SqlError.SqlError
     >
@@ -243,7 +245,9 @@ export class LogStore extends Context.Service<
       })
 
       const newestOne = sql`SELECT size, root, note, published_at FROM log_checkpoints ORDER BY size DESC LIMIT 1`
-      const pathColumns = sql.literal("c.size, c.root, c.note, c.published_at, t.level::int AS level, t.index, t.hashes")
+      const pathColumns = sql.literal(
+        "c.size, c.root, c.note, c.published_at, t.level::int AS level, t.index, t.hashes",
+      )
       const tilesAbove = (leaf: Statement.Fragment) => sql`
         CROSS JOIN generate_series(0, ${topLevel}::int) AS l(level)
         LEFT JOIN log_tiles t ON t.level = l.level

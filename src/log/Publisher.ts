@@ -86,7 +86,9 @@ export class Publisher extends Context.Service<
           if (held.length > 0) {
             // Read after what they hold, so that another server of this log cannot be ahead of it.
             const tree = yield* store.head
-            const signed = held.map((one) => [`the checkpoint that the log witness ${one.witness} holds`, one.checkpoint] as const)
+            const signed = held.map(
+              (one) => [`the checkpoint that the log witness ${one.witness} holds`, one.checkpoint] as const,
+            )
             const wrong = yield* contradiction(tree, signed)
             if (Option.isSome(wrong)) return yield* stopped(store, wrong.value)
           }

@@ -85,7 +85,9 @@ export class Witnesses extends Context.Service<
 
         const failed = Effect.fnUntraced(function* (one: (typeof asking)[number], { isDoubt, message }: NotWitnessed) {
           if (one.rest === 0) {
-            yield* Effect.logWarning(`The log witness ${one.witness.name} does not sign: ${message}. It is asked again.`)
+            yield* Effect.logWarning(
+              `The log witness ${one.witness.name} does not sign: ${message}. It is asked again.`,
+            )
           }
           one.rest = Math.min(longestRest, Math.max(shortestRest, 2 * one.rest))
           one.restsUntil = (yield* Clock.currentTimeMillis) + one.rest

@@ -41,7 +41,12 @@ const lay = Effect.fnUntraced(function* (count: number) {
     const stones = Array.from({ length: Math.min(5_000, left) }, () => {
       const id = randomUUID()
       const commitment = createHash("sha256").update(id).digest("hex")
-      const whose = { kind: "intention", spirit: "moss-hare", agentName: null, payer: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8" } as const
+      const whose = {
+        kind: "intention",
+        spirit: "moss-hare",
+        agentName: null,
+        payer: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
+      } as const
       return { ...whose, id, commitment, transaction: `0x${commitment}` }
     })
     yield* sql.withTransaction(chain.append(stones))

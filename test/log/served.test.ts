@@ -3,14 +3,14 @@ import { gunzipSync } from "node:zlib"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { SqlClient } from "effect/sql"
+import { SqlClient, Statement } from "effect/sql"
 import { hex } from "../../schema/log/Bytes.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { bundleBytes, bundlePath, tilePath } from "../../schema/log/Tile.ts"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
-import * as FileMemo from "../../src/log/FileMemo.ts"
+import type * as FileMemo from "../../src/log/FileMemo.ts"
 import * as Http from "../../src/log/Http.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
@@ -135,6 +135,27 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
         const refused = yield* ask(path, { headers: { "accept-encoding": "gzip;q=0" } })
         assert.isNull(refused.headers.get("content-encoding"))
       }
+    }),
+  )
+
+  it.effect("reads what a proof is made of in one statement", () =>
+    Effect.gen(function* () {
+      const { proof } = yield* PublishedLog
+      const [stone] = yield* links
+      if (stone === undefined) return assert.fail("no stone")
+      for (const id of [stone.id, "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"]) {
+        let statements = 0
+        yield* Effect.exit(proof(id)).pipe(
+          Effect.provideService(Statement.CurrentTransformer, (statement) =>
+            Effect.sync(() => {
+              statements += 1
+              return statement
+            }),
+          ),
+        )
+        assert.strictEqual(statements, 1)
+      }
+      assert.strictEqual((yield* Effect.flip(proof("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1")))._tag, "StoneUnknown")
     }),
   )
 

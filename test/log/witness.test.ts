@@ -22,7 +22,11 @@ const noteAt = (log: MemoryLog, size: number, by = signer) =>
   by.note({ origin: by.name, size, root: Uint8Array.from(log.rootAt(size)), extensions: [] })
 
 const asking = (log: MemoryLog, old: number, size: number) =>
-  addCheckpointText({ old, hashes: old === 0 || old === size ? [] : log.consistency(old, size), note: noteAt(log, size) })
+  addCheckpointText({
+    old,
+    hashes: old === 0 || old === size ? [] : log.consistency(old, size),
+    note: noteAt(log, size),
+  })
 
 const log = goldenLog(300)
 
@@ -59,12 +63,24 @@ layer(Layer.empty)("a log witness", (it) => {
         ["nothing", 400, ""],
         ["no size", 400, asking(log, 8, 9).replace("old 8", "old eight")],
         ["a size with a zero before it", 400, asking(log, 8, 9).replace("old 8", "old 08")],
-        ["64 hashes", 400, addCheckpointText({ old: 8, hashes: Array.from({ length: 64 }, () => new Uint8Array(32)), note: note(signer, 9) })],
+        [
+          "64 hashes",
+          400,
+          addCheckpointText({
+            old: 8,
+            hashes: Array.from({ length: 64 }, () => new Uint8Array(32)),
+            note: note(signer, 9),
+          }),
+        ],
         ["a short hash", 400, addCheckpointText({ old: 8, hashes: [new Uint8Array(31)], note: note(signer, 9) })],
         ["no note", 400, addCheckpointText({ old: 8, hashes: [], note: "hello\n" })],
         ["an older size than the old", 400, addCheckpointText({ old: 9, hashes: [], note: note(signer, 8) })],
         ["a log that is not known", 404, addCheckpointText({ old: 0, hashes: [], note: note(stranger, 9) })],
-        ["another key of that name", 403, addCheckpointText({ old: 8, hashes: log.consistency(8, 9), note: note(impostor, 9) })],
+        [
+          "another key of that name",
+          403,
+          addCheckpointText({ old: 8, hashes: log.consistency(8, 9), note: note(impostor, 9) }),
+        ],
         ["a wrong signature", 403, asking(log, 8, 9).replace("\n9\n", "\n10\n")],
         ["from the beginning again", 409, asking(log, 0, 9)],
         ["a rollback", 409, asking(log, 0, 7)],
@@ -73,7 +89,11 @@ layer(Layer.empty)("a log witness", (it) => {
         ["another proof", 422, addCheckpointText({ old: 8, hashes: log.consistency(7, 9), note: note(signer, 9) })],
         ["a fork", 422, addCheckpointText({ old: 8, hashes: fork.consistency(8, 9), note: noteAt(fork, 9) })],
         ["a fork of the same size", 422, addCheckpointText({ old: 8, hashes: [], note: noteAt(fork, 8) })],
-        ["a proof where there is none", 422, addCheckpointText({ old: 8, hashes: log.consistency(7, 8), note: note(signer, 8) })],
+        [
+          "a proof where there is none",
+          422,
+          addCheckpointText({ old: 8, hashes: log.consistency(7, 8), note: note(signer, 8) }),
+        ],
         [
           "an empty log with a root",
           422,

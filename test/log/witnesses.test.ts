@@ -1,4 +1,5 @@
 /** Witnesses of the log over real sockets: who is right signs, and who is slow, lies or is lost changes nothing. */
+import type { ServerResponse } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,13 +12,7 @@ import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { sha256 } from "../../src/log/Tree.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
-import {
-  cosignerOf,
-  ownWitness,
-  policyOf,
-  strangeWitness,
-  witnessesOf,
-} from "../support/LogWitnesses.ts"
+import { cosignerOf, ownWitness, policyOf, strangeWitness, witnessesOf } from "../support/LogWitnesses.ts"
 import {
   forget,
   integrateAll,
@@ -63,10 +58,10 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
             const { note } = yield* published
             const opened = yield* open(note, both)
             assert.isTrue(opened.ok, JSON.stringify(opened))
-            assert.deepStrictEqual(
-              opened.ok && opened.cosignatures.map(({ name }) => name),
-              ["one.example/w", "two.example/w"],
-            )
+            assert.deepStrictEqual(opened.ok && opened.cosignatures.map(({ name }) => name), [
+              "one.example/w",
+              "two.example/w",
+            ])
           }
         }),
       )
@@ -95,7 +90,10 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
       const { links } = yield* Effect.flatMap(WitnessChain, (chain) => chain.segment(1, 10_000))
       const stone = links.at(-1)
       if (stone === undefined) return assert.fail("no stone")
-      const file = yield* Effect.provide(Effect.flatMap(PublishedLog, ({ proof }) => proof(stone.id)), log)
+      const file = yield* Effect.provide(
+        Effect.flatMap(PublishedLog, ({ proof }) => proof(stone.id)),
+        log,
+      )
       const check = (witnesses: ReadonlyArray<Named>, quorum: string) =>
         Effect.promise(() => verifyProof(file.text, stone, { vkey, witnesses: policyOf(witnesses, quorum) }))
       assert.isTrue((yield* check([good, absent], "any")).ok)
@@ -113,7 +111,7 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
       const good = yield* ownWitness("good.example/w")
       const wrongKey = cosignerOf("wrong.example/w")
       const elsewhere = yield* ownWitness("elsewhere.example/w")
-      const sizes = (size: (body: string) => number) => (body: string, response: import("node:http").ServerResponse) =>
+      const sizes = (size: (body: string) => number) => (body: string, response: ServerResponse) =>
         void response.writeHead(409, { "content-type": "text/x.tlog.size" }).end(`${size(body)}\n`)
       const strange = yield* Effect.all([
         strangeWitness("slow.example/w", () => {}),
@@ -135,14 +133,24 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
           const text = `${body.slice(body.indexOf("\n\n") + 2).split("\n\n")[0]}\n`
           response.end(wrongKey.line(text, 1_700_000_000))
         }),
-        strangeWitness("ever.example/w", sizes(() => 1)),
-        strangeWitness("counting.example/w", sizes((body) => Number(/^old (\d+)/u.exec(body)?.[1]) + 1)),
-        strangeWitness("ahead.example/w", sizes(() => 9_000_000)),
+        strangeWitness(
+          "ever.example/w",
+          sizes(() => 1),
+        ),
+        strangeWitness(
+          "counting.example/w",
+          sizes((body) => Number(/^old (\d+)/u.exec(body)?.[1]) + 1),
+        ),
+        strangeWitness(
+          "ahead.example/w",
+          sizes(() => 9_000_000),
+        ),
         strangeWitness("nowhere.example/w", (_, response) => void response.writeHead(404).end()),
         strangeWitness("forbidden.example/w", (_, response) => void response.writeHead(403).end()),
         strangeWitness("doubting.example/w", (_, response) => void response.writeHead(422).end()),
-        strangeWitness("redirecting.example/w", (_, response) =>
-          void response.writeHead(307, { location: `${elsewhere.url}/add-checkpoint` }).end(),
+        strangeWitness(
+          "redirecting.example/w",
+          (_, response) => void response.writeHead(307, { location: `${elsewhere.url}/add-checkpoint` }).end(),
         ),
       ])
       // It would sign with its right key, if it stood where the policy says.
@@ -222,7 +230,10 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
       )
       const forked = yield* withWitnesses([witness], Effect.flip(Effect.andThen(grow(20), published)))
       assert.strictEqual(forked._tag, "LogStopped")
-      assert.match(Option.getOrElse((yield* stored).stopped, () => ""), /are not those that the checkpoint that the log witness/u)
+      assert.match(
+        Option.getOrElse((yield* stored).stopped, () => ""),
+        /are not those that the checkpoint that the log witness/u,
+      )
       yield* forget
     }),
   )
@@ -237,7 +248,10 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
         server(256, LastSigned.none, undefined, lines),
       )
       const log = PublishedLog.layer({ origin, signer }).pipe(Layer.provide(LogStore.layer), Layer.provide(lines))
-      const checkpoint = Effect.provide(Effect.flatMap(PublishedLog, (one) => one.checkpoint), Layer.fresh(log))
+      const checkpoint = Effect.provide(
+        Effect.flatMap(PublishedLog, (one) => one.checkpoint),
+        Layer.fresh(log),
+      )
       assert.strictEqual((yield* checkpoint).note, note)
       const [own = "", line = ""] = note.split(/(?<=\n)(?=— signing)/u)
       const blob = Buffer.from(line.trim().split(" ")[2] ?? "", "base64")

@@ -84,9 +84,7 @@ const cosignaturesOf = (
 ): Promise<ReadonlyArray<Cosignature> | NotProven> => {
   const vkeys = "isMet" in witnesses ? witnesses.witnesses.map(({ vkey }) => vkey) : [...new Set(witnesses.vkeys)]
   return Promise.all(
-    vkeys.map((vkey) =>
-      keyOf(vkey, keyTypes.cosignature).then((key) => (isRefused(key) ? key : cosigned(note, key))),
-    ),
+    vkeys.map((vkey) => keyOf(vkey, keyTypes.cosignature).then((key) => (isRefused(key) ? key : cosigned(note, key)))),
   ).then((verdicts) => {
     const refused = verdicts.find(isRefused)
     if (refused !== undefined) return refused

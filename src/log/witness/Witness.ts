@@ -54,7 +54,10 @@ export class Witness extends Context.Service<
           const log = known.get(origin)
           if (log === undefined) return yield* refused("unknown", "This witness does not know that log.")
           if (!isSignedBy(parsed, log.verifier)) {
-            return yield* refused("unsigned", "The checkpoint is not signed with the key this witness knows the log by.")
+            return yield* refused(
+              "unsigned",
+              "The checkpoint is not signed with the key this witness knows the log by.",
+            )
           }
           const checkpoint = parseCheckpoint(parsed.text)
           if (checkpoint instanceof Malformed) {
