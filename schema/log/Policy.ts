@@ -52,7 +52,8 @@ export const parsePolicy = (text: string): Policy | Malformed => {
         return wrong
       }
       case "witness": {
-        if (rest.length < 2 || rest.length > 3) return "a witness is a name, its verifier key, and a URL where it has one"
+        if (rest.length < 2 || rest.length > 3)
+          return "a witness is a name, its verifier key, and a URL where it has one"
         const wrong = wrongKey(second, keyTypes.cosignature)
         if (wrong !== undefined) return wrong
         // One signature must not count for two.

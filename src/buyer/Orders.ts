@@ -235,6 +235,9 @@ export const make = (buyer: Buyer) => {
       )
     }),
 
+    /** The key that the server says its log signs with: its own word. */
+    logKey: Effect.map(free(client.log.readLog()), ({ vkey }) => vkey),
+
     /** Unseals the words of a candle or light, free and once. */
     unseal: Effect.fn("Orders.unseal")(function* (id: string, given: Opening = {}) {
       const { at, sealed } = yield* opening(id, given)

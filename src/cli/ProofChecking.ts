@@ -1,8 +1,14 @@
 /** The check of a proof, offline; loaded when it is asked for. */
 import { Console, Effect, FileSystem, Option, Schema } from "effect"
+import type { Policy } from "../../schema/log/Policy.ts"
 import { verifyProof } from "../buyer/log/StoneProof.ts"
+import { Broken } from "./Broken.ts"
+import { onlyLogOf, policyIn } from "./LogPolicy.ts"
 import { plain } from "./Output.ts"
 import { Trouble } from "./Trouble.ts"
+
+/** What a proof covers: `chainHash` is the hash of the other five. */
+const covered = ["previousHash", "sequence", "commitment", "witnessedAt", "transaction", "chainHash"] as const
 
 const Stone = Schema.Struct({
   sequence: Schema.Int,
@@ -13,16 +19,16 @@ const Stone = Schema.Struct({
   chainHash: Schema.String,
 })
 
-/** A stone by itself, and in the answers that hold one. */
-const StoneFile = Schema.fromJsonString(
-  Schema.Union([Stone, Schema.Struct({ stone: Stone }), Schema.Struct({ record: Stone })]),
-)
+const Answer = Schema.Record(Schema.String, Schema.Unknown)
+
+const Receipt = Schema.Struct({ payer: Schema.String, transaction: Schema.String })
 
 export interface ProofFlags {
   readonly file: string
   readonly stone: string
-  readonly vkey: string
+  readonly vkey: Option.Option<string>
   readonly origin: Option.Option<string>
+  readonly policy: Option.Option<string>
 }
 
 /** A file as text; a proof and a stone are small. */
@@ -31,20 +37,64 @@ const read = (path: string) =>
     Effect.mapError(fs.readFileString(path), () => new Trouble({ message: `${path} cannot be read.` })),
   )
 
-export const checking = Effect.fn("checking")(function* ({ file, origin, stone: stoneFile, vkey }: ProofFlags) {
-  const proof = yield* read(file)
-  const found = yield* Effect.mapError(
-    Schema.decodeEffect(StoneFile)(yield* read(stoneFile)),
-    () => new Trouble({ message: `${stoneFile} is no witness stone: save what /api/witness/{id} answers.` }),
+/** The stone of a file, as it was given and as it is checked: by itself, or in an answer that holds one. */
+const stoneIn = Effect.fnUntraced(function* (file: string) {
+  const none = new Trouble({ message: `${file} is no witness stone: save what /api/witness/{id} answers.` })
+  const answer = yield* Effect.mapError(
+    Schema.decodeEffect(Schema.fromJsonString(Answer))(yield* read(file)),
+    () => none,
   )
-  const stone = "stone" in found ? found.stone : "record" in found ? found.record : found
-  const trust = { vkey, ...Option.match(origin, { onNone: () => ({}), onSome: (name) => ({ origin: name }) }) }
-  const verdict = yield* Effect.promise(() => verifyProof(proof, stone, trust))
-  if (!verdict.ok) return yield* new Trouble({ message: plain(`NOT PROVED (${verdict.fault}): ${verdict.reason}`) })
+  // With two of them in one file nobody could tell which one was proved.
+  const found = [answer, answer["stone"], answer["record"]].filter(Schema.is(Stone))
+  if (found.length > 1) return yield* new Trouble({ message: `${file} holds more than one stone: keep one of them.` })
+  const [stone] = found
+  if (stone === undefined) return yield* none
+  const receipt = Schema.decodeUnknownOption(Receipt)(answer["receipt"])
+  const payer = "payer" in stone && typeof stone.payer === "string" ? stone.payer : undefined
+  if (Option.isSome(receipt)) {
+    const { value } = receipt
+    if (value.transaction !== stone.transaction || (payer !== undefined && value.payer !== payer)) {
+      return yield* new Broken({
+        message: `NOT PROVED (stone): ${file} contradicts itself: its receipt names another payer or transaction than its stone.`,
+      })
+    }
+  }
+  const others = Object.keys(stone).filter((name) => !covered.some((one) => one === name))
+  return { stone, others: Option.isSome(receipt) ? [...others, "receipt"] : others }
+})
+
+const trustOf = Effect.fnUntraced(function* ({ origin, policy: file, vkey: named }: ProofFlags) {
+  const policy: Option.Option<Policy> = Option.isSome(file) ? Option.some(yield* policyIn(file.value)) : Option.none()
+  const vkey = Option.orElse(named, () => Option.flatMap(policy, onlyLogOf))
+  if (Option.isNone(vkey)) {
+    return yield* new Trouble({ message: "Name the log's key with --vkey, or give a --policy that names one log." })
+  }
+  return {
+    vkey: vkey.value,
+    ...Option.match(origin, { onNone: () => ({}), onSome: (name) => ({ origin: name }) }),
+    ...Option.match(policy, { onNone: () => ({}), onSome: (witnesses) => ({ witnesses }) }),
+  }
+})
+
+export const checking = Effect.fn("checking")(function* (flags: ProofFlags) {
+  const proof = yield* read(flags.file)
+  const { others, stone } = yield* stoneIn(flags.stone)
+  const verdict = yield* Effect.flatMap(trustOf(flags), (trust) =>
+    Effect.promise(() => verifyProof(proof, stone, trust)),
+  )
+  if (!verdict.ok) return yield* new Broken({ message: plain(`NOT PROVED (${verdict.fault}): ${verdict.reason}`) })
   yield* Console.log(
     plain(
       `Stone ${stone.sequence} is in the log ${verdict.origin}: its checkpoint over ${verdict.size} stones, signed with this key, covers it.`,
     ),
   )
+  if (verdict.cosignatures.length > 0) {
+    const names = verdict.cosignatures.map(({ name }) => name).join(", ")
+    yield* Console.log(plain(`Cosigned by ${names}: the quorum of the policy.`))
+  }
   yield* Console.log(`root ${verdict.root}`)
+  yield* Console.log(`proved: ${covered.join(", ")}`)
+  if (others.length > 0) {
+    yield* Console.log(plain(`NOT proved, whatever the file says: ${others.join(", ")}`))
+  }
 })

@@ -11,6 +11,7 @@ import { offerPrayer } from "../../schema/altar/Prayer.ts"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import type { PaidEndpoint } from "../../schema/payments/Sale.ts"
 import type { Settled } from "../buyer/Acts.ts"
+import type { Link } from "../buyer/core/Chain.ts"
 import type { Orders } from "../buyer/Orders.ts"
 import { refuse } from "../buyer/PurchaseError.ts"
 import { agentName, paying, reason, salt } from "./Flags.ts"
@@ -48,19 +49,23 @@ export const summary = (bought: Settled, later?: "reveal" | "unseal") =>
   })
 
 /** The stone is paid for, whatever becomes of its proof. */
-const saveProof = (orders: Orders, id: string, file: string, key: string) =>
+const saveProof = (orders: Orders, stone: Link & { readonly id: string }, file: string, key: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const proof = yield* orders.proof(id)
+    const proof = yield* orders.proof(stone.id)
+    const vkey = yield* orders.logKey
+    const { verifyProof } = yield* Effect.promise(() => import("../buyer/log/StoneProof.ts"))
+    const verdict = yield* Effect.promise(() => verifyProof(proof, stone, { vkey }))
+    if (!verdict.ok) return yield* refuse("proof_does_not_hold", `it does not hold: ${plain(verdict.reason)}`, key)
     yield* Effect.mapError(fs.writeFileString(file, proof), () =>
       refuse("proof_not_saved", `${file} cannot be written.`, key),
     )
-    yield* Console.error(`proof       ${file}`)
+    yield* Console.error(plain(`proof       ${file}, checked with the key that the altar named: ${vkey}`))
   }).pipe(
     Effect.mapError(({ code, message }) =>
       refuse(
         code,
-        `Stone ${id} is set and paid for, but its proof was not saved: ${message} Download it later, free: /api/witness/${id}/proof`,
+        `Stone ${stone.id} is set and paid for, but its proof was not saved: ${message} Download it later, free: /api/witness/${stone.id}/proof`,
         key,
       ),
     ),
@@ -101,7 +106,7 @@ export const witness = Command.make(
             ...provided({ salt: flags.salt, agentName: flags.agentName }),
           })
           const { id } = stone.record
-          if (Option.isSome(flags.proof)) yield* saveProof(orders, id, flags.proof.value, key)
+          if (Option.isSome(flags.proof)) yield* saveProof(orders, stone.record, flags.proof.value, key)
           if (!flags.reveal) return stone
           const { stone: opened } = yield* Effect.mapError(orders.reveal(id), ({ code, message }) =>
             refuse(

@@ -1,9 +1,9 @@
 /** `verify`: what a person may ask of a whole witness chain. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { defaultUrl } from "./Environment.ts"
+import { common } from "./Flags.ts"
 
-const url = Flag.String("url").pipe(Flag.withDescription("Public URL of the altar"), Flag.withDefault(defaultUrl))
+const { json, url } = common
 const rpc = Flag.String("rpc").pipe(
   Flag.withDescription("JSON-RPC of its network; a sandbox tells its own"),
   Flag.optional,
@@ -19,21 +19,30 @@ const vkey = Flag.String("vkey").pipe(
   Flag.withDescription("The log's verifier key (else the one of the last check, or the server's own word)"),
   Flag.optional,
 )
+export const policy = Flag.String("policy").pipe(
+  Flag.withMetavar("file"),
+  Flag.withDescription(
+    "Policy (C2SP tlog-policy) that names log witnesses and how many must have signed the newest checkpoint",
+  ),
+  Flag.optional,
+)
 const seen = Flag.String("seen").pipe(
   Flag.withMetavar("file"),
   Flag.withDescription(
-    "Where the last checkpoint is remembered (else one for each altar in the folder of the journal)",
+    "Where the last checkpoint is remembered, and beside it how far a stopped walk came (else one for each altar in the folder of the journal)",
   ),
   Flag.optional,
 )
 
-export const verify = Command.make("verify", { url, rpc, log, vkey, seen }, (flags) =>
+export const verify = Command.make("verify", { url, rpc, log, vkey, policy, seen, json }, (flags) =>
   Effect.flatMap(
     Effect.promise(() => import("./Verifying.ts")),
     ({ verifying }) => verifying(flags),
   ),
 ).pipe(
-  Command.withDescription("Download a witness chain, recompute every link, and look every payment up on its chain"),
+  Command.withDescription(
+    "Download a witness chain, recompute every link, and look every payment up on its chain. Exit code 1 when something does not hold",
+  ),
   Command.withExamples([
     { command: "npm run verify -- --url http://127.0.0.1:3000", description: "Check the sandbox" },
     { command: "npm run verify -- --url https://altar.example --rpc https://…", description: "Check a public altar" },

@@ -1,6 +1,7 @@
 /** `verify-proof`: one stone, one proof and one key, checked on this machine alone. */
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { policy } from "./Verify.ts"
 
 export const verifyProof = Command.make(
   "verify-proof",
@@ -11,12 +12,16 @@ export const verifyProof = Command.make(
       Flag.withDescription("The stone as JSON: its record, or what /api/witness/{id} answered"),
     ),
     vkey: Flag.String("vkey").pipe(
-      Flag.withDescription("The log's verifier key, name+hash+base64, as you learned it from somewhere else"),
+      Flag.withDescription(
+        "The log's verifier key, name+hash+base64, as you learned it from somewhere else (else that of the policy)",
+      ),
+      Flag.optional,
     ),
     origin: Flag.String("origin").pipe(
       Flag.withDescription("First line of its checkpoints, when that is not the name of the key"),
       Flag.optional,
     ),
+    policy,
   },
   (flags) =>
     Effect.flatMap(
@@ -25,7 +30,7 @@ export const verifyProof = Command.make(
     ),
 ).pipe(
   Command.withDescription(
-    "Check offline that a log has a stone: nothing but the proof, the stone and the key is needed. Exit code 1 when it is not proved",
+    "Check offline that a log has a stone: nothing but the proof, the stone and the key is needed. It says which fields of the stone are proved, and which are not. Exit code 1 when it is not proved",
   ),
   Command.withShortDescription("Check the proof of a stone, offline"),
   Command.withExamples([

@@ -1,9 +1,15 @@
 /** An independent check of a whole witness chain; loaded when it is asked for. */
 import { Console, Effect, Option, Schema } from "effect"
-import { FetchHttpClient, HttpClient } from "effect/http"
+import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { type ChainPoint, genesis, headFault, linkFault } from "../../schema/altar/ChainCheck.ts"
 import { segmentMaximum } from "../../schema/Common.ts"
 import { checkLinks } from "../buyer/core/Chain.ts"
+import { textOf } from "../platform/Answers.ts"
+import { Broken } from "./Broken.ts"
+import * as Download from "./Download.ts"
+import { onlyLogOf, policyIn } from "./LogPolicy.ts"
+import { plain } from "./Output.ts"
+import * as ProgressBar from "./ProgressBar.ts"
 import { Trouble } from "./Trouble.ts"
 
 const Entry = Schema.Struct({
@@ -43,29 +49,21 @@ const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 
 const asTopic = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`
 
-const getJson = <A>(address: string, schema: Schema.Decoder<A>) =>
-  HttpClient.get(address).pipe(
-    Effect.flatMap((response) =>
-      Effect.flatMap(response.json, (json) => Schema.decodeEffect(schema)(response.status === 200 ? json : null)),
-    ),
-    Effect.mapError((error) => new Trouble({ message: `${address} could not be read: ${error.message}` })),
-  )
-
 const receiptOf = (rpcUrl: string, hash: string) =>
-  Effect.tryPromise({
-    try: () =>
-      fetch(rpcUrl, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getTransactionReceipt", params: [hash] }),
-        redirect: "error",
-        signal: AbortSignal.timeout(20_000),
-      }).then((response) => response.json()),
-    catch: () => new Trouble({ message: `${rpcUrl} does not answer` }),
-  }).pipe(
-    Effect.flatMap((json) =>
+  HttpClientRequest.post(rpcUrl).pipe(
+    HttpClientRequest.setBody(
+      HttpBody.text(
+        JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getTransactionReceipt", params: [hash] }),
+        "application/json",
+      ),
+    ),
+    HttpClient.execute,
+    Effect.flatMap(textOf),
+    Effect.timeout("20 seconds"),
+    Effect.mapError(() => new Trouble({ message: `${rpcUrl} does not answer` })),
+    Effect.flatMap((body) =>
       Effect.mapError(
-        Schema.decodeUnknownEffect(Rpc)(json),
+        Schema.decodeEffect(Schema.fromJsonString(Rpc))(body),
         () => new Trouble({ message: `${rpcUrl} is not an EVM node` }),
       ),
     ),
@@ -78,7 +76,7 @@ const wrongPayment = Effect.fnUntraced(function* (
   entry: Entry,
   spent: Map<string, number>,
 ) {
-  const { receipt } = yield* getJson(`${base}/api/witness/${entry.id}`, Answer)
+  const { receipt } = yield* Download.json(`${base}/api/witness/${entry.id}`, Answer)
   const mined = yield* receiptOf(rpcUrl, entry.transaction)
   if (mined === null) return `its transaction ${entry.transaction} is not on the chain`
   if (mined.status !== "0x1") return `its transaction ${entry.transaction} was reverted`
@@ -97,31 +95,50 @@ const wrongPayment = Effect.fnUntraced(function* (
   return transfers.length > before ? undefined : `its transaction ${entry.transaction} does not hold the payment`
 })
 
-const broken = (sequence: number, why: string) => new Trouble({ message: `BROKEN at stone ${sequence}: ${why}` })
+const broken = (sequence: number, why: string) => new Broken({ message: plain(`BROKEN at stone ${sequence}: ${why}`) })
+
+/** Payments asked for at once. */
+const paymentsAtOnce = 8
 
 /** Checks all links, and with an RPC all payments; fails naming the first broken link. */
 export const verifyChain = Effect.fn("verifyChain")(function* (base: string, rpcUrl: Option.Option<string>) {
+  const progress = ProgressBar.make("links hold")
   let last: ChainPoint = genesis
   let next: number | null = 1
   const spent = new Map<string, number>()
   while (next !== null) {
-    const segment: typeof Segment.Type = yield* getJson(
-      `${base}/api/witness/chain?from=${next}&limit=${segmentMaximum}`,
+    const asked: number = next
+    const segment: typeof Segment.Type = yield* Download.json(
+      `${base}/api/witness/chain?from=${asked}&limit=${segmentMaximum}`,
       Segment,
     )
     const from: ChainPoint = last
-    for (const check of yield* Effect.promise(() => checkLinks(segment.entries, from))) {
-      const { link } = check
-      const why =
-        linkFault(check)?.summary ??
-        (Option.isSome(rpcUrl) ? yield* wrongPayment(base, rpcUrl.value, link, spent) : undefined)
-      if (why !== undefined) return yield* broken(link.sequence, why)
-      last = link
+    const checks = yield* Effect.promise(() => checkLinks(segment.entries, from))
+    const held = checks.findIndex((check) => linkFault(check) !== undefined)
+    const whole = held === -1 ? checks : checks.slice(0, held)
+    if (Option.isSome(rpcUrl)) {
+      const wrong = yield* Effect.forEach(whole, ({ link }) => wrongPayment(base, rpcUrl.value, link, spent), {
+        concurrency: paymentsAtOnce,
+      })
+      const first = wrong.findIndex((why) => why !== undefined)
+      const [at, why] = [whole[first], wrong[first]]
+      if (at !== undefined && why !== undefined) return yield* broken(at.link.sequence, why)
     }
+    const check = checks[held]
+    const fault = check === undefined ? undefined : linkFault(check)
+    if (check !== undefined && fault !== undefined) return yield* broken(check.link.sequence, fault.summary)
+    last = segment.entries.at(-1) ?? last
     next = segment.next
-    if (next !== null) yield* Console.log(`  ${last.sequence} of ${segment.head.sequence} links hold`)
-    const fault = next === null ? headFault(segment.head, last) : undefined
-    if (fault !== undefined) return yield* broken(fault.sequence, fault.summary)
+    // What is over at once needs no bar.
+    if (asked > 1 || next !== null) yield* progress(last.sequence, segment.head.sequence)
+    const missing = next === null ? headFault(segment.head, last) : undefined
+    if (missing !== undefined) return yield* broken(missing.sequence, missing.summary)
+    if (next !== null && (next <= asked || next !== last.sequence + 1)) {
+      return yield* broken(
+        last.sequence + 1,
+        `asked for the links from ${asked} on, the server showed those to ${last.sequence} and says that the next are those from ${next}: so its chain would never end.`,
+      )
+    }
   }
   return { stones: last.sequence, chainHash: last.chainHash }
 })
@@ -131,25 +148,45 @@ export interface VerifyFlags {
   readonly rpc: Option.Option<string>
   readonly log: boolean
   readonly vkey: Option.Option<string>
+  readonly policy: Option.Option<string>
   readonly seen: Option.Option<string>
+  readonly json: boolean
 }
 
-/** Checks the chain at `url` and says what holds; payments are looked up at `rpc`, or where a sandbox says. */
-export const verifying = Effect.fn("verifying")(function* ({ log, rpc, seen, url, vkey }: VerifyFlags) {
+const check = Effect.fnUntraced(function* ({ log: isLogAsked, policy: policyFile, rpc, seen, url, vkey }: VerifyFlags) {
   const base = url.replace(/\/+$/u, "")
+  const policy = Option.isSome(policyFile) ? Option.some(yield* policyIn(policyFile.value)) : Option.none()
   const rpcUrl = Option.isSome(rpc)
     ? rpc
-    : yield* getJson(`${base}/sandbox`, Sandbox).pipe(
+    : yield* Download.json(`${base}/sandbox`, Sandbox).pipe(
         Effect.map(({ rpcUrl: own }) => own),
         Effect.option,
       )
-  const { chainHash, stones } = yield* verifyChain(base, rpcUrl)
+  const chain = yield* verifyChain(base, rpcUrl)
+  const known = Option.orElse(vkey, () => Option.flatMap(policy, onlyLogOf))
+  const log = isLogAsked
+    ? yield* (yield* Effect.promise(() => import("./LogVerifying.ts"))).verifyLog({ base, vkey: known, policy, seen })
+    : undefined
+  return { ok: true, ...chain, payments: Option.isSome(rpcUrl) ? "checked" : "unchecked", log } as const
+})
+
+/** Checks the chain at `url` and says what holds; payments are looked up at `rpc`, or where a sandbox says. */
+export const verifying = Effect.fn("verifying")(function* (flags: VerifyFlags) {
+  const { chainHash, log, payments, stones, ...rest } = yield* check(flags).pipe(
+    Effect.tapError((error) =>
+      flags.json
+        ? Console.log(JSON.stringify({ ok: false, code: error._tag.toLowerCase(), message: error.message }))
+        : Effect.void,
+    ),
+  )
+  if (flags.json) return yield* Console.log(JSON.stringify({ ...rest, stones, chainHash, payments, log: log ?? null }))
   yield* Console.log(
-    Option.isSome(rpcUrl)
+    payments === "checked"
       ? `${stones} stones: every link hashes, every payment is on the chain.`
       : `${stones} stones: every link hashes. Payments were not checked: name the network's RPC with --rpc.`,
   )
   yield* Console.log(`head ${chainHash}`)
-  if (!log) return
-  yield* (yield* Effect.promise(() => import("./LogVerifying.ts"))).verifyLog({ base, vkey, seen })
-}, Effect.provide(FetchHttpClient.layer))
+  if (log === undefined) return
+  const { sentencesOf } = yield* Effect.promise(() => import("./LogVerifying.ts"))
+  for (const sentence of sentencesOf(log)) yield* Console.log(plain(sentence))
+}, Effect.provide(Download.client))

@@ -72,7 +72,7 @@ export const witnessServing = Effect.fn("witnessServing")(function* ({ data, hos
     }),
   )
   yield* exitsCleanly
-  yield* Layer.launch(
+  return yield* Layer.launch(
     Layer.merge(
       told,
       Listener.drained.pipe(

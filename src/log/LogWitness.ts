@@ -1,9 +1,9 @@
 /** One witness of the log, asked over HTTP (C2SP tlog-witness): it signs, or it did not; it is never waited for long. */
-import { Duration, Effect, Ref, Schema } from "effect"
+import { Clock, Duration, Effect, Ref, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { addCheckpointText, parseSize, sizeType } from "../../schema/log/AddCheckpoint.ts"
 import { type Bytes, Malformed } from "../../schema/log/Bytes.ts"
-import { type Checkpoint, parseCheckpoint } from "../../schema/log/Checkpoint.ts"
+import { type Checkpoint, parseCheckpoint, parseCosignature } from "../../schema/log/Checkpoint.ts"
 import { textOf } from "../platform/Answers.ts"
 import { parseNote, parseSignatureLines, signatureLine } from "../../schema/log/Note.ts"
 import { nameOf } from "./witness/Memory.ts"
@@ -31,6 +31,9 @@ export interface Asked {
 
 /** All that one question may take: a witness that is slower is not heard. */
 const patience = Duration.seconds(1)
+
+/** Seconds that a witness's clock may be ahead. */
+const aDay = 86_400
 
 /** Sizes tried for one checkpoint: one is remembered, one is what the witness said, one more if it moved meanwhile. */
 const mostTries = 3
@@ -63,13 +66,16 @@ export const make = Effect.fnUntraced(function* (name: string, url: string, veri
       Effect.flatMap((response) => Effect.map(textOf(response), (text) => ({ response, text }))),
     )
 
-  const lineOf = (text: string, answer: string) => {
+  const lineOf = Effect.fnUntraced(function* (text: string, answer: string) {
     const signatures = parseSignatureLines(answer)
     const own = signatures instanceof Malformed ? undefined : signatures.find((one) => verifier.holds(text, one))
-    return own === undefined
-      ? Effect.fail(failed(`it answered 200 without a signature that holds under ${verifier.vkey}`))
-      : Effect.succeed(signatureLine(own))
-  }
+    const cosignature = own === undefined ? undefined : parseCosignature(own.bytes)
+    if (own === undefined || cosignature === undefined || cosignature instanceof Malformed) {
+      return yield* failed(`it answered 200 without a signature that holds under ${verifier.vkey}`)
+    }
+    const now = (yield* Clock.currentTimeMillis) / 1000
+    return cosignature.seconds > now + aDay ? yield* failed("it signs for a day to come") : signatureLine(own)
+  })
 
   const attempt = (
     asked: Asked,

@@ -11,6 +11,7 @@ import { FieldGuide } from "../altar/guide/FieldGuide.ts"
 import { type CatalogName, catalogs as titles, Items } from "../altar/collectibles/Items.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
+import { isWitnessed } from "../log/Witnesses.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as CandlesPage from "./templates/Candles.ts"
 import * as CatalogPage from "./templates/Catalog.ts"
@@ -48,6 +49,7 @@ const routes = HttpRouter.use((router) =>
     const guide = yield* FieldGuide
     const items = yield* Items
     const published = yield* PublishedLog
+    const hasLog = Option.isSome(published.identity)
     const publicUrl = yield* PublicUrl
     const search = yield* Search
     const stones = yield* WitnessStones
@@ -133,10 +135,8 @@ const routes = HttpRouter.use((router) =>
       const { head, next, stones: listed } = yield* stones.list(24, before)
       const answer = asked === "" ? undefined : yield* search.find(asked, head)
       if (answer?._tag === "Page") return HttpServerResponse.redirect(answer.path, { status: 303 })
-      return yield* Pages.page(
-        publicUrl,
-        request,
-        WitnessPage.witness({
+      return yield* Pages.page(publicUrl, request, {
+        ...WitnessPage.witness({
           stones: listed,
           head,
           next,
@@ -145,7 +145,8 @@ const routes = HttpRouter.use((router) =>
           payment: catalogs.payment,
           publicUrl,
         }),
-      )
+        hasLog,
+      })
     })
 
     const mine = Effect.fnUntraced(function* (request: Request) {
@@ -159,6 +160,7 @@ const routes = HttpRouter.use((router) =>
     const log = Effect.gen(function* () {
       if (Option.isNone(published.identity)) return undefined
       const checkpoint = yield* Effect.option(published.checkpoint)
+      const { cosigned, policy } = published.witnesses
       return LogPage.log({
         log: published.identity.value,
         published: Option.getOrUndefined(
@@ -166,8 +168,11 @@ const routes = HttpRouter.use((router) =>
             size,
             note,
             at: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
+            cosigned: Option.getOrElse(cosigned(note), () => []),
+            isWitnessed: isWitnessed(published.witnesses, note),
           })),
         ),
+        witnesses: Option.match(policy, { onNone: () => 0, onSome: ({ witnesses }) => witnesses.length }),
         stopped: Option.isSome(yield* published.stopped),
         now: yield* Clock.currentTimeMillis,
       })
@@ -192,7 +197,7 @@ const routes = HttpRouter.use((router) =>
                         : "There is no such plate. The guide has twenty-four.",
                     ),
                   )
-                : Pages.page(publicUrl, request, made),
+                : Pages.page(publicUrl, request, { ...made, hasLog }),
             ),
           ),
         ),

@@ -72,7 +72,7 @@ export const layer = HttpRouter.use((router) =>
     const respond = (request: Request, kind: Kind, found: Found) =>
       kind === "application/json"
         ? fresh(request, found.json)
-        : Effect.flatMap(found.page, (page) => Pages.page(publicUrl, request, page))
+        : Effect.flatMap(found.page, (page) => Pages.page(publicUrl, request, { ...page, hasLog: log !== undefined }))
 
     const answer = (request: Request, id: string, find: Find, nothing: Nothing) => {
       const kind = preferred(request.headers["accept"], kinds)

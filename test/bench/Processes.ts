@@ -20,7 +20,7 @@ export const freePort = () =>
     })
   })
 
-/** Starts a node program and answers once it prints where it listens; the word after `Listening on` may be a public URL. */
+/** Starts a node program and answers once it is ready at `url` or, without one, prints where it listens. */
 export const start = (
   args: ReadonlyArray<string>,
   environment: Readonly<Record<string, string>>,
@@ -33,11 +33,20 @@ export const start = (
     })
     let output = ""
     const ended = new Promise<void>((done) => child.once("exit", () => done()))
+    const answers = async (at: string): Promise<void> => {
+      const { ok } = await fetch(`${at}/readyz`).catch(() => ({ ok: false }))
+      if (ok && child.pid !== undefined) resolve({ pid: child.pid, url: at, stop })
+      else if (child.exitCode === null) setTimeout(() => void answers(at), 20)
+    }
+    const stop = () => (child.kill("SIGTERM"), ended)
+    // Ours is asked: what it says of itself depends on its level of logging.
+    if (url !== undefined) void answers(url)
     const look = (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-4096)
       const found = /Listening on (http\S+?)\.?\s/u.exec(output)?.[1]
-      if (found === undefined || child.pid === undefined) return
-      resolve({ pid: child.pid, url: url ?? found, stop: () => (child.kill("SIGTERM"), ended) })
+      if (url === undefined && found !== undefined && child.pid !== undefined) {
+        resolve({ pid: child.pid, url: found, stop })
+      }
     }
     child.stdout.on("data", look)
     child.stderr.on("data", look)

@@ -68,9 +68,15 @@ guide(
           await checks(page, "Check the log", "holds", "Signed.")
           await looksWell(page, looksOf(320, 1440), "/v2/log", "log-page")
         })
+        const { url } = yield* World
+        const { text: older } = yield* ask(`${url}/log/checkpoint`)
         for (const _ of [1, 2, 3]) yield* grow
         yield* steps(async () => {
           await page.reload()
+          await checks(page, "Check the log", "holds", "It only grew.")
+          await page.route("**/log/checkpoint", (route) => route.fulfill({ body: older, contentType: "text/plain" }))
+          await checks(page, "Check the log", "waits", "Older, not rewritten.")
+          await page.unroute("**/log/checkpoint")
           await checks(page, "Check the log", "holds", "It only grew.")
           await remember(page, 1)
           await checks(page, "Check the log", "broken", "The history was rewritten.")

@@ -36,6 +36,11 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
     /^src\/(?!log|altar\/(?:witness\/WitnessChain|HashChain)|platform)|^schema\/(?!log|altar\/ChainLink)/u,
     "the log reads the altar's chain and nothing else",
   ],
+  [
+    /^src\/log\/witness\//u,
+    /^src\/altar|^effect\/sql$|^src\/log\/(?:LogStore|Integrator|Publisher|PublishedLog)/u,
+    "a witness of other logs needs no database and no log of its own",
+  ],
   [/^src\/(?:altar|payments)\//u, /^(?:src|schema)\/log/u, "what is sold does not know the log"],
   [
     /^src\/admin\//u,

@@ -3,18 +3,19 @@ import { execFile } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+import { Effect, Fiber, Layer, Redacted, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { type Link, verifyProof } from "../../src/buyer/index.ts"
+import { cosignerFrom } from "../../src/log/Signer.ts"
 import { type Terminal, terminal } from "../support/Cli.ts"
 import { database, sql } from "../support/Database.ts"
 import { golden } from "../support/LogVectors.ts"
 import { signer } from "../support/LogWorld.ts"
 import { patience } from "../support/Patience.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
-import { ask, chain, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
+import { ask, chain, freePort, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
 
 const { vkey } = signer
 
@@ -52,21 +53,64 @@ const bash = (script: string, cwd: string) =>
     execFile("bash", ["-c", script], { cwd }, (_, stdout, stderr) => resume(Effect.succeed(stdout + stderr)))
   })
 
+/** The witness of another operator, as its own command runs it; it may be killed and started again. */
+const watching = Effect.fnUntraced(function* (at: Terminal) {
+  const port = yield* freePort
+  const url = `http://127.0.0.1:${port}`
+  const args = ["witness-serve", "--name", "watcher", "--log", vkey, "--data", "watcher", "--port", String(port)]
+  let running = at.start(args)
+  const start = Effect.promise(() => {
+    running = at.start(args)
+    return running.says(url)
+  })
+  yield* Effect.promise(() => running.says(url))
+  const { vkey: own } = Result.getOrThrow(
+    cosignerFrom(Redacted.make(readFileSync(join(at.folder, "watcher", "key"), "utf8").trim())),
+  )
+  const kill = Effect.promise(() => {
+    running.child.kill("SIGKILL")
+    return running.ended
+  })
+  return { line: `witness watcher ${own} ${url}`, vkey: own, start, kill }
+})
+
 /** Everything of the log that a terminal does. */
 const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
   const set = yield* at.run(["witness", "--text", "heron", "--proof", "stone.tlog-proof", "--json"])
   assert.strictEqual(set.code, 0, set.stderr)
   writeFileSync(join(at.folder, "bought.json"), set.stdout)
   const { record } = JSON.parse(set.stdout)
-  const check = (stone: string, key: string = vkey) =>
-    at.run(["verify-proof", "stone.tlog-proof", "--stone", stone, "--vkey", key])
+  const check = (stone: string, key: string = vkey, ...more: ReadonlyArray<string>) =>
+    at.run(["verify-proof", "stone.tlog-proof", "--stone", stone, "--vkey", key, ...more])
   const held = yield* check("bought.json")
   assert.strictEqual(held.code, 0, held.stderr)
+  assert.match(held.stdout, /^proved: previousHash, sequence, commitment, witnessedAt, transaction, chainHash$/mu)
+  assert.match(held.stdout, /^NOT proved, whatever the file says: .*\bkind, spirit\b.*\bpayer\b/mu)
+  const cosigned = yield* at.run(["verify-proof", "stone.tlog-proof", "--stone", "bought.json", "--policy", "policy"])
+  assert.strictEqual(cosigned.code, 0, cosigned.stderr)
+  assert.include(cosigned.stdout, "Cosigned by watcher")
+  const { vkey: nobody } = Result.getOrThrow(
+    cosignerFrom(
+      Redacted.make("PRIVATE+KEY+webtessera.fixture.witness+18f977d3+AWJLz5U03Pi3k4VdC8bTygn0Fp9s0JwfaD4tvnYM4ClS"),
+    ),
+  )
+  writeFileSync(join(at.folder, "strict"), `log ${vkey}\nwitness nobody ${nobody}\nquorum nobody`)
+  const unsigned = yield* check("bought.json", vkey, "--policy", "strict")
+  assert.deepStrictEqual([unsigned.code, unsigned.stdout], [1, ""])
+  assert.match(unsigned.stderr, /^NOT PROVED \(cosignatures\): 0 of the 1 log witnesses/u)
   assert.include(held.stdout, `Stone ${record.sequence} is in the log ${golden.name}`)
 
   const stone = yield* ask(`${url}/api/witness/${record.id}`)
   writeFileSync(join(at.folder, "stone.json"), stone.text)
   assert.strictEqual((yield* check("stone.json")).code, 0)
+  const answer = JSON.parse(stone.text)
+  for (const [file, forged] of [
+    ["payer.json", { ...answer, stone: { ...answer.stone, payer: `0x${"1".repeat(40)}` } }],
+    ["two.json", { ...answer.stone, stone: answer.stone }],
+  ] as const) {
+    writeFileSync(join(at.folder, file), JSON.stringify(forged))
+    assert.strictEqual((yield* check(file)).code, 1, file)
+  }
   const lie = JSON.stringify({ ...record, commitment: "ab".repeat(32) })
   writeFileSync(join(at.folder, "lie.json"), lie)
   const refused = yield* check("lie.json")
@@ -86,7 +130,7 @@ const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
     "tree: holds the stone",
   ])
 
-  const walk = ["verify", "--url", url, "--log", "--vkey", vkey, "--seen", "seen.json"]
+  const walk = ["verify", "--log", "--vkey", vkey, "--seen", "seen.json", "--policy", "policy"]
   const first = yield* at.run(walk)
   assert.strictEqual(first.code, 0, first.stderr)
   // What the killed server had begun may settle now, so there may be more stones than this one.
@@ -94,6 +138,16 @@ const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
   assert.include(first.stdout, `${walked} entries of ${golden.name}: `)
   assert.isAtLeast(Number(walked), record.sequence)
   assert.include((yield* at.run(walk)).stdout, `It continues the ${walked} stones of the last check`)
+  assert.notInclude(first.stdout, "%")
+  assert.match(first.stderr, /100 %  \d+ of \d+ entries hold/u)
+  const json = yield* at.run([...walk, "--json"])
+  assert.deepInclude(JSON.parse(json.stdout).log, {
+    origin: golden.name,
+    size: Number(walked),
+    continues: Number(walked),
+  })
+  const strict = yield* at.run(["verify", "--log", "--vkey", vkey, "--policy", "strict", "--json"])
+  assert.deepInclude(JSON.parse(strict.stdout), { ok: false, code: "broken" })
   return record.sequence
 })
 
@@ -107,7 +161,12 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", 
         const env = yield* environment
         const at = yield* Effect.provideService(terminal, World, { url: "" })
         const checkpointFile = join(at.folder, "checkpoint")
-        const server = yield* ServerProcess.make({ ...env, LOG_CHECKPOINT_FILE: checkpointFile })
+        const policyFile = join(at.folder, "policy")
+        const server = yield* ServerProcess.make({
+          ...env,
+          LOG_CHECKPOINT_FILE: checkpointFile,
+          LOG_WITNESSES: policyFile,
+        })
         const { url } = server
         const buyer = yield* newPayer()
         const buy = Effect.map(
@@ -119,12 +178,16 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", 
             Array.from({ length: count }, () => buy),
             { concurrency: 4 },
           )
+        const watcher = yield* watching(at)
+        writeFileSync(policyFile, `log ${vkey}\n${watcher.line}\nquorum watcher`)
         yield* server.start
         yield* some(12)
         const dying = yield* Effect.forkChild(Effect.exit(some(6)))
         yield* Effect.sleep("300 millis")
         yield* server.kill
+        yield* watcher.kill
         yield* Fiber.join(dying)
+        yield* watcher.start
         yield* server.start
         for (const { status } of yield* some(12)) assert.strictEqual(status, 201)
 
@@ -142,7 +205,13 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", 
         assert.deepInclude(status.json, { ok: true, origin: golden.name, vkey, url: `${url}/log/`, state: "running" })
         const checkpoint = yield* ask(`${url}/log/checkpoint`)
         assert.strictEqual(status.json["checkpoint"], checkpoint.text)
-        assert.strictEqual(readFileSync(checkpointFile, "utf8"), checkpoint.text)
+        // What it keeps is what it signed; who signed beside it is the world's to know.
+        assert.isTrue(checkpoint.text.startsWith(readFileSync(checkpointFile, "utf8")))
+        assert.match(checkpoint.text, /\n— watcher \S+\n$/u)
+        const shown = yield* ask(`${url}/v2/log`)
+        assert.match(shown.text, /1 log witness of 1 signed this checkpoint/u)
+        assert.include(shown.text, watcher.vkey)
+        assert.include((yield* ask(`${url}/v2/`)).text, 'href="/v2/log"')
         for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json", "/.well-known/mcp/server-card.json"])
           assert.include((yield* ask(`${url}${path}`)).text, vkey, path)
         assert.strictEqual(

@@ -3,13 +3,14 @@ import { gunzipSync } from "node:zlib"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { SqlClient } from "effect/sql"
+import { SqlClient, Statement } from "effect/sql"
 import { hex } from "../../schema/log/Bytes.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { bundleBytes, bundlePath, tilePath } from "../../schema/log/Tile.ts"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
+import type * as FileMemo from "../../src/log/FileMemo.ts"
 import * as Http from "../../src/log/Http.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
@@ -39,13 +40,17 @@ const grow = (count: number) =>
 const links = Effect.flatMap(WitnessChain, (chain) => Effect.map(chain.segment(1, 10_000), (segment) => segment.links))
 
 /** The log's routes alone, asked as a browser would. */
-const asking = Effect.map(Effect.context<PublishedLog>(), (context) => {
-  const { handler } = HttpRouter.toWebHandler(Layer.provide(Http.layer, Layer.succeedContext(context)), {
-    disableLogger: true,
+const askingWith = (bounds: FileMemo.Bounds) =>
+  Effect.map(Effect.context<PublishedLog>(), (context) => {
+    const { handler } = HttpRouter.toWebHandler(Layer.provide(Http.layerWith(bounds), Layer.succeedContext(context)), {
+      disableLogger: true,
+    })
+    return (path: string, init: RequestInit = {}) =>
+      Effect.promise(() => handler(new Request(`http://altar.example/log/${path}`, init)))
   })
-  return (path: string, init: RequestInit = {}) =>
-    Effect.promise(() => handler(new Request(`http://altar.example/log/${path}`, init)))
-})
+
+/** Each file is made anew for each reader. */
+const asking = askingWith({ mostBytes: 0, freshMs: 0 })
 
 const bytesOf = (response: Response) =>
   Effect.map(
@@ -130,6 +135,48 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
         const refused = yield* ask(path, { headers: { "accept-encoding": "gzip;q=0" } })
         assert.isNull(refused.headers.get("content-encoding"))
       }
+    }),
+  )
+
+  it.effect("reads what a proof is made of in one statement", () =>
+    Effect.gen(function* () {
+      const { proof } = yield* PublishedLog
+      const [stone] = yield* links
+      if (stone === undefined) return assert.fail("no stone")
+      for (const id of [stone.id, "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"]) {
+        let statements = 0
+        yield* Effect.exit(proof(id)).pipe(
+          Effect.provideService(Statement.CurrentTransformer, (statement) =>
+            Effect.sync(() => {
+              statements += 1
+              return statement
+            }),
+          ),
+        )
+        assert.strictEqual(statements, 1)
+      }
+      assert.strictEqual((yield* Effect.flip(proof("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1")))._tag, "StoneUnknown")
+    }),
+  )
+
+  it.effect("makes a bundle once for many readers, and looks at the stones again after a while", () =>
+    Effect.gen(function* () {
+      const client = yield* SqlClient.SqlClient
+      const ask = yield* askingWith({ mostBytes: 1_048_576, freshMs: 2000 })
+      const first = yield* bytesOf(yield* ask("tile/entries/000"))
+      const change = (commitment: string) =>
+        client`UPDATE witness_stones SET commitment = ${commitment} WHERE sequence = 7`
+      const [seventh] = (yield* links).slice(6)
+      if (seventh === undefined) return assert.fail("no stone")
+      yield* change("ab".repeat(32))
+      const shown = yield* ask("tile/entries/000")
+      // What was checked a moment ago is shown, never what it was changed into.
+      assert.deepStrictEqual([shown.status, hex(yield* bytesOf(shown))], [200, hex(first)])
+      yield* Effect.sleep("2100 millis")
+      assert.strictEqual((yield* ask("tile/entries/000")).status, 500)
+      yield* change(seventh.commitment)
+      assert.strictEqual((yield* ask("tile/entries/000")).status, 200)
+      yield* Effect.flatMap(LogStore, (store) => store.resume)
     }),
   )
 

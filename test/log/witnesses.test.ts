@@ -1,4 +1,5 @@
 /** Witnesses of the log over real sockets: who is right signs, and who is slow, lies or is lost changes nothing. */
+import type { ServerResponse } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -110,7 +111,7 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
       const good = yield* ownWitness("good.example/w")
       const wrongKey = cosignerOf("wrong.example/w")
       const elsewhere = yield* ownWitness("elsewhere.example/w")
-      const sizes = (size: (body: string) => number) => (body: string, response: import("node:http").ServerResponse) =>
+      const sizes = (size: (body: string) => number) => (body: string, response: ServerResponse) =>
         void response.writeHead(409, { "content-type": "text/x.tlog.size" }).end(`${size(body)}\n`)
       const strange = yield* Effect.all([
         strangeWitness("slow.example/w", () => {}),

@@ -13,6 +13,8 @@ export interface Page {
   /** Path of a PNG that stands for the page where it is shared. */
   readonly preview: string
   readonly body: Html
+  /** Whether this server has a transparency log to be linked. */
+  readonly hasLog?: boolean
 }
 
 const chapters = [
@@ -85,6 +87,7 @@ export const layout = (publicUrl: string, page: Page): string =>
           <p>
             <a href="/openapi.json">OpenAPI</a> <a href="/api/field">The field as JSON</a>
             <a href="/api/health">Health</a> <a href="/terms">Terms</a> <a href="/privacy">Privacy</a>
+            ${page.hasLog === true ? html`<a href="/v2/log">Transparency log</a>` : ""}
           </p>
         </footer>
       </body>

@@ -1,6 +1,7 @@
 /** The page of the log: how far it is, who signed that, and whether it only grew since this browser saw it last. */
 import type { LogIdentity } from "../../log/PublishedLog.ts"
-import { html } from "../../platform/Html.ts"
+import type { Cosigned } from "../../log/Witnesses.ts"
+import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
 import { code, recordTable } from "./RecordTable.ts"
@@ -9,7 +10,19 @@ import { count, moment } from "./Words.ts"
 export interface LogView {
   readonly log: LogIdentity
   /** The newest checkpoint; absent before the first one and while it does not hold. */
-  readonly published: { readonly size: number; readonly note: string; readonly at: string } | undefined
+  readonly published:
+    | {
+        readonly size: number
+        readonly note: string
+        readonly at: string
+        /** The log's witnesses that signed it, too. */
+        readonly cosigned: ReadonlyArray<Cosigned>
+        /** Whether they are as many as this server asks for. */
+        readonly isWitnessed: boolean
+      }
+    | undefined
+  /** How many are asked to sign. */
+  readonly witnesses: number
   /** Why nothing new is covered, if that is so. */
   readonly stopped: boolean
   readonly now: number
@@ -20,7 +33,25 @@ const ageOf = (at: string, now: number) => {
   return seconds < 120 ? count(seconds, "second") : count(Math.round(seconds / 60), "minute")
 }
 
-export const log = ({ log: { origin, vkey }, now, published, stopped }: LogView): Page => ({
+/** Who signed beside the log, with the keys to check that with. */
+const cosignaturesOf = ({ cosigned, isWitnessed }: NonNullable<LogView["published"]>, witnesses: number): Html =>
+  html`<p>
+      ${count(cosigned.length, "log witness", "log witnesses")} of ${witnesses} signed this checkpoint, after checking
+      that it continues the one before:
+      ${isWitnessed ? "as many as this log asks for." : "fewer than this log asks for; it is published all the same, and they are asked again."}
+    </p>
+    ${
+      cosigned.length === 0
+        ? ""
+        : html`<ul>
+            ${cosigned.map(
+              ({ name, seconds, vkey }) =>
+                html`<li>${name}, ${moment(new Date(seconds * 1000).toISOString())}<br />${code(vkey)}</li>`,
+            )}
+          </ul>`
+    }`
+
+export const log = ({ log: { origin, vkey }, now, published, stopped, witnesses }: LogView): Page => ({
   title: "The transparency log",
   description:
     "Every witness stone is a leaf of a signed Merkle tree. Check in your own browser that the log only grew since you saw it last.",
@@ -54,6 +85,7 @@ export const log = ({ log: { origin, vkey }, now, published, stopped }: LogView)
                 ["Origin", code(origin)],
                 ["Verifier key", code(vkey)],
               ])}
+              ${witnesses === 0 ? "" : cosignaturesOf(published, witnesses)}
               <pre class="long">${published.note}</pre>`
       }
       <p class="small quiet">

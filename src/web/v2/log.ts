@@ -91,6 +91,17 @@ const checkProof = async (root: HTMLElement): Promise<ReadonlyArray<Node>> => {
   ]
 }
 
+/** Whether the tiles that are served prove a tree to continue an older one. */
+const continues = async (old: Tree, tree: Tree): Promise<boolean | Malformed> => {
+  if (old.size === 0) return true
+  const hashes = await consistencyProof(old.size, tree.size, async (tile) => {
+    const file = await read(`/log/${tilePath(tile)}`)
+    if (file.status !== 200) throw new Error(`The altar answered ${file.status} for a tile of its log.`)
+    return new Uint8Array(await file.arrayBuffer())
+  })
+  return hashes instanceof Malformed ? hashes : extendsTree(old, tree, hashes)
+}
+
 /** Whether the newest checkpoint continues the one this browser saw last; then it is the one that is remembered. */
 const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<ReadonlyArray<Node>> => {
   const { vkey = "" } = root.dataset
@@ -138,16 +149,25 @@ const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<Read
     forget,
   ]
   const on = dateOf(before.at)
-  if (old.size > now.size)
-    return rewritten(`On ${on} it had ${old.size} stones, and now it has ${now.size}: a log never shrinks.`)
+  if (old.size > now.size) {
+    // A cache on the way may be behind: then the tiles of the newer state prove that this is its beginning.
+    const isOlder = await continues(now, old).catch(() => false)
+    return isOlder === true
+      ? [
+          verdict(
+            "waits",
+            "Older, not rewritten.",
+            `This checkpoint is over ${stones(now.size)}, and on ${on} this browser saw ${old.size}, which begin with these: somebody on the way shows an old copy. Try again in a minute.`,
+          ),
+        ]
+      : rewritten(
+          `On ${on} it had ${old.size} stones, and now it has ${now.size}, and nothing shows that these are their beginning: a log never shrinks.`,
+        )
+  }
   if (old.size > 0) {
-    const hashes = await consistencyProof(old.size, now.size, async (tile) => {
-      const file = await read(`/log/${tilePath(tile)}`)
-      if (file.status !== 200) throw new Error(`The altar answered ${file.status} for a tile of its log.`)
-      return new Uint8Array(await file.arrayBuffer())
-    })
-    if (hashes instanceof Malformed) return broken("Not proved.", hashes.message)
-    if (!(await extendsTree(old, now, hashes)))
+    const isContinued = await continues(old, now)
+    if (isContinued instanceof Malformed) return broken("Not proved.", isContinued.message)
+    if (!isContinued)
       return rewritten(`The first ${old.size} stones are not those it had on ${on} (root ${base64(old.root)}).`)
   }
   keep(vkey, note)

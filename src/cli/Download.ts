@@ -1,0 +1,56 @@
+/** What a check downloads: from the address it was given and no other, so much and no more, and not for ever. */
+import { Duration, Effect, Layer, Schedule, Schema, Stream } from "effect"
+import { FetchHttpClient, HttpClient, type HttpClientError, type HttpClientResponse } from "effect/http"
+import { concat } from "../../schema/log/Bytes.ts"
+import { AnswerTooLarge, answerLimit } from "../platform/Answers.ts"
+import { plain } from "./Output.ts"
+import { Trouble } from "./Trouble.ts"
+
+/** A client that follows no redirect. */
+export const client = FetchHttpClient.layer.pipe(
+  Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })),
+)
+
+const patience = Duration.seconds(30)
+
+/** A check of a million stones is not over because one request was: three more, half a second to two seconds later. */
+const again = Schedule.exponential("500 millis").pipe(Schedule.upTo({ times: 3 }))
+
+const bodyOf = (response: HttpClientResponse.HttpClientResponse) =>
+  Stream.limitBytes<HttpClientError.HttpClientError | AnswerTooLarge, never>(response.stream, answerLimit, () =>
+    Stream.fail(new AnswerTooLarge({})),
+  ).pipe(
+    Stream.runCollect,
+    Effect.map((parts) => concat(...parts)),
+  )
+
+/** The bytes at an address, 1 MB at most. */
+export const bytes = (address: string) =>
+  HttpClient.get(address).pipe(
+    Effect.flatMap((response) => Effect.map(bodyOf(response), (body) => ({ status: response.status, body }))),
+    Effect.timeoutOrElse({
+      duration: patience,
+      orElse: () => Effect.fail(new Trouble({ message: "it takes more than 30 seconds" })),
+    }),
+    Effect.mapError((error) => ({
+      isOver: error._tag === "AnswerTooLarge",
+      why: error._tag === "AnswerTooLarge" ? "it answers more than 1 MB" : error.message,
+    })),
+    Effect.filterOrFail(
+      ({ status }) => status === 200,
+      ({ status }) => ({ isOver: status < 500 && status !== 429, why: `it was answered ${status}` }),
+    ),
+    Effect.retry({ while: ({ isOver }) => !isOver, schedule: again }),
+    Effect.mapError(({ why }) => new Trouble({ message: plain(`${address} could not be read: ${why}`) })),
+    Effect.map(({ body }) => body),
+  )
+
+export const text = (address: string) => Effect.map(bytes(address), (body) => new TextDecoder().decode(body))
+
+export const json = <A>(address: string, schema: Schema.Decoder<A>) =>
+  Effect.flatMap(text(address), (body) =>
+    Effect.mapError(
+      Schema.decodeEffect(Schema.fromJsonString(schema))(body),
+      () => new Trouble({ message: `${address} is not what an altar answers.` }),
+    ),
+  )

@@ -1,0 +1,195 @@
+/** What the transparency log costs: a stone's share, a backlog, a proof, a whole check, and selling with and without it. */
+import { createHash, randomUUID } from "node:crypto"
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, Layer, Option, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
+import * as Download from "../../src/cli/Download.ts"
+import { verifyLog } from "../../src/cli/LogVerifying.ts"
+import { defaults, Integrator } from "../../src/log/Integrator.ts"
+import { LastSigned } from "../../src/log/LastSigned.ts"
+import { LogStore } from "../../src/log/LogStore.ts"
+import { PublishedLog } from "../../src/log/PublishedLog.ts"
+import { Publisher } from "../../src/log/Publisher.ts"
+import { fromText, generate } from "../../src/log/Signer.ts"
+import { Witnesses } from "../../src/log/Witnesses.ts"
+import * as Sql from "../../src/platform/Sql.ts"
+import * as Databases from "./Databases.ts"
+import * as Ledger from "./Ledger.ts"
+import { fire, type Shot } from "./Load.ts"
+import { newPayer, offerOf, signMany } from "./Payments.ts"
+import { cpuSeconds, freePort, start } from "./Processes.ts"
+import { type Side, slice, takeTurns } from "./Rounds.ts"
+import { median } from "./Figures.ts"
+
+const origin = "bench.example/log"
+const key = Result.getOrThrow(generate(origin))
+const signer = Result.getOrThrow(fromText(key))
+const say = (text: string) => Effect.sync(() => console.log(`  ${text}`))
+
+/** Stones that nobody paid for, laid as settling lays them. */
+const lay = Effect.fnUntraced(function* (count: number) {
+  const sql = yield* SqlClient.SqlClient
+  const chain = yield* WitnessChain
+  yield* sql`ALTER TABLE witness_stones DROP CONSTRAINT IF EXISTS witness_stones_id_fkey`
+  const ids: Array<string> = []
+  for (let left = count; left > 0; left -= 5_000) {
+    const stones = Array.from({ length: Math.min(5_000, left) }, () => {
+      const id = randomUUID()
+      const commitment = createHash("sha256").update(id).digest("hex")
+      const whose = {
+        kind: "intention",
+        spirit: "moss-hare",
+        agentName: null,
+        payer: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
+      } as const
+      return { ...whose, id, commitment, transaction: `0x${commitment}` }
+    })
+    yield* sql.withTransaction(chain.append(stones))
+    ids.push(...stones.map(({ id }) => id))
+  }
+  yield* sql`ANALYZE witness_stones`
+  return ids
+})
+
+const parts = (url: string) =>
+  Layer.mergeAll(
+    Integrator.layerNoLoop(defaults),
+    Publisher.layerNoLoop({ signer, origin }),
+    PublishedLog.layer({ signer, origin }),
+  ).pipe(
+    Layer.provideMerge(LogStore.layer),
+    Layer.provideMerge(WitnessChain.layer),
+    Layer.provide([LastSigned.none, Witnesses.none]),
+    Layer.provide(Sql.migrations),
+    Layer.provideMerge(Sql.layer(Redacted.make(url))),
+    Layer.orDie,
+  )
+
+/** Integrates a backlog, publishes it, and proves stones out of it. */
+const backlog = Effect.fnUntraced(function* (stones: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* say(`laying ${stones} stones`)
+  const ids = yield* lay(stones)
+  const { integrate } = yield* Integrator
+  const [cpu, started] = [process.cpuUsage(), performance.now()]
+  while ((yield* integrate) > 0);
+  const seconds = (performance.now() - started) / 1000
+  const used = process.cpuUsage(cpu)
+  const [tiles] = yield* sql<{ rows: bigint; bytes: bigint }>`
+    SELECT count(*) AS rows, sum(octet_length(hashes)) AS bytes FROM log_tiles`
+  yield* say(`integrated ${Math.round(stones / seconds)} stones/s from a backlog (wanted 10,000)`)
+  yield* say(
+    `a stone's share: ${((used.user + used.system) / stones).toFixed(1)} µs CPU with its reads, ${(Number(tiles?.rows ?? 0) / stones).toFixed(4)} rows, ${(Number(tiles?.bytes ?? 0) / stones).toFixed(1)} bytes`,
+  )
+  yield* Effect.flatMap(Publisher, ({ publish }) => publish)
+  const { proof } = yield* PublishedLog
+  const millis: Array<number> = []
+  for (let n = 0; n < 300; n += 1) {
+    const asked = performance.now()
+    yield* proof(ids[Math.floor(Math.random() * ids.length)] ?? "")
+    millis.push(performance.now() - asked)
+  }
+  yield* say(`a proof out of ${stones} stones: median ${median(millis).toFixed(2)} ms, one statement`)
+})
+
+const serve = async (url: string, environment: Record<string, string>) => {
+  const port = String(await freePort())
+  return start(
+    ["src/start.js", "serve"],
+    { DATABASE_URL: url, PORT: port, LOG_LEVEL: "None", ...environment },
+    `http://127.0.0.1:${port}`,
+  )
+}
+
+const logOn = { LOG_KEY: Redacted.value(key), LOG_ORIGIN: origin }
+
+/** Walks the log of a real server. */
+const walk = async (url: string, stones: number) => {
+  const server = await serve(url, logOn)
+  const seen = Option.some(join(mkdtempSync(join(tmpdir(), "bench-log-")), "seen.json"))
+  const started = performance.now()
+  const walking = verifyLog({ base: server.url, vkey: Option.some(signer.vkey), policy: Option.none(), seen })
+  await Effect.runPromise(Effect.provide(walking, Layer.merge(NodeServices.layer, Download.client)))
+  const rate = stones / ((performance.now() - started) / 1000)
+  console.log(
+    `  walked ${Math.round(rate)} entries/s: a million in ${(1_000_000 / rate / 60).toFixed(1)} min at this rate; peak ${Math.round(process.resourceUsage().maxRSS / 1024)} MB`,
+  )
+  await server.stop()
+}
+
+/** Paid stones with the log (ours) and without it (peer), in turns: the rates' ratio in each round. */
+export const selling = async (databases: Databases.Databases, rounds: number, count: number) => {
+  const doubles = await start(["test/bench/Doubles.ts"], {})
+  const environment = {
+    PUBLIC_URL: Ledger.publicUrl,
+    PAY_TO: Ledger.payTo,
+    FACILITATOR_URL: doubles.url,
+    X402_NETWORK: Ledger.network,
+    RPC_URL: `${doubles.url}/rpc`,
+  }
+  const contestant = async (url: string, more: Record<string, string>) => {
+    const port = String(await freePort())
+    const server = await start(
+      ["src/start.js", "serve"],
+      { DATABASE_URL: url, LOG_LEVEL: "None", ...environment, ...more, PORT: port },
+      `http://127.0.0.1:${port}`,
+    )
+    return { server, to: server.url }
+  }
+  const sides = { ours: await contestant(databases.ours, logOn), peer: await contestant(databases.peer, {}) }
+  const payers = Array.from({ length: 50 }, newPayer)
+  const signed = async (side: Side): Promise<Array<Shot>> => [
+    ...(await signMany(await offerOf(sides[side].to), count * (rounds + 1), payers)),
+  ]
+  const shots = { ours: await signed("ours"), peer: await signed("peer") }
+  const done = await takeTurns(rounds, (side) =>
+    slice(
+      () => cpuSeconds(sides[side].server.pid),
+      () =>
+        fire(sides[side].to, { count }, 201, () => {
+          const shot = shots[side].pop()
+          if (shot === undefined) throw new Error("no signed payment is left")
+          return shot
+        }),
+    ),
+  )
+  for (const { server } of Object.values(sides)) await server.stop()
+  await doubles.stop()
+  return done.map(({ ours, peer }) => ours.rate / peer.rate)
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      stones: { type: "string", default: "1000000" },
+      rounds: { type: "string", default: "5" },
+      payments: { type: "string", default: "400" },
+    },
+  })
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
+  const stones = Number(values.stones)
+  const log = await Databases.open()
+  try {
+    console.log(`\n  ${log.about}; Node ${process.version}\n`)
+    await Effect.runPromise(Effect.provide(backlog(stones), parts(log.ours)))
+    await walk(log.ours, stones)
+  } finally {
+    await log.close()
+  }
+  const shop = await Databases.open()
+  try {
+    const ratios = await selling(shop, Number(values.rounds), Number(values.payments))
+    const middle = median(ratios)
+    console.log(
+      `  selling with the log to without it: ${middle.toFixed(2)} (${ratios.map((one) => one.toFixed(2)).join(" ")}), wanted 0.95`,
+    )
+  } finally {
+    await shop.close()
+  }
+  process.exit(0)
+}

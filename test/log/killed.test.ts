@@ -1,0 +1,103 @@
+/** Stones sold by a server that is killed twice, each proved by the shipped verifier; `LOG_STONES` says how many. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { type Link, verifyProof } from "../../src/buyer/index.ts"
+import { database, sql } from "../support/Database.ts"
+import { golden } from "../support/LogVectors.ts"
+import { signer } from "../support/LogWorld.ts"
+import { patience } from "../support/Patience.ts"
+import * as ServerProcess from "../support/ServerProcess.ts"
+import { ask, chain, newCommitment, newPayer, pay } from "../support/World.ts"
+
+/** Six hundred take minutes: `npm run log:killed`. */
+const wanted = Number(process.env["LOG_STONES"] ?? 36)
+
+const environment = Effect.gen(function* () {
+  const local = yield* LocalChain
+  const { url } = yield* LocalDatabase
+  return {
+    DATABASE_URL: Redacted.value(url),
+    X402_NETWORK: local.network,
+    RPC_URL: local.rpcUrl,
+    PAY_TO: local.payTo,
+    RELAYER_KEY: Redacted.value(local.relayerKey),
+    LOG_KEY: golden.signerKey,
+    LOG_ORIGIN: golden.name,
+    LOG_LEVEL: "None",
+  }
+})
+
+interface Listed extends Link {
+  readonly id: string
+}
+
+const allStones = Effect.fnUntraced(function* (url: string) {
+  const found: Array<Listed> = []
+  for (let query = "limit=50"; ;) {
+    const { text } = yield* ask(`${url}/api/witness?${query}`)
+    const { next, stones }: { next: number | null; stones: ReadonlyArray<Listed> } = JSON.parse(text)
+    found.push(...stones)
+    if (next === null) return found
+    query = `limit=50&before=${next}`
+  }
+})
+
+const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
+
+layer(Layer.orDie(place), { excludeTestServices: true })("a server that is killed twice", (it) => {
+  it.effect(
+    "sells each stone once, and each is proved",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* ServerProcess.make(yield* environment)
+        const { url } = server
+        const buyer = yield* newPayer()
+        const sold = new Set<string>()
+        const buy = () =>
+          Effect.tap(
+            Effect.map(pay(buyer, `${url}/api/witness`, { commitment: newCommitment() }), ({ answer }) => answer),
+            ({ status, text }) => {
+              if (status === 201) sold.add(JSON.parse(text).record.id)
+              return Effect.void
+            },
+          )
+        const some = (count: number) =>
+          Effect.all(
+            Array.from({ length: count }, () => Effect.exit(Effect.suspend(buy))),
+            { concurrency: 6 },
+          )
+        yield* server.start
+        const third = Math.ceil(wanted / 3)
+        for (const _ of [1, 2]) {
+          yield* some(third)
+          const dying = yield* Effect.forkChild(some(6))
+          yield* Effect.sleep("300 millis")
+          yield* server.kill
+          yield* Fiber.join(dying)
+          yield* server.start
+        }
+        yield* some(wanted - 2 * third)
+        assert.isAtLeast(sold.size, wanted)
+
+        const stones = yield* allStones(url)
+        const ids = new Set(stones.map(({ id }) => id))
+        for (const id of sold) assert.isTrue(ids.has(id), `${id} was paid for and sold`)
+        assert.deepStrictEqual(
+          stones.map(({ sequence }) => sequence),
+          stones.map((_, at) => stones.length - at),
+        )
+        for (const stone of stones) {
+          const proof = yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(
+            Effect.repeat({ until: ({ status }) => status !== 409, schedule: Schedule.spaced("100 millis") }),
+            Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
+          )
+          assert.strictEqual(proof.status, 200)
+          const verdict = yield* Effect.promise(() => verifyProof(proof.text, stone, { vkey: signer.vkey }))
+          assert.isTrue(verdict.ok, JSON.stringify(verdict))
+        }
+      }),
+    patience(wanted > 100 ? 1_200 : 180),
+  )
+})

@@ -1,0 +1,110 @@
+/** The walk over a whole log: it goes on where it was stopped, remembers what it believed, and finds what was changed. */
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { concat } from "../../schema/log/Bytes.ts"
+import { verifyLog } from "../../src/cli/LogVerifying.ts"
+import { leafOf } from "../../src/log/Tree.ts"
+import { MemoryLog } from "../support/LogTiles.ts"
+import { signer } from "../support/LogWorld.ts"
+import * as StaticLog from "../support/StaticLog.ts"
+
+const all = StaticLog.entriesOf(16_000)
+
+const check = (base: string, seen: string) =>
+  verifyLog({ base, vkey: Option.some(signer.vkey), policy: Option.none(), seen: Option.some(seen) })
+
+const newFile = () => join(mkdtempSync(join(tmpdir(), "log-walk-")), "seen.json")
+
+const bundles = (size: number) => Math.ceil(size / 256)
+
+layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTestServices: true })("a walk", (it) => {
+  it.effect("goes on where it was stopped, also to a later checkpoint, and starts anew when it is over", () =>
+    Effect.gen(function* () {
+      const file = newFile()
+      const log = yield* StaticLog.serve(all)
+      log.size = 15_500
+      log.refuse = (index) => index >= 58
+      assert.match((yield* Effect.flip(check(log.base, file))).message, /could not be read: it was answered 404/u)
+      assert.isTrue(existsSync(`${file}.walk`))
+      assert.isFalse(existsSync(file), "what was not walked to its end is not believed")
+      log.refuse = () => false
+      log.asked = 0
+      log.size = 16_000
+      const { continues, size } = yield* check(log.base, file)
+      assert.deepStrictEqual([size, continues], [16_000, null])
+      assert.strictEqual(log.asked, bundles(16_000) - 40, "the first 40 bundles were walked before")
+      assert.isFalse(existsSync(`${file}.walk`))
+      log.asked = 0
+      assert.strictEqual((yield* check(log.base, file)).continues, 16_000)
+      assert.strictEqual(log.asked, bundles(16_000))
+    }),
+  )
+
+  it.effect("does not go on from what is no place of its own", () =>
+    Effect.gen(function* () {
+      const file = newFile()
+      const log = yield* StaticLog.serve(all)
+      log.refuse = (index) => index >= 58
+      yield* Effect.flip(check(log.base, file))
+      const place = JSON.parse(readFileSync(`${file}.walk`, "utf8"))
+      assert.strictEqual(place.size, 40 * 256)
+      log.refuse = () => false
+      const strange = [
+        "nonsense",
+        JSON.stringify({ ...place, vkey: "another" }),
+        JSON.stringify({ ...place, old: "a checkpoint" }),
+        JSON.stringify({ ...place, edge: ["ab"] }),
+      ]
+      for (const text of strange) {
+        const other = newFile()
+        writeFileSync(`${other}.walk`, text)
+        log.asked = 0
+        assert.strictEqual((yield* check(log.base, other)).size, 16_000)
+        assert.strictEqual(log.asked, bundles(16_000))
+      }
+      // One that was changed leads to another root, and that is found.
+      writeFileSync(
+        `${file}.walk`,
+        JSON.stringify({ ...place, edge: place.edge.map((row: string) => row.replace(/^../u, "00")) }),
+      )
+      assert.strictEqual((yield* Effect.flip(check(log.base, file)))._tag, "Broken")
+    }),
+  )
+
+  it.effect("finds an entry, a tile and a history that was changed, and one that shrank", () =>
+    Effect.gen(function* () {
+      const file = newFile()
+      const log = yield* StaticLog.serve(all)
+      log.size = 3_000
+      yield* check(log.base, file)
+      const broken = Effect.map(Effect.flip(check(log.base, file)), (error) => `${error._tag}: ${error.message}`)
+      log.size = 2_999
+      assert.match(yield* broken, /^Broken: .*it had 3000 stones at the last check and has 2999 now/u)
+
+      log.size = 4_000
+      const tile = log.log.tiles.get("0/3") ?? new Uint8Array()
+      log.log.tiles.set("0/3", Uint8Array.from(tile).fill(1, 5, 6))
+      assert.match(yield* broken, /^Broken: .*tile\/0\/003 is not the hash of its entries/u)
+      log.log.tiles.set("0/3", tile)
+
+      const forged = [...all]
+      forged[700] = concat(all[700] ?? new Uint8Array()).fill(0x61, 140, 141)
+      log.entries = forged
+      assert.match(yield* broken, /^Broken: .*entry 701: /u)
+
+      log.entries = StaticLog.entriesOf(5_000, (sequence) => (sequence > 2_990 ? "rewritten" : ""))
+      log.log = new MemoryLog().append(log.entries.map(leafOf))
+      log.size = 4_500
+      assert.match(yield* broken, /^Broken: .*its first 3000 stones are not those.*the history was rewritten/u)
+
+      log.entries = all
+      log.log = new MemoryLog().append(all.map(leafOf))
+      assert.strictEqual((yield* check(log.base, file)).continues, 3_000)
+    }),
+  )
+})
