@@ -56,7 +56,11 @@ export const outcomes = [
     status: 422,
     meaning: "The dedication points elsewhere, or the commitment is the synthetic one. Nothing was charged.",
   },
-  { status: 503, meaning: "Payments are not available now. This request charged nothing; repeat with the same key." },
+  {
+    status: 503,
+    meaning:
+      "Payments, or the server, are not available now. Sign nothing new; wait for Retry-After and repeat with the same key.",
+  },
 ] as const
 
 export const proves: ReadonlyArray<string> = [

@@ -49,7 +49,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
       const purchase = yield* Purchase.prepare(url)
       database.arm(/^COMMIT$/u, "cutAfter")
       const answer = yield* Purchase.send(url, purchase)
-      assert.strictEqual(answer.status, 500, answer.text)
+      assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "unavailable"], answer.text)
       assert.match(String(answer.json["message"]), /do not sign another/u)
       yield* database.calm
       yield* Purchase.assertSettled(url, purchase)
@@ -64,7 +64,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
       const purchase = yield* Purchase.prepare(url)
       database.arm(/^COMMIT$/u, "cutBefore")
       const answer = yield* Purchase.send(url, purchase)
-      assert.strictEqual(answer.status, 500, answer.text)
+      assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "unavailable"], answer.text)
       assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, state: "pending" })
       yield* database.calm
       const again = yield* Purchase.reconcile(url, purchase)
@@ -81,7 +81,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
       const purchase = yield* Purchase.prepare(url)
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
       const answer = yield* Purchase.send(url, purchase)
-      assert.strictEqual(answer.status, 500, answer.text)
+      assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "unavailable"], answer.text)
       yield* database.calm
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       yield* Purchase.outlive
@@ -97,7 +97,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
       const purchase = yield* Purchase.prepare(url)
       database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
       const answer = yield* Purchase.send(url, purchase)
-      assert.strictEqual(answer.status, 500, answer.text)
+      assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "unavailable"], answer.text)
       assert.strictEqual(yield* Purchase.attemptOf(purchase), undefined)
       yield* database.calm
       const again = yield* Purchase.send(url, purchase)

@@ -95,7 +95,7 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
       const { database, rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 500)
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
       yield* database.calm
       const sent = overhear(rpc)
       const looks = Effect.forEach(Array.from({ length: 12 }), () => Purchase.reconcile(url, purchase), {
@@ -182,7 +182,7 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
       const { database, rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 500)
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
       yield* database.calm
       yield* Purchase.onChain((client) => client.setAutomine(false))
       const sent = overhear(rpc)
