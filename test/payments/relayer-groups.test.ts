@@ -12,7 +12,7 @@ import * as Crowd from "../support/Crowd.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import { stranger } from "../support/ThirdParty.ts"
-import { json, serve } from "../support/LocalHttpServer.ts"
+import { serve } from "../support/LocalHttpServer.ts"
 import { type Answer, ask, configOf, newCommitment, newPayer, World } from "../support/World.ts"
 
 const prepare = (url: string, count: number) =>
@@ -244,13 +244,22 @@ describe("two stones of one wallet in one transaction", { concurrent: true }, ()
       const [sequence, commitment, previousHash] = [4, newCommitment(), last.chainHash]
       const chainHash = linkOf(previousHash, sequence, commitment, last.witnessedAt, last.transaction)
       const forged = { ...last, sequence, commitment, previousHash, chainHash }
-      const liar = yield* serve(async (path) =>
-        json(
-          path.startsWith("/api/witness/chain")
-            ? { ...chain, entries: [...chain.entries, forged], head: { ...chain.head, sequence, chainHash } }
-            : await fetch(`${url}${path}`).then((answer) => answer.json()),
-        ),
-      )
+      const headers = {
+        etag: '"forgedforgedforgedforg"',
+        "cache-control": "no-cache",
+        "access-control-allow-origin": "*",
+      }
+      const liar = yield* serve(async (path) => ({
+        status: 200,
+        headers,
+        body: path.startsWith("/api/witness/chain")
+          ? JSON.stringify({
+              ...chain,
+              entries: [...chain.entries, forged],
+              head: { ...chain.head, sequence, chainHash },
+            })
+          : await fetch(`${url}${path}`).then((answer) => answer.text()),
+      }))
       const found = yield* Effect.flip(verify(liar))
       assert.match(found.message, /BROKEN at stone 4: its transaction 0x[0-9a-f]{64} does not hold the payment/u)
     }).pipe(Effect.provide(patient), Effect.scoped),
