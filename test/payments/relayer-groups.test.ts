@@ -1,15 +1,19 @@
 /** Payments that travel in one transaction: each ends by its own evidence, and what one does costs its neighbours nothing. */
+import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { FetchHttpClient } from "effect/http"
 import { type Hex, parseEther, parseGwei } from "viem"
 import { AppConfig } from "../../src/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { verifyChain } from "../../src/cli/Verifying.ts"
 import * as Server from "../../src/Server.ts"
 import * as Crowd from "../support/Crowd.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import { stranger } from "../support/ThirdParty.ts"
-import { type Answer, configOf, World } from "../support/World.ts"
+import { serve } from "../support/LocalHttpServer.ts"
+import { type Answer, ask, configOf, newCommitment, newPayer, World } from "../support/World.ts"
 
 const prepare = (url: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })
@@ -197,7 +201,7 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       const sent = yield* Crowd.sentFor(purchases)
       assert.deepStrictEqual(
         sent.map(({ isGroup, payments }) => [isGroup, payments]),
-        Array(8).fill([false, 1]),
+        Array.from({ length: 8 }, () => [false, 1]),
       )
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds", "1 hour", 1))),
   )
@@ -214,6 +218,51 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       assert.deepStrictEqual(statuses(yield* crowd.others), Array(3).fill(201))
       assert.strictEqual((yield* Crowd.sentFor(others)).filter(({ isGroup }) => isGroup).length, 0)
     }).pipe(Effect.provide(patient)),
+  )
+})
+
+const linkOf = (...parts: ReadonlyArray<unknown>) => createHash("sha256").update(parts.join("\0")).digest("hex")
+
+describe("two stones of one wallet in one transaction", { concurrent: true }, () => {
+  it.live("are two transfers to whoever verifies the chain, and one transfer is not taken for two stones", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const [first] = yield* prepare(url, 1)
+      if (first === undefined) return
+      const payer = yield* newPayer(2n * Purchase.price)
+      const others = yield* Effect.forEach([1, 2], () => Purchase.prepare(url, undefined, payer))
+      const crowd = yield* Crowd.gather(url, first, others)
+      yield* crowd.letGo
+      assert.deepStrictEqual(statuses(yield* crowd.others), [201, 201])
+      const { rpcUrl } = yield* LocalChain
+      const verify = (base: string) => Effect.provide(verifyChain(base, Option.some(rpcUrl)), FetchHttpClient.layer)
+      assert.strictEqual((yield* verify(url)).stones, 3)
+
+      // A chain of the same three stones, and a fourth that names the transaction of the last for its own.
+      const chain = JSON.parse((yield* ask(`${url}/api/witness/chain?limit=100`)).text)
+      const last = chain.entries[2]
+      const [sequence, commitment, previousHash] = [4, newCommitment(), last.chainHash]
+      const chainHash = linkOf(previousHash, sequence, commitment, last.witnessedAt, last.transaction)
+      const forged = { ...last, sequence, commitment, previousHash, chainHash }
+      const headers = {
+        etag: '"forgedforgedforgedforg"',
+        "cache-control": "no-cache",
+        "access-control-allow-origin": "*",
+      }
+      const liar = yield* serve(async (path) => ({
+        status: 200,
+        headers,
+        body: path.startsWith("/api/witness/chain")
+          ? JSON.stringify({
+              ...chain,
+              entries: [...chain.entries, forged],
+              head: { ...chain.head, sequence, chainHash },
+            })
+          : await fetch(`${url}${path}`).then((answer) => answer.text()),
+      }))
+      const found = yield* Effect.flip(verify(liar))
+      assert.match(found.message, /BROKEN at stone 4: its transaction 0x[0-9a-f]{64} does not hold the payment/u)
+    }).pipe(Effect.provide(patient), Effect.scoped),
   )
 })
 

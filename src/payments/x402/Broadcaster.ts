@@ -136,11 +136,7 @@ export const make = Effect.fnUntraced(function* (
   const joined = Effect.fnUntraced(function* (member: Member) {
     const { authorization } = member.transfer
     if (groupMost < 2 || !isPlain(authorization)) return yield* alone(member, Option.none())
-    const [gas, mayHaveCode] = yield* Effect.all(
-      [estimateIfFew(member), Effect.orElseSucceed(node.hasCode(authorization.from), () => true)],
-      { concurrency: "unbounded" },
-    )
-    return yield* mayHaveCode ? alone(member, Option.none()) : groups.join(member, gas)
+    return yield* groups.join(member, yield* estimateIfFew(member))
   })
 
   /** Never fails. `previous` is the hash that is noted for the attempt, if any. */

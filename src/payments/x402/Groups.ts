@@ -6,7 +6,7 @@ import type { Submission } from "../Settlement.ts"
 import type { Dispatch, Member } from "./Dispatch.ts"
 import { groupCall, successesIn } from "./Eip3009.ts"
 import * as Fees from "./Fees.ts"
-import { isNonceRace, type RelayerNode, RpcFailure } from "./RelayerNode.ts"
+import { isNonceRace, type RelayerNode, type RpcFailure } from "./RelayerNode.ts"
 import type { RelayerNonces } from "./RelayerNonces.ts"
 
 export const unclear = (reason: string, transaction: Option.Option<Hex>): Submission => ({
@@ -71,6 +71,19 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
       { discard: true },
     )
 
+  /** A wallet with code may take as much gas as it likes; one that nobody can be asked about may have some. */
+  const plain = Effect.fnUntraced(function* (members: ReadonlyArray<Waiting>) {
+    const codes = yield* Effect.forEach(
+      members,
+      ({ transfer }) => Effect.orElseSucceed(node.hasCode(transfer.authorization.from), () => true),
+      { concurrency: "unbounded" },
+    )
+    const plainly = members.filter((_, index) => codes[index] === false)
+    const isGroup = plainly.length > 1
+    yield* leave(isGroup ? members.filter((_, index) => codes[index] !== false) : members)
+    return isGroup ? plainly : []
+  })
+
   /** Those whose transfers would succeed now, if they are enough for a group; the others travel alone. */
   const rehearsed = Effect.fnUntraced(function* (members: ReadonlyArray<Waiting>) {
     const call = groupOf(members)
@@ -129,7 +142,7 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
     if (only === undefined) return Effect.void
     const sending =
       members.length > 1
-        ? together(members, races)
+        ? Effect.flatMap(plain(members), (plainly) => (plainly.length > 1 ? together(plainly, races) : Effect.void))
         : Option.isNone(only.gas)
           ? leave(members)
           : Effect.flatMap(inTurn(only, only.gas.value), (answer) => Deferred.succeed(only.done, answer))
