@@ -24,7 +24,7 @@ const Members = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
 
 /** A record with some of its members changed, where it has them and they say something; the order stays. */
 const changed = (record: string, members: Readonly<Record<string, string | null>>) =>
-  Effect.map(Effect.orDie(Schema.decodeUnknownEffect(Members)(record)), (known) =>
+  Effect.map(Effect.orDie(Schema.decodeEffect(Members)(record)), (known) =>
     JSON.stringify(
       Object.fromEntries(
         Object.entries(known).map(([name, value]) => {
@@ -37,7 +37,7 @@ const changed = (record: string, members: Readonly<Record<string, string | null>
 
 /** What a record says under a name; null when it says nothing. */
 const saidOf = (record: string, name: string) =>
-  Effect.map(Effect.orDie(Schema.decodeUnknownEffect(Members)(record)), (known) => {
+  Effect.map(Effect.orDie(Schema.decodeEffect(Members)(record)), (known) => {
     const value = known[name]
     return typeof value === "string" ? value : null
   })
@@ -72,7 +72,7 @@ export class Moderation extends Context.Service<
 
       const revealName = rowsOf("witness_reveals", Schema.Struct({ agentName: Schema.NullOr(Schema.String) }))
 
-      const readShown = (text: string) => Effect.orDie(Schema.decodeUnknownEffect(Shown)(text))
+      const readShown = (text: string) => Effect.orDie(Schema.decodeEffect(Shown)(text))
 
       /** What was hidden before stays as it was first; what came since, such as the name of a later reveal, is added. */
       const keep = Effect.fnUntraced(function* (id: string, field: Hideable, shown: Shown) {

@@ -46,13 +46,17 @@ const Said = Schema.Struct({ details: Schema.NonEmptyString })
 const Named = Schema.Struct({ _tag: Schema.String })
 const Messaged = Schema.Struct({ message: Schema.NonEmptyString })
 
+/** The node did not answer, or not as it should. */
+class Unanswered extends Schema.TaggedError<Unanswered>()("Unanswered", { cause: Schema.Unknown }) {}
+
 /** What went wrong, in the words of whoever said it, and the system's. */
 const reasonOf = (error: unknown): string => {
   const code = codeOf(error)
   return `${sentenceOf(error)}${code === undefined ? "" : ` (${code})`}`
 }
 
-const sentenceOf = (error: unknown): string => {
+const sentenceOf = (given: unknown): string => {
+  const error = given instanceof Unanswered ? given.cause : given
   if (Schema.is(Said)(error)) return error.details
   if (Schema.is(Named)(error) && error._tag === "TimeoutError") return "no answer within 10 seconds"
   return Schema.is(Messaged)(error)
@@ -97,7 +101,7 @@ const chainLines = ({ finalTag, rpcUrl, settlement, terms }: PaymentsConfig) => 
     line(
       check,
       secrets,
-      Effect.flatMap(Effect.tryPromise({ try: run, catch: (error) => error }), (answer) => {
+      Effect.flatMap(Effect.tryPromise({ try: run, catch: (cause) => new Unanswered({ cause }) }), (answer) => {
         const said = say(answer)
         return Effect.isEffect(said) ? said : Effect.succeed(said)
       }),
@@ -207,7 +211,7 @@ const facilitatorLines = ({ settlement, terms }: PaymentsConfig) => {
         const response = yield* HttpClient.execute(HttpClientRequest.get(url, { headers }))
         if (response.status !== 200)
           return failed("facilitator", `${url.host} answers ${response.status} at /supported`)
-        const { kinds } = yield* Schema.decodeUnknownEffect(Supported)(yield* textOf(response))
+        const { kinds } = yield* Schema.decodeEffect(Supported)(yield* textOf(response))
         const isSupported = kinds.some(({ network, scheme }) => scheme === "exact" && network === terms.network)
         return isSupported
           ? ok("facilitator", `${url.host} settles exact payments on ${terms.network}`)
