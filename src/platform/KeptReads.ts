@@ -28,10 +28,10 @@ interface TaggedRow {
 }
 
 /** Bytes that one kind of read keeps at most; the least used go first. */
-const most = 4 * 1_048_576
+const most = 6 * 1_048_576
 
 /** What a value takes in memory with its JSON and its compressed forms, for each byte of its rows, and beside them. */
-const growth = 8
+const growth = 12
 const overhead = 1024
 
 /**

@@ -5,6 +5,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Ref } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/Config.ts"
+import * as KeptReads from "../../src/platform/KeptReads.ts"
 import * as Server from "../../src/Server.ts"
 import { ask, configOf, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
 
@@ -177,5 +178,59 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
           assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
         }
       }),
+  )
+
+  it.effect("is the same object while its rows are the same, and another one after each change", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE pebbles (place int PRIMARY KEY, weight int, found timestamptz)`
+      const read = yield* KeptReads.make({
+        sql,
+        nameOf: (least: number) => String(least),
+        statement: (least, now) =>
+          sql`SELECT place AS number, weight, found <= ${now}::timestamptz AS is_found FROM pebbles WHERE place >= ${least}::int ORDER BY place`,
+        make: (rows) => Effect.succeed(rows.map((row) => ({ row }))),
+      })
+      const seen = [yield* read(1)]
+      assert.deepStrictEqual(seen[0], [])
+      const changes = [
+        sql`INSERT INTO pebbles VALUES (1, 10, now() - interval '1 hour'), (2, 20, now() + interval '1 hour')`,
+        sql`UPDATE pebbles SET weight = NULL WHERE place = 2`,
+        sql`UPDATE pebbles SET weight = 20 WHERE place = 2`,
+        sql`UPDATE pebbles SET found = now() - interval '1 second' WHERE place = 2`,
+        sql`UPDATE pebbles SET place = 3 WHERE place = 1`,
+        sql`DELETE FROM pebbles WHERE place = 2`,
+        sql`DELETE FROM pebbles`,
+      ]
+      for (const change of changes) {
+        yield* change
+        const found = yield* read(1)
+        assert.notStrictEqual(found, seen.at(-1))
+        assert.strictEqual(yield* read(1), found)
+        seen.push(found)
+      }
+      assert.deepStrictEqual(
+        seen.map((found) => found.length),
+        [0, 2, 2, 2, 2, 2, 1, 0],
+      )
+      assert.deepStrictEqual(seen[3], seen[1])
+      assert.notDeepEqual(seen[4], seen[3])
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("is forgotten when the bytes are too many, the least used first", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const made: Array<number> = []
+      const read = yield* KeptReads.make({
+        sql,
+        nameOf: (key: number) => String(key),
+        statement: (key) => sql`SELECT repeat('x', 100000) || ${key}::text AS long`,
+        make: (rows, key) => Effect.sync(() => (made.push(key), rows)),
+      })
+      // Five of them fit.
+      for (const key of [1, 2, 3, 4, 5, 1, 6, 1, 3, 2]) yield* read(key)
+      assert.deepStrictEqual(made, [1, 2, 3, 4, 5, 6, 2])
+    }).pipe(Effect.scoped),
   )
 })
