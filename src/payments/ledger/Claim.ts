@@ -227,14 +227,15 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
 
       /** The attempt's number, null without a pool; none when it was not made. Only alone it is told so for certain. */
       const numberOf = (intent: Intent) => {
-        const alone = Effect.map(insertTogether([intent]), ([one]) => one)
+        const alone = Effect.map(insertTogether([intent]), ([one]) => one?.number)
         return insertSoon(intent).pipe(
-          Effect.flatMap((one) => (one.number === undefined && !one.wasAlone ? alone : Effect.succeed(one))),
+          Effect.flatMap(({ number, wasAlone }) =>
+            number === undefined && !wasAlone ? alone : Effect.succeed(number),
+          ),
           Effect.catchIf(
             (error) => error.reason._tag === "UniqueViolation",
-            () => Effect.succeed(undefined),
+            () => Effect.undefined,
           ),
-          Effect.map((one) => one?.number),
           Effect.orDie,
         )
       }

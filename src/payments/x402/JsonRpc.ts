@@ -1,5 +1,5 @@
 /** JSON-RPC over HTTP: questions of the same moment travel in one request, and each of them still fails alone. */
-import { Clock, Deferred, Duration, Effect, Option, Redacted, Schema } from "effect"
+import { Clock, Deferred, type Duration, Effect, Option, Redacted, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { textOf } from "../../platform/Answers.ts"
 import { ChainUnavailable, senseless } from "./ChainUnavailable.ts"
