@@ -5,7 +5,7 @@ import {
   HttpMiddleware,
   HttpPlatform,
   HttpRouter,
-  HttpServerRequest,
+  type HttpServerRequest,
   HttpServerResponse,
   HttpStaticServer,
 } from "effect/http"
