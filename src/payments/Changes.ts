@@ -37,5 +37,5 @@ export const changed = ({ acceptedAt, act, evidence, from, id, to, transaction }
     if (from === "pending" && ageMs !== undefined)
       yield* Metric.update(Metric.withAttributes(lifetimes, { state: to }), ageMs / 1000)
     const line = { attempt: id, act, from, to, evidence, transaction: transaction ?? undefined, ageMs }
-    yield* to === "lost" ? Effect.logError("attempt", line) : Effect.logInfo("attempt", line)
+    yield* Effect.logInfo("attempt", line)
   })

@@ -1,6 +1,6 @@
 /** All that a server says of itself, put together: what nobody asked for costs nothing. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, References, Tracer } from "effect"
 import { OtlpMetrics } from "effect/observability"
 import * as Gauges from "./Gauges.ts"
 import * as Logs from "./Logs.ts"
@@ -48,6 +48,12 @@ export const metrics = Layer.unwrap(
   }),
 )
 
+/** Spans that nobody collects are not made, and nobody is told of a trace. */
+const untraced = Layer.merge(
+  Layer.succeed(References.TracerEnabled, false),
+  Layer.succeed(Tracer.DisablePropagation, true),
+)
+
 /** What is told of requests: to the log, to the metrics, and to a collector of traces where one is named. */
 export const requests = (nameOf: RouteName) =>
   Layer.unwrap(
@@ -55,7 +61,7 @@ export const requests = (nameOf: RouteName) =>
       Layer.merge(
         Requests.layer(nameOf),
         otlp?.traces === undefined
-          ? Layer.empty
+          ? untraced
           : Tracing.layer(otlp, otlp.traces, nameOf).pipe(Layer.provide(NodeHttpClient.layerUndici)),
       ),
     ),

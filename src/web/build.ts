@@ -10,10 +10,10 @@ const source = import.meta.dirname
 const isEntry = (file: string) => /^[a-z0-9]+\/(?:index\.html|page\.css|main\.ts|[a-z]+\.svg)$/u.test(file)
 
 /**
- * The checks of the log stand alone: what they shared with other modules would be cut into chunks of its own, and every
+ * The checks of the log and the reference stand alone: what they shared with other modules would be cut into chunks of its own, and every
  * page would pay a request for it.
  */
-const alone = "v2/log.ts"
+const alone = ["v2/log.ts", "docs/main.ts"]
 
 /** It lies beside the module that asks for it. */
 const leftAlone: Plugin = {
@@ -39,13 +39,13 @@ export const build = async (folder: URL): Promise<void> => {
   } as const
   const pages = await bundle({
     ...common,
-    entryPoints: entries.filter(isEntry).sort(),
+    entryPoints: entries.filter((file) => isEntry(file) && !alone.includes(file)).sort(),
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
     loader: { ".html": "copy", ".svg": "copy" },
     external: ["/art/*"],
     plugins: [leftAlone],
   })
-  const log = await bundle({ ...common, entryPoints: [alone] })
-  await writeOutput(target, [...log.outputFiles, ...pages.outputFiles])
+  const loners = await bundle({ ...common, entryPoints: alone })
+  await writeOutput(target, [...loners.outputFiles, ...pages.outputFiles])
 }

@@ -125,7 +125,7 @@ describe("the sandbox", () => {
     assert.strictEqual(ended.code, 1)
     assert.strictEqual(
       ended.output.trim(),
-      "DATABASE_URL is not set: set it in the environment; serve --help says what each variable holds.",
+      "DATABASE_URL is not set: set it to postgres://user:password@host:port/database, with an sslmode of PostgreSQL's if it has one.",
     )
     const set = { DATABASE_URL: "postgres://altar@127.0.0.1/altar", RELAYER_KEY: "0xsecret" }
     const wrong = await run(["serve"], set, folder)
@@ -133,7 +133,7 @@ describe("the sandbox", () => {
     assert.notInclude(wrong.output, "0xsecret")
     // One that cannot be reached is waited for: test/contract/unreachable.test.ts.
     const { output } = await run(["serve"], { DATABASE_URL: "altar:secret" }, folder)
-    assert.match(output, /^The database cannot be used: [^\n]+; check DATABASE_URL\.\n$/u)
+    assert.match(output, /^DATABASE_URL is wrong: [^\n]+\n$/u)
     assert.notInclude(output, "secret")
   })
 })

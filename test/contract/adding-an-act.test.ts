@@ -196,7 +196,7 @@ layer(world({}, house), { excludeTestServices: true })("a new act", (it) => {
       assert.strictEqual(sold.length, 24)
       assert.include(
         (yield* ask(`${url}/llms.txt`)).text,
-        "| `ringBell` | `POST /api/bells/{spirit-id}` | $0.02 | `20000` | One stroke of a spirit's bell |",
+        "| `ringBell` | `POST /api/bells/{spirit-id}` | tone | $0.02 | `20000` | One stroke of a spirit's bell |",
       )
       assert.include((yield* ask(`${url}/docs`)).text, "ringBell")
     }),

@@ -35,7 +35,11 @@ layer(world(), { excludeTestServices: true })("the OpenAPI document", (it) => {
       const docs = yield* ask(`${url}/docs`)
       assert.strictEqual(docs.status, 200)
       assert.include(docs.text, url, "the page asks the server it came from")
-      assert.notMatch(docs.text, /<(?:script|link)[^>]+(?:src|href)="https?:/u, "nothing is loaded from another host")
+      assert.notMatch(
+        docs.text.replaceAll(url, ""),
+        /<(?:script|link)[^>]+(?:src|href)="https?:/u,
+        "nothing is loaded from another host",
+      )
     }),
   )
 

@@ -31,12 +31,12 @@ export const exceptions: ReadonlyArray<Exception> = [
   },
   {
     rule: "owasp:api2:2023-read-restricted",
-    where: /^paths \/api\/(?!rooms|reconcile)\S+ get security$/u,
+    where: /^paths \/(?:api\/(?!rooms|reconcile)\S+|livez|readyz) get security$/u,
     reason: "A public ledger: every read of the altar is meant for everyone.",
   },
   {
     rule: "owasp:api8:2023-define-error-responses-401",
-    where: /^paths \/api\/(?!rooms\/)\S+ (?:get|post) responses$/u,
+    where: /^paths \/(?:api\/(?!rooms\/)\S+|livez|readyz) (?:get|post) responses$/u,
     reason:
       "Nobody signs in here. What a paid route lacks is a payment, which is 402; only a room's token can be wrong.",
   },
@@ -54,18 +54,23 @@ export const exceptions: ReadonlyArray<Exception> = [
   },
   {
     rule: "owasp:api4:2023-rate-limit",
-    where: /^paths \/api\/health get responses [24]\d\d$/u,
+    where: /^paths \/(?:api\/health|livez|readyz) get responses [24]\d\d$/u,
     reason:
       "Monitors ask for health as often as they like: it has no limit by address, so there is nothing left to tell.",
   },
   {
     rule: "owasp:api4:2023-rate-limit-responses-429",
-    where: /^paths \/api\/health get responses$/u,
+    where: /^paths \/(?:api\/health|livez|readyz) get responses$/u,
     reason: "For the same reason nobody is told to ask for health less often.",
   },
   {
     rule: "owasp:api8:2023-define-cors-origin",
     where: /^paths \/api\/rooms\S* (?:get|post|delete) responses \d{3} headers$/u,
     reason: "The specification forbids cross-origin use of the room: its answers carry no such header on purpose.",
+  },
+  {
+    rule: "owasp:api8:2023-define-cors-origin",
+    where: /^paths \/(?:api\/health|livez|readyz) get responses 503 headers$/u,
+    reason: "Monitors and load balancers ask, and no page of another origin.",
   },
 ]

@@ -30,7 +30,7 @@ const environment = Effect.gen(function* () {
     RELAYER_KEY: Redacted.value(local.relayerKey),
     LOG_KEY: golden.signerKey,
     LOG_ORIGIN: golden.name,
-    LOG_LEVEL: "None",
+    LOG_LEVEL: "Info",
   }
 })
 

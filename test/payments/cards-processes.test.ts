@@ -30,7 +30,7 @@ const environment = Effect.gen(function* () {
     ...cards((yield* Processor).url),
     SETTLE_TIMEOUT_SECONDS: "20",
     SWEEP_SECONDS: "3600",
-    LOG_LEVEL: "None",
+    LOG_LEVEL: "Info",
   }
 })
 

@@ -11,8 +11,8 @@ const acts: ReadonlyArray<readonly [path: string, body: () => object]> = [
   ["/api/candles/day/moss-hare", () => ({ dedication: "For the bees" })],
 ]
 
-/** What belongs to one answer and not to the act (RFC 9110, and the status line's own length). */
-const ofOneAnswer = new Set(["date", "content-length", "connection", "keep-alive"])
+/** What belongs to one answer and not to the act (RFC 9110, the status line's own length, and the id of the request). */
+const ofOneAnswer = new Set(["date", "content-length", "connection", "keep-alive", "x-request-id"])
 
 const kept = (headers: Headers) => new Map([...headers].filter(([name]) => !ofOneAnswer.has(name)))
 

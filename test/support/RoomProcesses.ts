@@ -13,7 +13,7 @@ const twoServers = Effect.gen(function* () {
     PATH: process.env["PATH"] ?? "",
     DATABASE_URL: Redacted.value(url),
     TRUSTED_PROXIES: "127.0.0.1",
-    LOG_LEVEL: "Error",
+    LOG_LEVEL: "Info",
   }
   const servers = [yield* make(env), yield* make(env)] as const
   yield* Effect.all([servers[0].start, servers[1].start], { concurrency: 2 })

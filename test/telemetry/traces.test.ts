@@ -135,7 +135,6 @@ describe("a trace", { timeout: 120_000 }, () => {
         "Broadcaster.send",
         "Reconciler.conclude",
         "eth_getTransactionReceipt",
-        "Settle.settle",
         "Settle.settleTogether",
       ]) {
         assert.isTrue(names(traceId).has(name), `${name} of ${[...names(traceId)].join(", ")}`)

@@ -1,6 +1,7 @@
 /** Every question to the node, timed by method and by whether it was answered; and the trace it belongs to. */
 import { AsyncLocalStorage } from "node:async_hooks"
 import { Context, Effect, Exit, Metric, Option } from "effect"
+import * as Trace from "../../platform/Trace.ts"
 import type { ChainUnavailable } from "./ChainUnavailable.ts"
 
 const durations = Metric.histogram("altar.rpc.duration", {
@@ -31,9 +32,10 @@ const outcomeOf = (exit: Exit.Exit<unknown, ChainUnavailable>) => {
 export const timed =
   (method: string) =>
   <A>(asked: Effect.Effect<A, ChainUnavailable>): Effect.Effect<A, ChainUnavailable> =>
-    Effect.suspend(() => {
+    Effect.flatMap(Trace.current, (parent) => {
       const began = performance.now()
-      return Effect.onExit(asked, (exit) => Effect.sync(() => note(method, outcomeOf(exit), began)))
+      const noted = Effect.onExit(asked, (exit) => Effect.sync(() => note(method, outcomeOf(exit), began)))
+      return parent === undefined ? noted : Effect.withSpan(noted, method, { kind: "client" })
     })
 
 /** The `traceparent` of whoever asks in promises. */

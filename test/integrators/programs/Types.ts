@@ -52,6 +52,8 @@ export type Refused =
   | "internal"
   | "payments_unavailable"
   | "facilitator_unavailable"
+  | "selling_paused"
+  | "unavailable"
 
 export type RoomRefused =
   | "BAD_REQUEST"
@@ -62,3 +64,4 @@ export type RoomRefused =
   | "TOO_LARGE"
   | "RATE_LIMITED"
   | "INTERNAL"
+  | "UNAVAILABLE"
