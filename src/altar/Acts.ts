@@ -95,9 +95,9 @@ export class Acts extends Context.Service<
      * read is logged and left out, here and below.
      */
     list(limit: number, before: string | undefined): Effect.Effect<ActPage>
-    /** JSON texts of the acts a wallet paid for or a transaction settled, newest first. */
-    paidBy(
-      by: { readonly wallet: string } | { readonly transaction: string },
+    /** JSON texts of the acts a wallet paid for, a transaction settled or a name was given to, newest first. */
+    leftBy(
+      by: { readonly wallet: string } | { readonly transaction: string } | { readonly name: string },
       limit: number,
     ): Effect.Effect<ReadonlyArray<string>>
   }
@@ -136,16 +136,21 @@ export class Acts extends Context.Service<
 
       const list = (limit: number, before: string | undefined) => page({ limit, before })
 
-      const paidBy = Effect.fn("Acts.paidBy")(function* (
-        by: { readonly wallet: string } | { readonly transaction: string },
+      const leftBy = Effect.fn("Acts.leftBy")(function* (
+        by: { readonly wallet: string } | { readonly transaction: string } | { readonly name: string },
         limit: number,
       ) {
-        const which = "wallet" in by ? ledger.paidBy(by.wallet) : ledger.settledIn(by.transaction)
-        const rows = yield* read(sql`WHERE ${which} ORDER BY ${ledger.newestPayment} LIMIT ${limit}::int`)
+        const which =
+          "wallet" in by
+            ? sql`${ledger.paidBy(by.wallet)} ORDER BY ${ledger.newestPayment}`
+            : "name" in by
+              ? sql`${ledger.namedBy(by.name)} ORDER BY a.settled_at DESC, a.id DESC`
+              : sql`${ledger.settledIn(by.transaction)} ORDER BY ${ledger.newestPayment}`
+        const rows = yield* read(sql`WHERE ${which} LIMIT ${limit}::int`)
         return yield* readable(rows, textOf)
       })
 
-      return Acts.of({ get, list, paidBy })
+      return Acts.of({ get, list, leftBy })
     }),
   )
 }

@@ -131,7 +131,7 @@ const routes = HttpRouter.use((router) =>
     const witness = Effect.fnUntraced(function* (request: Request) {
       const query = Pages.urlOf(request).searchParams
       const before = positive(query.get("before"))
-      const asked = query.get("q")?.slice(0, 100).trim() ?? ""
+      const asked = query.get("q")?.slice(0, 300).trim() ?? ""
       const { head, next, stones: listed } = yield* stones.list(24, before)
       const answer = asked === "" ? undefined : yield* search.find(asked, head)
       if (answer?._tag === "Page") return HttpServerResponse.redirect(answer.path, { status: 303 })
@@ -153,7 +153,7 @@ const routes = HttpRouter.use((router) =>
       const now = yield* Clock.currentTimeMillis
       const asked = Pages.urlOf(request).searchParams.get("wallet")?.slice(0, 100).trim()
       const wallet = asked !== undefined && /^0x[0-9a-fA-F]{40}$/u.test(asked) ? asked : undefined
-      const paid = wallet === undefined ? undefined : yield* actsOf(yield* acts.paidBy({ wallet }, mostOfOne))
+      const paid = wallet === undefined ? undefined : yield* actsOf(yield* acts.leftBy({ wallet }, mostOfOne))
       return MyPurchasesPage.myPurchases({ asked: asked === "" ? undefined : asked, acts: paid, most: mostOfOne, now })
     })
 

@@ -1,11 +1,13 @@
 /** Finds acts by what a reader has in hand, among all of them. */
 import { Context, Effect, Layer } from "effect"
+import { agentNameMaximum } from "../../schema/Common.ts"
 import { Acts } from "../altar/Acts.ts"
 import type { ChainBroken, Head } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { actOf, actsOf, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
-import type { Found } from "./templates/Witness.ts"
+import { plates, spiritPath } from "./templates/Plates.ts"
+import type { Found, Stone } from "./templates/Witness.ts"
 import { isUuid } from "./Pages.ts"
 
 /** Hits of one page. */
@@ -16,6 +18,12 @@ export type Answer =
   | { readonly _tag: "Found"; readonly found: Found }
 
 const nothing = (asked: string, scope: string): Answer => ({ _tag: "Found", found: { asked, scope, hits: [] } })
+
+const stoneHit = ({ id, sequence, witnessedAt }: Stone) => ({
+  path: `/witness/${id}`,
+  words: `Witness stone ${sequence}`,
+  at: witnessedAt,
+})
 
 const hitOf = (act: SettledAct) => ({ path: pathOf(act), words: sentence(act), at: act.settledAt })
 
@@ -51,9 +59,27 @@ export class Search extends Context.Service<
             : { _tag: "Page", path: `/witness/${stone.id}` }
         })
 
+      const byShortHash = Effect.fnUntraced(function* (asked: string, first: string, last: string) {
+        const found = yield* stones.find({ head: first, tail: last }, most)
+        const [only] = found
+        if (only === undefined) return undefined
+        if (found.length === 1) return { _tag: "Page", path: `/witness/${only.id}` } satisfies Answer
+        const scope = "All stones were searched for a commitment or chain hash with these digits at its ends."
+        return { _tag: "Found", found: { asked, scope, hits: found.map(stoneHit) } } satisfies Answer
+      })
+
+      const byName = Effect.fnUntraced(function* (asked: string) {
+        const plate = plates.find(({ id, name }) => [id, name.toLowerCase()].includes(asked.toLowerCase()))
+        if (plate !== undefined) return { _tag: "Page", path: spiritPath(plate.id) } satisfies Answer
+        const found = yield* acts.leftBy({ name: asked }, most)
+        const more = found.length === most ? ` The newest ${most} are listed.` : ""
+        const scope = `No spirit has this name; all settled acts were searched for it as a public name.${more}`
+        return { _tag: "Found", found: { asked, scope, hits: (yield* actsOf(found)).map(hitOf) } } satisfies Answer
+      })
+
       const byPayment = Effect.fnUntraced(function* (asked: string) {
         const wallet = asked.length === 42
-        const found = yield* acts.paidBy(wallet ? { wallet: asked } : { transaction: asked }, most)
+        const found = yield* acts.leftBy(wallet ? { wallet: asked } : { transaction: asked }, most)
         const what = wallet ? "wallet" : "transaction"
         const more = found.length === most ? ` The newest ${most} are listed.` : ""
         const scope = `All settled acts were searched for this ${what}.${more}`
@@ -62,24 +88,26 @@ export class Search extends Context.Service<
 
       const byHash = Effect.fnUntraced(function* (asked: string) {
         const found = yield* stones.find({ hash: asked }, most)
-        const hits = found.map(({ id, sequence, witnessedAt }) => ({
-          path: `/witness/${id}`,
-          words: `Witness stone ${sequence}`,
-          at: witnessedAt,
-        }))
         const scope = "All stones were searched for this commitment or chain hash."
-        return { _tag: "Found", found: { asked, scope, hits } } satisfies Answer
+        return { _tag: "Found", found: { asked, scope, hits: found.map(stoneHit) } } satisfies Answer
       })
 
       const find = Effect.fn("Search.find")(function* (typed: string, head: Head) {
-        const asked = typed.trim().toLowerCase()
+        const written = typed.trim()
+        const linked = /\/(?:witness|acts)\/([0-9a-f-]{36})(?:[/?#]|$)/iu.exec(written)?.[1]
+        const asked = (linked ?? written).toLowerCase()
         if (isUuid(asked)) return yield* byId(asked)
-        if (/^[1-9][0-9]{0,14}$/u.test(asked)) return yield* bySequence(asked, head)
+        const [, number] = /^(?:#|no\.? ?|stone ?#? ?)?([1-9][0-9]{0,14})$/u.exec(asked) ?? []
+        if (number !== undefined) return yield* bySequence(number, head)
         if (/^0x(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.test(asked)) return yield* byPayment(asked)
         if (/^[0-9a-f]{64}$/u.test(asked)) return yield* byHash(asked)
+        const [, first, last = ""] = /^([0-9a-f]{4,63})(?:(?:…|\.{2,3})([0-9a-f]{1,60}))?…?$/u.exec(asked) ?? []
+        const hashed = first === undefined ? undefined : yield* byShortHash(asked, first, last)
+        if (hashed !== undefined) return hashed
+        if (written !== "" && written.length <= agentNameMaximum) return yield* byName(written)
         return nothing(
-          typed.trim().slice(0, 100),
-          "That is neither an id, a sequence, 64 hexadecimal digits, a wallet nor a transaction, so nothing was searched.",
+          written.slice(0, 100),
+          "That is neither an id, a sequence, a hash or its ends, a wallet, a transaction, a name nor a link of this site, so nothing was searched.",
         )
       })
 

@@ -17,6 +17,7 @@ import log from "../../migrations/0018_log.ts"
 import groups from "../../migrations/0020_groups.ts"
 import traces from "../../migrations/0021_traces.ts"
 import administration from "../../migrations/0022_administration.ts"
+import actNames from "../../migrations/0023_names.ts"
 
 const names = new Map<string, string>()
 
@@ -102,6 +103,7 @@ export const migrations = Layer.effectDiscard(
       "0020_groups": groups,
       "0021_traces": traces,
       "0022_administration": administration,
+      "0023_names": actNames,
     }),
   }),
 )

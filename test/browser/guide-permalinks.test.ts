@@ -132,7 +132,8 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
         for (const [asked, said] of [
           ["999999", "The chain has stones 1 to"],
           ["f".repeat(64), "Nothing found for"],
-          ["hello", "so nothing was searched"],
+          ["hello", "No spirit has this name"],
+          ["?".repeat(80), "so nothing was searched"],
           ["00000000-0000-4000-8000-000000000000", "All settled acts were searched"],
         ] as const) {
           assert.include((yield* ask(`${url}/v2/witness?q=${asked}`)).text, said)
@@ -157,6 +158,10 @@ layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
                   ORDER BY ended_at DESC, id DESC LIMIT 50`,
                 sql`EXPLAIN SELECT * FROM payment_attempts WHERE state = 'settled' AND transaction = '0xa'`,
                 sql`EXPLAIN SELECT * FROM witness_stones WHERE commitment = 'a' OR chain_hash = 'a'`,
+                sql`EXPLAIN SELECT * FROM witness_stones WHERE (commitment >= 'ab12' AND commitment < 'ab12g')
+                  OR (chain_hash >= 'ab12' AND chain_hash < 'ab12g')`,
+                sql`EXPLAIN SELECT * FROM acts WHERE agent_name IS NOT NULL AND lower(agent_name) = 'wren'
+                  ORDER BY settled_at DESC LIMIT 50`,
                 sql`EXPLAIN SELECT * FROM witness_stones WHERE spirit = 'a' ORDER BY sequence DESC LIMIT 6`,
               ],
               (plan) => Effect.map(plan, (rows) => JSON.stringify(rows)),
@@ -168,6 +173,8 @@ layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
         ["payment_attempts_payer"],
         ["payment_attempts_transaction"],
         ["witness_stones_commitment", "witness_stones_chain_hash"],
+        ["witness_stones_commitment", "witness_stones_chain_hash"],
+        ["acts_agent_name"],
         ["witness_stones_spirit"],
       ].entries()) {
         for (const name of names) assert.include(plans[index], name)

@@ -23,6 +23,12 @@ const paidStonesOf = rowsOf(
   Schema.Struct({ ...StoneRow.fields, receipt: Schema.String, ...Ledger.paymentStateColumns }),
 )
 
+/** The first and the last digits of a hash, as pages print it. */
+export interface ShortHash {
+  readonly head: string
+  readonly tail: string
+}
+
 interface Page {
   readonly limit: number
   /** Stones below this one. */
@@ -74,14 +80,23 @@ export const make = Effect.fnUntraced(function* (
   const checkAlone = (stone: Stone) =>
     chain.check([stone], { sequence: stone.sequence - 1, chainHash: stone.previousHash })
 
+  /** Between its first digits and those with the next letter behind them, so that an index finds it. */
+  const isShort = (column: "s.commitment" | "s.chain_hash", { head, tail }: ShortHash) => {
+    const hash = sql.literal(column)
+    return sql`(${hash} >= ${head}::text AND ${hash} < ${`${head}g`}::text
+      AND right(${hash}, ${tail.length}::int) = ${tail}::text)`
+  }
+
   const find = Effect.fn("WitnessStones.find")(function* (
-    by: { readonly spirit: string } | { readonly hash: string },
+    by: { readonly spirit: string } | { readonly hash: string } | ShortHash,
     limit: number,
   ) {
     const which =
       "spirit" in by
         ? sql`s.spirit = ${by.spirit}::text`
-        : sql`(s.commitment = ${by.hash}::text OR s.chain_hash = ${by.hash}::text)`
+        : "hash" in by
+          ? sql`(s.commitment = ${by.hash}::text OR s.chain_hash = ${by.hash}::text)`
+          : sql`(${isShort("s.commitment", by)} OR ${isShort("s.chain_hash", by)})`
     const rows = yield* Effect.orDie(
       stonesOf(sql`
         SELECT ${columns} FROM ${stones} WHERE ${which} ORDER BY s.sequence DESC LIMIT ${limit}::int`),

@@ -24,6 +24,7 @@ import { encoderOf } from "../Answers.ts"
 import type { ChainBroken } from "../HashChain.ts"
 import * as Reveal from "./Reveal.ts"
 import * as StoneReads from "./StoneReads.ts"
+import type { ShortHash } from "./StoneReads.ts"
 import { newStoneOf, recordOf } from "./StoneRow.ts"
 import { WitnessChain } from "./WitnessChain.ts"
 
@@ -47,7 +48,7 @@ export class WitnessStones extends Context.Service<
     list(limit: number, before: number | undefined): Effect.Effect<StonePage, ChainBroken>
     /** Settled stones of a spirit, or with a commitment or chain hash, newest first; each is re-hashed by itself. */
     find(
-      by: { readonly spirit: string } | { readonly hash: string },
+      by: { readonly spirit: string } | { readonly hash: string } | ShortHash,
       limit: number,
     ): Effect.Effect<ReadonlyArray<Listed>, ChainBroken>
     /** A stone with the JSON text of its receipt, which says how its transfer stands now. */

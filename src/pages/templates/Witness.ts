@@ -118,21 +118,21 @@ const results = ({ asked, hits, scope }: Found): Html =>
 const search = (found: Found | undefined): Html =>
   html`<search class="column">
     <form class="filter" action="/v2/witness#search" method="get">
-      <label class="unseen" for="q">Id, sequence, commitment, wallet or transaction</label
+      <label class="unseen" for="q">Number, hash, name, wallet, transaction or link</label
       ><input
         class="field"
         id="q"
         name="q"
         value="${found?.asked ?? ""}"
         required
-        maxlength="100"
+        maxlength="300"
         spellcheck="false"
         autocomplete="off"
-        placeholder="id, sequence, commitment, wallet or transaction"
+        placeholder="#3, a hash, a name, a wallet, a link"
       />
       <button class="button">Search</button>
     </form>
-    ${found === undefined ? html`<p class="small quiet">All settled acts are searched. A wallet finds what it paid for; 64 digits find a stone by its commitment or its chain hash.</p>` : results(found)}
+    ${found === undefined ? html`<p class="small quiet">All settled acts are searched, by whatever this site prints: a stone's number, a hash or its ends, a spirit, a public name, a wallet, a transaction, or a pasted link.</p>` : results(found)}
   </search>`
 
 const setForm = ({ payment, publicUrl }: WitnessView): Html =>

@@ -24,6 +24,8 @@ export const make = (sql: SqlClient.SqlClient) => ({
     const hash = transaction.toLowerCase()
     return sql`p.state = 'settled' AND (p.transaction = ${hash}::text OR p.current_transaction = ${hash}::text)`
   },
+  /** Where a settled act was left under this public name, however it is spelled. */
+  namedBy: (name: string) => sql`a.agent_name IS NOT NULL AND lower(a.agent_name) = lower(${name}::text)`,
   newestPayment: sql.literal("p.ended_at DESC, p.id DESC"),
   /** The act that settled last, as a relation. */
   newestAct: sql.literal("(SELECT * FROM acts ORDER BY settled_at DESC, id DESC LIMIT 1)"),
