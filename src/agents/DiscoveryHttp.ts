@@ -76,7 +76,7 @@ export const layer = Layer.unwrap(
       json(paths.x402, x402(publicUrl, offers)),
       Routes.get(paths.llms, llms.respond),
       Routes.get(paths.manual, forAgents),
-      Routes.get(paths.robots, written(robots, plain).respond),
+      Routes.get(paths.robots, written(robots(publicUrl), plain).respond),
       Routes.get(paths.security, security),
     )
   }),

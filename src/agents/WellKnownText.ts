@@ -17,9 +17,11 @@ export const securityText = (publicUrl: string, contact: string, now: DateTime.D
 }
 
 /** Everything public may be read; rooms are nobody's to index, and a wallet's purchases need no second home. */
-export const robots = `User-agent: *
+export const robots = (publicUrl: string) => `User-agent: *
 Allow: /
 Disallow: /api/rooms
 Disallow: /sandbox
 Disallow: /v2/mine?
+
+Sitemap: ${publicUrl}/sitemap.xml
 `

@@ -13,6 +13,7 @@ import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { preferred } from "../platform/http/Accept.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
+import * as Feed from "./Feed.ts"
 import * as Guide from "./Guide.ts"
 import * as Legal from "./Legal.ts"
 import * as Pages from "./Pages.ts"
@@ -31,6 +32,7 @@ const policy = Object.entries({
   "style-src": "'self'",
   "img-src": "'self' data:",
   "connect-src": "'self'",
+  "manifest-src": "'self'",
   "base-uri": "'none'",
   "form-action": "'self'",
   "frame-ancestors": "'none'",
@@ -77,7 +79,9 @@ const pages = Layer.unwrap(
 ).pipe(Layer.provide([guarded, compressed]))
 
 /** Pages that are written as they are asked for, under the same rules. */
-const rendered = Layer.mergeAll(Guide.layer, Permalinks.layer, Legal.layer).pipe(Layer.provide([guarded, compressed]))
+const rendered = Layer.mergeAll(Guide.layer, Feed.layer, Permalinks.layer, Legal.layer).pipe(
+  Layer.provide([guarded, compressed]),
+)
 
 /** Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for whatever runs there next. */
 const home = HttpRouter.add("GET", "/", ({ url }) => {

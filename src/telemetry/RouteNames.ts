@@ -3,7 +3,18 @@ import { HttpApi, type HttpApiGroup } from "effect/http-api"
 
 /** What is served beside the contract, by the first part of its path. */
 const beside = new Set([".well-known", "art", "docs", "log", "mcp", "sandbox", "signals", "v2", "web"])
-const files = new Set(["/", "/openapi.json", "/llms.txt", "/for-agents", "/robots.txt", "/terms", "/privacy"])
+const files = new Set([
+  "/",
+  "/openapi.json",
+  "/llms.txt",
+  "/for-agents",
+  "/robots.txt",
+  "/terms",
+  "/privacy",
+  "/acts.atom",
+  "/sitemap.xml",
+  "/site.webmanifest",
+])
 
 export type RouteName = (url: string) => string
 

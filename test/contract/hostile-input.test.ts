@@ -133,7 +133,7 @@ const bodies: ReadonlyArray<readonly [string, Buffer, string?]> = [
 ]
 
 /** Asked by monitors, which may add what they like. */
-const probes = ["/api/health", "/livez", "/readyz"]
+const probes = new Set(["/api/health", "/livez", "/readyz"])
 
 const stored = Effect.flatMap(
   SqlClient.SqlClient,
@@ -182,7 +182,7 @@ layer(world(), { excludeTestServices: true })("hostile input", (it) => {
           `${name}[]=1`,
         ]),
       ]
-      if (!probes.includes(path)) {
+      if (!probes.has(path)) {
         for (const query of queries) {
           const answer = yield* raw(
             url,

@@ -56,6 +56,9 @@ export const layout = (publicUrl: string, page: Page): string =>
         <meta property="og:image:height" content="630" />
         <meta name="twitter:card" content="summary_large_image" />
         <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
+        <link rel="apple-touch-icon" href="/art/icons/touch-180.png" />
+        <link rel="manifest" href="/site.webmanifest" />
+        <link rel="alternate" type="application/atom+xml" title="Acts" href="/acts.atom" />
         <link rel="stylesheet" href="/${page.assets ?? "v2"}/page.css" />
         <script type="module" src="/${page.assets ?? "v2"}/main.js"></script>
       </head>
@@ -85,8 +88,9 @@ export const layout = (publicUrl: string, page: Page): string =>
             self-declared.
           </p>
           <p>
-            <a href="/openapi.json">OpenAPI</a> <a href="/api/field">The field as JSON</a>
-            <a href="/api/health">Health</a> <a href="/terms">Terms</a> <a href="/privacy">Privacy</a>
+            <a href="/acts.atom">Feed of acts</a> <a href="/openapi.json">OpenAPI</a>
+            <a href="/api/field">The field as JSON</a> <a href="/api/health">Health</a> <a href="/terms">Terms</a>
+            <a href="/privacy">Privacy</a>
             ${page.hasLog === true ? html`<a href="/v2/log">Transparency log</a>` : ""}
           </p>
         </footer>
