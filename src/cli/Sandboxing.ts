@@ -1,5 +1,5 @@
 /** The sandbox until it is stopped; loaded only when it is asked for. */
-import { Clock, Config, Console, Effect, Layer, Option } from "effect"
+import { Clock, Config, ConfigProvider, Console, Effect, Layer, Option } from "effect"
 import { base, baseSepolia, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { AppConfig, listen } from "../Config.ts"
 import { DataFolder, type FolderInUse } from "../sandbox/DataFolder.ts"
@@ -73,6 +73,9 @@ const taken = (flags: SandboxFlags) =>
     })
   })
 
+/** A person is at this terminal: only what went wrong is said there, in words, unless the environment asks for more. */
+const forPeople = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ LOG_FORMAT: "pretty", LOG_LEVEL: "Warn" }))
+
 export const sandboxing = Effect.fn("sandboxing")(function* (flags: SandboxFlags) {
   yield* exitsCleanly
   const started = yield* Clock.currentTimeMillis
@@ -83,7 +86,7 @@ export const sandboxing = Effect.fn("sandboxing")(function* (flags: SandboxFlags
       Layer.provide(Sandbox.config(network)),
       Layer.provide(Sandbox.parts(network)),
       Layer.provide(DataFolder.layer({ fresh: flags.fresh })),
-      Layer.provide(Telemetry.fromConfig),
+      Layer.provide(Telemetry.fromConfig.pipe(Layer.provide(forPeople))),
     ),
   ).pipe(Effect.catchTag("FolderInUse", taken(flags)))
 })
