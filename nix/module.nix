@@ -18,8 +18,10 @@ let
     "CDP_API_KEY_SECRET"
     "DATABASE_URL"
     "LOG_KEY"
+    "OTEL_EXPORTER_OTLP_HEADERS"
     "RATE_LIMIT_SECRET"
     "RELAYER_KEY"
+    "RELAYER_KEY_PREVIOUS"
     "RPC_URL"
   ];
   list = lib.concatStringsSep ", " secrets;

@@ -45,12 +45,12 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
       .handleRaw("readStoneProof", ({ params }) =>
         Effect.gen(function* () {
           yield* identity
-          const { isWitnessed, sequence, text } = yield* log.proof(params.witnessId)
+          const { isFinal, sequence, text } = yield* log.proof(params.witnessId)
           return HttpServerResponse.text(text, {
             contentType: "text/plain; charset=utf-8",
             headers: {
-              // A later checkpoint would prove the same: this one does so for ever, unless witnesses have still to sign.
-              "cache-control": isWitnessed ? "public, max-age=31536000, immutable" : "public, max-age=5",
+              // Each checkpoint makes other bytes of it. Witnessed it has no more to say; else a witness may still come.
+              "cache-control": isFinal ? "public, max-age=31536000, immutable" : "public, max-age=5",
               "content-disposition": `attachment; filename="stone-${sequence}.tlog-proof"`,
             },
           })

@@ -75,6 +75,20 @@ export type Variable = (typeof variables)[number][0][number]
 /** A name that the list has: what reads a variable cannot misspell it, nor leave it out of the help. */
 export const variable = <const Name extends Variable>(name: Name): Name => name
 
+/** Those whose value nobody else may read: a file for one server, or the secrets of whatever starts it. */
+export const secrets = [
+  "CARD_CHALLENGE_SECRET",
+  "CARD_SECRET_KEY",
+  "CDP_API_KEY_SECRET",
+  "DATABASE_URL",
+  "LOG_KEY",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "RATE_LIMIT_SECRET",
+  "RELAYER_KEY",
+  "RELAYER_KEY_PREVIOUS",
+  "RPC_URL",
+] as const satisfies ReadonlyArray<Variable>
+
 /** The lines of `--help` for all variables, or for those that are named. */
 export const variablesHelp = (only?: ReadonlyArray<Variable>): string =>
   variables

@@ -1,5 +1,5 @@
 /** Which logs and which of their witnesses somebody believes, and how many of those must have signed (C2SP tlog-policy). */
-import { fromDecimal, Malformed } from "./Bytes.ts"
+import { fromDecimal, hex, Malformed } from "./Bytes.ts"
 import { keyTypes, parseVerifierKey } from "./Note.ts"
 
 export interface PolicyWitness {
@@ -30,6 +30,7 @@ export const parsePolicy = (text: string): Policy | Malformed => {
   const logs: Array<string> = []
   const witnesses: Array<PolicyWitness> = []
   const tests = new Map<string, Test>()
+  const keys = new Map<string, string>()
   let quorum: { readonly name: string; readonly isMet: Test } | undefined
 
   const wrongKey = (vkey: string, type: number) => {
@@ -56,8 +57,12 @@ export const parsePolicy = (text: string): Policy | Malformed => {
           return "a witness is a name, its verifier key, and a URL where it has one"
         const wrong = wrongKey(second, keyTypes.cosignature)
         if (wrong !== undefined) return wrong
-        // One signature must not count for two.
-        if (witnesses.some(({ vkey }) => vkey === second)) return `the key of ${first} is named twice`
+        // One signer must not count for two, whatever it calls itself.
+        const key = parseVerifierKey(second)
+        const publicKey = key instanceof Malformed ? second : hex(key.publicKey)
+        const taken = keys.get(publicKey)
+        if (taken !== undefined) return `the key of ${first} is that of ${taken}`
+        keys.set(publicKey, first)
         witnesses.push({ name: first, vkey: second, url: url?.replace(/\/+$/u, "") })
         tests.set(first, (signed) => signed.has(second))
         return undefined

@@ -1,4 +1,4 @@
-/** What a check downloads: from the address it was given and no other, so much and no more, and not for ever. */
+/** What a check downloads: from the address it asks and, without redirects, no other; so much and no more, and not for ever. */
 import { Duration, Effect, Layer, Schedule, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClient, type HttpClientError, type HttpClientResponse } from "effect/http"
 import { concat } from "../../schema/log/Bytes.ts"

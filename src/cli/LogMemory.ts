@@ -7,8 +7,15 @@ import type { Walk } from "./LogWalk.ts"
 import { folderOf } from "./Session.ts"
 import { Trouble } from "./Trouble.ts"
 
-/** What was believed last: the key, and the note. */
-export const Seen = Schema.fromJsonString(Schema.Struct({ vkey: Schema.String, checkpoint: Schema.String }))
+/** What was believed last: the key, the note, and whether anybody but the server has named the key. */
+export const Seen = Schema.fromJsonString(
+  Schema.Struct({
+    vkey: Schema.String,
+    checkpoint: Schema.String,
+    /** Not said by files from before it was remembered: nobody knows. */
+    isItsOwnWord: Schema.Boolean.pipe(Schema.optionalKey),
+  }),
+)
 
 /** A place of a walk; `old` is the checkpoint that it was compared with on the way, if there was one. */
 const Place = Schema.fromJsonString(
@@ -58,6 +65,8 @@ export const make = Effect.fn("LogMemory.make")(function* (base: string, named: 
       ),
     )
 
+  const forgetPlace = Effect.ignore(fs.remove(placeFile, { force: true }))
+
   return {
     file,
     seen: Effect.flatMap(
@@ -87,10 +96,8 @@ export const make = Effect.fn("LogMemory.make")(function* (base: string, named: 
       ),
     save: (vkey: string, old: string | null) => (walk: Walk) =>
       write(placeFile, JSON.stringify({ vkey, old, ...place(walk) })),
+    forgetPlace,
     /** The check is over: what is remembered is the checkpoint, and no place within it. */
-    remember: (vkey: string, checkpoint: string) =>
-      write(file, JSON.stringify({ vkey, checkpoint })).pipe(
-        Effect.andThen(Effect.ignore(fs.remove(placeFile, { force: true }))),
-      ),
+    remember: (seen: typeof Seen.Type) => write(file, JSON.stringify(seen)).pipe(Effect.andThen(forgetPlace)),
   }
 })

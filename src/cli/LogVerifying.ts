@@ -6,7 +6,7 @@ import type { Policy } from "../../schema/log/Policy.ts"
 import { openCheckpoint, type Trust } from "../buyer/log/SignedCheckpoint.ts"
 import * as Download from "./Download.ts"
 import * as LogMemory from "./LogMemory.ts"
-import { broken, walk, walkStart } from "./LogWalk.ts"
+import { broken, type Walk, walk, walkStart } from "./LogWalk.ts"
 
 export interface LogCheck {
   /** Public URL of the altar, without slashes at its end. */
@@ -50,25 +50,43 @@ export const verifyLog = Effect.fn("verifyLog")(function* ({ base, policy, seen,
     )
   }
   const oldNote = Option.getOrNull(Option.map(before, (one) => one.checkpoint))
-  const left = yield* memory.left(vkey, oldNote)
-  const from = Option.getOrElse(
-    Option.filter(left, ({ size }) => size <= checkpoint.size),
-    () => walkStart,
-  )
-  if (from.size > 0) yield* Console.error(`  going on behind entry ${from.size}, where the last check was stopped`)
-  const { chainHash, size } = yield* walk({ base, checkpoint, old, from, save: memory.save(vkey, oldNote) })
+  const left = Option.filter(yield* memory.left(vkey, oldNote), ({ size }) => size <= checkpoint.size)
+  const config = { base, checkpoint, old, save: memory.save(vkey, oldNote) }
+  const whole = Effect.map(walk({ ...config, from: walkStart }), (end) => ({ ...end, from: 1 }))
+  const goingOn = Effect.fnUntraced(function* (from: Walk) {
+    yield* Console.error(`  going on behind entry ${from.size}, where the last check was stopped`)
+    return { ...(yield* walk({ ...config, from })), from: from.size + 1 }
+  })
+  const { chainHash, from, size } = yield* Option.match(left, {
+    onNone: () => whole,
+    // The place may be what does not fit, and not the log.
+    onSome: (place) =>
+      Effect.catchTag(goingOn(place), "Broken", ({ message }) =>
+        Effect.andThen(
+          Effect.andThen(
+            memory.forgetPlace,
+            Console.error(`  ${message}\n  That place is forgotten: once more from 1`),
+          ),
+          whole,
+        ),
+      ),
+  })
   if (size > 0) {
     const { entries } = yield* Download.json(`${base}/api/witness/chain?from=${size}&limit=1`, Segment)
     if (entries[0]?.chainHash !== chainHash) {
       return yield* broken(`stone ${size} of the chain is not the one of the log.`)
     }
   }
-  yield* memory.remember(vkey, note)
+  const isNamed = Option.isSome(named) || Option.exists(policy, ({ logs }) => logs.includes(vkey))
+  const isItsOwnWord = !isNamed && Option.getOrElse(before, () => ({ isItsOwnWord: true })).isItsOwnWord !== false
+  yield* memory.remember({ vkey, checkpoint: note, isItsOwnWord })
   return {
     origin: checkpoint.origin,
     vkey,
-    /** Nobody but the server has named the key. */
-    keyIsItsOwnWord: Option.isNone(known),
+    /** Nobody but the server has named the key, now or in an earlier check. */
+    keyIsItsOwnWord: isItsOwnWord,
+    /** The first entry of this walk: those before it were walked by a check that was stopped. */
+    from,
     size,
     root: base64(checkpoint.root),
     cosignatures,
@@ -82,7 +100,7 @@ export type LogVerdict = Effect.Success<ReturnType<typeof verifyLog>>
 
 /** The same, for a person. */
 export const sentencesOf = (log: LogVerdict): ReadonlyArray<string> => [
-  `${log.size} entries of ${log.origin}: every tile and the signed root derive from them, and the chain is the same.`,
+  `${log.size} entries of ${log.origin}${log.from > 1 ? `, from entry ${log.from} where an earlier check was stopped` : ""}: every tile and the signed root derive from them, and the chain is the same.`,
   ...(log.cosignatures.length === 0
     ? []
     : [`Cosigned by ${log.cosignatures.map(({ name }) => name).join(", ")}: the quorum of the policy.`]),

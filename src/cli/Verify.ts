@@ -5,8 +5,15 @@ import { common } from "./Flags.ts"
 
 const { json, url } = common
 const rpc = Flag.String("rpc").pipe(
-  Flag.withDescription("JSON-RPC of its network; a sandbox tells its own"),
+  Flag.withDescription("JSON-RPC of its network, of your own choice; a sandbox on this machine tells its own"),
   Flag.optional,
+)
+const payTo = Flag.String("pay-to").pipe(
+  Flag.withMetavar("address"),
+  Flag.withDescription(
+    "The address that every payment went to; may be repeated where it was changed (else one for all, whichever it is)",
+  ),
+  Flag.atLeast(0),
 )
 
 const log = Flag.Boolean("log").pipe(
@@ -34,14 +41,14 @@ const seen = Flag.String("seen").pipe(
   Flag.optional,
 )
 
-export const verify = Command.make("verify", { url, rpc, log, vkey, policy, seen, json }, (flags) =>
+export const verify = Command.make("verify", { url, rpc, payTo, log, vkey, policy, seen, json }, (flags) =>
   Effect.flatMap(
     Effect.promise(() => import("./Verifying.ts")),
     ({ verifying }) => verifying(flags),
   ),
 ).pipe(
   Command.withDescription(
-    "Download a witness chain, recompute every link, and look every payment up on its chain. Exit code 1 when something does not hold",
+    "Download a witness chain, recompute every link and, with --rpc, look every payment up on its chain. Exit code 1 when something does not hold",
   ),
   Command.withExamples([
     { command: "npm run verify -- --url http://127.0.0.1:3000", description: "Check the sandbox" },

@@ -3,8 +3,10 @@ import { Console, Effect, Option, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { type ChainPoint, genesis, headFault, linkFault } from "../../schema/altar/ChainCheck.ts"
 import { segmentMaximum } from "../../schema/Common.ts"
+import { usdcOn } from "../../schema/payments/Usdc.ts"
 import { checkLinks } from "../buyer/core/Chain.ts"
 import { textOf } from "../platform/Answers.ts"
+import { isLoopback } from "../platform/http/Origins.ts"
 import { Broken } from "./Broken.ts"
 import * as Download from "./Download.ts"
 import { onlyLogOf, policyIn } from "./LogPolicy.ts"
@@ -34,7 +36,8 @@ const Answer = Schema.Struct({
   receipt: Schema.Struct({ asset: Schema.String, payTo: Schema.String, amountAtomic: Schema.String }),
 })
 const Sandbox = Schema.Struct({ rpcUrl: Schema.String })
-const Rpc = Schema.Struct({
+const ChainId = Schema.Struct({ result: Schema.String.check(Schema.isPattern(/^0x[0-9a-f]{1,12}$/iu)) })
+const Mined = Schema.Struct({
   result: Schema.NullOr(
     Schema.Struct({
       status: Schema.String,
@@ -49,13 +52,15 @@ const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 
 const asTopic = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`
 
-const receiptOf = (rpcUrl: string, hash: string) =>
+const ask = <A>(
+  rpcUrl: string,
+  schema: Schema.Decoder<{ readonly result: A }>,
+  method: string,
+  params: Array<string>,
+) =>
   HttpClientRequest.post(rpcUrl).pipe(
     HttpClientRequest.setBody(
-      HttpBody.text(
-        JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getTransactionReceipt", params: [hash] }),
-        "application/json",
-      ),
+      HttpBody.text(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }), "application/json"),
     ),
     HttpClient.execute,
     Effect.flatMap(textOf),
@@ -63,36 +68,58 @@ const receiptOf = (rpcUrl: string, hash: string) =>
     Effect.mapError(() => new Trouble({ message: `${rpcUrl} does not answer` })),
     Effect.flatMap((body) =>
       Effect.mapError(
-        Schema.decodeEffect(Schema.fromJsonString(Rpc))(body),
+        Schema.decodeEffect(Schema.fromJsonString(schema))(body),
         () => new Trouble({ message: `${rpcUrl} is not an EVM node` }),
       ),
     ),
     Effect.map(({ result }) => result),
   )
 
-const wrongPayment = Effect.fnUntraced(function* (
+/** Where payments are looked up, and the token they are made in: known here, whatever the altar says. */
+interface Ledger {
+  readonly rpcUrl: string
+  readonly asset: string
+}
+
+const ledgerAt = Effect.fnUntraced(function* (rpcUrl: string) {
+  const network = `eip155:${BigInt(yield* ask(rpcUrl, ChainId, "eth_chainId", []))}`
+  const asset = usdcOn(network)
+  return asset === undefined
+    ? yield* new Trouble({ message: `${rpcUrl} is a node of ${network}, where no altar is paid: name another --rpc.` })
+    : ({ rpcUrl, asset } satisfies Ledger)
+})
+
+/** Whom a stone was paid to, as its receipt says, and what is wrong with that payment. */
+const paymentOf = Effect.fnUntraced(function* (
   base: string,
-  rpcUrl: string,
+  { asset, rpcUrl }: Ledger,
   entry: Entry,
   spent: Map<string, number>,
 ) {
   const { receipt } = yield* Download.json(`${base}/api/witness/${entry.id}`, Answer)
-  const mined = yield* receiptOf(rpcUrl, entry.transaction)
-  if (mined === null) return `its transaction ${entry.transaction} is not on the chain`
-  if (mined.status !== "0x1") return `its transaction ${entry.transaction} was reverted`
+  const { payTo } = receipt
+  const wrong = (why: string) => ({ payTo, wrong: why })
+  if (receipt.asset.toLowerCase() !== asset.toLowerCase()) {
+    return wrong(`its receipt names the token ${receipt.asset}, and USDC is ${asset} there`)
+  }
+  const mined = yield* ask(rpcUrl, Mined, "eth_getTransactionReceipt", [entry.transaction])
+  if (mined === null) return wrong(`its transaction ${entry.transaction} is not on the chain`)
+  if (mined.status !== "0x1") return wrong(`its transaction ${entry.transaction} was reverted`)
   const transfers = mined.logs.filter(
     (log) =>
-      log.address.toLowerCase() === receipt.asset.toLowerCase() &&
+      log.address.toLowerCase() === asset.toLowerCase() &&
       log.topics[0] === transferTopic &&
       log.topics[1] === asTopic(entry.payer) &&
-      log.topics[2] === asTopic(receipt.payTo) &&
+      log.topics[2] === asTopic(payTo) &&
       BigInt(log.data) === BigInt(receipt.amountAtomic),
   )
   // One transaction may pay for many stones, but one transfer pays for one.
-  const name = [entry.transaction, entry.payer, receipt.payTo, receipt.amountAtomic].join(" ").toLowerCase()
+  const name = [entry.transaction, entry.payer, payTo, receipt.amountAtomic].join(" ").toLowerCase()
   const before = spent.get(name) ?? 0
   spent.set(name, before + 1)
-  return transfers.length > before ? undefined : `its transaction ${entry.transaction} does not hold the payment`
+  return transfers.length > before
+    ? { payTo, wrong: undefined }
+    : wrong(`its transaction ${entry.transaction} does not hold the payment`)
 })
 
 const broken = (sequence: number, why: string) => new Broken({ message: plain(`BROKEN at stone ${sequence}: ${why}`) })
@@ -100,8 +127,14 @@ const broken = (sequence: number, why: string) => new Broken({ message: plain(`B
 /** Payments asked for at once. */
 const paymentsAtOnce = 8
 
-/** Checks all links, and with an RPC all payments; fails naming the first broken link. */
-export const verifyChain = Effect.fn("verifyChain")(function* (base: string, rpcUrl: Option.Option<string>) {
+/** Checks all links, and with an RPC all payments, which went to `payees` or else to one; fails naming the first broken link. */
+export const verifyChain = Effect.fn("verifyChain")(function* (
+  base: string,
+  rpcUrl: Option.Option<string>,
+  payees: ReadonlyArray<string> = [],
+) {
+  const ledger = Option.isSome(rpcUrl) ? yield* ledgerAt(rpcUrl.value) : undefined
+  let paidTo = payees.map((one) => one.toLowerCase())
   const progress = ProgressBar.make("links hold")
   let last: ChainPoint = genesis
   let next: number | null = 1
@@ -116,13 +149,22 @@ export const verifyChain = Effect.fn("verifyChain")(function* (base: string, rpc
     const checks = yield* Effect.promise(() => checkLinks(segment.entries, from))
     const held = checks.findIndex((check) => linkFault(check) !== undefined)
     const whole = held === -1 ? checks : checks.slice(0, held)
-    if (Option.isSome(rpcUrl)) {
-      const wrong = yield* Effect.forEach(whole, ({ link }) => wrongPayment(base, rpcUrl.value, link, spent), {
-        concurrency: paymentsAtOnce,
-      })
-      const first = wrong.findIndex((why) => why !== undefined)
-      const [at, why] = [whole[first], wrong[first]]
-      if (at !== undefined && why !== undefined) return yield* broken(at.link.sequence, why)
+    if (ledger !== undefined) {
+      const payments = yield* Effect.forEach(
+        whole,
+        ({ link }) => Effect.map(paymentOf(base, ledger, link, spent), (payment) => ({ ...payment, link })),
+        { concurrency: paymentsAtOnce },
+      )
+      for (const { link, payTo, wrong } of payments) {
+        if (wrong !== undefined) return yield* broken(link.sequence, wrong)
+        if (paidTo.length === 0) paidTo = [payTo.toLowerCase()]
+        if (!paidTo.includes(payTo.toLowerCase())) {
+          return yield* broken(
+            link.sequence,
+            `it was paid to ${payTo}, not to ${paidTo.join(" or ")}. If the altar has changed its address, name each with --pay-to.`,
+          )
+        }
+      }
     }
     const check = checks[held]
     const fault = check === undefined ? undefined : linkFault(check)
@@ -140,12 +182,14 @@ export const verifyChain = Effect.fn("verifyChain")(function* (base: string, rpc
       )
     }
   }
-  return { stones: last.sequence, chainHash: last.chainHash }
+  return { stones: last.sequence, chainHash: last.chainHash, payTo: ledger === undefined ? [] : paidTo }
 })
 
 export interface VerifyFlags {
   readonly url: string
   readonly rpc: Option.Option<string>
+  /** Addresses that payments went to; one, whichever it is, when there are none. */
+  readonly payTo: ReadonlyArray<string>
   readonly log: boolean
   readonly vkey: Option.Option<string>
   readonly policy: Option.Option<string>
@@ -153,16 +197,26 @@ export interface VerifyFlags {
   readonly json: boolean
 }
 
-const check = Effect.fnUntraced(function* ({ log: isLogAsked, policy: policyFile, rpc, seen, url, vkey }: VerifyFlags) {
+/** The node of a sandbox on this machine: what is elsewhere does not choose whom its check believes. */
+const ownNode = Effect.fnUntraced(function* (base: string) {
+  const isHere = (url: string) => URL.canParse(url) && isLoopback(url)
+  if (!isHere(base)) return Option.none<string>()
+  const told = yield* Effect.option(Download.json(`${base}/sandbox`, Sandbox))
+  return Option.filter(
+    Option.map(told, ({ rpcUrl }) => rpcUrl),
+    isHere,
+  )
+})
+
+const check = Effect.fnUntraced(function* (flags: VerifyFlags) {
+  const { log: isLogAsked, payTo, policy: policyFile, rpc, seen, url, vkey } = flags
   const base = url.replace(/\/+$/u, "")
   const policy = Option.isSome(policyFile) ? Option.some(yield* policyIn(policyFile.value)) : Option.none()
-  const rpcUrl = Option.isSome(rpc)
-    ? rpc
-    : yield* Download.json(`${base}/sandbox`, Sandbox).pipe(
-        Effect.map(({ rpcUrl: own }) => own),
-        Effect.option,
-      )
-  const chain = yield* verifyChain(base, rpcUrl)
+  const rpcUrl = Option.isSome(rpc) ? rpc : yield* ownNode(base)
+  if (payTo.length > 0 && Option.isNone(rpcUrl)) {
+    return yield* new Trouble({ message: "--pay-to says where payments went: name the network's RPC with --rpc." })
+  }
+  const chain = yield* verifyChain(base, rpcUrl, payTo)
   const known = Option.orElse(vkey, () => Option.flatMap(policy, onlyLogOf))
   const log = isLogAsked
     ? yield* (yield* Effect.promise(() => import("./LogVerifying.ts"))).verifyLog({ base, vkey: known, policy, seen })
@@ -170,21 +224,23 @@ const check = Effect.fnUntraced(function* ({ log: isLogAsked, policy: policyFile
   return { ok: true, ...chain, payments: Option.isSome(rpcUrl) ? "checked" : "unchecked", log } as const
 })
 
-/** Checks the chain at `url` and says what holds; payments are looked up at `rpc`, or where a sandbox says. */
+/** Checks the chain at `url` and says what holds; payments are looked up at `rpc`, or where a sandbox on this machine says. */
 export const verifying = Effect.fn("verifying")(function* (flags: VerifyFlags) {
-  const { chainHash, log, payments, stones, ...rest } = yield* check(flags).pipe(
+  const { chainHash, log, payTo, payments, stones, ...rest } = yield* check(flags).pipe(
     Effect.tapError((error) =>
       flags.json
         ? Console.log(JSON.stringify({ ok: false, code: error._tag.toLowerCase(), message: error.message }))
         : Effect.void,
     ),
   )
-  if (flags.json) return yield* Console.log(JSON.stringify({ ...rest, stones, chainHash, payments, log: log ?? null }))
+  if (flags.json)
+    return yield* Console.log(JSON.stringify({ ...rest, stones, chainHash, payments, payTo, log: log ?? null }))
   yield* Console.log(
     payments === "checked"
       ? `${stones} stones: every link hashes, every payment is on the chain.`
-      : `${stones} stones: every link hashes. Payments were not checked: name the network's RPC with --rpc.`,
+      : `${stones} stones: every link hashes. NO payment was looked up: name the network's RPC with --rpc.`,
   )
+  if (payTo.length > 0) yield* Console.log(plain(`paid to ${payTo.join(", ")}`))
   yield* Console.log(`head ${chainHash}`)
   if (log === undefined) return
   const { sentencesOf } = yield* Effect.promise(() => import("./LogVerifying.ts"))

@@ -23,63 +23,73 @@ export interface WitnessFlags {
   readonly port: number
 }
 
-/** The key of the folder; made when there is none. */
-const keyIn = Effect.fnUntraced(function* (folder: string, name: string) {
-  const files = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const file = path.join(folder, "key")
-  if (!(yield* files.exists(file))) {
-    const made = yield* Effect.mapError(
-      Effect.fromResult(generate(name)),
-      () => new Trouble({ message: `${name} names no key: no white space and no plus sign.` }),
+/** The key of the folder; made when there is none, by whoever holds the folder. */
+const keyIn = Effect.fnUntraced(
+  function* (folder: string, name: string) {
+    yield* Memory
+    const files = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const file = path.join(folder, "key")
+    if (!(yield* files.exists(file))) {
+      const made = yield* Effect.mapError(
+        Effect.fromResult(generate(name)),
+        () => new Trouble({ message: `${name} names no key: no white space and no plus sign.` }),
+      )
+      yield* DurableFile.write(file, `${Redacted.value(made)}\n`)
+    }
+    const text = yield* files.readFileString(file)
+    const cosigner = yield* Effect.mapError(
+      Effect.fromResult(cosignerFrom(Redacted.make(text.trim()))),
+      ({ message }) => new Trouble({ message: `${file} is wrong: ${message}` }),
     )
-    yield* DurableFile.write(file, `${Redacted.value(made)}\n`)
-  }
-  const text = yield* files.readFileString(file)
-  const cosigner = yield* Effect.mapError(
-    Effect.fromResult(cosignerFrom(Redacted.make(text.trim()))),
-    ({ message }) => new Trouble({ message: `${file} is wrong: ${message}` }),
-  )
-  if (cosigner.name === name) return cosigner
-  return yield* new Trouble({
-    message: `${file} is the key of ${cosigner.name}, not of ${name}: a witness keeps its name.`,
+    if (cosigner.name === name) return cosigner
+    return yield* new Trouble({
+      message: `${file} is the key of ${cosigner.name}, not of ${name}: a witness keeps its name.`,
+    })
+  },
+  Effect.catchTag("PlatformError", ({ message }) => Effect.fail(new Trouble({ message }))),
+)
+
+const verifiersOf = Effect.fnUntraced(function* (vkeys: ReadonlyArray<string>) {
+  const names = new Set<string>()
+  return yield* Effect.forEach(vkeys, (vkey) => {
+    const verifier = logVerifier(vkey)
+    if (verifier instanceof Malformed) return new Trouble({ message: `--log ${vkey}: ${verifier.message}` })
+    // What was signed last is kept by name: of two keys one would take the other's place.
+    if (names.has(verifier.name)) return new Trouble({ message: `--log ${verifier.name} is named twice.` })
+    names.add(verifier.name)
+    return Effect.succeed(verifier)
   })
 })
-
-const verifiersOf = (vkeys: ReadonlyArray<string>) =>
-  Effect.forEach(vkeys, (vkey) => {
-    const verifier = logVerifier(vkey)
-    return verifier instanceof Malformed
-      ? Effect.fail(new Trouble({ message: `--log ${vkey}: ${verifier.message}` }))
-      : Effect.succeed(verifier)
-  })
 
 export const witnessServing = Effect.fn("witnessServing")(function* ({ data, host, log, name, port }: WitnessFlags) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const folder = path.resolve(data)
   const logs = yield* verifiersOf(log)
-  const cosigner = yield* Effect.andThen(
+  yield* Effect.mapError(
     files.makeDirectory(folder, { recursive: true, mode: 0o700 }),
-    keyIn(folder, name),
-  ).pipe(Effect.catchTag("PlatformError", ({ message }) => Effect.fail(new Trouble({ message }))))
-  const told = Layer.effectDiscard(
-    Effect.gen(function* () {
-      const url = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
-      // The line as a policy names it.
-      yield* Console.log(`witness ${name.replaceAll(/[^\w.-]/gu, "-")} ${cosigner.vkey} ${url}`)
-      yield* Console.error(`Signing for ${logs.map((one) => one.name).join(", ")}.`)
+    ({ message }) => new Trouble({ message }),
+  )
+  const served = Layer.unwrap(
+    Effect.map(keyIn(folder, name), (cosigner) => {
+      const told = Layer.effectDiscard(
+        Effect.gen(function* () {
+          const url = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
+          // The line as a policy names it.
+          yield* Console.log(`witness ${name.replaceAll(/[^\w.-]/gu, "-")} ${cosigner.vkey} ${url}`)
+          yield* Console.error(`Signing for ${logs.map((one) => one.name).join(", ")}.`)
+        }),
+      )
+      const listening = Listener.drained.pipe(
+        Layer.provide(HttpRouter.serve(WitnessHttp.layer, { disableLogger: true, disableListenLog: true })),
+      )
+      return Layer.merge(told, listening).pipe(Layer.provide(Witness.layer({ cosigner, logs })))
     }),
   )
   yield* exitsCleanly
   return yield* Layer.launch(
-    Layer.merge(
-      told,
-      Listener.drained.pipe(
-        Layer.provide(HttpRouter.serve(WitnessHttp.layer, { disableLogger: true, disableListenLog: true })),
-      ),
-    ).pipe(
-      Layer.provide(Witness.layer({ cosigner, logs })),
+    served.pipe(
       Layer.provide(Memory.folder(folder)),
       Layer.provide(NodeFileSystem.layer),
       Layer.provide(Listener.layer({ host, port })),

@@ -1,5 +1,5 @@
 /** The last checkpoint this server signed, kept outside the database: a restored backup does not know what it forgot. */
-import { Context, Effect, FileSystem, Layer, Option, Schema } from "effect"
+import { Context, Effect, FileSystem, Layer, Option, Schema, Semaphore } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parseCheckpoint } from "../../schema/log/Checkpoint.ts"
 import { parseNote } from "../../schema/log/Note.ts"
@@ -17,7 +17,7 @@ export class LastSigned extends Context.Service<
     /** Whether anything is remembered at all. */
     readonly isKept: boolean
     readonly recall: Effect.Effect<Option.Option<TreeHead>, LastSignedLost>
-    /** Durable when it returns. */
+    /** Durable when it returns; refused where what is kept covers more, which another server must have written there. */
     remember(note: string): Effect.Effect<void, LastSignedLost>
   }
 >()("spirit-altar/log/LastSigned") {
@@ -36,6 +36,8 @@ export class LastSigned extends Context.Service<
         const files = yield* FileSystem.FileSystem
         const lost = (what: string) => new LastSignedLost({ message: `${path} ${what}` })
 
+        const turn = yield* Semaphore.make(1)
+
         const recall = Effect.gen(function* () {
           if (!(yield* files.exists(path))) return Option.none<TreeHead>()
           const note = parseNote(yield* files.readFileString(path))
@@ -46,7 +48,19 @@ export class LastSigned extends Context.Service<
         }).pipe(Effect.catchTag("PlatformError", ({ message }) => lost(`cannot be read: ${message}`)))
 
         const remember = Effect.fn("LastSigned.remember")(
-          (note: string) => DurableFile.write(path, note),
+          function* (note: string) {
+            const parsed = parseNote(note)
+            const fresh = parsed instanceof Malformed ? parsed : parseCheckpoint(parsed.text)
+            if (fresh instanceof Malformed) return yield* lost(`was to be no checkpoint: ${fresh.message}`)
+            const kept = yield* recall
+            if (Option.isSome(kept) && kept.value.size > fresh.size) {
+              return yield* lost(
+                `holds a checkpoint of ${kept.value.size} stones, and ${fresh.size} were to be signed: each server needs a file of its own`,
+              )
+            }
+            return yield* DurableFile.write(path, note)
+          },
+          turn.withPermit,
           Effect.provideService(FileSystem.FileSystem, files),
           Effect.catchTag("PlatformError", ({ message }) => lost(`cannot be written: ${message}`)),
         )

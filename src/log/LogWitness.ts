@@ -1,5 +1,5 @@
 /** One witness of the log, asked over HTTP (C2SP tlog-witness): it signs, or it did not; it is never waited for long. */
-import { Clock, Duration, Effect, Ref, Schema } from "effect"
+import { Clock, Duration, Effect, Option, Ref, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { addCheckpointText, parseSize, sizeType } from "../../schema/log/AddCheckpoint.ts"
 import { type Bytes, Malformed } from "../../schema/log/Bytes.ts"
@@ -45,8 +45,8 @@ export interface LogWitness {
   readonly verifier: Verifier
   /** The signature line, checked. */
   readonly cosign: (asked: Asked) => Effect.Effect<string, NotWitnessed>
-  /** The checkpoint it shows of this log, where it shows one that is signed with the log's key. */
-  readonly held: Effect.Effect<Checkpoint, NotWitnessed>
+  /** The checkpoint it shows of this log, where it shows one that is signed with the log's key; fails unanswered. */
+  readonly held: Effect.Effect<Option.Option<Checkpoint>, NotWitnessed>
 }
 
 export const make = Effect.fnUntraced(function* (name: string, url: string, verifier: Verifier, log: Verifier) {
@@ -114,12 +114,12 @@ export const make = Effect.fnUntraced(function* (name: string, url: string, veri
   const held: LogWitness["held"] = bounded(
     Effect.gen(function* () {
       const response = yield* http.get(`${url}/${nameOf(log.name)}/checkpoint`)
+      if (response.status >= 500 || response.status === 429) return yield* failed(`it answered ${response.status}`)
       const note = parseNote(response.status === 200 ? yield* textOf(response) : "")
       const checkpoint = note instanceof Malformed ? note : parseCheckpoint(note.text)
-      if (note instanceof Malformed || checkpoint instanceof Malformed || !isSignedBy(note, log)) {
-        return yield* failed("it shows no checkpoint that this log signed")
-      }
-      return checkpoint.origin === log.name ? checkpoint : yield* failed("it shows another log's checkpoint")
+      return note instanceof Malformed || checkpoint instanceof Malformed || !isSignedBy(note, log)
+        ? Option.none()
+        : Option.filter(Option.some(checkpoint), ({ origin }) => origin === log.name)
     }),
   )
 

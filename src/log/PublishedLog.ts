@@ -30,8 +30,8 @@ export class StoneUnknown extends Schema.TaggedError<StoneUnknown>()("StoneUnkno
 export interface StoneProofFile {
   readonly text: string
   readonly sequence: number
-  /** Whether the log's witnesses have signed its checkpoint as its policy asks: a later one has no more to say. */
-  readonly isWitnessed: boolean
+  /** Whether a witness has signed its checkpoint, and all that the log's policy asks for: a later one has no more to say. */
+  readonly isFinal: boolean
 }
 
 /** Whoever finds that something was changed has stopped the log, and shows nothing of it. */
@@ -157,7 +157,8 @@ export class PublishedLog extends Context.Service<
             return {
               text: proofFileText({ extra: undefined, index, hashes: exact, checkpoint: note }),
               sequence,
-              isWitnessed: isWitnessed(witnesses, note),
+              isFinal:
+                isWitnessed(witnesses, note) && Option.exists(witnesses.cosigned(note), (some) => some.length > 0),
             }
           },
           Effect.catchTag("SqlError", Effect.die),

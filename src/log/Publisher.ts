@@ -1,5 +1,5 @@
 /** Signs how far the tree is: the one statement the log makes, and never two of which neither continues the other. */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option, Ref } from "effect"
 import { concat, equal } from "../../schema/log/Bytes.ts"
 import { consistencyRanges } from "../../schema/log/Merkle.ts"
 import { LogStopped, stopped } from "./Alarm.ts"
@@ -8,7 +8,7 @@ import { Integrator } from "./Integrator.ts"
 import { LastSigned, type LastSignedLost } from "./LastSigned.ts"
 import { LogStore, type Published, type TreeHead } from "./LogStore.ts"
 import type { Signer } from "./Signer.ts"
-import { NotWitnessed } from "./LogWitness.ts"
+import { type Held, NotWitnessed } from "./LogWitness.ts"
 import { edgeOf, edgePlaces, placesOf, proofOf, rootOf } from "./Tree.ts"
 import { Witnesses } from "./Witnesses.ts"
 
@@ -43,6 +43,12 @@ export class Publisher extends Context.Service<
         const lastSigned = yield* LastSigned
 
         const witnesses = yield* Witnesses
+
+        /** What witnesses were found to hold, until the log was found to continue it. */
+        const unproved = yield* Ref.make<ReadonlyArray<Held>>([])
+
+        const byWitness = ({ checkpoint, witness }: Held) =>
+          [`the checkpoint that the log witness ${witness} holds`, checkpoint] as const
 
         /** Why signing this tree would contradict what was signed before, if it would. */
         const contradiction = Effect.fnUntraced(function* (
@@ -86,11 +92,11 @@ export class Publisher extends Context.Service<
           if (held.length > 0) {
             // Read after what they hold, so that another server of this log cannot be ahead of it.
             const tree = yield* store.head
-            const signed = held.map(
-              (one) => [`the checkpoint that the log witness ${one.witness} holds`, one.checkpoint] as const,
-            )
-            const wrong = yield* contradiction(tree, signed)
-            if (Option.isSome(wrong)) return yield* stopped(store, wrong.value)
+            const wrong = yield* contradiction(tree, held.map(byWitness))
+            if (Option.isSome(wrong)) {
+              yield* Ref.update(unproved, (before) => [...before, ...held])
+              return yield* stopped(store, wrong.value)
+            }
           }
           return lines
         })
@@ -108,6 +114,12 @@ export class Publisher extends Context.Service<
         const publish = Effect.gen(function* () {
           // What was signed is read before the tree, which only grows: read after it, another server's could be ahead.
           const kept = yield* lastSigned.recall
+          // A server that remembers nothing asks those who may before it signs anything: a fork is not to be signed first.
+          if (Option.isNone(kept)) {
+            const held = yield* witnesses.recall
+            yield* Ref.update(unproved, (before) => [...before, ...held])
+          }
+          const held = yield* Ref.get(unproved)
           const newest = yield* store.newest
           const tree = yield* store.head
           if (Option.isSome(tree.stopped)) return yield* new LogStopped({ reason: tree.stopped.value.reason })
@@ -116,16 +128,18 @@ export class Publisher extends Context.Service<
           const isKnown = !lastSigned.isKept || Option.exists(kept, isThis)
           const now = yield* Clock.currentTimeMillis
           const isRecent = Option.exists(newest, ({ at }) => now - at.getTime() < confirmEvery)
-          if (isCovered && isKnown && isRecent) {
+          if (isCovered && isKnown && isRecent && held.length === 0) {
             if (Option.isSome(newest)) yield* witnessAgain(newest.value)
             return false
           }
           const signed = [
             ...Option.toArray(newest).map((one) => ["the published checkpoint", one] as const),
             ...Option.toArray(kept).map((one) => ["the checkpoint this server signed last", one] as const),
+            ...held.map(byWitness),
           ]
           const wrong = yield* contradiction(tree, signed)
           if (Option.isSome(wrong)) return yield* stopped(store, wrong.value)
+          yield* Ref.set(unproved, [])
           if (Option.exists(newest, (one) => !one.note.startsWith(noteOf(one)))) {
             return yield* stopped(store, "the published checkpoint is not as this server's key would sign it")
           }

@@ -24,6 +24,7 @@ export interface Cosigned {
 /** After a failure a witness rests, ms: twice as long each time, up to a minute. */
 const shortestRest = 1_000
 const longestRest = 60_000
+const longer = (rest: number) => Math.min(longestRest, Math.max(shortestRest, 2 * rest))
 
 const cosignedOf = (witnesses: ReadonlyArray<Verifier>, note: string): Option.Option<ReadonlyArray<Cosigned>> => {
   const parsed = parseNote(note)
@@ -49,6 +50,8 @@ export class Witnesses extends Context.Service<
     readonly cosigned: (note: string) => Option.Option<ReadonlyArray<Cosigned>>
     /** Whether a signature is missing under a note, and it is time to ask for it. */
     isDue(note: string): Effect.Effect<boolean>
+    /** What those hold who have not been heard yet since this server started; who does not answer is asked again later. */
+    readonly recall: Effect.Effect<ReadonlyArray<Held>>
     /** Signature lines of those who sign it now; and what those hold who think that it is not what they signed before. */
     cosign(asked: Asked): Effect.Effect<{ readonly lines: string; readonly held: ReadonlyArray<Held> }>
   }
@@ -72,7 +75,15 @@ export class Witnesses extends Context.Service<
             return url === undefined || verifier === undefined ? [] : [{ name, url, verifier }]
           }),
           ({ name, url, verifier }) =>
-            Effect.map(make(name, url, verifier, log), (witness) => ({ witness, rest: 0, restsUntil: 0 })),
+            Effect.map(make(name, url, verifier, log), (witness) => ({
+              witness,
+              rest: 0,
+              restsUntil: 0,
+              /** It has said what it holds, or has signed, which it does only for what continues that. */
+              isHeard: false,
+              recallRest: 0,
+              recallAt: 0,
+            })),
         )
 
         const cosigned = (note: string) => cosignedOf(verifiers, note)
@@ -89,16 +100,17 @@ export class Witnesses extends Context.Service<
               `The log witness ${one.witness.name} does not sign: ${message}. It is asked again.`,
             )
           }
-          one.rest = Math.min(longestRest, Math.max(shortestRest, 2 * one.rest))
+          one.rest = longer(one.rest)
           one.restsUntil = (yield* Clock.currentTimeMillis) + one.rest
           const { name } = one.witness
-          const held = isDoubt ? yield* Effect.option(one.witness.held) : Option.none()
+          const held = isDoubt ? yield* Effect.orElseSucceed(one.witness.held, () => Option.none()) : Option.none()
           return { lines: "", held: Option.toArray(held).map((checkpoint) => ({ witness: name, checkpoint })) }
         })
 
         const ask = (one: (typeof asking)[number], asked: Asked) =>
           one.witness.cosign(asked).pipe(
             Effect.tap(() => {
+              one.isHeard = true
               if (one.rest === 0) return Effect.void
               one.rest = 0
               return Effect.logInfo(`The log witness ${one.witness.name} signs again.`)
@@ -107,9 +119,41 @@ export class Witnesses extends Context.Service<
             Effect.catch((error) => failed(one, error)),
           )
 
+        const hear = Effect.fnUntraced(
+          function* (one: (typeof asking)[number]) {
+            const held = yield* one.witness.held
+            one.isHeard = true
+            return Option.toArray(held).map((checkpoint): Held => ({ witness: one.witness.name, checkpoint }))
+          },
+          (hearing, one) =>
+            Effect.catch(
+              hearing,
+              Effect.fnUntraced(function* ({ message }) {
+                if (one.recallRest === 0) {
+                  yield* Effect.logWarning(
+                    `The log witness ${one.witness.name} does not say what it signed: ${message}. It is asked again.`,
+                  )
+                }
+                one.recallRest = longer(one.recallRest)
+                one.recallAt = (yield* Clock.currentTimeMillis) + one.recallRest
+                return new Array<Held>()
+              }),
+            ),
+        )
+
+        const recall = Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          const unheard = asking.filter(
+            ({ isHeard, recallAt, restsUntil }) => !isHeard && Math.max(recallAt, restsUntil) <= now,
+          )
+          const held = yield* Effect.forEach(unheard, (one) => hear(one), { concurrency: "unbounded" })
+          return held.flat()
+        }).pipe(Effect.withSpan("Witnesses.recall"))
+
         return Witnesses.of({
           policy: Option.some(policy),
           cosigned,
+          recall,
           isDue: (note) => Effect.map(due(note), (some) => some.length > 0),
           cosign: Effect.fn("Witnesses.cosign")(function* (asked: Asked) {
             const answers = yield* Effect.forEach(yield* due(asked.note), (one) => ask(one, asked), {
@@ -130,6 +174,7 @@ export const noWitnesses: Witnesses["Service"] = {
   policy: Option.none(),
   cosigned: (note) => cosignedOf([], note),
   isDue: () => Effect.succeed(false),
+  recall: Effect.succeed([]),
   cosign: () => Effect.succeed({ lines: "", held: [] }),
 }
 

@@ -24,9 +24,23 @@ const nodeUp = gauge("altar.rpc.up", "1 while the node answers, 0 while it does 
 const headAge = gauge("altar.rpc.head.age.seconds", "Age of the newest block of the node.", { unit: "s" })
 const balance = gauge("altar.relayer.balance", "What our relayer holds to pay gas with.", { unit: "{ether}" })
 const waiting = gauge("altar.relayer.nonce_lag", "Transactions of our relayer that are sent and in no block.")
+const unminedAge = gauge(
+  "altar.relayer.unmined.age",
+  "How long the oldest of these has waited while this was watched.",
+  {
+    unit: "s",
+  },
+)
 const chainHead = gauge("altar.chain.head", "Position of the newest stone.")
 const chainUp = gauge("altar.chain.whole", "1 while the newest link hashes, 0 where it does not.")
 const logLag = gauge("altar.log.lag", "Stones that no published checkpoint covers yet.")
+const uncoveredAge = gauge(
+  "altar.log.uncovered.age",
+  "How long the oldest of these has waited while this was watched.",
+  {
+    unit: "s",
+  },
+)
 const logAge = gauge("altar.log.checkpoint.age", "Age of the newest checkpoint.", { unit: "s" })
 const logRunning = gauge("altar.log.running", "1 while the transparency log grows, 0 while it is stopped.")
 const memory = gauge("process.memory.usage", "Resident memory of this server.", { unit: "By" })
@@ -44,6 +58,16 @@ const etherOf = (wei: bigint) => Number(wei) / 1e18
 const unknown = (gauges: ReadonlyArray<Metric.Gauge<number>>) =>
   Effect.forEach(gauges, Metric.remove, { discard: true })
 
+/** Seconds since a place that something waits at moved last: a queue that moves is busy, one that stands is stuck. */
+const standing = () => {
+  let before = { place: -1, since: 0 }
+  return (place: number, isWaiting: boolean) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      if (!isWaiting || before.place !== place) before = { place, since: now }
+      return (now - before.since) / 1000
+    })
+}
+
 const stateOf = (state: string) => Metric.withAttributes(attempts, { state })
 const connectionsIn = (state: string) => Metric.withAttributes(connections, { state })
 
@@ -54,6 +78,8 @@ export const layer = Layer.effectDiscard(
     const chain = yield* WitnessChain
     const log = yield* PublishedLog
     let lastBalance: bigint | undefined
+    const minedStands = standing()
+    const coverStands = standing()
     let busy = performance.eventLoopUtilization()
 
     const askDatabase = Effect.gen(function* () {
@@ -86,15 +112,18 @@ export const layer = Layer.effectDiscard(
       yield* Metric.update(nodeUp, 1)
       yield* Metric.update(headAge, found.value.headAgeSeconds)
       if (Option.isNone(found.value.relayer)) return
-      const { balanceWei, waiting: sent } = found.value.relayer.value
+      const { balanceWei, mined, waiting: sent } = found.value.relayer.value
       yield* Metric.update(balance, etherOf(balanceWei))
       yield* Metric.update(waiting, sent)
+      yield* Metric.update(unminedAge, yield* minedStands(mined, sent > 0))
       const fell = lastBalance !== undefined && balanceWei < lastBalance ? lastBalance - balanceWei : 0n
       yield* Metric.update(spent, etherOf(fell))
       lastBalance = balanceWei
     }).pipe(
       Effect.timeout("5 seconds"),
-      Effect.catchCause(() => Effect.andThen(Metric.update(nodeUp, 0), unknown([headAge, balance, waiting]))),
+      Effect.catchCause(() =>
+        Effect.andThen(Metric.update(nodeUp, 0), unknown([headAge, balance, waiting, unminedAge])),
+      ),
     )
 
     const askChains = Effect.gen(function* () {
@@ -103,16 +132,20 @@ export const layer = Layer.effectDiscard(
       yield* Metric.update(chainUp, 1)
       if (Option.isNone(log.identity)) return
       yield* Metric.update(logRunning, Option.isNone(yield* log.stopped) ? 1 : 0)
-      const { at, size } = yield* log.checkpoint
+      // Before the first checkpoint nothing is covered; that says nothing against the chain.
+      const published = yield* Effect.catchTag(Effect.asSome(log.checkpoint), "NotPublished", () => Effect.succeedNone)
+      const size = Option.match(published, { onNone: () => 0, onSome: (one) => one.size })
       yield* Metric.update(logLag, Math.max(0, sequence - size))
-      yield* Metric.update(logAge, ((yield* Clock.currentTimeMillis) - at.getTime()) / 1000)
+      yield* Metric.update(uncoveredAge, yield* coverStands(size, sequence > size))
+      if (Option.isNone(published)) return yield* unknown([logAge])
+      yield* Metric.update(logAge, ((yield* Clock.currentTimeMillis) - published.value.at.getTime()) / 1000)
     }).pipe(
       Effect.timeout("5 seconds"),
       Effect.catchTags({
         ChainBroken: () => Metric.update(chainUp, 0),
-        LogStopped: () => Metric.update(logRunning, 0),
+        LogStopped: () => Effect.andThen(Metric.update(logRunning, 0), unknown([logLag, uncoveredAge, logAge])),
       }),
-      Effect.catchCause(() => unknown([chainHead, chainUp, logLag, logAge])),
+      Effect.catchCause(() => unknown([chainHead, chainUp, logLag, uncoveredAge, logAge, logRunning])),
     )
 
     const askProcess = Effect.gen(function* () {

@@ -1,5 +1,5 @@
 /** The log as lines on stdout: one JSON object each, or a sentence for people; a reader that is slow holds up nobody. */
-import { Context, LogLevel } from "effect"
+import { Context, LogLevel, Result } from "effect"
 import { scrubbed } from "./Scrub.ts"
 
 export type Format = "json" | "pretty"
@@ -35,9 +35,15 @@ export const Lines = Context.Reference<Lines>("spirit-altar/telemetry/Lines", {
   defaultValue: () => ({ readsPerLine: 1, shows: () => false, say: () => {} }),
 })
 
-const stdout: Writer = {
-  write: (text) => void process.stdout.write(text),
-  waiting: () => process.stdout.writableLength,
+const ignore = () => {}
+
+/** A log that nobody can be told, for its reader is gone or its disk is full, is no reason to serve nobody. */
+const stdout = (): Writer => {
+  process.stdout.off("error", ignore).on("error", ignore)
+  return {
+    write: (text) => void Result.try(() => process.stdout.write(text)),
+    waiting: () => process.stdout.writableLength,
+  }
 }
 
 const exact = (_: string, value: unknown) => (typeof value === "bigint" ? value.toString() : value)
@@ -60,7 +66,7 @@ const formats: Readonly<
     ].join(" "),
 }
 
-export const make = ({ format, level: least, readsPerLine }: LinesConfig, writer: Writer = stdout): Lines => {
+export const make = ({ format, level: least, readsPerLine }: LinesConfig, writer: Writer = stdout()): Lines => {
   let left = 0
   const shows = (level: LogLevel.LogLevel) => least !== "None" && LogLevel.isGreaterThanOrEqualTo(level, least)
   const write = (level: LogLevel.LogLevel, message: string, fields: Fields) =>

@@ -10,6 +10,8 @@ const renamed: Readonly<Record<string, string>> = {
   "altar.rpc.duration": "altar.rpc.duration.seconds",
   "altar.relayer.balance": "altar.relayer.balance.ether",
   "altar.relayer.spent": "altar.relayer.spent.ether.total",
+  "altar.relayer.unmined.age": "altar.relayer.unmined.age.seconds",
+  "altar.log.uncovered.age": "altar.log.uncovered.age.seconds",
   "altar.limiter.refusals": "altar.limiter.refusals.total",
   "altar.log.checkpoint.age": "altar.log.checkpoint.age.seconds",
   "process.memory.usage": "process.memory.usage.bytes",

@@ -17,13 +17,15 @@ export const layer = ({ host, port }: MetricsPort) =>
         if (request.url?.split("?", 1)[0] !== "/metrics") return void response.writeHead(404).end()
         if (request.method !== "GET" && request.method !== "HEAD")
           return void response.writeHead(405, { allow: "GET, HEAD" }).end()
-        void run(text).then((body) =>
-          response
-            .writeHead(200, {
-              "content-type": "text/plain; version=0.0.4; charset=utf-8",
-              "content-length": Buffer.byteLength(body),
-            })
-            .end(body),
+        void run(text).then(
+          (body) =>
+            response
+              .writeHead(200, {
+                "content-type": "text/plain; version=0.0.4; charset=utf-8",
+                "content-length": Buffer.byteLength(body),
+              })
+              .end(body),
+          () => response.writeHead(500).end(),
         )
       })
       yield* Effect.acquireRelease(

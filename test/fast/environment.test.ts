@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Result } from "effect"
 import { production } from "../../src/Config.ts"
 import { telemetry } from "../../src/telemetry/TelemetryConfig.ts"
-import { variables } from "../../src/Variables.ts"
+import { secrets, variables } from "../../src/Variables.ts"
 
 const root = new URL("../../", import.meta.url)
 const text = (file: string) => readFileSync(new URL(file, root), "utf8")
@@ -50,6 +50,16 @@ describe(".env.example", () => {
       helped.filter((name) => !guide.includes(`\`${name}\``)),
       [],
     )
+  })
+
+  it("has secrets that are read as such, and that the NixOS module keeps out of its store", () => {
+    const values = text("src/Values.ts") + text("src/telemetry/TelemetryConfig.ts")
+    const read = [...values.matchAll(/(?:optional\(\s*"([A-Z_]+)",[^()]*\bsecret\(|(?:privateKey|Redacted)\((?:variable\()?"([A-Z_]+)"\))/gu)]
+    const redacted = read.map(([, secret, key]) => secret ?? key ?? "")
+    assert.isAtLeast(redacted.length, 8)
+    assert.deepStrictEqual(sorted(redacted), sorted(secrets))
+    const [, listed = ""] = /secrets = \[([^\]]*)\]/u.exec(text("nix/module.nix")) ?? []
+    assert.deepStrictEqual(sorted([...listed.matchAll(/"([A-Z_]+)"/gu)].map(([, name = ""]) => name)), sorted(secrets))
   })
 
   it("says in a sentence what each is", () => {

@@ -5,7 +5,7 @@ import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../schema/log/Policy.ts"
 import { Redacted, Result } from "effect"
 import { cosignerFrom, generate } from "../../src/log/Signer.ts"
-import { golden, witness } from "../support/LogVectors.ts"
+import { golden, renamed, witness } from "../support/LogVectors.ts"
 
 const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
 
@@ -69,6 +69,7 @@ describe("a policy", () => {
     ["a name twice", [...five, `witness w0 ${cosignerOf("w.example").vkey}`, "quorum none"]],
     ["a key twice", [...five, `witness w9 ${keys[0] ?? ""}`, "quorum none"]],
     ["none as a name", [`witness none ${keys[0] ?? ""}`, "quorum none"]],
+    ["a key twice, under two names", [...five, `witness w9 ${renamed(keys[0] ?? "", "w9.example")}`, "quorum none"]],
     ["a log's key for a witness", [`witness w ${golden.vkey}`, "quorum w"]],
     ["a witness's key for a log", [`log ${keys[0] ?? ""}`, "quorum none"]],
     ["an unknown word", ["mirror x", "quorum none"]],

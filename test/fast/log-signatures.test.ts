@@ -10,7 +10,7 @@ import { isSigned } from "../../src/buyer/log/WebCrypto.ts"
 import { fromText, generate, originOf } from "../../src/log/Signer.ts"
 import { leafOf, sha256 } from "../../src/log/Tree.ts"
 import { MemoryLog } from "../support/LogTiles.ts"
-import { example, golden, mixedOrder, neumann, witness } from "../support/LogVectors.ts"
+import { example, golden, mixedOrder, neumann, renamed, witness } from "../support/LogVectors.ts"
 
 const { vkey } = golden
 const signer = Result.getOrThrow(fromText(Redacted.make(golden.signerKey)))
@@ -104,6 +104,8 @@ describe("a signed checkpoint", () => {
     assert.strictEqual(faultOf(await openCheckpoint(cosigned, trust(2, witness.vkey, witness.vkey))), "cosignatures")
     assert.strictEqual(faultOf(await openCheckpoint(cosigned + witness.line, trust(2, witness.vkey))), "cosignatures")
     assert.strictEqual(faultOf(await openCheckpoint(cosigned, trust(1, vkey))), "key")
+    const alias = renamed(witness.vkey, "another.example/w")
+    assert.strictEqual(faultOf(await openCheckpoint(cosigned, trust(1, witness.vkey, alias))), "key")
     const late = witness.line.replace("AAAAABkGFDL", "AAAAABkGFDM")
     assert.strictEqual(faultOf(await openCheckpoint(noteAt8 + late, trust(0, witness.vkey))), "cosignatures")
   })

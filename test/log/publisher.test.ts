@@ -1,7 +1,7 @@
 /** Checkpoints: signed as the tree grows, never two that contradict each other, and none after something was changed. */
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, Redacted, Schedule } from "effect"
@@ -186,6 +186,16 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
       yield* withFile(Effect.andThen(integrateAll, publish))
       const { note, size } = yield* once(newest)
       assert.strictEqual(readFileSync(file, "utf8"), note)
+
+      // A server that is behind, with the same file by mistake, does not take the memory of the other away.
+      const behind = signer.note({ origin, size: size - 1, root: new Uint8Array(32), extensions: [] })
+      const memory = Effect.provide(LastSigned, Layer.fresh(lastSigned))
+      assert.match(
+        (yield* Effect.flip(Effect.flatMap(memory, ({ remember }) => remember(behind)))).message,
+        /each server needs a file of its own/u,
+      )
+      assert.strictEqual(readFileSync(file, "utf8"), note)
+      assert.deepStrictEqual(readdirSync(dirname(file)), ["checkpoint"])
 
       // The last ten stones and all that was made of them never were.
       const before = size - 10

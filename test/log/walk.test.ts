@@ -6,17 +6,29 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { concat } from "../../schema/log/Bytes.ts"
+import { concat, Malformed } from "../../schema/log/Bytes.ts"
+import { parsePolicy } from "../../schema/log/Policy.ts"
 import { verifyLog } from "../../src/cli/LogVerifying.ts"
 import { leafOf } from "../../src/log/Tree.ts"
+import { renamed } from "../support/LogVectors.ts"
 import { MemoryLog } from "../support/LogTiles.ts"
 import { signer } from "../support/LogWorld.ts"
 import * as StaticLog from "../support/StaticLog.ts"
 
 const all = StaticLog.entriesOf(16_000)
 
-const check = (base: string, seen: string) =>
-  verifyLog({ base, vkey: Option.some(signer.vkey), policy: Option.none(), seen: Option.some(seen) })
+const check = (
+  base: string,
+  seen: string,
+  vkey = Option.some(signer.vkey),
+  policy: Parameters<typeof verifyLog>[0]["policy"] = Option.none(),
+) => verifyLog({ base, vkey, policy, seen: Option.some(seen) })
+
+const policyOf = (...lines: ReadonlyArray<string>) => {
+  const policy = parsePolicy([...lines, "quorum none"].join("\n"))
+  if (policy instanceof Malformed) throw new Error(policy.message)
+  return Option.some(policy)
+}
 
 const newFile = () => join(mkdtempSync(join(tmpdir(), "log-walk-")), "seen.json")
 
@@ -35,8 +47,8 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
       log.refuse = () => false
       log.asked = 0
       log.size = 16_000
-      const { continues, size } = yield* check(log.base, file)
-      assert.deepStrictEqual([size, continues], [16_000, null])
+      const { continues, from, size } = yield* check(log.base, file)
+      assert.deepStrictEqual([size, continues, from], [16_000, null, 40 * 256 + 1])
       assert.strictEqual(log.asked, bundles(16_000) - 40, "the first 40 bundles were walked before")
       assert.isFalse(existsSync(`${file}.walk`))
       log.asked = 0
@@ -67,13 +79,42 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
         assert.strictEqual((yield* check(log.base, other)).size, 16_000)
         assert.strictEqual(log.asked, bundles(16_000))
       }
-      // One that was changed leads to another root, and that is found.
-      writeFileSync(
-        `${file}.walk`,
-        JSON.stringify({ ...place, edge: place.edge.map((row: string) => row.replace(/^../u, "00")) }),
-      )
-      assert.strictEqual((yield* Effect.flip(check(log.base, file)))._tag, "Broken")
+      // One that was changed leads to another root: it is forgotten, and the log is walked from its first entry.
+      const stale = JSON.stringify({ ...place, edge: place.edge.map((row: string) => row.replace(/^../u, "00")) })
+      writeFileSync(`${file}.walk`, stale)
+      log.asked = 0
+      const { from, size } = yield* check(log.base, file)
+      assert.deepStrictEqual([from, size, log.asked], [1, 16_000, 2 * bundles(16_000) - 40])
+      assert.isFalse(existsSync(`${file}.walk`))
+      // And a log that is broken is, from whichever place it was walked.
+      const third = newFile()
+      writeFileSync(`${third}.walk`, stale)
+      const forged = [...all]
+      forged[15_000] = concat(all[15_000] ?? new Uint8Array()).fill(0x61, 140, 141)
+      log.entries = forged
+      assert.match((yield* Effect.flip(check(log.base, third))).message, /^THE LOG IS BROKEN: entry 15001: /u)
     }),
+  )
+
+  it.effect(
+    "warns as long as nobody but the server has named the key, and believes no log that a policy leaves out",
+    () =>
+      Effect.gen(function* () {
+        const file = newFile()
+        const log = yield* StaticLog.serve(all.slice(0, 300))
+        const isItsOwnWord = (vkey: Option.Option<string>, policy?: typeof others) =>
+          Effect.map(check(log.base, file, vkey, policy), (one) => one.keyIsItsOwnWord)
+        const others = policyOf(`log ${renamed(signer.vkey, "another.example/log")}`)
+        assert.isTrue(yield* isItsOwnWord(Option.none()))
+        assert.isTrue(yield* isItsOwnWord(Option.none()), "that it was heard before makes it nobody else's")
+        for (const vkey of [Option.none<string>(), Option.some(signer.vkey)]) {
+          const refused = yield* Effect.flip(check(log.base, file, vkey, others))
+          assert.match(`${refused._tag}: ${refused.message}`, /^Broken: .*The policy names other logs/u)
+        }
+        const mine = policyOf(`log ${signer.vkey}`, `log ${renamed(signer.vkey, "another.example/log")}`)
+        assert.isFalse(yield* isItsOwnWord(Option.none(), mine))
+        assert.isFalse(yield* isItsOwnWord(Option.none()), "and once it was named it stays so")
+      }),
   )
 
   it.effect("finds an entry, a tile and a history that was changed, and one that shrank", () =>

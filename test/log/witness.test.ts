@@ -1,11 +1,13 @@
 /** Our own witness of other logs: it signs what continues what it signed, and remembers that before it says so. */
-import { readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer, Result } from "effect"
 import { addCheckpointText, sizeType } from "../../schema/log/AddCheckpoint.ts"
 import { base64 } from "../../schema/log/Bytes.ts"
 import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
+import { witnessServing } from "../../src/cli/WitnessServing.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
 import { nameOf } from "../../src/log/witness/Memory.ts"
 import { cosignerOf, newFolder, ownWitness, policyOf } from "../support/LogWitnesses.ts"
@@ -153,6 +155,23 @@ layer(Layer.empty)("a log witness", (it) => {
       writeFileSync(join(folder, `${nameOf(origin)}.checkpoint`), "nonsense")
       const lost = yield* post(witness.url, asking(log, 8, 9))
       assert.deepStrictEqual([lost.status, lost.text.includes("— ")], [500, false])
+    }),
+  )
+
+  it.effect("makes no key in a folder that another one holds, and takes no two keys for one log", () =>
+    Effect.gen(function* () {
+      const folder = newFolder()
+      yield* ownWitness("w.example/w", { folder })
+      const start = (...logs: ReadonlyArray<string>) =>
+        witnessServing({ name: "w.example/w", log: logs, data: folder, host: "127.0.0.1", port: 0 }).pipe(
+          Effect.flip,
+          Effect.map(({ message }) => message),
+          Effect.provide(NodeServices.layer),
+        )
+      assert.match(yield* start(signer.vkey), /cannot be locked: another witness uses it/u)
+      assert.notInclude(readdirSync(folder), "key")
+      const other = Result.getOrThrow(fromText(Result.getOrThrow(generate(origin))))
+      assert.match(yield* start(signer.vkey, other.vkey), /is named twice/u)
     }),
   )
 

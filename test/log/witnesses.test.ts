@@ -238,6 +238,57 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
     }),
   )
 
+  it.effect(
+    "are asked what they hold before a server that remembers nothing signs, and again when they were away",
+    () =>
+      Effect.gen(function* () {
+        const client = yield* SqlClient.SqlClient
+        const { note: held, size } = yield* withWitnesses([], Effect.andThen(grow(5), published), "none")
+        const before = size - 3
+        yield* client`DELETE FROM witness_stones WHERE sequence > ${before}::bigint`
+        yield* client`UPDATE witness_head SET sequence = ${before}::bigint, chain_hash =
+        (SELECT chain_hash FROM witness_stones WHERE sequence = ${before}::bigint)`
+        yield* forget
+        let isAway = false
+        const witness = yield* strangeWitness("asked.example/w", (_, response, { method }) => {
+          if (isAway) return void response.writeHead(503).end()
+          return method === "GET" ? void response.end(held) : void response.writeHead(404).end()
+        })
+        const resume = Effect.flatMap(LogStore, (store) => store.resume)
+        const stopped = Effect.map(stored, (log) => Option.getOrElse(log.stopped, () => ""))
+        const forks = Effect.map(client`SELECT size FROM log_checkpoints`, (rows) => rows.length)
+        yield* withWitnesses(
+          [witness],
+          Effect.gen(function* () {
+            yield* grow(20)
+            assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+            assert.match(
+              yield* stopped,
+              /are not those that the checkpoint that the log witness asked\.example\/w holds/u,
+            )
+            yield* resume
+            assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
+          }),
+        )
+        assert.deepStrictEqual([witness.asked.times, yield* forks], [0, 0], "no fork was signed and shown to anybody")
+        isAway = true
+        yield* withWitnesses(
+          [witness],
+          Effect.gen(function* () {
+            yield* resume
+            assert.isTrue(yield* publish, "nobody who is away holds up the log")
+            isAway = false
+            const { times } = witness.asked
+            yield* Effect.sleep("1100 millis")
+            assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+            assert.match(yield* stopped, /the log witness asked\.example\/w holds/u)
+            assert.strictEqual(witness.asked.times, times)
+          }),
+        )
+        yield* forget
+      }),
+  )
+
   it.effect("whose signature was changed in the database are not served", () =>
     Effect.gen(function* () {
       const client = yield* SqlClient.SqlClient

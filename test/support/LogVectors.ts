@@ -1,4 +1,7 @@
 /** Logs, notes and proofs that other implementations made: what is ours must be the same, byte for byte. */
+import { Malformed } from "../../schema/log/Bytes.ts"
+import { keyIdInput, keyIdOf, parseVerifierKey, verifierKeyText } from "../../schema/log/Note.ts"
+import { sha256 } from "../../src/log/Tree.ts"
 
 export const rfcLeaves = [
   "",
@@ -252,3 +255,10 @@ export const stones = [
     "Bj9/Wdhc37LZALsr/yY5BQgTrDJ52CAywnqS0/527E0=",
   ],
 ] as const
+
+/** A verifier key's text for the same key under another name. */
+export const renamed = (vkey: string, name: string) => {
+  const key = parseVerifierKey(vkey)
+  if (key instanceof Malformed) throw new Error(key.message)
+  return verifierKeyText({ ...key, name, id: keyIdOf(sha256(keyIdInput({ ...key, name }))) })
+}

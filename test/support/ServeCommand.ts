@@ -16,6 +16,8 @@ export interface Serving {
   readonly output: () => string
   /** From now on nobody reads what it writes. */
   readonly deafen: () => void
+  /** From now on there is nobody who could read it. */
+  readonly hangUp: () => void
 }
 
 /** Ended with its scope, whatever it does. */
@@ -45,6 +47,7 @@ export const serving = Effect.fnUntraced(function* (env: Readonly<Record<string,
     port,
     output: () => output,
     deafen: () => child.stdout.pause(),
+    hangUp: () => void child.stdout.destroy(),
     says: (text) =>
       Effect.callback<string>((resume) => {
         const look = () => {

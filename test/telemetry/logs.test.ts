@@ -238,4 +238,17 @@ describe("the log", { timeout: 180_000 }, () => {
       yield* Purchase.assertSettled(server.url, paid)
     }).pipe(Effect.scoped, Effect.provide(stage)),
   )
+
+  it.live("goes on selling when its reader is gone", () =>
+    Effect.gen(function* () {
+      const server = yield* started({ LOG_LEVEL: "Trace" })
+      const paid = yield* Purchase.prepare(server.url)
+      server.hangUp()
+      for (let n = 0; n < 20; n += 1) assert.strictEqual((yield* ask(`${server.url}/api/nowhere`)).status, 404)
+      assert.strictEqual((yield* Purchase.send(server.url, paid)).status, 201)
+      yield* Purchase.assertSettled(server.url, paid)
+      yield* server.signal("SIGTERM")
+      assert.strictEqual(yield* server.ended, 0, server.output())
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
 })

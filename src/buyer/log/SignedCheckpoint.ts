@@ -1,5 +1,5 @@
 /** A checkpoint is worth what the keys its reader brings are worth: who signed it, and which of the log's witnesses did. */
-import { Malformed, utf8 } from "../../../schema/log/Bytes.ts"
+import { hex, Malformed, utf8 } from "../../../schema/log/Bytes.ts"
 import { type Checkpoint, cosignedBytes, parseCheckpoint, parseCosignature } from "../../../schema/log/Checkpoint.ts"
 import {
   keyIdInput,
@@ -20,7 +20,7 @@ export interface Trust {
   readonly vkey: string
   /** The first line of its checkpoints; the key's name when absent. */
   readonly origin?: string
-  /** Verifier keys of the log's witnesses and how many of them must have signed, or a policy that says so. */
+  /** Verifier keys of the log's witnesses and how many of them must have signed, or a policy that says so, and which logs. */
   readonly witnesses?: { readonly vkeys: ReadonlyArray<string>; readonly quorum: number } | Policy
 }
 
@@ -78,6 +78,11 @@ const cosigned = (note: Note, key: VerifierKey): Promise<ReadonlyArray<Cosignatu
       : held.slice(0, 1)
   })
 
+const hasOneTwice = (vkeys: ReadonlyArray<string>) => {
+  const keys = vkeys.map(parseVerifierKey).flatMap((key) => (key instanceof Malformed ? [] : [hex(key.publicKey)]))
+  return new Set(keys).size < keys.length
+}
+
 const cosignaturesOf = (
   note: Note,
   witnesses: NonNullable<Trust["witnesses"]>,
@@ -88,6 +93,8 @@ const cosignaturesOf = (
   ).then((verdicts) => {
     const refused = verdicts.find(isRefused)
     if (refused !== undefined) return refused
+    // One signer must not count for two, whatever it calls itself.
+    if (hasOneTwice(vkeys)) return notProven("key", "One key of the log's witnesses is given under two names.")
     const found = verdicts.map((one) => (isRefused(one) ? [] : one))
     const cosignatures = found.flat()
     if ("isMet" in witnesses) {
@@ -114,6 +121,10 @@ export const openCheckpoint = (noteText: string, trust: Trust): Promise<Opened |
   return keyOf(trust.vkey, keyTypes.ed25519)
     .then((key): NotProven | Promise<Opened | NotProven> => {
       if (isRefused(key)) return key
+      const logs = trust.witnesses !== undefined && "isMet" in trust.witnesses ? trust.witnesses.logs : []
+      if (logs.length > 0 && !logs.includes(trust.vkey)) {
+        return notProven("key", `The policy names other logs, and not the key ${trust.vkey}.`)
+      }
       const origin = trust.origin ?? key.name
       if (checkpoint.origin !== origin) {
         return notProven("origin", `The checkpoint is of the log ${checkpoint.origin}, not of ${origin}.`)

@@ -11,6 +11,8 @@ export interface RelayerState {
   readonly balanceWei: bigint
   /** Transactions that are sent and in no block. */
   readonly waiting: number
+  /** Transactions that are in a block: the nonce of the oldest that is in none. */
+  readonly mined: number
 }
 
 export interface NodeState {
@@ -44,7 +46,12 @@ export class NodeWatch extends Context.Service<
             ],
             { concurrency: "unbounded" },
           )
-          return { balanceWei: hexToBigInt(balanceWei), waiting: Math.max(0, hexToNumber(sent) - hexToNumber(mined)) }
+          const count = hexToNumber(mined)
+          return {
+            balanceWei: hexToBigInt(balanceWei),
+            waiting: Math.max(0, hexToNumber(sent) - count),
+            mined: count,
+          }
         })
 
         const now = Effect.gen(function* () {

@@ -2,7 +2,7 @@
 
 const loopback: ReadonlyArray<string> = ["localhost", "127.0.0.1", "[::1]"]
 
-const isLoopback = (url: string) => loopback.includes(new URL(url).hostname)
+export const isLoopback = (url: string) => loopback.includes(new URL(url).hostname)
 
 /** The origins of our own pages: on this machine, one server has several names. */
 export const ownOrigins = (publicUrl: string): ReadonlySet<string> => {
