@@ -10,6 +10,7 @@ import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
 import { mayCall, ownOrigins } from "../platform/http/Origins.ts"
 import { refuseRoom } from "../room/Refusals.ts"
+import { isMisspelt, pathOf as pathOfUrl } from "./RequestPath.ts"
 import * as Shapes from "./Shapes.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -40,7 +41,7 @@ const routesOf = <Groups extends HttpApiGroup.Constraint>(
   }))
 }
 
-const pathOf = (request: HttpServerRequest.HttpServerRequest) => request.url.split("?", 1)[0] ?? "/"
+const pathOf = (request: HttpServerRequest.HttpServerRequest) => pathOfUrl(request.url)
 
 /** Methods of a path beside the one that was tried; empty when the path is unknown. */
 const allowed = (routes: ReadonlyArray<Route>, path: string) => {
@@ -190,6 +191,9 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
       return (httpEffect) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
           const isRoom = Shapes.isRoom(pathOf(request))
+          if (isMisspelt(request.url)) {
+            return Effect.succeed(finished(request, isRoom, shapeOf(request).notFound()))
+          }
           if (isRoom && isForeign(request, own)) {
             return Effect.succeed(finished(request, isRoom, refuseRoom(new RoomForbidden({}))))
           }
