@@ -5,7 +5,7 @@ import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { RoomForbidden } from "../../schema/room/Errors.ts"
 import { requestIdOf } from "../platform/http/Observer.ts"
 import { KnownRequests } from "../platform/http/KnownRequests.ts"
-import { pressed } from "../platform/http/Pressed.ts"
+import { pressed, pressedOnce } from "../platform/http/Pressed.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
 import { mayCall, ownOrigins } from "../platform/http/Origins.ts"
@@ -205,10 +205,9 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
           const answer = requests.get(request)
           return Effect.matchCauseEffect(answer === undefined ? httpEffect : answer(request), {
             onSuccess: (response) =>
-              pressed(
-                request,
-                answer === undefined ? finished(request, isRoom, response) : finishedOnce(request, response),
-              ),
+              answer === undefined
+                ? pressed(request, finished(request, isRoom, response))
+                : pressedOnce(request, finishedOnce(request, response)),
             onFailure: (cause) =>
               Cause.hasInterruptsOnly(cause)
                 ? Effect.failCause(cause)
