@@ -87,6 +87,14 @@ export const Readiness = Schema.Struct({
 })
 
 const readyz = HttpApiEndpoint.get("readyz", "/readyz", {
+  query: {
+    for: Schema.optionalKey(
+      Schema.Literal("reads").annotate({
+        description: "Leaves settlement out: reads, rooms and repeated requests work without a relayer that can pay.",
+        examples: ["reads"],
+      }),
+    ),
+  },
   success: Readiness.pipe(HttpApiSchema.status(200)),
   error: Readiness.pipe(HttpApiSchema.status(503)),
 }).annotateMerge(

@@ -1,4 +1,4 @@
-/** `/api/health`, `/livez` and `/readyz`: whether the parts work, asked anew each time. */
+/** `/api/health`, `/livez` and `/readyz`: whether the parts work, asked anew each time; who asks together shares an answer. */
 import { Effect, Result } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -10,6 +10,7 @@ import { WitnessChain } from "./altar/witness/WitnessChain.ts"
 import { Lookup } from "./payments/ledger/Lookup.ts"
 import { PaymentTerms } from "./payments/PaymentTerms.ts"
 import { Settlement } from "./payments/Settlement.ts"
+import * as Coalesced from "./platform/Coalesced.ts"
 
 const healthJson = HttpServerResponse.schemaJson(Health)
 const livenessJson = HttpServerResponse.schemaJson(Liveness)
@@ -63,8 +64,11 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
       } satisfies typeof Health.Type
     })
 
-    const readiness = Effect.gen(function* () {
-      const [pending, funds] = yield* Effect.all([found(attempts.pending), settlement.funds], { concurrency: 2 })
+    const readiness = Effect.fnUntraced(function* (toSell: boolean) {
+      const [pending, funds] = yield* Effect.all(
+        [found(attempts.pending), toSell ? settlement.funds : Effect.succeed("unknown" as const)],
+        { concurrency: 2 },
+      )
       const isAnswering = Result.isSuccess(pending)
       return {
         ready: isAnswering && funds !== "failing",
@@ -74,13 +78,18 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
       } satisfies typeof Readiness.Type
     })
 
+    const askHealth = yield* Coalesced.make({ nameOf: () => "", run: () => health })
+    const askReadiness = yield* Coalesced.make({ nameOf: String, run: readiness })
+
     return handlers
       .handleRaw("health", () =>
-        Effect.flatMap(health, (state) => healthJson(state, told(state.ok))).pipe(Effect.orDie),
+        Effect.flatMap(askHealth(undefined), (state) => healthJson(state, told(state.ok))).pipe(Effect.orDie),
       )
       .handleRaw("livez", () => livenessJson({ alive: true }, told(true)).pipe(Effect.orDie))
-      .handleRaw("readyz", () =>
-        Effect.flatMap(readiness, (state) => readinessJson(state, told(state.ready))).pipe(Effect.orDie),
+      .handleRaw("readyz", ({ query }) =>
+        Effect.flatMap(askReadiness(query.for === undefined), (state) => readinessJson(state, told(state.ready))).pipe(
+          Effect.orDie,
+        ),
       )
   }),
 )

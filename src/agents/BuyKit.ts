@@ -1,11 +1,13 @@
 /** `buy_kit`: all that a paying client needs for one purchase; nothing is signed, paid or reserved here. */
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 import { recipe } from "../../schema/altar/Commitment.ts"
 import { BadRequest, Issue } from "../../schema/Errors.ts"
+import { SellingPaused } from "../../schema/payments/Errors.ts"
 import { type Kit, type KitQuery, kitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
 import { timestampOf } from "../platform/Time.ts"
 import { filled } from "../payments/ActAddress.ts"
 import { Lookup } from "../payments/ledger/Lookup.ts"
+import { Selling } from "../payments/ledger/Selling.ts"
 import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentTool, ToolRefusal } from "./AgentTool.ts"
@@ -84,6 +86,7 @@ export const buyKit = Effect.gen(function* () {
   const offers = yield* Offers
   const setting = yield* PaymentTerms
   const lookup = yield* Lookup
+  const selling = yield* Selling
   const publicUrl = yield* PublicUrl
 
   /** The refusals that sending it now would meet before any payment, slots held by others included. */
@@ -100,6 +103,7 @@ export const buyKit = Effect.gen(function* () {
     if (setting._tag === "NotConfigured") {
       return yield* refuse("payments_unavailable", "Payments are not configured on this server; nothing can be bought.")
     }
+    if (Option.isSome(yield* selling.paused)) return yield* refusalOf(new SellingPaused({}))
     const offer = yield* choose(offers, query)
     const values = spelled(offer, query)
     const issues = misfits(offer, values)

@@ -42,6 +42,24 @@ const saidOf = (record: string, name: string) =>
     return typeof value === "string" ? value : null
   })
 
+/**
+ * The name that a later reveal of a stone gives, as it is to be stored: hidden where the name of its act is, and kept with
+ * that, so that both are shown again together. In one transaction with the reveal, which waits for a hiding under way.
+ */
+export const revealedName = (sql: SqlClient.SqlClient) => {
+  const acts = PublicActs.make(sql)
+  return Effect.fnUntraced(function* (id: string, name: string) {
+    yield* acts.lock(id)
+    const [hidden] = yield* shownOf(
+      sql`SELECT shown FROM moderation_hidden WHERE subject = ${id}::uuid AND field = 'name'`,
+    )
+    if (hidden === undefined) return name
+    const shown = { ...(yield* Effect.orDie(Schema.decodeEffect(Shown)(hidden.shown))), reveal: name }
+    yield* sql`UPDATE moderation_hidden SET shown = ${JSON.stringify(shown)} WHERE subject = ${id}::uuid AND field = 'name'`
+    return hiddenByOperator
+  })
+}
+
 export class Moderation extends Context.Service<
   Moderation,
   {
@@ -135,6 +153,7 @@ export class Moderation extends Context.Service<
       })
 
       const hide = Effect.fn("Moderation.hide")(function* (id: string, field: Hideable) {
+        yield* acts.lock(id)
         const act = yield* actOf(id)
         if (field === "words") return yield* hideWords(id)
         if (field === "name") {
@@ -156,6 +175,7 @@ export class Moderation extends Context.Service<
       })
 
       const show = Effect.fn("Moderation.show")(function* (id: string, field: Hideable) {
+        yield* acts.lock(id)
         const [row] = yield* shownOf(
           sql`DELETE FROM moderation_hidden WHERE subject = ${id}::uuid AND field = ${field} RETURNING shown`,
         )

@@ -1,12 +1,15 @@
 /** The routes of everything that is sold: one handler for all acts, and how a paid request ended. */
-import { Effect, type Layer } from "effect"
+import { Effect, type Layer, Option } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { Api, rules } from "../../schema/Api.ts"
 import type { AltarRequests } from "../../schema/altar/Requests.ts"
+import { pauseSeconds, SellingPaused } from "../../schema/payments/Errors.ts"
+import { Selling } from "../payments/ledger/Selling.ts"
 import { PaidActs } from "../payments/PaidAct.ts"
 import { PaidHttp } from "../payments/PaidHttp.ts"
 import { type Answer, KnownRequests } from "../platform/http/KnownRequests.ts"
+import { refuse } from "../platform/http/Responses.ts"
 import { limits, questions } from "./Limits.ts"
 
 /** What the one handler needs to know of an endpoint: which act it is, and where its parameters stand. */
@@ -25,11 +28,8 @@ interface PaidGroup<Name extends string> extends HttpApiGroup.Constraint {
   readonly endpoints: Readonly<Record<string, Route>>
 }
 
-/** What is remembered of a request must not hold the request. */
-const always = (response: HttpServerResponse.HttpServerResponse): Answer => {
-  const answer = Effect.succeed(response)
-  return () => answer
-}
+/** What the pipeline answers to a bare question while nothing is sold. */
+const paused = refuse(503, new SellingPaused({}), { "retry-after": String(pauseSeconds) })
 
 const sell = (group: PaidGroup<string>) =>
   HttpApiBuilder.group(rules.add(group), group.identifier, (handlers) =>
@@ -42,13 +42,19 @@ const sell = (group: PaidGroup<string>) =>
       })
       if (first === undefined) return yield* Effect.die(`the group ${group.identifier} sells nothing`)
       const known = yield* KnownRequests
-      /** A bare question for the price has one answer for ever, but where a card challenge has its time in it. */
+      const selling = yield* Selling
+      /** What is remembered of a request must not hold the request; a pause is heeded as soon as by the pipeline. */
+      const unlessPaused = (response: HttpServerResponse.HttpServerResponse): Answer => {
+        const answer = Effect.map(selling.paused, (reason) => (Option.isNone(reason) ? response : paused))
+        return () => answer
+      }
+      /** A bare question for the price has one answer while all is sold, but where a card challenge has its time in it. */
       const remember = (
         request: HttpServerRequest.HttpServerRequest,
         response: HttpServerResponse.HttpServerResponse,
       ) => {
         if (response.status === 402 && response.headers["www-authenticate"] === undefined) {
-          known.set(request, always(response))
+          known.set(request, unlessPaused(response))
         }
         return response
       }
@@ -67,7 +73,7 @@ export const routes = <const Name extends string>(
 ): Layer.Layer<
   HttpApiGroup.Service<"spirit-altar", Name>,
   never,
-  PaidActs | PaidHttp | AltarRequests | KnownRequests
+  PaidActs | PaidHttp | Selling | AltarRequests | KnownRequests
 > => sell(group)
 
 export const payments = HttpApiBuilder.group(Api, "payments", (handlers) =>

@@ -14,7 +14,7 @@ const doing = {
   json,
   why: Flag.String("why").pipe(Flag.withDescription("Why, for the audit; nobody else is told")),
   by: Flag.String("by").pipe(
-    Flag.withDescription("Who decides it, for the audit (the account of this machine)"),
+    Flag.withDescription("Who decides it, for the audit, beside the account of this machine"),
     Flag.optional,
   ),
 }
@@ -114,7 +114,7 @@ const exporting = Command.make(
   (flags) => Effect.flatMap(bodies, (one) => one.exporting(flags)),
 ).pipe(
   Command.withDescription(
-    `Write all acts or all links of the chain to stdout, oldest first: what is public of them, in constant memory. ${database}`,
+    `Write all acts or all links of the chain to stdout, oldest first: what is public of them, in constant memory. Acts are those of the moment when it begins, read in one transaction that lasts as long as whoever reads the output. ${database}`,
   ),
   Command.withShortDescription("All acts or the chain, as CSV or NDJSON"),
   Command.withExamples([

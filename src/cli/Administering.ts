@@ -49,7 +49,28 @@ const unmigrated = "This database was not migrated by this version: start a serv
 const said = ({ json }: Asked, sentence: string) =>
   Console.log(json ? JSON.stringify({ ok: true, message: sentence }) : sentence)
 
-const byOf = ({ by, why }: Doing): By => ({ who: Option.getOrElse(by, () => userInfo().username), why })
+/** An account without a name, as containers have them, has its number. */
+const account = Effect.sync(() =>
+  Option.getOrElse(
+    Option.liftThrowable(() => userInfo().username)(),
+    () => `number ${process.getuid?.() ?? "unknown"}`,
+  ),
+)
+
+/** What is said is kept beside what is known. */
+const byOf = Effect.fnUntraced(function* ({ by, why }: Doing) {
+  const said = Option.getOrUndefined(by)
+  for (const [flag, text] of [
+    ["--why", why],
+    ["--by", said],
+  ] as const) {
+    if (text?.trim() === "")
+      return yield* new Trouble({ message: `${flag} is blank: the audit needs it. Nothing changed.` })
+  }
+  const known = yield* account
+  const found: By = { who: said === undefined ? known : `${said} (account ${known})`, why }
+  return found
+})
 
 const change = <E>(
   flags: Doing,
@@ -59,7 +80,7 @@ const change = <E>(
   run(
     flags,
     Effect.gen(function* () {
-      yield* use(yield* Administration, byOf(flags))
+      yield* use(yield* Administration, yield* byOf(flags))
       yield* said(flags, sentence)
     }),
   )
@@ -248,7 +269,7 @@ const exportActs = (flags: Exporting) =>
     { json: false },
     Effect.flatMap(SqlClient.SqlClient, (sql) => {
       const acts = PublicActs.make(sql)
-      return pages(flags, (last: PublicActs.PublicAct | undefined) =>
+      const all = pages(flags, (last: PublicActs.PublicAct | undefined) =>
         Effect.gen(function* () {
           const found = yield* acts.after(last, pageSize)
           const rows = yield* Effect.forEach(found, ({ receipt, record, ...act }) =>
@@ -261,6 +282,8 @@ const exportActs = (flags: Exporting) =>
           return [rows, found.length < pageSize ? undefined : found.at(-1)] as const
         }),
       )
+      // An act may be committed after one that was settled later: pages of one moment miss none.
+      return sql.withTransaction(Effect.andThen(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`, all))
     }),
   )
 

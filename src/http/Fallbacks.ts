@@ -5,11 +5,12 @@ import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { RoomForbidden } from "../../schema/room/Errors.ts"
 import { requestIdOf } from "../platform/http/Observer.ts"
 import { KnownRequests } from "../platform/http/KnownRequests.ts"
-import { pressed } from "../platform/http/Pressed.ts"
+import { pressed, pressedOnce } from "../platform/http/Pressed.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
 import { mayCall, ownOrigins } from "../platform/http/Origins.ts"
 import { refuseRoom } from "../room/Refusals.ts"
+import { isMisspelt, pathOf as pathOfUrl } from "./RequestPath.ts"
 import * as Shapes from "./Shapes.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -40,7 +41,7 @@ const routesOf = <Groups extends HttpApiGroup.Constraint>(
   }))
 }
 
-const pathOf = (request: HttpServerRequest.HttpServerRequest) => request.url.split("?", 1)[0] ?? "/"
+const pathOf = (request: HttpServerRequest.HttpServerRequest) => pathOfUrl(request.url)
 
 /** Methods of a path beside the one that was tried; empty when the path is unknown. */
 const allowed = (routes: ReadonlyArray<Route>, path: string) => {
@@ -190,6 +191,9 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
       return (httpEffect) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
           const isRoom = Shapes.isRoom(pathOf(request))
+          if (isMisspelt(request.url)) {
+            return Effect.succeed(finished(request, isRoom, shapeOf(request).notFound()))
+          }
           if (isRoom && isForeign(request, own)) {
             return Effect.succeed(finished(request, isRoom, refuseRoom(new RoomForbidden({}))))
           }
@@ -201,10 +205,9 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
           const answer = requests.get(request)
           return Effect.matchCauseEffect(answer === undefined ? httpEffect : answer(request), {
             onSuccess: (response) =>
-              pressed(
-                request,
-                answer === undefined ? finished(request, isRoom, response) : finishedOnce(request, response),
-              ),
+              answer === undefined
+                ? pressed(request, finished(request, isRoom, response))
+                : pressedOnce(request, finishedOnce(request, response)),
             onFailure: (cause) =>
               Cause.hasInterruptsOnly(cause)
                 ? Effect.failCause(cause)

@@ -3,6 +3,7 @@ import { NotNow as AltarNotNow } from "../../schema/Errors.ts"
 import type { Readiness } from "../../schema/Health.ts"
 import type { NotNow, Phase } from "../platform/http/Listener.ts"
 import { RoomUnavailable } from "../../schema/room/Errors.ts"
+import { pathOf } from "./RequestPath.ts"
 import { isRoom } from "./Shapes.ts"
 
 const message = "The server is starting or stopping: ask again in a second. This request did nothing."
@@ -28,7 +29,7 @@ const readiness = (state: Phase) =>
   JSON.stringify({ ready: false, state, database: "unknown", settlement: "unknown" } satisfies typeof Readiness.Type)
 
 export const notNow: NotNow = (url, phase) => {
-  const path = url.split("?", 1)[0] ?? "/"
+  const path = pathOf(url)
   if (path === "/livez") return { status: 200, headers, body: JSON.stringify({ alive: true }) }
   if (path === "/readyz") return { status: 503, headers: later, body: readiness(phase) }
   return isRoom(path) ? { status: 503, headers: later, body: room } : { status: 503, headers: anywhere, body: altar }

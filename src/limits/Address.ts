@@ -3,8 +3,15 @@ import { Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"
 
+/** Characters of an address with its port and zone. */
+const longestHop = 100
+
+/** Characters of a `Forwarded` header: a client can send any, and reading quotes costs the square of their number. */
+const longestForwarded = 1024
+
 /** Plain, in brackets, with a port or a zone; IPv4 in IPv6 counts as IPv4. */
 const parse = (text: string): NetAddress.IpAddress | undefined => {
+  if (text.length > longestHop) return undefined
   const bare = text.replace(/^\[(.*)\]$/u, "$1").replace(/%[^\]:]*$/u, "")
   const address = Result.orElse(NetAddress.ipFromString(bare), () =>
     Result.map(NetAddress.inetAddressFromString(text), (inet) => inet.address),
@@ -33,6 +40,9 @@ const forwarded = (header: string) =>
     const found = forParameter.exec(hop.trim())
     return found?.[1] ?? found?.[2] ?? ""
   })
+
+const shortEnough = (header: string | undefined) =>
+  header === undefined || header.length > longestForwarded ? undefined : header
 
 const isTrusted = (trusted: ReadonlyArray<IpNetwork.IpNetwork>, address: NetAddress.IpAddress) =>
   trusted.some((one) => IpNetwork.contains(one, address))
@@ -67,7 +77,7 @@ export const addressOf = (
   if (!isTrusted(trusted, peer)) return text(peer)
   const headers = [
     [request.headers["x-forwarded-for"], forwardedFor],
-    [request.headers["forwarded"], forwarded],
+    [shortEnough(request.headers["forwarded"]), forwarded],
   ] as const
   const found = headers.flatMap(([header, hops]) =>
     header === undefined ? [] : [text(walk(hops(header), peer, trusted))],

@@ -1,5 +1,6 @@
 /** Requests that wait at the same time share one statement: under load a round trip and a commit serve many of them. */
-import { Cause, Deferred, Effect } from "effect"
+import { Deferred, Effect } from "effect"
+import { isRefused } from "./Sql.ts"
 
 export interface Batching<Request, Answer, E> {
   /** Whom a request is for, or the rows it locks: a batch that forms takes at most `most` of each. */
@@ -42,8 +43,8 @@ export const make = Effect.fnUntraced(function* <Request, Answer, E>({
     )
 
   /**
-   * One request that cannot be served must not fail its neighbours. What failed by a defect may have been committed:
-   * it is not run again.
+   * One request that cannot be served must not fail its neighbours. Unless the database itself refused it, a batch may
+   * have been committed, and is not run again.
    */
   const runBatch = (batch: typeof forming): Effect.Effect<void> =>
     run(batch.map(([request]) => request)).pipe(
@@ -60,7 +61,7 @@ export const make = Effect.fnUntraced(function* <Request, Answer, E>({
             { discard: true },
           ),
         onFailure: (cause) =>
-          batch.length > 1 && !Cause.hasDies(cause)
+          batch.length > 1 && isRefused(cause)
             ? Effect.forEach(batch, ([request, done]) => Deferred.into(alone(request), done), { discard: true })
             : Effect.forEach(batch, ([, done]) => Deferred.failCause(done, cause), { discard: true }),
       }),

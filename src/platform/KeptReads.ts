@@ -2,6 +2,7 @@
 import { Clock, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Coalesced from "./Coalesced.ts"
+import { bounded } from "./Sql.ts"
 import { timestampOf } from "./Time.ts"
 
 /** A read of one kind. What is made must depend on its rows alone: a day that is shown is a column of them. */
@@ -83,5 +84,5 @@ export const make = <Key, A extends object, E>({ make, nameOf, sql, statement }:
     return value
   })
 
-  return Coalesced.make({ nameOf, run })
+  return Coalesced.make({ nameOf, run: (key: Key) => bounded(run(key)) })
 }

@@ -1,6 +1,6 @@
 /** The database: one pool, the migrations, and the one way a transaction is run. */
 import { PgClient } from "@effect/sql-pg"
-import { type Cause, Effect, Layer, Redacted, Ref, Schedule, String } from "effect"
+import { type Cause, Duration, Effect, Layer, Redacted, Ref, Schedule, String } from "effect"
 import { Migrator, SqlClient, SqlError, Statement } from "effect/sql"
 import payments from "../../migrations/0001_payments.ts"
 import acts from "../../migrations/0002_acts.ts"
@@ -39,6 +39,8 @@ export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
     connectTimeout: "5 seconds",
     // Requests share connections: one round trip each, without waiting for a connection of their own.
     multiplex: true,
+    // A peer that went without a word is found out in 20 seconds, and not by the next who asks.
+    keepAlive: "10 seconds",
     transformResultNames: camel,
     transformJson: false,
   })
@@ -115,6 +117,40 @@ export const isAway = (cause: Cause.Cause<unknown>): boolean =>
     if (!SqlError.isSqlError(failure)) return false
     // It shuts down or starts, or has no connection left: the driver knows no kind of its own for these.
     return failure.isRetryable || /^(?:57P|53)/u.test(`${codeOf(failure)}`)
+  })
+
+/**
+ * Whether the server itself refused a statement, so that nothing of it was done. A connection that was lost tells nothing:
+ * what was sent on it may be committed.
+ */
+export const isRefused = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.length > 0 &&
+  cause.reasons.every(
+    (reason) =>
+      reason._tag === "Fail" &&
+      SqlError.isSqlError(reason.error) &&
+      reason.error.reason._tag !== "ConnectionError" &&
+      // A SQLSTATE has a digit, and an error of the system none.
+      /^(?!08|57P)(?=.*\d)[\dA-Z]{5}$/u.test(`${codeOf(reason.error)}`),
+  )
+
+/** How long a read may take before the database counts as away: who waits for it shares it with all who ask the same. */
+const readPatience = Duration.seconds(10)
+
+/** For what changes nothing: anything else may have been committed when its time is over. */
+export const bounded = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.timeoutOrElse(read, {
+    duration: readPatience,
+    orElse: () =>
+      Effect.die(
+        new SqlError.SqlError({
+          reason: new SqlError.ConnectionError({
+            cause: new Error("No answer"),
+            message: `The database did not answer within ${Duration.toSeconds(readPatience)} seconds`,
+            operation: "query",
+          }),
+        }),
+      ),
   })
 
 /** PostgreSQL's way of saying "nothing happened, start over": 40001 and 40P01. */

@@ -7,7 +7,7 @@ import { exceeded } from "../limits/Policy.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"
 import * as Windows from "../limits/Windows.ts"
 import { rowsOf } from "../platform/Rows.ts"
-import { named, prepared, retryConflicts } from "../platform/Sql.ts"
+import { bounded, named, prepared, retryConflicts } from "../platform/Sql.ts"
 import type * as Invites from "./Invites.ts"
 import { reads } from "./Limits.ts"
 import { type Caller, opened, Sought } from "./Rows.ts"
@@ -95,13 +95,17 @@ export const make = Effect.fnUntraced(function* (
     })
   })
 
-  const ask = yield* Batches.make({ keysOf: ({ caller }: Poll) => [caller.address], most: share, run })
+  const ask = yield* Batches.make({
+    keysOf: ({ caller }: Poll) => [caller.address],
+    most: share,
+    run: (polls) => bounded(run(polls)),
+  })
 
   /** Of one address together, all stand or fall; what falls so is decided by itself, as if it had come alone. */
   const decided = Effect.fnUntraced(function* (poll: Poll) {
     const together = yield* ask(poll)
     if (together.row !== undefined || together.isAlone) return together.row
-    const [alone] = yield* run([poll])
+    const [alone] = yield* bounded(run([poll]))
     return alone?.row
   })
 

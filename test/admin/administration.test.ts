@@ -1,5 +1,6 @@
 /** What an operator does by hand: commands against the database, seen through the server that runs beside them. */
 import { createHash } from "node:crypto"
+import { userInfo } from "node:os"
 import { setTimeout } from "node:timers/promises"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -7,6 +8,7 @@ import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { terminal } from "../support/Cli.ts"
 import { patience } from "../support/Patience.ts"
+import { call, connect } from "../support/McpClient.ts"
 import { ask, newCommitment, newPayer, pay, post, World, layer as world } from "../support/World.ts"
 
 const by = "hidden by the operator"
@@ -101,6 +103,27 @@ layer(world(), { excludeTestServices: true, timeout: patience(120) })("an operat
     }),
   )
 
+  it.effect("keeps a name hidden that a later reveal says again, and shows it again with the other", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const run = yield* admin
+      const [salt, text] = ["a salt of sixteen or more", "The swift will be late."]
+      const stone = yield* buy("/api/witness", { commitment: sha256(`${salt}\0${text}`), agentName: "Wren" })
+      assert.strictEqual((yield* run("hide", stone.id, "name", ...why)).code, 0)
+      const reveal = () => ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text, agentName: "Wren again" }))
+      const revealed = yield* reveal()
+      assert.strictEqual(revealed.status, 201, revealed.text)
+      assert.strictEqual(json(revealed.text).stone.reveal.agentName, by)
+      for (const path of [`/api/witness/${stone.id}`, "/api/witness", `/witness/${stone.id}`])
+        assert.notInclude((yield* ask(`${url}${path}`)).text, "Wren again", path)
+      assert.strictEqual((yield* reveal()).status, 200)
+
+      assert.strictEqual((yield* run("show", stone.id, "name", ...why)).code, 0)
+      const shown = json((yield* ask(`${url}/api/witness/${stone.id}`)).text).stone
+      assert.deepStrictEqual([shown.agentName, shown.reveal.agentName], ["Wren", "Wren again"])
+    }),
+  )
+
   it.effect("is kept with what it did, when and why; what changes nothing leaves no line", () =>
     Effect.gen(function* () {
       const run = yield* admin
@@ -110,8 +133,21 @@ layer(world(), { excludeTestServices: true, timeout: patience(120) })("an operat
       assert.deepStrictEqual([refused.code, json(refused.stdout).ok], [1, false])
       const { deeds } = json((yield* run("audit", "--json", "--limit", "1")).stdout)
       const [{ at, ...deed }] = deeds
-      assert.deepStrictEqual(deed, { who: "Ada", what: "hide name", subject: stone.id, why: "asked by a neighbour" })
+      assert.deepStrictEqual(deed, {
+        who: `Ada (account ${userInfo().username})`,
+        what: "hide name",
+        subject: stone.id,
+        why: "asked by a neighbour",
+      })
       assert.isBelow(Math.abs(Date.now() - Date.parse(at)), 60_000)
+      for (const blank of [
+        ["--why", " ", "--by", "Ada"],
+        ["--why", "asked", "--by", ""],
+      ]) {
+        const ended = yield* run("show", stone.id, "name", ...blank)
+        assert.strictEqual(ended.code, 1)
+        assert.match(ended.stderr, /is blank/u)
+      }
     }),
   )
 
@@ -120,10 +156,20 @@ layer(world(), { excludeTestServices: true, timeout: patience(120) })("an operat
       const { url } = yield* World
       const run = yield* admin
       const bought = yield* buy("/api/witness", { commitment: newCommitment() })
+      const probe = () => ask(`${url}/api/witness`, { method: "POST" })
+      const agent = yield* connect(`${url}/mcp`)
+      const kit = call(agent, "buy_kit", { action: "setWitnessStone" })
+      // Asked twice, so that the server knows the question and answers it from memory.
+      for (const _ of [1, 2]) assert.strictEqual((yield* probe()).status, 402)
+      assert.isFalse((yield* kit).isError)
       const paused = yield* run("pause", "--why", "the node is behind", "--json")
       assert.deepStrictEqual([paused.code, json(paused.stdout).ok], [0, true], paused.stderr)
       yield* Effect.promise(() => setTimeout(2_000))
+      const unsold = yield* kit
+      assert.isTrue(unsold.isError)
+      assert.include(unsold.text, "selling_paused")
       for (const init of [
+        { method: "POST" },
         { method: "POST" },
         post({ commitment: newCommitment() }, { "idempotency-key": "a-new-purchase-1" }),
       ]) {
@@ -138,7 +184,8 @@ layer(world(), { excludeTestServices: true, timeout: patience(120) })("an operat
       assert.deepStrictEqual([twice.code, twice.stderr], [1, "Selling is paused already.\n"])
       assert.strictEqual((yield* run("resume", ...why)).code, 0)
       yield* Effect.promise(() => setTimeout(2_000))
-      assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402)
+      assert.strictEqual((yield* probe()).status, 402)
+      assert.isFalse((yield* kit).isError)
     }),
   )
 

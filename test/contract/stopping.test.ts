@@ -8,6 +8,10 @@ import { stage, Proxies } from "../support/Proxies.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 
+/** Asks for another protocol, which nothing here speaks. */
+const upgrade =
+  "POST /api/nothing HTTP/1.1\r\nhost: altar\r\nconnection: Upgrade\r\nupgrade: websocket\r\ncontent-length: 0\r\n\r\n"
+
 const started = Effect.gen(function* () {
   const chain = yield* LocalChain
   const { database, rpc } = yield* Proxies
@@ -37,6 +41,11 @@ describe("a server that is told to stop", { timeout: 120_000 }, () => {
       const { rpc } = yield* Proxies
       const kept = yield* line(server.port)
       assert.match(yield* kept.ask(get), /^HTTP\/1\.1 200 /u)
+      const upgrading = yield* line(server.port)
+      const refusal = yield* upgrading.ask(upgrade)
+      assert.match(refusal, /^HTTP\/1\.1 404 /u)
+      const id = /\r\nx-request-id: (\S+)/iu.exec(refusal)?.[1] ?? "no id"
+      yield* server.says(id)
       const purchase = yield* Purchase.prepare(server.url)
       const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
       const buying = yield* Effect.forkChild(Purchase.send(server.url, purchase))
@@ -50,6 +59,7 @@ describe("a server that is told to stop", { timeout: 120_000 }, () => {
       }
       refusedFor(refused, "on a new connection")
       refusedFor(yield* kept.ask(get), "on a kept one")
+      refusedFor(yield* upgrading.ask(upgrade), "where another protocol is asked for")
       yield* rpc.calm
       yield* trap.release
       const answer = yield* Fiber.join(buying)

@@ -61,6 +61,17 @@ describe("the address a request is counted by", () => {
     assert.strictEqual(both("198.51.100.7", "6.6.6.6"), "10.0.0.1")
   })
 
+  it("is read from no header that is longer than any proxy's, and from no hop longer than an address", () => {
+    const long = `for=6.6.6.6;ext="${"a".repeat(32_000)}"`
+    const quotes = '"'.repeat(32_000)
+    for (const header of [long, quotes]) {
+      assert.strictEqual(seen("10.0.0.1", { forwarded: header }), "10.0.0.1")
+      assert.strictEqual(seen("10.0.0.1", { forwarded: header, "x-forwarded-for": "198.51.100.7" }), "198.51.100.7")
+    }
+    assert.strictEqual(seen("10.0.0.1", { "x-forwarded-for": `${long}, 198.51.100.7` }), "198.51.100.7")
+    assert.strictEqual(seen("10.0.0.1", { "x-forwarded-for": `fe80::1%${"a".repeat(200)}` }), "10.0.0.1")
+  })
+
   it("is one for an IPv6 /64, another for the next, and IPv4 for IPv4 in IPv6", () => {
     assert.strictEqual(seen("2001:db8:1:2::1"), seen("2001:db8:1:2:ffff:ffff:ffff:ffff"))
     assert.notStrictEqual(seen("2001:db8:1:2::1"), seen("2001:db8:1:3::1"))

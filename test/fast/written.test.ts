@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { encodingFor } from "../../src/platform/http/Encoding.ts"
-import { pressed } from "../../src/platform/http/Pressed.ts"
+import { pressed, pressedOnce } from "../../src/platform/http/Pressed.ts"
 import { written } from "../../src/platform/http/Written.ts"
 
 const text = JSON.stringify({ ok: true, words: Array.from({ length: 200 }, (_, index) => `stone ${index}`) })
@@ -119,6 +119,14 @@ describe("an answer that is given once", () => {
       assert.isUndefined((yield* pressed(from(), paid)).headers["content-encoding"])
       const tagged = HttpServerResponse.setHeader(paid, "etag", '"x"')
       assert.strictEqual(yield* pressed(request, tagged), tagged)
+      const [kept, again] = yield* Effect.all([pressedOnce(request, paid), pressedOnce(request, paid)])
+      assert.strictEqual(bytesOf(again), bytesOf(kept), "an answer that is kept is compressed once")
+      assert.strictEqual(bytesOf(yield* pressedOnce(request, paid)), bytesOf(kept))
+      assert.strictEqual(plain(bytesOf(kept), "gzip"), text)
+      assert.strictEqual(kept.status, 201)
+      assert.strictEqual(plain(bytesOf(yield* pressedOnce(from({ "accept-encoding": "br" }), paid)), "br"), text)
+      assert.isUndefined((yield* pressedOnce(from(), paid)).headers["content-encoding"])
+      assert.strictEqual(yield* pressedOnce(request, tagged), tagged)
       const short = HttpServerResponse.text("{}", { contentType: "application/json" })
       assert.strictEqual(yield* pressed(request, short), short)
     }),

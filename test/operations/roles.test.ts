@@ -1,5 +1,5 @@
 /** The roles of the operator's guide, made by its own lines: one of them serves every act and can rewrite none. */
-import { randomBytes } from "node:crypto"
+import { createHash, randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,7 +10,7 @@ import * as Sandbox from "../../src/sandbox/Sandbox.ts"
 import * as Server from "../../src/Server.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Agent, programOf } from "../support/Script.ts"
-import { ask, chain, configOf, newCommitment, newPayer, pay } from "../support/World.ts"
+import { ask, chain, configOf, newCommitment, newPayer, pay, post } from "../support/World.ts"
 import { database } from "../support/Database.ts"
 import { blocksOf, statementsOf } from "./Guide.ts"
 
@@ -92,6 +92,12 @@ layer(Layer.merge(chain, database), { excludeTestServices: true })("the roles of
         assert.strictEqual(answer.status, 201, answer.text)
       }
 
+      const [salt, text] = ["a salt of sixteen or more", "The swift will be late."]
+      const commitment = createHash("sha256").update(`${salt}\0${text}`).digest("hex")
+      const stone = JSON.parse((yield* pay(payer, `${url}/api/witness`, { commitment })).answer.text).record
+      const revealed = yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text, agentName: "Wren" }))
+      assert.strictEqual(revealed.status, 201, revealed.text)
+
       for (const statement of [
         "UPDATE witness_stones SET commitment = commitment",
         "DELETE FROM witness_stones",
@@ -105,7 +111,7 @@ layer(Layer.merge(chain, database), { excludeTestServices: true })("the roles of
         yield* isRefused(reader, statement)
       }
       const [stones] = yield* run(reader, ["SELECT count(*) AS n FROM witness_stones"])
-      assert.deepEqual(stones, [{ n: 1n }])
+      assert.deepEqual(stones, [{ n: 2n }])
       yield* isRefused(reader, "SELECT * FROM room_messages")
       yield* isRefused(reader, "INSERT INTO witness_reveals SELECT * FROM witness_reveals")
     }),

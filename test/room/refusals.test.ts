@@ -134,6 +134,37 @@ layer(rooms(), { excludeTestServices: true })("the room refuses", (it) => {
     }),
   )
 
+  it.effect("404 every other spelling of its paths, without doing anything and granting nothing", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const sql = yield* SqlClient.SqlClient
+      const rooms = sql`SELECT count(*) FROM rooms`
+      const before = yield* rooms
+      const headers = { "content-type": "application/json", origin: "https://evil.example", host: new URL(url).host }
+      for (const path of [
+        "/api/rooms;x",
+        "/api/rooms;",
+        "/api/rooms#x",
+        "/api/%72ooms",
+        "/%61pi/rooms",
+        "/api/rooms;x?y",
+      ]) {
+        const lines = [`POST ${path} HTTP/1.1`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)]
+        const answer = yield* raw(url, [`${lines.join("\r\n")}\r\ncontent-length: 16\r\n\r\n{"name":"Stolen"}`])
+        assert.match(answer, /^HTTP\/1\.1 404 /u, path)
+        assert.match(answer, /\r\ncache-control: no-store\r\n/iu, path)
+        assert.notMatch(answer, /access-control-allow-origin/iu, path)
+        assert.match(answer, /"error":\{"code":"NOT_FOUND"/u, path)
+      }
+      assert.deepStrictEqual(yield* rooms, before)
+      for (const path of ["/api/acts;x", "/mcp;x", "/api/acts#x"]) {
+        const answer = yield* raw(url, [`GET ${path} HTTP/1.1\r\nhost: altar\r\n\r\n`])
+        assert.match(answer, /^HTTP\/1\.1 404 /u, path)
+        assert.match(answer, /"ok":false,"code":"not_found"/u, path)
+      }
+    }),
+  )
+
   it.effect("400 whatever is not the documented form, and stores nothing", () =>
     Effect.gen(function* () {
       const { url } = yield* World

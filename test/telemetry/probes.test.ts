@@ -192,6 +192,33 @@ describe("while the database is away", { timeout: 120_000 }, () => {
   )
 })
 
+describe("a database that does not answer", { timeout: 120_000 }, () => {
+  it.live("is told to who waits for it, and is forgotten with its connection", () =>
+    Effect.gen(function* () {
+      const chain = yield* LocalChain
+      const { database, rpc } = yield* Proxies
+      const server = yield* serving({
+        DATABASE_URL: database.url,
+        X402_NETWORK: chain.network,
+        RPC_URL: rpc.url,
+        PAY_TO: chain.payTo,
+        RELAYER_KEY: Redacted.value(chain.relayerKey),
+        SWEEP_SECONDS: "3600",
+      })
+      yield* server.says("Listening on")
+      const trap = database.arm(/WITH found AS MATERIALIZED/u, "holdBefore")
+      const held = yield* Effect.forkChild(ask(`${server.url}/api/acts`))
+      yield* trap.arrived
+      yield* database.calm
+      const answer = yield* Fiber.join(held)
+      assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "unavailable"], answer.text)
+      assert.strictEqual(answer.headers.get("retry-after"), "2")
+      yield* trap.discard
+      yield* eventually(`${server.url}/api/acts`, 200)
+    }).pipe(Effect.scoped, Effect.provide(stage)),
+  )
+})
+
 describe("a relayer", { timeout: 120_000 }, () => {
   it.live("that cannot pay makes a server unready; one that nobody can ask about is unknown", () =>
     Effect.gen(function* () {
@@ -211,6 +238,12 @@ describe("a relayer", { timeout: 120_000 }, () => {
       yield* Purchase.onChain((client) => client.setBalance({ address, value: 1n }))
       const poor = yield* eventually(probe, 503)
       assert.deepInclude(poor.json, { ready: false, database: "ok", settlement: "failing" })
+      const reading = yield* ask(`${probe}?for=reads`)
+      assert.deepStrictEqual(
+        [reading.status, reading.json],
+        [200, { ready: true, state: "serving", database: "ok", settlement: "unknown" }],
+      )
+      assert.strictEqual((yield* ask(`${probe}?for=sales`)).status, 400)
       yield* Purchase.onChain((client) => client.setBalance({ address, value: parseEther("1") }))
       yield* eventually(probe, 200)
       rpc.arm("*", "status500")

@@ -10,6 +10,7 @@ import { transaction } from "../../platform/Sql.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { pointsElsewhere } from "../Detector.ts"
 import { seal } from "../Hashes.ts"
+import { revealedName } from "../Moderation.ts"
 
 const commitmentsOf = rowsOf("witness_stones", Schema.Struct({ commitment: Schema.String }))
 const revealsOf = rowsOf("witness_reveals", Schema.Struct({ salt: Schema.String, text: Schema.String }))
@@ -17,6 +18,7 @@ const revealsOf = rowsOf("witness_reveals", Schema.Struct({ salt: Schema.String,
 /** `act` is the name of the act that sets a stone. Answers whether this was the first reveal. */
 export const make = (sql: SqlClient.SqlClient, act: string) => {
   const ledger = Ledger.make(sql)
+  const nameOf = revealedName(sql)
 
   /** The 404 or 409 of an id that has no stone: is its payment still open? */
   const notThere = (id: string) =>
@@ -39,9 +41,10 @@ export const make = (sql: SqlClient.SqlClient, act: string) => {
             return matches && known.salt === body.salt ? false : yield* new AlreadyRevealed({})
           }
           if (!matches) return yield* new CommitmentMismatch({})
+          const name = body.agentName === undefined ? null : yield* nameOf(id, body.agentName)
           const inserted = yield* sql`
           INSERT INTO witness_reveals (stone_id, salt, text, hidden, agent_name, revealed_at)
-          VALUES (${id}::uuid, ${body.salt}, ${body.text}, ${pointsElsewhere(body.text)}, ${body.agentName ?? null},
+          VALUES (${id}::uuid, ${body.salt}, ${body.text}, ${pointsElsewhere(body.text)}, ${name},
             ${now}::timestamptz)
           ON CONFLICT (stone_id) DO NOTHING RETURNING stone_id`
           return inserted.length > 0

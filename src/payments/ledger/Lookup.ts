@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Batches from "../../platform/Batches.ts"
 import { rowReader } from "../../platform/Rows.ts"
+import { bounded } from "../../platform/Sql.ts"
 import type { Claims, ClaimConflict } from "../PaidAct.ts"
 import { claimOf, type Payment } from "../Payment.ts"
 import { type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
@@ -71,7 +72,7 @@ export class Lookup extends Context.Service<
         keysOf: () => [],
         run: (asked) => {
           const rows = JSON.stringify(asked.map((one, place) => ({ place, ...one })))
-          return Effect.orDie(sql.unsafe<object>(text, [rows]))
+          return bounded(Effect.orDie(sql.unsafe<object>(text, [rows])))
         },
       })
 

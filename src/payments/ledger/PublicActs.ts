@@ -17,6 +17,8 @@ export type PublicAct = typeof Row.Type
 const actsOf = rowsOf("acts", Row)
 
 export interface PublicActs {
+  /** Whoever changes what is shown of an act goes one after the other: its attempt is locked, which a server may do. */
+  lock(id: string): Effect.Effect<unknown, SqlError.SqlError>
   /** Locks the row until the transaction ends. */
   find(id: string): Effect.Effect<Option.Option<PublicAct>, SqlError.SqlError>
   /** What is shown from now on; the first answer, which whoever has the key can repeat, stays as it was. */
@@ -29,6 +31,7 @@ export interface PublicActs {
 }
 
 export const make = (sql: SqlClient.SqlClient): PublicActs => ({
+  lock: Effect.fn("PublicActs.lock")((id) => sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`),
   find: Effect.fn("PublicActs.find")((id) =>
     Effect.map(actsOf(sql`SELECT * FROM acts WHERE id = ${id}::uuid FOR UPDATE`), ([row]) => Option.fromNullishOr(row)),
   ),

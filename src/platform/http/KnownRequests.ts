@@ -46,7 +46,11 @@ export class KnownRequests extends Context.Service<
     }
     const get = (request: Request) => {
       const name = nameOf(request)
-      return name === undefined ? undefined : answers.get(name)
+      const answer = name === undefined ? undefined : answers.get(name)
+      if (name === undefined || answer === undefined) return undefined
+      answers.delete(name)
+      answers.set(name, answer)
+      return answer
     }
     return KnownRequests.of({ get, set })
   })

@@ -63,7 +63,12 @@ class Listener extends Context.Service<
           inFlight.add(response)
           response.once("close", () => inFlight.delete(response))
         }
-        const server = createServer({ ...limits, ServerResponse: IdentifiedResponse })
+        const server = createServer({
+          ...limits,
+          ServerResponse: IdentifiedResponse,
+          // Nothing here speaks another protocol, and what asks for one would go around all of this.
+          shouldUpgradeCallback: () => false,
+        })
         const onlyOurs = () => {
           for (const event of events) server.removeAllListeners(event).on(event, receive)
         }
