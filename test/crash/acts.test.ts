@@ -21,7 +21,7 @@ const environment = Effect.gen(function* () {
     RELAYER_KEY: Redacted.value(chain.relayerKey),
     SETTLE_TIMEOUT_SECONDS: "20",
     SWEEP_SECONDS: "3600",
-    LOG_LEVEL: "None",
+    LOG_LEVEL: "Info",
   }
 })
 

@@ -38,7 +38,7 @@ const environment = (point: Point) =>
       CHAIN_FINALITY: "finalized",
       SETTLE_TIMEOUT_SECONDS: "20",
       SWEEP_SECONDS: point.concludedBy === "sweeper" ? "1" : "3600",
-      LOG_LEVEL: "None",
+      LOG_LEVEL: "Info",
       ...(point.settledBy === "relayer"
         ? { RELAYER_KEY: Redacted.value(chain.relayerKey) }
         : { FACILITATOR_URL: facilitator.url }),

@@ -22,7 +22,7 @@ const environment = Effect.gen(function* () {
     RELAYER_KEY: Redacted.value(chain.relayerKey),
     SETTLE_TIMEOUT_SECONDS: "1",
     SWEEP_SECONDS: "1",
-    LOG_LEVEL: "None",
+    LOG_LEVEL: "Info",
   }
 })
 

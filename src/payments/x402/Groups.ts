@@ -1,5 +1,5 @@
 /** Transfers that wait while another transaction is being sent travel in one: less gas for each, one nonce for all. */
-import { Deferred, Effect, Option, Random, Ref, type Semaphore } from "effect"
+import { Deferred, Effect, Exit, Option, Random, Ref, type Semaphore } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import type { Submission } from "../Settlement.ts"
@@ -52,13 +52,23 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
   const known = new Map<string, Waiting>()
   let isRunning = false
 
+  /** Tells whoever waits. Only then is it forgotten: until then nobody puts it into a group a second time. */
+  const finish = ({ done, transfer }: Waiting, exit: Exit.Exit<Submission>) =>
+    Effect.suspend(() => {
+      known.delete(transfer.attempt)
+      return Deferred.done(done, exit)
+    })
+
+  const answer = (members: ReadonlyArray<Waiting>, submission: Submission) =>
+    Effect.forEach(members, (member) => finish(member, Exit.succeed(submission)), { discard: true })
+
   /** What a group cannot take travels alone, where it is refused or sent by rules of its own. */
   const leave = (members: ReadonlyArray<Waiting>) =>
     Effect.forEach(
       members,
       (member) =>
         Effect.forkIn(
-          Effect.flatMap(alone(member), (answer) => Deferred.succeed(member.done, answer)),
+          Effect.onExit(alone(member), (exit) => finish(member, exit)),
           scope,
         ),
       { discard: true },
@@ -67,7 +77,7 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
   const endAll = (members: ReadonlyArray<Waiting>, reason: string) =>
     Effect.forEach(
       members,
-      ({ done, noted }) => Effect.flatMap(Ref.get(noted), (hash) => Deferred.succeed(done, unclear(reason, hash))),
+      (member) => Effect.flatMap(Ref.get(member.noted), (hash) => answer([member], unclear(reason, hash))),
       { discard: true },
     )
 
@@ -123,15 +133,14 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
         return yield* together(members, racesLeft - 1)
       }
       if (sent.success._tag === "Sent") {
-        const submitted: Submission = { _tag: "Submitted", transaction: sent.success.hash }
-        return yield* Effect.forEach(members, ({ done }) => Deferred.succeed(done, submitted), { discard: true })
+        return yield* answer(members, { _tag: "Submitted", transaction: sent.success.hash })
       }
       const gone = sent.success.members
       const [left, ours] = [
         members.filter(({ transfer }) => gone.has(transfer.attempt)),
         members.filter(({ transfer }) => !gone.has(transfer.attempt)),
       ]
-      yield* Effect.forEach(left, ({ done }) => Deferred.succeed(done, outrun), { discard: true })
+      yield* answer(left, outrun)
       return yield* ours.length > 1 ? together(ours, racesLeft) : leave(ours)
     },
   )
@@ -145,7 +154,7 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
         ? Effect.flatMap(plain(members), (plainly) => (plainly.length > 1 ? together(plainly, races) : Effect.void))
         : Option.isNone(only.gas)
           ? leave(members)
-          : Effect.flatMap(inTurn(only, only.gas.value), (answer) => Deferred.succeed(only.done, answer))
+          : Effect.flatMap(inTurn(only, only.gas.value), (submission) => answer([only], submission))
     return Effect.catchCause(sending, (cause) =>
       Effect.andThen(Effect.logError("A group could not be sent", cause), endAll(members, "it could not be sent")),
     )
@@ -159,19 +168,17 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
 
   /** Waits with the others for its turn. An attempt that waits already is not put into a group twice. */
   const join = (member: Member, gas: Option.Option<bigint>) =>
-    Effect.suspend(() => {
+    // Whoever joins may leave at any time, but never between its place in the queue and the fiber that works it off.
+    Effect.uninterruptibleMask((restore) => {
       const { attempt } = member.transfer
       const other = known.get(attempt)
-      if (other !== undefined) return Deferred.await(other.done)
+      if (other !== undefined) return restore(Deferred.await(other.done))
       const waiting: Waiting = { ...member, gas, done: Deferred.makeUnsafe() }
       known.set(attempt, waiting)
       queue.push(waiting)
       const start = isRunning ? Effect.void : Effect.forkIn(Effect.andThen(Effect.yieldNow, work), scope)
       isRunning = true
-      return start.pipe(
-        Effect.andThen(Deferred.await(waiting.done)),
-        Effect.ensuring(Effect.sync(() => known.delete(attempt))),
-      )
+      return Effect.andThen(start, restore(Deferred.await(waiting.done)))
     })
 
   return { join, isBusy: () => isRunning }
