@@ -1,12 +1,12 @@
 /** Transfers that wait while another transaction is being sent travel in one: less gas for each, one nonce for all. */
-import { Deferred, Effect, Option, Random, Ref, type Semaphore } from "effect"
+import { Deferred, Effect, Exit, Option, Random, Ref, type Semaphore } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import type { Submission } from "../Settlement.ts"
 import type { Dispatch, Member } from "./Dispatch.ts"
 import { groupCall, successesIn } from "./Eip3009.ts"
 import * as Fees from "./Fees.ts"
-import { isNonceRace, type RelayerNode, type RpcFailure } from "./RelayerNode.ts"
+import { isNeverTaken, isNonceRace, isPassing, type RelayerNode, type RpcFailure } from "./RelayerNode.ts"
 import type { RelayerNonces } from "./RelayerNonces.ts"
 
 export const unclear = (reason: string, transaction: Option.Option<Hex>): Submission => ({
@@ -52,13 +52,23 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
   const known = new Map<string, Waiting>()
   let isRunning = false
 
+  /** Tells whoever waits. Only then is it forgotten: until then nobody puts it into a group a second time. */
+  const finish = ({ done, transfer }: Waiting, exit: Exit.Exit<Submission>) =>
+    Effect.suspend(() => {
+      known.delete(transfer.attempt)
+      return Deferred.done(done, exit)
+    })
+
+  const answer = (members: ReadonlyArray<Waiting>, submission: Submission) =>
+    Effect.forEach(members, (member) => finish(member, Exit.succeed(submission)), { discard: true })
+
   /** What a group cannot take travels alone, where it is refused or sent by rules of its own. */
   const leave = (members: ReadonlyArray<Waiting>) =>
     Effect.forEach(
       members,
       (member) =>
         Effect.forkIn(
-          Effect.flatMap(alone(member), (answer) => Deferred.succeed(member.done, answer)),
+          Effect.onExit(alone(member), (exit) => finish(member, exit)),
           scope,
         ),
       { discard: true },
@@ -67,20 +77,31 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
   const endAll = (members: ReadonlyArray<Waiting>, reason: string) =>
     Effect.forEach(
       members,
-      ({ done, noted }) => Effect.flatMap(Ref.get(noted), (hash) => Deferred.succeed(done, unclear(reason, hash))),
+      (member) => Effect.flatMap(Ref.get(member.noted), (hash) => answer([member], unclear(reason, hash))),
       { discard: true },
     )
 
-  /** A wallet with code may take as much gas as it likes; one that nobody can be asked about may have some. */
+  /** What the node refused for good leaves each to itself; where it may answer otherwise soon, all wait for that. */
+  const unless = (isOver: (failure: RpcFailure) => boolean, members: ReadonlyArray<Waiting>, failure: RpcFailure) =>
+    isOver(failure) ? endAll(members, failure.text) : leave(members)
+
+  /** A wallet with code may take as much gas as it likes; one that the node says nothing of may have some. */
   const plain = Effect.fnUntraced(function* (members: ReadonlyArray<Waiting>) {
     const codes = yield* Effect.forEach(
       members,
-      ({ transfer }) => Effect.orElseSucceed(node.hasCode(transfer.authorization.from), () => true),
+      ({ transfer }) => Effect.result(node.hasCode(transfer.authorization.from)),
       { concurrency: "unbounded" },
     )
-    const plainly = members.filter((_, index) => codes[index] === false)
+    const found = members.map((member, index) => {
+      const code = codes[index]
+      const unknown = code?._tag === "Failure" && isPassing(code.failure) ? code.failure.text : undefined
+      return { member, unknown, isPlain: code?._tag === "Success" && !code.success }
+    })
+    for (const { member, unknown } of found) if (unknown !== undefined) yield* endAll([member], unknown)
+    const known = found.filter(({ unknown }) => unknown === undefined)
+    const plainly = known.filter(({ isPlain }) => isPlain).map(({ member }) => member)
     const isGroup = plainly.length > 1
-    yield* leave(isGroup ? members.filter((_, index) => codes[index] !== false) : members)
+    yield* leave(known.filter(({ isPlain }) => !isGroup || !isPlain).map(({ member }) => member))
     return isGroup ? plainly : []
   })
 
@@ -88,14 +109,14 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
   const rehearsed = Effect.fnUntraced(function* (members: ReadonlyArray<Waiting>) {
     const call = groupOf(members)
     const gas = Fees.rehearsedGas(members.length)
-    const [nonce, { blockGas, fee }, returned] = yield* Effect.all(
-      [nonces.next, market, node.rehearse(address, { ...call, gas }, "pending")],
+    const [nonce, { blockGas, fee }, balance, returned] = yield* Effect.all(
+      [nonces.next, market, node.balance(address, "pending"), node.rehearse(address, { ...call, gas }, "pending")],
       { concurrency: "unbounded" },
     )
     const successes = successesIn(returned)
     const fit = members.filter((_, index) => successes[index] === true)
     // What fails changes nothing, and what comes later changes nothing for those before: the others stay rehearsed.
-    const staying = fit.slice(0, Fees.roomIn(blockGas))
+    const staying = fit.slice(0, Math.min(Fees.roomIn(blockGas), Fees.paidBy(balance, fee)))
     const isGroup = staying.length > 1
     yield* leave(isGroup ? members.filter((one) => !fit.includes(one)) : members)
     if (isGroup) queue.unshift(...fit.slice(staying.length))
@@ -106,11 +127,8 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
 
   const together: (asked: ReadonlyArray<Waiting>, racesLeft: number) => Effect.Effect<void> = Effect.fnUntraced(
     function* (asked, racesLeft) {
-      /** An answer of the node leaves each to itself; without one nobody knows. */
-      const failed = (members: ReadonlyArray<Waiting>, failure: RpcFailure) =>
-        failure.answered ? leave(members) : endAll(members, failure.text)
       const ready = yield* Effect.result(rehearsed(asked))
-      if (ready._tag === "Failure") return yield* failed(asked, ready.failure)
+      if (ready._tag === "Failure") return yield* unless(isPassing, asked, ready.failure)
       const { call, fee, members, nonce } = ready.success
       const [first] = members
       if (first === undefined) return
@@ -118,20 +136,22 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
       const gas = Fees.groupGas(members.length)
       const sent = yield* Effect.result(dispatch(members, { chainId, nonce, ...call, gas, fee }))
       if (sent._tag === "Failure") {
-        if (!isNonceRace(sent.failure) || racesLeft === 0) return yield* failed(members, sent.failure)
+        // The node may have taken what it refuses: none of them is sent in another transaction beside it.
+        if (!isNonceRace(sent.failure) || racesLeft === 0) {
+          return yield* unless((failure) => !isNeverTaken(failure), members, sent.failure)
+        }
         yield* Effect.sleep(yield* Random.nextIntBetween(15, 25))
         return yield* together(members, racesLeft - 1)
       }
       if (sent.success._tag === "Sent") {
-        const submitted: Submission = { _tag: "Submitted", transaction: sent.success.hash }
-        return yield* Effect.forEach(members, ({ done }) => Deferred.succeed(done, submitted), { discard: true })
+        return yield* answer(members, { _tag: "Submitted", transaction: sent.success.hash })
       }
       const gone = sent.success.members
       const [left, ours] = [
         members.filter(({ transfer }) => gone.has(transfer.attempt)),
         members.filter(({ transfer }) => !gone.has(transfer.attempt)),
       ]
-      yield* Effect.forEach(left, ({ done }) => Deferred.succeed(done, outrun), { discard: true })
+      yield* answer(left, outrun)
       return yield* ours.length > 1 ? together(ours, racesLeft) : leave(ours)
     },
   )
@@ -145,7 +165,7 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
         ? Effect.flatMap(plain(members), (plainly) => (plainly.length > 1 ? together(plainly, races) : Effect.void))
         : Option.isNone(only.gas)
           ? leave(members)
-          : Effect.flatMap(inTurn(only, only.gas.value), (answer) => Deferred.succeed(only.done, answer))
+          : Effect.flatMap(inTurn(only, only.gas.value), (submission) => answer([only], submission))
     return Effect.catchCause(sending, (cause) =>
       Effect.andThen(Effect.logError("A group could not be sent", cause), endAll(members, "it could not be sent")),
     )
@@ -159,19 +179,17 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
 
   /** Waits with the others for its turn. An attempt that waits already is not put into a group twice. */
   const join = (member: Member, gas: Option.Option<bigint>) =>
-    Effect.suspend(() => {
+    // Whoever joins may leave at any time, but never between its place in the queue and the fiber that works it off.
+    Effect.uninterruptibleMask((restore) => {
       const { attempt } = member.transfer
       const other = known.get(attempt)
-      if (other !== undefined) return Deferred.await(other.done)
+      if (other !== undefined) return restore(Deferred.await(other.done))
       const waiting: Waiting = { ...member, gas, done: Deferred.makeUnsafe() }
       known.set(attempt, waiting)
       queue.push(waiting)
       const start = isRunning ? Effect.void : Effect.forkIn(Effect.andThen(Effect.yieldNow, work), scope)
       isRunning = true
-      return start.pipe(
-        Effect.andThen(Deferred.await(waiting.done)),
-        Effect.ensuring(Effect.sync(() => known.delete(attempt))),
-      )
+      return Effect.andThen(start, restore(Deferred.await(waiting.done)))
     })
 
   return { join, isBusy: () => isRunning }
