@@ -23,6 +23,8 @@ FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
 WORKDIR /app
 COPY --from=install /app/node_modules node_modules
+# For a volume: what is kept outside of the database.
+RUN mkdir /data && chown node /data
 USER node
 EXPOSE 3000
 # SIGTERM reaches the server itself: it ends what is in flight, twenty seconds at most, and its exit code is 0.

@@ -50,7 +50,11 @@ export interface LogWitness {
 }
 
 export const make = Effect.fnUntraced(function* (name: string, url: string, verifier: Verifier, log: Verifier) {
-  const http = yield* HttpClient.HttpClient
+  // Somebody else's server: it is told of no trace.
+  const http = HttpClient.transformResponse(
+    yield* HttpClient.HttpClient,
+    Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+  )
   const lastSize = yield* Ref.make(0)
 
   const bounded = <A, E extends { readonly _tag: string; readonly message: string }>(asking: Effect.Effect<A, E>) =>

@@ -1,4 +1,4 @@
-/** What is said of an attempt whenever its state changes: a line of the log and a count. It never fails, and nothing waits for it. */
+/** What is said of an attempt whenever its state changes: a line of the log and a count. Neither can fail or asks the network. */
 import { Clock, Effect, Metric } from "effect"
 import type { Attempt } from "./ledger/Attempt.ts"
 

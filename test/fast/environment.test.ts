@@ -54,7 +54,11 @@ describe(".env.example", () => {
 
   it("has secrets that are read as such, and that the NixOS module keeps out of its store", () => {
     const values = text("src/Values.ts") + text("src/telemetry/TelemetryConfig.ts")
-    const read = [...values.matchAll(/(?:optional\(\s*"([A-Z_]+)",[^()]*\bsecret\(|(?:privateKey|Redacted)\((?:variable\()?"([A-Z_]+)"\))/gu)]
+    const read = [
+      ...values.matchAll(
+        /(?:optional\(\s*"([A-Z_]+)",[^()]*\bsecret\(|(?:privateKey|Redacted)\((?:variable\()?"([A-Z_]+)"\))/gu,
+      ),
+    ]
     const redacted = read.map(([, secret, key]) => secret ?? key ?? "")
     assert.isAtLeast(redacted.length, 8)
     assert.deepStrictEqual(sorted(redacted), sorted(secrets))
