@@ -16,13 +16,14 @@ import * as RoomRequests from "../../src/room/Requests.ts"
 /** How often the database is asked by 50 probes that arrive while it looks for the first. */
 const looks = Effect.fnUntraced(function* (path: string) {
   let asked = 0
+  const begun = yield* Deferred.make<void>()
   const gate = yield* Deferred.make<void>()
   const parts = Layer.mergeAll(
     Layer.mock(WitnessChain, { head: Effect.succeed(genesis), linkOf: () => Statement.fragment([]) }),
     Layer.mock(Lookup, {
       pending: Effect.suspend(() => {
         asked += 1
-        return Effect.as(Deferred.await(gate), 0)
+        return Effect.as(Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(gate)), 0)
       }),
       lost: Effect.succeed(0),
     }),
@@ -44,7 +45,7 @@ const looks = Effect.fnUntraced(function* (path: string) {
   )
   const probe = Effect.promise(() => handler(new Request(`http://altar.example${path}`)))
   const first = yield* Effect.forkChild(probe)
-  while (asked === 0) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+  yield* Deferred.await(begun)
   const others = yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.forkChild(probe))
   // Each has been heard once its promise runs; none is answered before the gate opens.
   for (let turn = 0; turn < 20; turn += 1) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
