@@ -1,0 +1,64 @@
+/** Probes that arrive together share one look at the parts: whoever asks much costs the database little. */
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { Statement } from "effect/sql"
+import { genesis } from "../../schema/altar/ChainCheck.ts"
+import { ServiceGroup } from "../../schema/Health.ts"
+import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
+import * as HealthHttp from "../../src/HealthHttp.ts"
+import { Lookup } from "../../src/payments/ledger/Lookup.ts"
+import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
+import { Settlement } from "../../src/payments/Settlement.ts"
+import * as RoomRequests from "../../src/room/Requests.ts"
+
+/** How often the database is asked by 50 probes that arrive while it looks for the first. */
+const looks = Effect.fnUntraced(function* (path: string) {
+  let asked = 0
+  const begun = yield* Deferred.make<void>()
+  const gate = yield* Deferred.make<void>()
+  const parts = Layer.mergeAll(
+    Layer.mock(WitnessChain, { head: Effect.succeed(genesis), linkOf: () => Statement.fragment([]) }),
+    Layer.mock(Lookup, {
+      pending: Effect.suspend(() => {
+        asked += 1
+        return Effect.as(Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(gate)), 0)
+      }),
+      lost: Effect.succeed(0),
+    }),
+    Layer.mock(Settlement, { funds: Effect.succeed("ok" as const) }),
+    PaymentTerms.notConfigured([]),
+  )
+  const { handler } = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      HttpRouter.toWebHandler(
+        HttpApiBuilder.layer(HttpApi.make("spirit-altar").add(ServiceGroup)).pipe(
+          Layer.provide(HealthHttp.handlers),
+          Layer.provide([RoomRequests.layer, parts]),
+          Layer.provide(HttpServer.layerServices),
+        ),
+        { disableLogger: true },
+      ),
+    ),
+    ({ dispose }) => Effect.promise(dispose),
+  )
+  const probe = Effect.promise(() => handler(new Request(`http://altar.example${path}`)))
+  const first = yield* Effect.forkChild(probe)
+  yield* Deferred.await(begun)
+  const others = yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.forkChild(probe))
+  // Each has been heard once its promise runs; none is answered before the gate opens.
+  for (let turn = 0; turn < 20; turn += 1) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+  yield* Deferred.succeed(gate, undefined)
+  const answers = yield* Effect.forEach([first, ...others], Fiber.join)
+  return { asked, statuses: new Set(answers.map(({ status }) => status)) }
+}, Effect.scoped)
+
+describe("probes that arrive together", () => {
+  it.live.each(["/api/health", "/readyz", "/readyz?for=reads"])("share a look at the parts: %s", (path) =>
+    Effect.gen(function* () {
+      const { asked, statuses } = yield* looks(path)
+      assert.deepStrictEqual([asked, statuses], [2, new Set([200])])
+    }),
+  )
+})
