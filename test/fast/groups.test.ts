@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Fiber, Option, Ref, Semaphore } from "effect"
 import { MaxOpsBeforeYield } from "effect/Scheduler"
-import { createPublicClient, custom, zeroAddress, zeroHash } from "viem"
+import { createPublicClient, custom, type Hex, zeroAddress, zeroHash } from "viem"
 import type { Submission } from "../../src/payments/Settlement.ts"
 import * as Groups from "../../src/payments/x402/Groups.ts"
 import * as RelayerNode from "../../src/payments/x402/RelayerNode.ts"
@@ -21,7 +21,7 @@ const memberOf = Effect.fnUntraced(function* (attempt: string) {
     nonce: zeroHash,
     signature: zeroHash,
   }
-  return { transfer: { attempt, chainId: 1, authorization }, noted: yield* Ref.make(Option.none()) }
+  return { transfer: { attempt, chainId: 1, authorization }, noted: yield* Ref.make(Option.none<Hex>()) }
 })
 
 /** Groups whose node says nothing, so that each travels by what is given for one alone. */
