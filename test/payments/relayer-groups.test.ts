@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { type Hex, parseEther, parseGwei } from "viem"
+import { multicall3 } from "../../schema/payments/Usdc.ts"
 import { AppConfig } from "../../src/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { verifyChain } from "../../src/cli/Verifying.ts"
@@ -211,8 +212,7 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       const { url } = yield* World
       const [first, ...others] = yield* prepare(url, 4)
       if (first === undefined) return
-      const { rpc } = yield* Proxies
-      rpc.arm("eth_call", "refusal", (params) => params.includes("82ad56cb"))
+      yield* Purchase.onChain((client) => client.setCode({ address: multicall3, bytecode: "0x" }))
       const crowd = yield* Crowd.gather(url, first, others)
       yield* crowd.letGo
       assert.deepStrictEqual(statuses(yield* crowd.others), Array(3).fill(201))

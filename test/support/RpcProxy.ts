@@ -7,7 +7,7 @@ import * as Interception from "./Interception.ts"
 
 /**
  * `After` means that the node has done it and its answer is what suffers. `nothing` answers `result: null`,
- * `refusal` an error that is no revert; `swallow` says yes to a transaction and forgets it.
+ * `refusal` an error that is no revert; `swallow` says yes to a transaction and forgets it; `deny` takes it and says no.
  */
 export type RpcFault =
   | "holdBefore"
@@ -19,6 +19,7 @@ export type RpcFault =
   | "nothing"
   | "refusal"
   | "swallow"
+  | "deny"
 
 export interface RpcProxy {
   readonly url: string
@@ -103,6 +104,10 @@ export const make = Effect.fnUntraced(function* (upstream: string) {
         const reply = await forward(body)
         return (await plan.trap.caught()) === "discard" ? "drop" : reply
       }
+      case "deny":
+        await forward(body)
+        void plan.trap.caught()
+        return all({ error: { code: -32000, message: "the peers did not confirm it" } })
       case "dropAfter":
         await forward(body)
         void plan.trap.caught()

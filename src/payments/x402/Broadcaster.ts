@@ -1,5 +1,5 @@
 /** Brings transfers to the chain, one transaction after the other: rehearsed, signed, noted and sent, in this order. */
-import { Effect, Option, Ref, Schedule, Semaphore } from "effect"
+import { Clock, Effect, Option, Ref, Schedule, Semaphore } from "effect"
 import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import type { Broadcast, Broadcasts } from "../ledger/Broadcasts.ts"
@@ -30,28 +30,29 @@ export const make = Effect.fnUntraced(function* (
   const market = Fees.current(node)
   const dispatch = Dispatch.make(node, broadcasts, account, nonces)
 
+  /** Whether it still waits in the node: another member of its group may have taken its place meanwhile, or a block it. */
+  const isStuck = (hash: Hex) =>
+    Effect.map(node.transaction(hash), (known) => known !== null && known.blockNumber === null)
+
   /** An empty transaction to ourselves takes the place of a stuck one: all later ones wait for it. */
   const replaceByNothing = Effect.fnUntraced(function* (
     transfer: Transfer,
     { hash: stuck, maxFeePerGas: offered, nonce }: Broadcast,
   ) {
+    if (!(yield* isStuck(stuck))) return
     const fee = Fees.above((yield* market).fee, offered)
     const noted = yield* Ref.make(Option.some(stuck))
     const { chainId } = transfer
     yield* dispatch([{ transfer, noted }], { chainId, nonce, to: account.address, gas: 21_000n, fee })
-  })
+  }, turn.withPermits(1))
 
-  /** Whether it still is stuck: another member of its group may have taken its place meanwhile. */
-  const stillStuck = (stuck: Option.Option<Broadcast>) =>
-    Option.match(stuck, {
-      onNone: () => Effect.succeedNone,
-      onSome: (one) => Effect.map(node.transaction(one.hash), (known) => (known === null ? Option.none() : stuck)),
-    })
-
-  const sendOnce = Effect.fnUntraced(function* (member: Member, gas: bigint, before: Option.Option<Broadcast>) {
+  const sendOnce = Effect.fnUntraced(function* (member: Member, gas: bigint, stuck: Option.Option<Broadcast>) {
     const { authorization, chainId } = member.transfer
     const call = settlementCall(authorization)
-    const stuck = yield* stillStuck(before)
+    // Nothing to replace, so nothing is signed: a key that only replaces never sends anything new.
+    if (Option.isSome(stuck) && !(yield* isStuck(stuck.value.hash))) {
+      return Groups.unclear("it does not wait for a block any more", Option.some(stuck.value.hash))
+    }
     const [nonce, now] = yield* Effect.all(
       [
         Option.isSome(stuck) ? Effect.succeed(stuck.value.nonce) : nonces.next,
@@ -132,17 +133,37 @@ export const make = Effect.fnUntraced(function* (
       return estimate(member, Option.none()).pipe(Effect.asSome, Effect.ensuring(Effect.sync(() => (estimates -= 1))))
     })
 
+  let apartUntil = 0
+
+  /** Everybody travels alone until then, in Unix milliseconds. */
+  const keepApart = (untilMillis: number) => Effect.sync(() => (apartUntil = Math.max(apartUntil, untilMillis)))
+
+  let openGas = 0n
+
+  /** Counts what is being sent, with the gas that it may take. */
+  const counted = <A>(gas: bigint, sending: Effect.Effect<A>) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => (openGas += gas)),
+      () => sending,
+      () => Effect.sync(() => (openGas -= gas)),
+    )
+
   /** While others are being sent, a plain transfer travels with those that wait; its rehearsal is the group's. */
   const joined = Effect.fnUntraced(function* (member: Member) {
     const { authorization } = member.transfer
-    if (groupMost < 2 || !isPlain(authorization)) return yield* alone(member, Option.none())
+    const isApart = groupMost < 2 || (yield* Clock.currentTimeMillis) < apartUntil
+    if (isApart || !isPlain(authorization)) return yield* alone(member, Option.none())
     return yield* groups.join(member, yield* estimateIfFew(member))
   })
 
   /** Never fails. `previous` is the hash that is noted for the attempt, if any. */
   const send = Effect.fn("Broadcaster.send")(function* (transfer: Transfer, previous: Option.Option<Hex>) {
     const member = { transfer, noted: yield* Ref.make(previous) }
-    return yield* Effect.catch(joined(member), (failure) => refused(member, failure))
+    const gas = isPlain(transfer.authorization) ? Fees.memberGas : Fees.settlementGas
+    return yield* counted(
+      gas,
+      Effect.catch(joined(member), (failure) => refused(member, failure)),
+    )
   })
 
   /** The same in a transaction of its own, which takes the place of a stuck one if there is one. */
@@ -151,8 +172,8 @@ export const make = Effect.fnUntraced(function* (
     previous: Hex,
     stuck: Option.Option<Broadcast>,
   ) {
-    return yield* alone({ transfer, noted: yield* Ref.make(Option.some(previous)) }, stuck)
+    return yield* counted(Fees.settlementGas, alone({ transfer, noted: yield* Ref.make(Option.some(previous)) }, stuck))
   })
 
-  return { send, sendAlone, replaceByNothing }
+  return { send, sendAlone, replaceByNothing, keepApart, openGas: () => openGas }
 })

@@ -62,7 +62,7 @@ export const make = (
     ]
     yield* Effect.forEach(noted, (member) => Ref.set(member.noted, Option.some(hash)), { discard: true })
     if (outrun.length > 0) return { _tag: "Outrun", members: new Set(outrun.map(({ transfer }) => transfer.attempt)) }
-    yield* node.send(signed).pipe(
+    yield* node.send(signed, hash).pipe(
       Effect.tap(() => nonces.sent(nonce, hash)),
       Effect.tapError(() => nonces.forget),
     )

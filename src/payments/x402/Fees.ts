@@ -18,7 +18,7 @@ export interface Market {
 export const settlementGas = 750_000n
 
 /** Gas of one plain transfer in a group at most: it takes 40,000 to 60,000 there. */
-const memberGas = 100_000n
+export const memberGas = 100_000n
 
 /** Gas of any transaction at most (EIP-7825), and the share of a block that a group asks for. */
 const transactionGas = 16_777_216n
@@ -33,6 +33,9 @@ export const roomIn = (blockGas: bigint) => {
   const share = blockGas / blockShare
   return Number((share < transactionGas ? share : transactionGas) / memberGas)
 }
+
+/** How many transfers a group may have that the relayer's balance, in wei, is asked to cover. */
+export const paidBy = (balance: bigint, { maxFeePerGas }: Fee) => Number(balance / (maxFeePerGas * memberGas))
 
 const tip = 1_000_000n
 

@@ -6,7 +6,7 @@ import type { Submission } from "../Settlement.ts"
 import type { Dispatch, Member } from "./Dispatch.ts"
 import { groupCall, successesIn } from "./Eip3009.ts"
 import * as Fees from "./Fees.ts"
-import { isNonceRace, type RelayerNode, type RpcFailure } from "./RelayerNode.ts"
+import { isNeverTaken, isNonceRace, isPassing, type RelayerNode, type RpcFailure } from "./RelayerNode.ts"
 import type { RelayerNonces } from "./RelayerNonces.ts"
 
 export const unclear = (reason: string, transaction: Option.Option<Hex>): Submission => ({
@@ -81,16 +81,27 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
       { discard: true },
     )
 
-  /** A wallet with code may take as much gas as it likes; one that nobody can be asked about may have some. */
+  /** What the node refused for good leaves each to itself; where it may answer otherwise soon, all wait for that. */
+  const unless = (isOver: (failure: RpcFailure) => boolean, members: ReadonlyArray<Waiting>, failure: RpcFailure) =>
+    isOver(failure) ? endAll(members, failure.text) : leave(members)
+
+  /** A wallet with code may take as much gas as it likes; one that the node says nothing of may have some. */
   const plain = Effect.fnUntraced(function* (members: ReadonlyArray<Waiting>) {
     const codes = yield* Effect.forEach(
       members,
-      ({ transfer }) => Effect.orElseSucceed(node.hasCode(transfer.authorization.from), () => true),
+      ({ transfer }) => Effect.result(node.hasCode(transfer.authorization.from)),
       { concurrency: "unbounded" },
     )
-    const plainly = members.filter((_, index) => codes[index] === false)
+    const found = members.map((member, index) => {
+      const code = codes[index]
+      const unknown = code?._tag === "Failure" && isPassing(code.failure) ? code.failure.text : undefined
+      return { member, unknown, isPlain: code?._tag === "Success" && !code.success }
+    })
+    for (const { member, unknown } of found) if (unknown !== undefined) yield* endAll([member], unknown)
+    const known = found.filter(({ unknown }) => unknown === undefined)
+    const plainly = known.filter(({ isPlain }) => isPlain).map(({ member }) => member)
     const isGroup = plainly.length > 1
-    yield* leave(isGroup ? members.filter((_, index) => codes[index] !== false) : members)
+    yield* leave(known.filter(({ isPlain }) => !isGroup || !isPlain).map(({ member }) => member))
     return isGroup ? plainly : []
   })
 
@@ -98,14 +109,14 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
   const rehearsed = Effect.fnUntraced(function* (members: ReadonlyArray<Waiting>) {
     const call = groupOf(members)
     const gas = Fees.rehearsedGas(members.length)
-    const [nonce, { blockGas, fee }, returned] = yield* Effect.all(
-      [nonces.next, market, node.rehearse(address, { ...call, gas }, "pending")],
+    const [nonce, { blockGas, fee }, balance, returned] = yield* Effect.all(
+      [nonces.next, market, node.balance(address, "pending"), node.rehearse(address, { ...call, gas }, "pending")],
       { concurrency: "unbounded" },
     )
     const successes = successesIn(returned)
     const fit = members.filter((_, index) => successes[index] === true)
     // What fails changes nothing, and what comes later changes nothing for those before: the others stay rehearsed.
-    const staying = fit.slice(0, Fees.roomIn(blockGas))
+    const staying = fit.slice(0, Math.min(Fees.roomIn(blockGas), Fees.paidBy(balance, fee)))
     const isGroup = staying.length > 1
     yield* leave(isGroup ? members.filter((one) => !fit.includes(one)) : members)
     if (isGroup) queue.unshift(...fit.slice(staying.length))
@@ -116,11 +127,8 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
 
   const together: (asked: ReadonlyArray<Waiting>, racesLeft: number) => Effect.Effect<void> = Effect.fnUntraced(
     function* (asked, racesLeft) {
-      /** An answer of the node leaves each to itself; without one nobody knows. */
-      const failed = (members: ReadonlyArray<Waiting>, failure: RpcFailure) =>
-        failure.answered ? leave(members) : endAll(members, failure.text)
       const ready = yield* Effect.result(rehearsed(asked))
-      if (ready._tag === "Failure") return yield* failed(asked, ready.failure)
+      if (ready._tag === "Failure") return yield* unless(isPassing, asked, ready.failure)
       const { call, fee, members, nonce } = ready.success
       const [first] = members
       if (first === undefined) return
@@ -128,7 +136,10 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
       const gas = Fees.groupGas(members.length)
       const sent = yield* Effect.result(dispatch(members, { chainId, nonce, ...call, gas, fee }))
       if (sent._tag === "Failure") {
-        if (!isNonceRace(sent.failure) || racesLeft === 0) return yield* failed(members, sent.failure)
+        // The node may have taken what it refuses: none of them is sent in another transaction beside it.
+        if (!isNonceRace(sent.failure) || racesLeft === 0) {
+          return yield* unless((failure) => !isNeverTaken(failure), members, sent.failure)
+        }
         yield* Effect.sleep(yield* Random.nextIntBetween(15, 25))
         return yield* together(members, racesLeft - 1)
       }

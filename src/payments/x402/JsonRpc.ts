@@ -56,7 +56,7 @@ const decodeAnswer = Schema.decodeUnknownOption(Answer)
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
 /** Of JSON-RPC and of providers: an internal error, and a limit of requests. */
-const passing: ReadonlySet<number> = new Set([-1, 429, -32_005, -32_007, -32_603])
+export const passing: ReadonlySet<number> = new Set([-1, 429, -32_005, -32_007, -32_603])
 
 /** HTTP statuses that say nothing of the question. */
 const isPassing = (status: number) => status === 403 || status === 408 || status === 429 || status >= 500

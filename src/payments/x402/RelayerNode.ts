@@ -3,12 +3,14 @@ import { type Duration, Effect, Schema } from "effect"
 import { BaseError, type Hex, hexToBigInt, numberToHex, type PublicClient } from "viem"
 import * as Trace from "../../platform/Trace.ts"
 import { reasonOf } from "./Eip3009.ts"
+import { passing } from "./JsonRpc.ts"
 import { inTrace } from "./RpcMetrics.ts"
 
-/** A call that did not succeed; `answered` when the node itself refused it. */
+/** A call that did not succeed; `answered` when the node itself refused it, with this JSON-RPC code. */
 export class RpcFailure extends Schema.TaggedError<RpcFailure>()("RpcFailure", {
   text: Schema.String,
   answered: Schema.Boolean,
+  code: Schema.optionalKey(Schema.Finite),
 }) {}
 
 /** A call that is tried before it is sent; with no more gas than this, if it says so. */
@@ -38,6 +40,29 @@ export const refusalOf = (failure: RpcFailure): string | undefined => {
   return isRevert(failure) ? reasonOf(text) : undefined
 }
 
+/** Says nothing of what was asked: the same question may be answered a moment later. */
+export const isPassing = (failure: RpcFailure) =>
+  !failure.answered || (failure.code !== undefined && passing.has(failure.code) && refusalOf(failure) === undefined)
+
+/** The node has this very transaction already. */
+const isKnownAlready = ({ answered, text }: RpcFailure) =>
+  answered && /already known|known transaction|already imported/iu.test(text)
+
+/** Said of a transaction before it can have been taken: what it asks for, what it costs or how long it is. */
+export const isNeverTaken = ({ answered, text }: RpcFailure) =>
+  /refused the request 413/u.test(text) ||
+  (answered && /gas limit|intrinsic gas|insufficient funds|oversized data|too large/iu.test(text))
+
+const hasCodeIn = (inner: unknown): inner is { readonly code: unknown } => inner instanceof Object && "code" in inner
+
+/** The node's own code, if it is the node that refused. */
+const codeOf = (cause: unknown) => {
+  const inner = cause instanceof BaseError ? cause.walk(hasCodeIn) : null
+  return !hasCodeIn(inner)
+    ? { answered: false }
+    : { answered: true, ...(typeof inner.code === "number" ? { code: inner.code } : {}) }
+}
+
 /** Calls to the node, each of which may wait `timeout`. */
 export const make = (client: PublicClient, timeout: Duration.Duration) => {
   const call = <A>(run: (client: PublicClient) => Promise<A>) =>
@@ -47,8 +72,7 @@ export const make = (client: PublicClient, timeout: Duration.Duration) => {
         catch: (cause) =>
           new RpcFailure({
             text: cause instanceof BaseError ? `${cause.shortMessage} ${cause.details}` : String(cause),
-            answered:
-              cause instanceof BaseError && cause.walk((inner) => inner instanceof Object && "code" in inner) !== null,
+            ...codeOf(cause),
           }),
       }),
     ).pipe(
@@ -61,9 +85,26 @@ export const make = (client: PublicClient, timeout: Duration.Duration) => {
   const transaction = (hash: Hex) =>
     call((node) => node.request({ method: "eth_getTransactionByHash", params: [hash] }))
 
-  /** Sent once: to a repetition the node says "nonce too low", which looks like a race with somebody else. */
-  const send = (signed: Hex) =>
-    call((node) => node.request({ method: "eth_sendRawTransaction", params: [signed] }, { retryCount: 0 }))
+  /**
+   * Sent once: to a repetition the node says "nonce too low", which looks like a race with somebody else. What it refuses
+   * it may have taken all the same: then it knows the transaction by its hash.
+   */
+  const send = (signed: Hex, hash: Hex) =>
+    call((node) => node.request({ method: "eth_sendRawTransaction", params: [signed] }, { retryCount: 0 })).pipe(
+      Effect.asVoid,
+      Effect.catch((failure) => {
+        if (isKnownAlready(failure)) return Effect.void
+        if (!failure.answered || isNonceRace(failure) || isNeverTaken(failure)) return Effect.fail(failure)
+        return transaction(hash).pipe(
+          Effect.mapError(() => failure),
+          Effect.filterOrFail(
+            (known) => known !== null,
+            () => failure,
+          ),
+          Effect.asVoid,
+        )
+      }),
+    )
 
   /** Nodes that keep no pending state say so; then the newest block has to do. */
   const orOnLatest = <A>(block: At, at: (node: PublicClient, block: At) => Promise<A>) =>
@@ -88,12 +129,16 @@ export const make = (client: PublicClient, timeout: Duration.Duration) => {
       Effect.map((code) => code !== "0x"),
     )
 
+  /** Wei that the account has for gas. */
+  const balance = (address: Hex, block: At) =>
+    orOnLatest(block, (node, at) => node.request({ method: "eth_getBalance", params: [address, at] }).then(hexToBigInt))
+
   const estimateGas = (from: Hex, to: Hex, data: Hex, block: At) =>
     orOnLatest(block, (node, at) =>
       node.request({ method: "eth_estimateGas", params: [{ from, to, data }, at] }).then(hexToBigInt),
     )
 
-  return { call, transaction, send, rehearse, hasCode, estimateGas }
+  return { call, transaction, send, rehearse, hasCode, balance, estimateGas }
 }
 
 export type RelayerNode = ReturnType<typeof make>

@@ -33,8 +33,11 @@ export const make = (node: RelayerNode, address: Address) => {
     return recent || (yield* isKnown(sent.hash)) ? sent.nonce + 1 : pending
   })
 
+  /** A replacement stands in an earlier place: what was sent last is the one behind all others. */
   const sent = (nonce: number, hash: Hex) =>
-    Effect.flatMap(Clock.currentTimeMillis, (atMillis) => Ref.set(last, { nonce, hash, atMillis }))
+    Effect.flatMap(Clock.currentTimeMillis, (atMillis) =>
+      Ref.update(last, (before) => (nonce < before.nonce ? before : { nonce, hash, atMillis })),
+    )
 
   return { next, sent, forget: Ref.set(last, never) }
 }

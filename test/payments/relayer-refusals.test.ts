@@ -1,0 +1,92 @@
+/** A node that refuses what the relayer sends: what it may have taken all the same is not sent again beside it. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Crowd from "../support/Crowd.ts"
+import * as Purchase from "../support/Purchase.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
+import { World } from "../support/World.ts"
+
+const prepare = (url: string, count: number) =>
+  Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })
+
+const patient = proxiedServer("relayer", "20 seconds")
+const impatient = proxiedServer("relayer", "2 seconds")
+
+/** Whether the parameters of a call carry two or more of these payments. */
+const isGroupOf = (purchases: ReadonlyArray<Purchase.Purchase>) => (params: string) =>
+  purchases.filter(({ nonce }) => params.includes(nonce.slice(2))).length > 1
+
+const settledInTheEnd = Effect.fnUntraced(function* (url: string, purchases: ReadonlyArray<Purchase.Purchase>) {
+  for (const one of purchases) {
+    yield* Crowd.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+    yield* Purchase.assertSettled(url, one)
+  }
+})
+
+describe("a group that the node refuses", { concurrent: true }, () => {
+  it.live("and has taken is not sent again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Proxies
+      const [first, ...others] = yield* prepare(url, 5)
+      if (first === undefined) return
+      rpc.arm("eth_sendRawTransaction", "deny", isGroupOf(others))
+      const crowd = yield* Crowd.gather(url, first, others)
+      yield* crowd.letGo
+      for (const { status, text } of yield* crowd.others) assert.strictEqual(status, 201, text)
+      const sent = yield* Crowd.sentFor([first, ...others])
+      assert.deepStrictEqual(
+        sent.map(({ payments }) => payments),
+        [1, 4],
+      )
+    }).pipe(Effect.provide(patient)),
+  )
+
+  it.live("for a reason that may pass ends open as a whole, and is not sent one by one beside it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Proxies
+      const [first, ...others] = yield* prepare(url, 5)
+      if (first === undefined) return
+      let singles = 0
+      rpc.arm("eth_sendRawTransaction", "refusal", isGroupOf(others))
+      const crowd = yield* Crowd.gather(url, first, others)
+      rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
+        if (others.some(({ nonce }) => params.includes(nonce.slice(2)))) singles += 1
+        return false
+      })
+      yield* crowd.letGo
+      for (const [index, answer] of (yield* crowd.others).entries()) {
+        const one = others[index]
+        if (one !== undefined) Purchase.assertPending(url, one, answer)
+      }
+      assert.strictEqual(singles, 0)
+      yield* rpc.calm
+      yield* settledInTheEnd(url, others)
+    }).pipe(Effect.provide(impatient)),
+  )
+
+  it.live("to rehearse just now waits as a whole, and is tried together again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Proxies
+      const [first, ...others] = yield* prepare(url, 5)
+      if (first === undefined) return
+      const crowd = yield* Crowd.gather(url, first, others)
+      let estimates = 0
+      rpc.arm("eth_call", "refusal", isGroupOf(others))
+      rpc.arm("eth_estimateGas", "holdBefore", () => {
+        estimates += 1
+        return false
+      })
+      yield* crowd.letGo
+      for (const [index, answer] of (yield* crowd.others).entries()) {
+        const one = others[index]
+        if (one !== undefined) Purchase.assertPending(url, one, answer)
+      }
+      assert.strictEqual(estimates, 0, "each is asked about by itself")
+      yield* rpc.calm
+      yield* settledInTheEnd(url, others)
+    }).pipe(Effect.provide(impatient)),
+  )
+})
