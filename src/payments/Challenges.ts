@@ -14,6 +14,8 @@ const offersKept = 1_000
 const failures: Readonly<Record<string, string>> = {
   gas_too_high:
     "The contract of this wallet takes more gas to check its signature than this server pays for, so its payment was not sent and never will be. Nothing was charged; pay from another wallet, with a new Idempotency-Key.",
+  wallet_did_not_pay:
+    "An earlier payment of this wallet could be made when this server sent it and could not in its block, so for an hour this server sends none from it. Nothing was charged; pay from another wallet, with a new Idempotency-Key.",
   wallet_reverted_settlement:
     "The contract of this wallet reverted an earlier payment that it had agreed to, so for an hour this server sends none from it. Nothing was charged; pay from another wallet, with a new Idempotency-Key.",
 }

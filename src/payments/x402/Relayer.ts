@@ -1,6 +1,6 @@
 /** Settles by our own relayer key: one transaction after the other, and what fails in one never costs its neighbours theirs. */
 import { Array, Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
-import { type Hex, hexToBigInt } from "viem"
+import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import type { Attempt } from "../ledger/Attempt.ts"
 import { type Broadcast, Broadcasts } from "../ledger/Broadcasts.ts"
@@ -29,9 +29,17 @@ export interface RelayerConfig {
 /** Seconds an authorization must still live to be sent at our cost. */
 const leastLife = 6n
 
-/** Milliseconds for which a wallet is refused whose contract agreed before a broadcast and reverted it in its block. */
+/** Milliseconds for which a wallet is refused whose broadcast, fit to succeed before, did not pay in its block. */
 const distrustedFor = 3_600_000
-const distrusted = "wallet_reverted_settlement"
+
+/** Why it is refused: its contract took back what it had agreed to, or what it was to pay had left it. */
+type Distrust = "wallet_reverted_settlement" | "wallet_did_not_pay"
+
+/** Milliseconds in which a request usually notes its broadcast; of those who come later only one is noted, too. */
+const unnotedFor = 5_000
+
+/** Milliseconds for which each travels alone after somebody made others fail in a group. */
+const apartFor = 600_000
 
 /** How long the relayer's balance is believed, and how long anybody waits for it. */
 const solventFor = Duration.seconds(3)
@@ -65,19 +73,27 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
           (one) => one.broadcaster,
         )
       const stuckAfter = Duration.toMillis(config.stuckAfter)
+      const givenUpAfter = Math.min(stuckAfter, unnotedFor)
 
-      /** Wallets whose contract reverted what it had agreed to, and until when they are refused. */
-      const distrust = new Map<string, number>()
+      /** Wallets whose broadcast did not pay, and until when they are refused. */
+      const distrust = new Map<string, { readonly reason: Distrust; readonly until: number }>()
+
+      const distrustOf = (from: string) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const known = distrust.get(from)
+          return Option.fromNullishOr(known !== undefined && known.until > now ? known.reason : undefined)
+        })
 
       const submit = Effect.fnUntraced(function* ({ attempt, authorization, requirements }: SettlementRequest) {
-        if ((distrust.get(authorization.from) ?? 0) > (yield* Clock.currentTimeMillis)) return unsent(distrusted)
+        const reason = yield* distrustOf(authorization.from)
+        if (Option.isSome(reason)) return unsent(reason.value)
         const transfer = { attempt, authorization, chainId: chainIdOf(requirements.network) }
         return yield* broadcaster.send(transfer, Option.none())
       })
 
       /**
-       * Whether a broadcast is in its block without having paid. Remembers the wallet, if it is a contract: that can fail
-       * at will what it had agreed to, and in a group it had none when it was let in.
+       * Whether a broadcast is in its block without having paid. Remembers the wallet: it can do so again, at our cost. In a
+       * group one without code may have failed by what its neighbours did; one with code had none when it was let in.
        */
       const hasFailed = Effect.fnUntraced(function* ({ hash, members }: Broadcast, authorization: SignedAuthorization) {
         const { from } = authorization
@@ -86,11 +102,16 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
           node.hasCode(from),
         ])
         if (receipt === null || pays(receipt.logs, authorization)) return false
-        if ((receipt.status !== "0x0" && members === 1) || !hasCode) return true
+        // What succeeded alone without paying is an empty replacement of ours.
+        if (members === 1 ? receipt.status !== "0x0" : !hasCode) return true
         const now = yield* Clock.currentTimeMillis
-        for (const [known, until] of distrust) if (until <= now) distrust.delete(known)
-        distrust.set(from, now + distrustedFor)
-        yield* Effect.logWarning(`A wallet reverted in ${hash} what it had agreed to; it is refused for an hour`)
+        if (members > 1) yield* broadcaster.keepApart(now + apartFor)
+        for (const [known, { until }] of distrust) if (until <= now) distrust.delete(known)
+        distrust.set(from, {
+          reason: hasCode ? "wallet_reverted_settlement" : "wallet_did_not_pay",
+          until: now + distrustedFor,
+        })
+        yield* Effect.logWarning(`A wallet did not pay in ${hash} what it had agreed to; it is refused for an hour`)
         return true
       })
 
@@ -122,10 +143,13 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         }
         const transfer: Transfer = { attempt: attempt.id, authorization, chainId: chainIdOf(network) }
         const last = yield* broadcasts.find(attempt.id)
+        const refused = yield* distrustOf(authorization.from)
         if (Option.isNone(last)) {
-          // Its request may be about to send it; once somebody has inquired about it, that was given up.
-          const isGivenUp = attempt.checks > 0 || now - Date.parse(attempt.acceptedAt) > stuckAfter
-          return isGivenUp ? Option.some(yield* broadcaster.send(transfer, Option.none())) : Option.none<Submission>()
+          // Its request may be about to send it, however often others have asked about it.
+          if (now - Date.parse(attempt.acceptedAt) < givenUpAfter) return Option.none<Submission>()
+          return Option.some(
+            Option.isSome(refused) ? unsent(refused.value) : yield* broadcaster.send(transfer, Option.none()),
+          )
         }
         const { atMillis, hash, members } = last.value
         const isOld = now - atMillis >= stuckAfter
@@ -134,11 +158,17 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         const known = yield* node.transaction(hash)
         if (known !== null && known.blockNumber !== null) {
           // What failed in a group may not have been at fault; alone it reverted by itself, and is not paid for again.
-          return (yield* hasFailed(last.value, authorization)) && members > 1
+          const hasFailedThere = yield* hasFailed(last.value, authorization)
+          return hasFailedThere && members > 1 && Option.isNone(yield* distrustOf(authorization.from))
             ? Option.some(yield* broadcaster.sendAlone(transfer, hash, Option.none()))
             : Option.none<Submission>()
         }
         if (!isOld) return Option.none<Submission>()
+        if (Option.isSome(refused)) {
+          // Nothing more is paid for it, but all later ones wait for its place.
+          yield* abandon(attempt)
+          return Option.none<Submission>()
+        }
         if (known === null) return Option.some(yield* broadcaster.send(transfer, Option.some(hash)))
         const replacer = replacerOf(known)
         return Option.isNone(replacer)
@@ -147,17 +177,11 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       })
 
       /** Asked at most every few seconds, whoever wants to know; a node that does not answer is found out elsewhere. */
-      const funds = yield* Effect.all(
-        [
-          node.call((one) =>
-            one.request({ method: "eth_getBalance", params: [account.address, "latest"] }).then(hexToBigInt),
-          ),
-          Fees.current(node),
-        ],
-        { concurrency: "unbounded" },
-      ).pipe(
+      const funds = yield* Effect.all([node.balance(account.address, "latest"), Fees.current(node)], {
+        concurrency: "unbounded",
+      }).pipe(
         Effect.map(([balance, { fee }]): Funds =>
-          balance >= Fees.settlementGas * fee.maxFeePerGas ? "ok" : "failing",
+          balance >= (Fees.settlementGas + broadcaster.openGas()) * fee.maxFeePerGas ? "ok" : "failing",
         ),
         Effect.tap((found) =>
           found === "ok" ? Effect.void : Effect.logError("The relayer cannot pay gas: send it some"),
