@@ -79,6 +79,8 @@ interface Answers {
   readonly logs?: ReadonlyArray<Evidence.FoundLog>
   /** The hash of the block that has a receipt's number now. */
   readonly there?: Hex
+  /** The hash that the node which says so has at the number of the final block. */
+  readonly again?: Hex
 }
 
 const scripted = (answers: Answers): Evidence.Node<"no answer"> => {
@@ -86,7 +88,11 @@ const scripted = (answers: Answers): Evidence.Node<"no answer"> => {
   return {
     heads: Effect.succeed({ newest, final }),
     finalAnd: (number) =>
-      Effect.succeed({ final, there: { ...blockAt(number), hash: answers.there ?? blockAt(number).hash } }),
+      Effect.succeed({
+        final,
+        there: { ...blockAt(number), hash: answers.there ?? blockAt(number).hash },
+        again: { ...final, hash: answers.again ?? final.hash },
+      }),
     receiptOf: (transaction) => Effect.succeed(Option.fromNullishOr(answers.receipts?.[transaction])),
     stateAt: () => Effect.succeed({ used: answers.used ?? false, revert: Option.fromNullishOr(answers.revert) }),
     logsOf: () => Effect.succeed(answers.logs ?? []),
@@ -191,6 +197,11 @@ const rows: ReadonlyArray<readonly [when: string, answers: Answers, follows: Evi
   [
     "it is used for somebody else and its block's number belongs to another block by now",
     usedAnd({ receipts: { [found]: receipt(elsewhere) }, there: word("9") }),
+    nothing,
+  ],
+  [
+    "it is used for somebody else, by a node whose branch does not hold the final block",
+    usedAnd({ receipts: { [found]: receipt(elsewhere) }, again: word("9") }),
     nothing,
   ],
   [
@@ -330,6 +341,7 @@ describe("a block", () => {
       assert.isTrue(yield* finalOf({ final: blockAt(7n) }))
       assert.isFalse(yield* finalOf({ final: blockAt(6n) }))
       assert.isFalse(yield* finalOf({ there: word("9") }))
+      assert.isFalse(yield* finalOf({ again: word("9") }), "said by a node on another branch")
     }),
   )
 })

@@ -172,7 +172,14 @@ export class Chain extends Context.Service<
 
         const { evidence, isFinal, usedBy } = Evidence.make<ChainUnavailable>({
           heads: Effect.all({ newest: blockAt("latest"), final }, together),
-          finalAnd: (number) => Effect.all({ final, there: blockAt(numberToHex(number)) }, together),
+          finalAnd: Effect.fnUntraced(function* (number: bigint) {
+            const newest = yield* final
+            const [there, again] = yield* Effect.all(
+              [blockAt(numberToHex(number)), blockAt(numberToHex(newest.number))],
+              together,
+            )
+            return { final: newest, there, again }
+          }),
           receiptOf,
           stateAt: (authorization, block) =>
             Effect.all({ used: isUsed(authorization, block), revert: revertAt(authorization, block) }, together),

@@ -57,8 +57,13 @@ export interface Search {
 export interface Node<E> {
   /** The newest block and the newest from which nothing is taken back, asked together. */
   readonly heads: Effect.Effect<{ readonly newest: Block; readonly final: Block }, E>
-  /** The newest final block and the one that has this number now, asked together. */
-  readonly finalAnd: (number: bigint) => Effect.Effect<{ readonly final: Block; readonly there: Block }, E>
+  /**
+   * The newest final block; after that, and asked together, the block that has this number now and the one that has the
+   * number of the final one, `again`.
+   */
+  readonly finalAnd: (
+    number: bigint,
+  ) => Effect.Effect<{ readonly final: Block; readonly there: Block; readonly again: Block }, E>
   readonly receiptOf: (transaction: Hex) => Effect.Effect<Option.Option<Receipt>, E>
   /** Whether the authorization is used at a block, and why its transfer would revert there, asked together. */
   readonly stateAt: (
@@ -101,8 +106,9 @@ export const make = <E>(node: Node<E>) => {
   })
 
   const isFinal = Effect.fn("Chain.isFinal")(function* ({ hash, number }: BlockId) {
-    const { final, there } = yield* node.finalAnd(number)
-    return number <= final.number && there.hash === hash
+    const { again, final, there } = yield* node.finalAnd(number)
+    // A node on another branch, which says what it has at that number, has another block at the final one's, or none.
+    return number <= final.number && again.hash === final.hash && there.hash === hash
   })
 
   /** What the transaction of a log that ended the authorization proves; its receipt has to say what the log says. */
