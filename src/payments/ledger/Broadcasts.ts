@@ -94,8 +94,9 @@ export class Broadcasts extends Context.Service<
           WITH asked AS MATERIALIZED (
             SELECT id, previous FROM json_to_recordset(${JSON.stringify(asked)}::json) AS r(id uuid, previous text)
           ), locked AS MATERIALIZED (
-            SELECT a.id, a.refusal IS NOT NULL OR a.doubted_at IS NOT NULL AS judged
-            FROM payment_attempts a JOIN asked r ON r.id = a.id AND r.previous IS NULL
+            SELECT a.id, r.previous,
+              r.previous IS NULL AND (a.refusal IS NOT NULL OR a.doubted_at IS NOT NULL) AS judged
+            FROM payment_attempts a JOIN asked r ON r.id = a.id
             WHERE a.state = 'pending' ORDER BY a.id FOR UPDATE OF a
           ), open AS (
             UPDATE payment_attempts a SET refusal = NULL, doubted_at = NULL, doubted_reason = NULL
@@ -104,12 +105,13 @@ export class Broadcasts extends Context.Service<
             INSERT INTO relayer_broadcasts (attempt_id, nonce, hash, max_fee, sent_at, members)
             SELECT id, ${nonce}::bigint, ${hash}, ${maxFeePerGas.toString()}::numeric,
               ${timestampOf(atMillis)}::timestamptz, ${members}::smallint FROM locked
+            WHERE previous IS NULL
             ON CONFLICT (attempt_id) DO NOTHING RETURNING attempt_id
           ), again AS (
             UPDATE relayer_broadcasts b SET nonce = ${nonce}::bigint, hash = ${hash},
               max_fee = ${maxFeePerGas.toString()}::numeric, sent_at = ${timestampOf(atMillis)}::timestamptz,
               members = ${members}::smallint
-            FROM asked r WHERE b.attempt_id = r.id AND b.hash = r.previous RETURNING b.attempt_id
+            FROM locked l WHERE b.attempt_id = l.id AND b.hash = l.previous RETURNING b.attempt_id
           )
           SELECT attempt_id FROM first UNION ALL SELECT attempt_id FROM again`).pipe(unavailable)
         const noted = yield* Effect.forEach(rows, readNoted)

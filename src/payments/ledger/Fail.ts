@@ -30,12 +30,14 @@ export class Fail extends Context.Service<
             UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = ${now}::timestamptz,
               signature = ${sql.literal(withoutCardToken)}
             WHERE id = ${id}::uuid AND state = 'pending' AND ${agreed} RETURNING id, pool, pool_number
-          ), freed AS (
-            DELETE FROM payment_claims c USING ended e WHERE c.attempt_id = e.id
           ), released AS (
             UPDATE payment_pools p
             SET released = (SELECT array_agg(n ORDER BY n) FROM unnest(p.released || e.pool_number) AS n)
-            FROM ended e WHERE p.name = e.pool
+            FROM ended e WHERE p.name = e.pool RETURNING p.name
+          ), freed AS (
+            -- Reads what was released, so that the pool is locked before the names, as a claim takes them.
+            DELETE FROM payment_claims c USING ended e LEFT JOIN released r ON r.name = e.pool
+            WHERE c.attempt_id = e.id
           )
           SELECT id FROM ended`
         return rows.length > 0
