@@ -28,7 +28,7 @@ export type Submission =
 /** Payments that our own relayer sends in one transaction at most, where nothing less is set. */
 export const groupMost = 50
 
-/** Whether there is gas for one more settlement. */
+/** Whether there is gas for one more settlement beside those that are being sent. */
 export type Funds = "ok" | "failing" | "unknown"
 
 export class Settlement extends Context.Service<

@@ -168,6 +168,13 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       const refused = yield* Purchase.send(url, again)
       assert.deepStrictEqual(reasonIn(refused), [402, "payment_failed", "wallet_reverted_settlement"])
       assert.match(String(refused.json["message"]), /for an hour .* Nothing was charged; pay from another wallet/u)
+      // Nobody else loses the gas of a group to such a wallet for a while.
+      const [next, ...later] = yield* prepare(url, 4)
+      if (next === undefined) return
+      const apart = yield* Crowd.gather(url, next, later)
+      yield* apart.letGo
+      assert.deepStrictEqual(statuses(yield* apart.others), Array(3).fill(201))
+      assert.isFalse((yield* Crowd.sentFor(later)).some(({ isGroup, payments }) => isGroup && payments > 0))
     }).pipe(Effect.provide(patient)),
   )
 

@@ -1,9 +1,12 @@
 /** A node that refuses what the relayer sends: what it may have taken all the same is not sent again beside it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { parseEther } from "viem"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Crowd from "../support/Crowd.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { Proxies, proxiedServer } from "../support/Proxies.ts"
+import { stranger } from "../support/ThirdParty.ts"
 import { World } from "../support/World.ts"
 
 const prepare = (url: string, count: number) =>
@@ -87,6 +90,44 @@ describe("a group that the node refuses", { concurrent: true }, () => {
       assert.strictEqual(estimates, 0, "each is asked about by itself")
       yield* rpc.calm
       yield* settledInTheEnd(url, others)
+    }).pipe(Effect.provide(impatient)),
+  )
+})
+
+describe("a wallet that is emptied behind the rehearsal of its transfer", { concurrent: true }, () => {
+  it.live("makes us pay once, and is refused from then on", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url, Purchase.price)
+      const { payer } = purchase
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
+      yield* trap.arrived
+      yield* rpc.calm
+      yield* Purchase.onChain(async (client, { asset }) => {
+        await client.setBalance({ address: payer.address, value: parseEther("1") })
+        await client.waitForTransactionReceipt({
+          hash: await client.writeContract({
+            address: asset,
+            abi: Purchase.token,
+            functionName: "transfer",
+            args: [stranger, Purchase.price],
+            account: payer,
+            chain: null,
+          }),
+        })
+      })
+      yield* trap.release
+      Purchase.assertPending(url, purchase, yield* Fiber.join(request))
+      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(payer.address, 60n * Purchase.price))
+      const next = Effect.gen(function* () {
+        yield* Purchase.reconcile(url, purchase)
+        return yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, payer))
+      })
+      const refused = yield* Crowd.eventually("refused", next, ({ status }) => status === 402)
+      assert.deepStrictEqual([refused.json["code"], refused.json["reason"]], ["payment_failed", "wallet_did_not_pay"])
+      assert.match(String(refused.json["message"]), /for an hour .* Nothing was charged; pay from another wallet/u)
     }).pipe(Effect.provide(impatient)),
   )
 })

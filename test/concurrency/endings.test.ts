@@ -1,0 +1,117 @@
+/** What ends an attempt beside others takes its locks in their order, and what has ended is not sent again. */
+import { randomBytes } from "node:crypto"
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Option, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ChainPayment } from "../../src/payments/Payment.ts"
+import { Broadcasts } from "../../src/payments/ledger/Broadcasts.ts"
+import { Claim } from "../../src/payments/ledger/Claim.ts"
+import { Fail } from "../../src/payments/ledger/Fail.ts"
+import { Lookup } from "../../src/payments/ledger/Lookup.ts"
+import { usdc } from "../../src/payments/PaymentTerms.ts"
+import { database, sql as ownSql } from "../support/Database.ts"
+
+const network = "eip155:84532"
+const newHex = (bytes: number): `0x${string}` => `0x${randomBytes(bytes).toString("hex")}`
+const newName = () => `endings-${randomBytes(8).toString("hex")}`
+
+const newPayment = (): ChainPayment => ({
+  rail: "x402",
+  network,
+  authorization: {
+    asset: usdc[network].asset,
+    from: newHex(20),
+    to: newHex(20),
+    value: 10_000n,
+    validAfter: 0n,
+    validBefore: BigInt(Math.floor(Date.now() / 1000) + 300),
+    nonce: newHex(32),
+    signature: newHex(65),
+  },
+  fromBlock: 7n,
+  transaction: Option.none(),
+})
+
+const claimed = Effect.fnUntraced(function* (pool: string) {
+  const { claim } = yield* Claim
+  const outcome = yield* claim({
+    idempotencyKey: newName(),
+    fingerprint: newName(),
+    act: "setWitnessStone",
+    url: "https://altar.example/api/witness",
+    input: {},
+    amountAtomic: 10_000n,
+    payment: newPayment(),
+    payload: "{}",
+    claims: { slots: [newName()], pool: { name: pool, capacity: 100 } },
+    acceptedAtMillis: Date.now(),
+    leaseMillis: 60_000,
+  })
+  return outcome._tag === "Claimed" ? outcome.attempt : yield* Effect.die(`not claimed: ${outcome._tag}`)
+})
+
+/** With connections of its own, which may all wait. */
+const ledger = Layer.mergeAll(Claim.layer.pipe(Layer.provide(Lookup.layer)), Fail.layer, Broadcasts.layer)
+
+/** Whether anybody waits for a lock in this database. */
+const waits = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`
+    SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  return rows.length > 0
+})
+
+layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql), Layer.provideMerge(database)), {
+  excludeTestServices: true,
+})("an attempt that ends", (it) => {
+  it.effect("gives back its number before its names, as a claim takes them", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { fail } = yield* Fail
+      const pool = newName()
+      const { id } = yield* claimed(pool)
+      const locked = yield* Deferred.make<void>()
+      const release = yield* Deferred.make<void>()
+      const holder = yield* Effect.forkChild(
+        sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SELECT name FROM payment_pools WHERE name = ${pool} FOR UPDATE`
+            yield* Deferred.succeed(locked, undefined)
+            yield* Deferred.await(release)
+          }),
+        ),
+      )
+      yield* Deferred.await(locked)
+      const ending = yield* Effect.forkChild(fail(id, "authorization_expired"))
+      yield* Effect.timeout(
+        Effect.repeat(waits, { until: (isWaiting) => isWaiting, schedule: Schedule.spaced("20 millis") }),
+        "5 seconds",
+      )
+      // It waits for the pool, so it holds no name yet.
+      const names = yield* sql`SELECT name FROM payment_claims WHERE attempt_id = ${id}::uuid FOR UPDATE NOWAIT`
+      assert.lengthOf(names, 2)
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(holder)
+      assert.strictEqual((yield* Fiber.join(ending)).state, "failed")
+      assert.lengthOf(yield* sql`SELECT name FROM payment_claims WHERE attempt_id = ${id}::uuid`, 0)
+      assert.strictEqual((yield* claimed(pool)).number, 1, "its number is given out again")
+    }),
+  )
+
+  it.effect("is not noted for another transaction", () =>
+    Effect.gen(function* () {
+      const { note } = yield* Broadcasts
+      const { fail } = yield* Fail
+      const [over, open] = [yield* claimed(newName()), yield* claimed(newName())]
+      const [first, second] = [newHex(32), newHex(32)]
+      const broadcast = { nonce: 1, maxFeePerGas: 1n, atMillis: Date.now(), members: 2 }
+      const both = (previous: Option.Option<`0x${string}`>) => [over, open].map(({ id }) => ({ attempt: id, previous }))
+      const noted = yield* note(both(Option.none()), { ...broadcast, hash: first })
+      assert.deepStrictEqual(noted, new Set([over.id, open.id]))
+      yield* fail(over.id, "authorization_expired")
+      const again = yield* note(both(Option.some(first)), { ...broadcast, hash: second })
+      assert.deepStrictEqual(again, new Set([open.id]))
+      assert.deepStrictEqual(yield* note(both(Option.some(first)), { ...broadcast, hash: newHex(32) }), new Set())
+    }),
+  )
+})
