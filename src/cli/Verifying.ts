@@ -90,15 +90,12 @@ const ledgerAt = Effect.fnUntraced(function* (rpcUrl: string) {
 })
 
 /** Whom a stone was paid to, as its receipt says, and what is wrong with that payment. */
-const paymentOf = Effect.fnUntraced(function* (
-  base: string,
-  { asset, rpcUrl }: Ledger,
-  entry: Entry,
-  spent: Map<string, number>,
-) {
+const paymentOf = Effect.fnUntraced(function* (base: string, { asset, rpcUrl }: Ledger, entry: Entry) {
   const { receipt } = yield* Download.json(`${base}/api/witness/${entry.id}`, Answer)
   const { payTo } = receipt
-  const wrong = (why: string) => ({ payTo, wrong: why })
+  // One transaction may pay for many stones, but one transfer pays for one.
+  const name = [entry.transaction, entry.payer, payTo, receipt.amountAtomic].join(" ").toLowerCase()
+  const wrong = (why: string) => ({ payTo, name, transfers: 0, wrong: why })
   if (receipt.asset.toLowerCase() !== asset.toLowerCase()) {
     return wrong(`its receipt names the token ${receipt.asset}, and USDC is ${asset} there`)
   }
@@ -113,13 +110,7 @@ const paymentOf = Effect.fnUntraced(function* (
       log.topics[2] === asTopic(payTo) &&
       BigInt(log.data) === BigInt(receipt.amountAtomic),
   )
-  // One transaction may pay for many stones, but one transfer pays for one.
-  const name = [entry.transaction, entry.payer, payTo, receipt.amountAtomic].join(" ").toLowerCase()
-  const before = spent.get(name) ?? 0
-  spent.set(name, before + 1)
-  return transfers.length > before
-    ? { payTo, wrong: undefined }
-    : wrong(`its transaction ${entry.transaction} does not hold the payment`)
+  return { payTo, name, transfers: transfers.length, wrong: undefined }
 })
 
 const broken = (sequence: number, why: string) => new Broken({ message: plain(`BROKEN at stone ${sequence}: ${why}`) })
@@ -152,11 +143,16 @@ export const verifyChain = Effect.fn("verifyChain")(function* (
     if (ledger !== undefined) {
       const payments = yield* Effect.forEach(
         whole,
-        ({ link }) => Effect.map(paymentOf(base, ledger, link, spent), (payment) => ({ ...payment, link })),
+        ({ link }) => Effect.map(paymentOf(base, ledger, link), (payment) => ({ ...payment, link })),
         { concurrency: paymentsAtOnce },
       )
-      for (const { link, payTo, wrong } of payments) {
+      for (const { link, name, payTo, transfers, wrong } of payments) {
         if (wrong !== undefined) return yield* broken(link.sequence, wrong)
+        const before = spent.get(name) ?? 0
+        spent.set(name, before + 1)
+        if (transfers <= before) {
+          return yield* broken(link.sequence, `its transaction ${link.transaction} does not hold the payment`)
+        }
         if (paidTo.length === 0) paidTo = [payTo.toLowerCase()]
         if (!paidTo.includes(payTo.toLowerCase())) {
           return yield* broken(

@@ -74,16 +74,17 @@ export const make = Effect.fnUntraced(function* <Request, Answer, E>({
     return Effect.void
   })
 
+  // Between a place in the batch and its worker nobody may leave: the batch would wait for ever.
   return (request: Request): Effect.Effect<Answer, E> =>
-    Effect.suspend(() => {
+    Effect.uninterruptibleMask((restore) => {
       const own = keysOf(request)
-      if (own.some((key) => (keys.get(key) ?? 0) >= most)) return alone(request)
+      if (own.some((key) => (keys.get(key) ?? 0) >= most)) return restore(alone(request))
       const done = Deferred.makeUnsafe<Answer, E>()
       forming.push([request, done])
       for (const key of own) keys.set(key, (keys.get(key) ?? 0) + 1)
       if (forming.length === size) full.push(formed())
-      if (running >= width) return Deferred.await(done)
+      if (running >= width) return restore(Deferred.await(done))
       running += 1
-      return Effect.andThen(Effect.forkIn(work, scope), Deferred.await(done))
+      return Effect.andThen(Effect.forkIn(work, scope), restore(Deferred.await(done)))
     })
 })

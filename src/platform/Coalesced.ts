@@ -33,14 +33,15 @@ export const make = Effect.fnUntraced(function* <Key, A, E>({ nameOf, run }: Sha
       return Effect.andThen(Deferred.into(shared, next), work(name, lane, key))
     })
 
+  // Between a lane and its worker nobody may leave: all who come later would wait for ever.
   return (key: Key): Effect.Effect<A, E> =>
-    Effect.suspend(() => {
+    Effect.uninterruptibleMask((restore) => {
       const name = nameOf(key)
       const known = lanes.get(name)
-      if (known !== undefined) return Deferred.await((known.next ??= Deferred.makeUnsafe<A, E>()))
+      if (known !== undefined) return restore(Deferred.await((known.next ??= Deferred.makeUnsafe<A, E>())))
       const done = Deferred.makeUnsafe<A, E>()
       const lane: Lane<A, E> = { next: done }
       lanes.set(name, lane)
-      return Effect.andThen(Effect.forkIn(work(name, lane, key), scope), Deferred.await(done))
+      return Effect.andThen(Effect.forkIn(work(name, lane, key), scope), restore(Deferred.await(done)))
     })
 })

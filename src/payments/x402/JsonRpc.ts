@@ -166,23 +166,26 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
 
   /** Goes with the next request that starts: an answer is never older than its question. */
   const enqueue = (method: string, text: string): Effect.Effect<unknown, Failed> =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      if (now < aloneUntil) return alone({ method, text })
-      const known = forming.get(text)
-      if (known !== undefined) return Deferred.await(known.done)
-      const done = Deferred.makeUnsafe<unknown, Failed>()
-      forming.set(text, { method, text, done })
-      const start =
-        forming.size === batchSize
-          ? Effect.forkIn(send(formed()), scope)
-          : forming.size === 1
-            ? Effect.forkIn(
-                Effect.andThen(Effect.yieldNow, () => send(formed())),
-                scope,
-              )
-            : Effect.void
-      return Effect.andThen(start, Deferred.await(done))
-    })
+    // Whoever stops waiting leaves its question in the batch, and the batch on its way.
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        if (now < aloneUntil) return restore(alone({ method, text }))
+        const known = forming.get(text)
+        if (known !== undefined) return restore(Deferred.await(known.done))
+        const done = Deferred.makeUnsafe<unknown, Failed>()
+        forming.set(text, { method, text, done })
+        const start =
+          forming.size === batchSize
+            ? Effect.forkIn(send(formed()), scope)
+            : forming.size === 1
+              ? Effect.forkIn(
+                  Effect.andThen(Effect.yieldNow, () => send(formed())),
+                  scope,
+                )
+              : Effect.void
+        return Effect.andThen(start, restore(Deferred.await(done)))
+      }),
+    )
 
   const textIn = (method: string, params: ReadonlyArray<unknown>) =>
     `"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}`
