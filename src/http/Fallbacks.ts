@@ -106,6 +106,8 @@ const uncached = { "cache-control": "no-store" }
 
 /** Written once: a response of ours gets one of these. */
 const headers = {
+  /** Of a page or one of its parts nothing but the bytes is read elsewhere. */
+  page: Headers.fromInput({ ...hardened, "access-control-allow-origin": "*" }),
   open: Headers.fromInput(open),
   openUncached: Headers.fromInput({ ...open, ...uncached }),
   /** Whatever the room answers is for one reader at one time. */
@@ -153,6 +155,10 @@ type Handled = Effect.Effect<
 const isKept = ({ method }: Request, { headers, status }: Response) =>
   headers["cache-control"] !== undefined || (status < 400 && (method === "GET" || method === "HEAD"))
 
+/** Pages and their parts carry their rules with them, and say themselves how they may be kept. */
+const isPage = ({ headers, status }: Response) =>
+  status < 400 && headers["content-security-policy"] !== undefined && headers["cache-control"] !== undefined
+
 /** Browsers reach the room from its own pages alone; programs send no `Origin`. */
 const isForeign = (request: HttpServerRequest.HttpServerRequest, own: ReadonlySet<string>) =>
   request.headers["origin"] !== undefined && !own.has(request.headers["origin"])
@@ -171,7 +177,13 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
         const told = explain(routes, request, response)
         return HttpServerResponse.setHeaders(
           told,
-          isRoom ? headers.room : isKept(request, told) ? headers.open : headers.openUncached,
+          isRoom
+            ? headers.room
+            : isPage(told)
+              ? headers.page
+              : isKept(request, told)
+                ? headers.open
+                : headers.openUncached,
         )
       }
 

@@ -227,7 +227,7 @@ guide("the field guide", (it) => {
         assert.isTrue(await page.locator("#prayer-text").isVisible())
         assert.isFalse(await page.getByRole("button", { name: "Lay the prayer for" }).isVisible())
         await page.goto(`${url}/v2/witness`)
-        await page.getByLabel("Id, sequence").fill("1")
+        await page.getByLabel("Number, hash, name").fill("1")
         await page.getByRole("button", { name: "Search" }).click()
         await page.getByRole("heading", { name: "Witness stone 1" }).waitFor()
         await page.waitForLoadState("load")

@@ -61,7 +61,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
         assert.strictEqual(headers.get("content-type"), type)
         assert.strictEqual(
           headers.get("content-security-policy"),
-          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
         )
         assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
         assert.strictEqual(headers.get("referrer-policy"), "no-referrer")

@@ -35,9 +35,6 @@ const distrustedFor = 3_600_000
 /** Why it is refused: its contract took back what it had agreed to, or what it was to pay had left it. */
 type Distrust = "wallet_reverted_settlement" | "wallet_did_not_pay"
 
-/** Milliseconds in which a request usually notes its broadcast; of those who come later only one is noted, too. */
-const unnotedFor = 5_000
-
 /** Milliseconds for which each travels alone after somebody made others fail in a group. */
 const apartFor = 600_000
 
@@ -73,7 +70,6 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
           (one) => one.broadcaster,
         )
       const stuckAfter = Duration.toMillis(config.stuckAfter)
-      const givenUpAfter = Math.min(stuckAfter, unnotedFor)
 
       /** Wallets whose broadcast did not pay, and until when they are refused. */
       const distrust = new Map<string, { readonly reason: Distrust; readonly until: number }>()
@@ -145,8 +141,10 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         const last = yield* broadcasts.find(attempt.id)
         const refused = yield* distrustOf(authorization.from)
         if (Option.isNone(last)) {
-          // Its request may be about to send it, however often others have asked about it.
-          if (now - Date.parse(attempt.acceptedAt) < givenUpAfter) return Option.none<Submission>()
+          // Its request may be about to send it; once somebody has inquired about it, that was given up. Of two who send it
+          // only one is noted.
+          const isGivenUp = attempt.checks > 0 || now - Date.parse(attempt.acceptedAt) > stuckAfter
+          if (!isGivenUp) return Option.none<Submission>()
           return Option.some(
             Option.isSome(refused) ? unsent(refused.value) : yield* broadcaster.send(transfer, Option.none()),
           )
