@@ -1,8 +1,7 @@
 /** Permalinks answer a browser with a page and a program with the record, under one address for ever. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type ActAnswer, ActNotFound } from "../../schema/payments/Act.ts"
-import { Receipt } from "../../schema/payments/Payment.ts"
 import { NotAcceptable } from "../../schema/Errors.ts"
 import { ListedStone, type WitnessAnswer, WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { Acts } from "../altar/Acts.ts"
@@ -14,10 +13,10 @@ import { preferred } from "../platform/http/Accept.ts"
 import { fresh, refuse } from "../platform/http/Responses.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { rowReader } from "../platform/Rows.ts"
 import * as ActPage from "./templates/Act.ts"
 import { actOf } from "./templates/ActList.ts"
 import type { Page } from "./templates/Layout.ts"
+import { receiptOf } from "./templates/RecordTable.ts"
 import * as StonePage from "./templates/Stone.ts"
 import * as Pages from "./Pages.ts"
 
@@ -28,7 +27,6 @@ const kinds = ["text/html", "application/json"] as const
 
 type Kind = (typeof kinds)[number]
 
-const receiptOf = rowReader("acts", Schema.fromJsonString(Receipt))
 const encodeStone = encoderOf(ListedStone)
 
 type Missing = ActNotFound | WitnessNotFound

@@ -19,6 +19,7 @@ import * as Legal from "./Legal.ts"
 import * as Pages from "./Pages.ts"
 import * as Permalinks from "./Permalinks.ts"
 import * as Reference from "./reference/Http.ts"
+import * as Sharing from "./sharing/Http.ts"
 
 /** What `src/web/build.ts` writes. */
 const root = fileURLToPath(new URL("dist/web/", packageRoot))
@@ -93,4 +94,4 @@ const home = HttpRouter.add("GET", "/", ({ url }) => {
 export const docs = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   Reference.layer(contract).pipe(Layer.provide([guarded, compressed]))
 
-export const layer = Layer.mergeAll(pages, rendered, home)
+export const layer = Layer.mergeAll(pages, rendered, home, Sharing.layer)

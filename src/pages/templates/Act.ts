@@ -3,9 +3,11 @@ import { readAct } from "../../../schema/altar/ActApi.ts"
 import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
 import { plateOf, previewOf, spiritLink, illustration, spiritPath } from "./Plates.ts"
 import { recordText, itemImage, rungs, sentence, sentenceHtml, type SettledAct } from "./ActList.ts"
-import { code, type Row, recordTable, receiptTable } from "./RecordTable.ts"
+import { code, isLost, type Row, recordTable, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { filled } from "../../payments/ActAddress.ts"
+import { altOf, previewPath } from "../sharing/Card.ts"
+import * as About from "../sharing/StructuredData.ts"
 import { heading, type Page } from "./Layout.ts"
 import { checkForm, revealForm } from "./Seal.ts"
 import { moment, timeWords } from "./Words.ts"
@@ -102,13 +104,14 @@ const quoted = (act: SettledAct): Html => {
 
 export const act = (one: SettledAct): Page => {
   const { plate, preview } = picture(one)
+  const drawn = previewPath(one.id)
   const words = recordText(one, "dedication") || recordText(one, "reason")
   return {
     title: sentence(one),
     description: `${words === "" ? "" : `“${words}” `}${timeWords(one.settledAt)}, ${one.priceUsd}, with a receipt${one.receipt.payer === null ? "" : " anyone can check"}.`,
     path: `/acts/${one.id}`,
     chapter: "none",
-    preview,
+    ...(isLost(one.receipt) ? { preview } : { preview: drawn, previewAlt: altOf(one), about: About.act(one, drawn) }),
     body: html`<article class="folio">
         <div class="folio__plate">${plate}</div>
         <div class="text">

@@ -1,6 +1,7 @@
 /** The first page says what this place is, shows all 24 plates with their altars, and what happened last. */
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import type { Altar, AltarList, Field } from "../../../schema/altar/Guide.ts"
+import * as About from "../sharing/StructuredData.ts"
 import * as Candle from "./Candle.ts"
 import { journal, type SettledAct, sentence } from "./ActList.ts"
 import { type Html, html } from "../../platform/Html.ts"
@@ -150,6 +151,7 @@ export const home = (view: HomeView): Page => ({
   path: "/v2/",
   chapter: "guide",
   preview: previewOf("guide"),
+  about: About.home,
   body: html`${lede(view)}${state(view)}
     <section id="plates" aria-labelledby="plates-title">
       ${heading("plates-title", "The plates", "Prayer slots are for the UTC day; each altar takes one.")}${chapters.map((one, index) => chapter(one, view, index))}

@@ -1,5 +1,6 @@
 /** The frame of every page of the field guide: one head, one way around, one foot, readable without script. */
-import { type Html, html } from "../../platform/Html.ts"
+import { Html, html } from "../../platform/Html.ts"
+import { type About, jsonLd } from "../sharing/StructuredData.ts"
 
 export interface Page {
   readonly title: string
@@ -12,6 +13,12 @@ export interface Page {
   readonly assets?: "docs"
   /** Path of a PNG that stands for the page where it is shared. */
   readonly preview: string
+  /** That picture in words; the title, when absent. */
+  readonly previewAlt?: string
+  /** What the page is about, for whoever reads it by machine. */
+  readonly about?: About
+  /** A feed of this page, beside that of all acts. */
+  readonly feed?: { readonly title: string; readonly path: string }
   readonly body: Html
   /** Whether this server has a transparency log to be linked. */
   readonly hasLog?: boolean
@@ -54,11 +61,19 @@ export const layout = (publicUrl: string, page: Page): string =>
         <meta property="og:image" content="${publicUrl}${page.preview}" />
         <meta property="og:image:width" content="1200" />
         <meta property="og:image:height" content="630" />
+        <meta property="og:image:alt" content="${page.previewAlt ?? page.title}" />
         <meta name="twitter:card" content="summary_large_image" />
         <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
         <link rel="apple-touch-icon" href="/art/icons/touch-180.png" />
         <link rel="manifest" href="/site.webmanifest" />
         <link rel="alternate" type="application/atom+xml" title="Acts" href="/acts.atom" />
+        ${page.feed === undefined ? "" : html`<link rel="alternate" type="application/atom+xml" title="${page.feed.title}" href="${page.feed.path}" />`}${
+          page.about === undefined
+            ? ""
+            : html`<script type="application/ld+json">
+                ${new Html(jsonLd(page.about(publicUrl)))}
+              </script>`
+        }
         <link rel="stylesheet" href="/${page.assets ?? "v2"}/page.css" />
         <script type="module" src="/${page.assets ?? "v2"}/main.js"></script>
       </head>

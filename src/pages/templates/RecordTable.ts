@@ -1,6 +1,8 @@
 /** Records and receipts as a table of facts a reader can copy from. */
-import type { AnyReceipt } from "../../../schema/payments/Payment.ts"
+import { Schema } from "effect"
+import { type AnyReceipt, Receipt } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
+import { rowReader } from "../../platform/Rows.ts"
 import { moment } from "./Words.ts"
 
 export type Row = readonly [label: string, value: Html | string | number]
@@ -26,6 +28,12 @@ const finalityWords = {
   final: "Final",
   lost: "Lost: the chain took its block back, and the payer was not charged",
 } as const
+
+/** The receipt of a stone, out of its JSON text. */
+export const receiptOf = rowReader("acts", Schema.fromJsonString(Receipt))
+
+/** Whether the chain took the payment back for good. */
+export const isLost = (receipt: AnyReceipt): boolean => receipt.transaction !== null && receipt.finality === "lost"
 
 export const receiptTable = (receipt: AnyReceipt): Html => {
   if (receipt.transaction === null) {

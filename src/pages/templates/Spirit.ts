@@ -10,6 +10,7 @@ import { agentNameMaximum } from "../../../schema/Common.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import { rungs } from "../../altar/candles/Rungs.ts"
+import * as About from "../sharing/StructuredData.ts"
 import * as Candle from "./Candle.ts"
 import { type SettledAct, recordText } from "./ActList.ts"
 import { type Html, html } from "../../platform/Html.ts"
@@ -221,6 +222,8 @@ export const spirit = (view: SpiritView): Page => {
     path: spiritPath(plate.id),
     chapter: "guide",
     preview: previewOf(plate.id),
+    about: About.spirit(plate),
+    feed: { title: `Acts with ${plate.name}`, path: `${spiritPath(plate.id)}/acts.atom` },
     body: html`<article class="folio">
         <div class="folio__plate">${plateFigure(plate)}</div>
         ${text(view)}

@@ -1,9 +1,11 @@
 /** The page of one stone: what it proves, its link computed anew step by step, and its words if they were revealed. */
 import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
-import { code, recordTable, part, receiptTable } from "./RecordTable.ts"
+import { code, isLost, recordTable, part, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { filled } from "../../payments/ActAddress.ts"
+import { previewPath } from "../sharing/Card.ts"
+import * as About from "../sharing/StructuredData.ts"
 import { heading, type Page } from "./Layout.ts"
 import { pebble, pebbleWords } from "./Pebble.ts"
 import { nameOf, previewOf, spiritLink } from "./Plates.ts"
@@ -54,12 +56,20 @@ const proof = (one: Stone, log: LogIdentity): Html =>
 
 export const stone = ({ log, receipt, stone: one }: StoneView): Page => {
   const shown = one.reveal?.text
+  const preview = previewPath(one.id)
   return {
     title: `Witness stone ${one.sequence}`,
     description: `${one.kind[0]?.toUpperCase()}${one.kind.slice(1)} with ${nameOf(one.spirit)}, witnessed ${timeWords(one.witnessedAt)}. ${shown === null || shown === undefined ? "The words are sealed." : `“${shown}”`}`,
     path: `/witness/${one.id}`,
     chapter: "witness",
-    preview: previewOf(one.spirit),
+    // A stone that was not paid after all is nothing to show around.
+    ...(isLost(receipt)
+      ? { preview: previewOf(one.spirit) }
+      : {
+          preview,
+          previewAlt: `A pebble drawn from the commitment: ${pebbleWords(one.commitment)}`,
+          about: About.stone(one, preview),
+        }),
     body: html`<article class="folio folio--stone">
         <div class="folio__plate">
           <figure class="plate plate--stone" data-link="${one.sequence}" data-id="${one.id}">

@@ -1,0 +1,98 @@
+/** What other people's pages show of an act: its picture, and the badge of a stone. Neither runs script, anywhere. */
+import { Clock, Effect, Layer } from "effect"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { NotNow, type RateLimited } from "../../../schema/Errors.ts"
+import { ActNotFound } from "../../../schema/payments/Act.ts"
+import { WitnessNotFound } from "../../../schema/altar/Witness.ts"
+import { limits } from "../../altar/Limits.ts"
+import { WitnessStones } from "../../altar/witness/WitnessStones.ts"
+import type { Policy } from "../../limits/Policy.ts"
+import { refuse } from "../../platform/http/Responses.ts"
+import { written } from "../../platform/http/Written.ts"
+import { isUuid } from "../Pages.ts"
+import { isLost, receiptOf } from "../templates/RecordTable.ts"
+import { badge } from "./Badge.ts"
+import { type Picture, Pictures } from "./Pictures.ts"
+import { Renderer, type RendererBusy } from "./Renderer.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** Pictures that have to be drawn; one that is at hand costs nothing. */
+const drawings: Policy = {
+  name: "pages-drawings",
+  windows: [{ name: "drawings", quota: 60, seconds: 60, says: "60 new pictures per minute from one address" }],
+}
+
+/** Any page may show it, one that isolates itself too; opened by itself it loads nothing. */
+const embeddable = {
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+  "cross-origin-resource-policy": "cross-origin",
+}
+
+/** Seconds a cache may keep what does not change; a better drawing of the same is seen after that. */
+const week = 604_800
+
+const cacheControl = ({ until }: Picture, now: number) =>
+  until === undefined
+    ? `public, max-age=${week}, immutable`
+    : `public, max-age=${Math.max(0, Math.min(week, Math.floor((until - now) / 1000)))}`
+
+const hasIt = (request: Request, tag: string) =>
+  (request.headers["if-none-match"] ?? "").split(",").some((one) => one.trim().replace(/^W\//u, "") === tag)
+
+const pictureOf = (request: Request, picture: Picture, now: number) => {
+  const headers = { ...embeddable, etag: picture.tag, "cache-control": cacheControl(picture, now) }
+  return hasIt(request, picture.tag)
+    ? HttpServerResponse.empty({ status: 304, headers })
+    : HttpServerResponse.uint8Array(picture.png, { contentType: "image/png", headers })
+}
+
+const refused = (refusal: ActNotFound | WitnessNotFound | RateLimited | RendererBusy) => {
+  if (!("code" in refusal)) return refuse(503, new NotNow({}), { "retry-after": "2" })
+  return "retryAfter" in refusal
+    ? refuse(429, refusal, { "retry-after": String(refusal.retryAfter) })
+    : refuse(404, refusal)
+}
+
+const routes = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const pictures = yield* Pictures
+    const stones = yield* WitnessStones
+    const take = yield* limits
+
+    const drawn = Effect.fnUntraced(function* (request: Request, id: string) {
+      if (!isUuid(id)) return yield* new ActNotFound({})
+      if (!(yield* pictures.has(id))) yield* take(drawings, request)
+      const picture = yield* pictures.get(id)
+      return pictureOf(request, picture, yield* Clock.currentTimeMillis)
+    })
+
+    const embedded = Effect.fnUntraced(function* (request: Request, id: string) {
+      if (!isUuid(id)) return yield* new WitnessNotFound({})
+      const { receipt, stone } = yield* stones.get(id).pipe(Effect.catchTag("ChainBroken", Effect.die))
+      const text = badge(stone, isLost(yield* receiptOf(receipt)))
+      const headers = { ...embeddable, "cache-control": "public, max-age=300" }
+      return yield* written(text, { contentType: "image/svg+xml; charset=utf-8", effort: "once", headers }).respond(
+        request,
+      )
+    })
+
+    const serve = (
+      path: "/acts/:id/preview.png" | "/witness/:id/badge.svg",
+      answer: (
+        request: Request,
+        id: string,
+      ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Parameters<typeof refused>[0]>,
+    ) =>
+      router.add("GET", path, (request) =>
+        Effect.flatMap(HttpRouter.params, ({ id }) =>
+          Effect.catch(answer(request, id ?? ""), (refusal) => Effect.succeed(refused(refusal))),
+        ),
+      )
+
+    yield* serve("/acts/:id/preview.png", drawn)
+    yield* serve("/witness/:id/badge.svg", embedded)
+  }),
+)
+
+export const layer = routes.pipe(Layer.provide(Pictures.layer.pipe(Layer.provide(Renderer.layer))))

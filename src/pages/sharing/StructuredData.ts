@@ -1,0 +1,98 @@
+/** What a page is about, for whoever reads it by machine: schema.org's words for facts that the page shows anyway. */
+import { pathOf, recordText, sentence, type SettledAct } from "../templates/ActList.ts"
+import { type Plate, spiritPath } from "../templates/Plates.ts"
+import type { Stone } from "../templates/Witness.ts"
+
+/** A value of JSON-LD. */
+export type Thing = { readonly [name: string]: string | number | Thing | ReadonlyArray<Thing> }
+
+/** What a page is about, with addresses below the public URL. */
+export type About = (publicUrl: string) => ReadonlyArray<Thing>
+
+const site = (publicUrl: string): Thing => ({ "@type": "WebSite", name: "Spirit Altar", url: `${publicUrl}/v2/` })
+
+/** Steps from the first page to this one, the page itself last. */
+const trail = (publicUrl: string, ...steps: ReadonlyArray<readonly [name: string, path: string]>): Thing => ({
+  "@type": "BreadcrumbList",
+  itemListElement: [["Field guide", "/v2/"] as const, ...steps].map(([name, path], index) => ({
+    "@type": "ListItem",
+    position: index + 1,
+    name,
+    item: `${publicUrl}${path}`,
+  })),
+})
+
+export const home: About = (publicUrl) => [
+  {
+    ...site(publicUrl),
+    description: "A field guide of 24 animal spirits with living altars.",
+    inLanguage: "en",
+    potentialAction: {
+      "@type": "SearchAction",
+      target: { "@type": "EntryPoint", urlTemplate: `${publicUrl}/v2/witness?q={search_term_string}` },
+      "query-input": "required name=search_term_string",
+    },
+  },
+]
+
+export const spirit =
+  (plate: Plate): About =>
+  (publicUrl) => [
+    {
+      "@type": "CreativeWork",
+      name: plate.name,
+      alternateName: plate.epithet,
+      description: plate.description,
+      position: plate.number,
+      url: `${publicUrl}${spiritPath(plate.id)}`,
+      image: `${publicUrl}/art/spirits/${plate.id}.svg`,
+      isPartOf: site(publicUrl),
+    },
+    trail(publicUrl, [plate.name, spiritPath(plate.id)]),
+  ]
+
+export const stone =
+  (one: Stone, preview: string): About =>
+  (publicUrl) => [
+    {
+      "@type": "DigitalDocument",
+      name: `Witness stone ${one.sequence}`,
+      url: `${publicUrl}/witness/${one.id}`,
+      image: `${publicUrl}${preview}`,
+      datePublished: one.witnessedAt,
+      position: one.sequence,
+      identifier: [
+        { "@type": "PropertyValue", propertyID: "SHA-256 commitment", value: one.commitment },
+        { "@type": "PropertyValue", propertyID: "chain hash", value: one.chainHash },
+        { "@type": "PropertyValue", propertyID: "transaction", value: one.transaction },
+      ],
+      isPartOf: site(publicUrl),
+    },
+    trail(publicUrl, ["Witness chain", "/v2/witness"], [`Witness stone ${one.sequence}`, `/witness/${one.id}`]),
+  ]
+
+/** An act was done when it was settled; what a candle bought ends when it has burned down. */
+export const act =
+  (one: SettledAct, preview: string): About =>
+  (publicUrl) => {
+    const ends = recordText(one, "litUntil")
+    return [
+      {
+        "@type": "Action",
+        name: sentence(one),
+        url: `${publicUrl}${pathOf(one)}`,
+        image: `${publicUrl}${preview}`,
+        actionStatus: "https://schema.org/CompletedActionStatus",
+        startTime: one.settledAt,
+        ...(ends === "" ? {} : { endTime: ends }),
+      },
+      trail(publicUrl, [sentence(one), pathOf(one)]),
+    ]
+  }
+
+/** As the text of a script element that nobody runs: no character of it can end the element or begin another. */
+export const jsonLd = (things: ReadonlyArray<Thing>): string =>
+  JSON.stringify({ "@context": "https://schema.org", "@graph": things }).replace(
+    /[<>&\u2028\u2029]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  )
