@@ -21,8 +21,6 @@ export interface Answers {
   readonly ask: (asked: Asked, patienceMs: number) => Promise<Heard | undefined>
   /** How often each status and code was answered. */
   readonly counts: ReadonlyMap<string, number>
-  /** Answers that are faults of ours: 500 and what has no code. */
-  readonly faults: ReadonlyArray<string>
   readonly close: () => Promise<void>
 }
 
@@ -40,7 +38,6 @@ export const codeOf = ({ body }: Heard) => codeIn(body)
 export const answers = (file: string, server: string): Answers => {
   const out = createWriteStream(file)
   const counts = new Map<string, number>()
-  const faults: Array<string> = []
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1)
 
   const ask: Answers["ask"] = async ({ body, headers, method, url }, patienceMs) => {
@@ -68,11 +65,6 @@ export const answers = (file: string, server: string): Answers => {
     }
     const code = codeOf(heard)
     count(`${heard.status} ${code}`.trim())
-    if (heard.status >= 500 && heard.status !== 503) {
-      faults.push(
-        `${method} ${url} was answered ${heard.status}: ${heard.body.slice(0, 200)} (${heard.headers["x-request-id"]})`,
-      )
-    }
     out.write(
       `${JSON.stringify({
         at: Date.now(),
@@ -92,7 +84,6 @@ export const answers = (file: string, server: string): Answers => {
     file,
     ask,
     counts,
-    faults,
     close: () => new Promise((resolve) => out.end(resolve)),
   }
 }
