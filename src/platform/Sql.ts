@@ -115,8 +115,8 @@ export const isAway = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => {
     const failure = reason._tag === "Die" ? reason.defect : reason._tag === "Fail" ? reason.error : undefined
     if (!SqlError.isSqlError(failure)) return false
-    // It shuts down or starts, or has no connection left: the driver knows no kind of its own for these.
-    return failure.isRetryable || /^(?:57P|53)/u.test(`${codeOf(failure)}`)
+    // It shuts down or starts, has no connection or no room left, or takes no writes: the driver knows no kind for these.
+    return failure.isRetryable || /^(?:57P|53|25006$)/u.test(`${codeOf(failure)}`)
   })
 
 /**

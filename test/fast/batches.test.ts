@@ -69,3 +69,18 @@ describe("a read without an answer", () => {
     }),
   )
 })
+
+describe("a database", () => {
+  it.each([
+    ["shuts down", "57P01"],
+    ["has no connection left", "53300"],
+    ["has no room left on its disk", "53100"],
+    ["takes no writes, as a standby does", "25006"],
+  ])("that %s counts as away", (_, code) => {
+    assert.isTrue(isAway(Cause.fail(new SqlError.SqlError({ reason: new SqlError.UnknownError(coded(code)) }))))
+  })
+
+  it("that refuses a statement for good does not", () => {
+    assert.isFalse(isAway(Cause.fail(new SqlError.SqlError({ reason: new SqlError.UnknownError(coded("23514")) }))))
+  })
+})

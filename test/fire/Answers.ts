@@ -1,0 +1,89 @@
+/** Everything a server has answered to anybody, one line of JSON each, for the auditor. */
+import { createWriteStream } from "node:fs"
+
+export interface Heard {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface Asked {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+}
+
+export interface Answers {
+  readonly file: string
+  /** Asks and waits for a whole answer; none where there was none, or it was not a server of ours that gave it. */
+  readonly ask: (asked: Asked, patienceMs: number) => Promise<Heard | undefined>
+  /** How often each status and code was answered. */
+  readonly counts: ReadonlyMap<string, number>
+  readonly close: () => Promise<void>
+}
+
+const codeIn = (body: string): string => {
+  try {
+    const { code } = JSON.parse(body) as { readonly code?: string }
+    return code ?? ""
+  } catch {
+    return "no JSON"
+  }
+}
+
+export const codeOf = ({ body }: Heard) => codeIn(body)
+
+export const answers = (file: string, server: string): Answers => {
+  const out = createWriteStream(file)
+  const counts = new Map<string, number>()
+  const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1)
+
+  const ask: Answers["ask"] = async ({ body, headers, method, url }, patienceMs) => {
+    const heard = await fetch(url, {
+      method,
+      headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
+      ...(body === undefined ? {} : { body }),
+      redirect: "manual",
+      signal: AbortSignal.timeout(patienceMs),
+    })
+      .then(async (response): Promise<Heard> => ({
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        body: await response.text(),
+      }))
+      .catch(() => undefined)
+    if (heard === undefined) {
+      count("no answer")
+      return undefined
+    }
+    // haproxy speaks where no server does.
+    if (heard.headers["x-request-id"] === undefined) {
+      count(`${heard.status} of the proxy`)
+      return undefined
+    }
+    const code = codeOf(heard)
+    count(`${heard.status} ${code}`.trim())
+    out.write(
+      `${JSON.stringify({
+        at: Date.now(),
+        server,
+        method,
+        url,
+        key: headers["idempotency-key"] ?? null,
+        ...(body === undefined ? {} : { requestBody: body }),
+        ...(headers["payment-signature"] === undefined ? {} : { payment: headers["payment-signature"] }),
+        ...heard,
+      })}\n`,
+    )
+    return heard
+  }
+
+  return {
+    file,
+    ask,
+    counts,
+    close: () => new Promise((resolve) => out.end(resolve)),
+  }
+}

@@ -1,0 +1,82 @@
+/** What the buyers of a campaign buy: each of the nine kinds of act, by itself and where its slot is already wanted. */
+import type { Random } from "./Random.ts"
+
+/** One paid request as it is asked for, again and again. */
+export interface Order {
+  readonly kind: Kind
+  /** Below the server's URL, with the query. */
+  readonly path: string
+  /** JSON; absent where there is none. */
+  readonly body: string | undefined
+}
+
+export const kinds = ["prayer", "keeper", "material", "crab", "pixel", "day", "week", "month", "stone"] as const
+export type Kind = (typeof kinds)[number]
+
+/** Of a hundred purchases. Prayers and keepers have 24 slots each, so most of theirs meet another's. */
+const shares: Readonly<Record<Kind, number>> = {
+  prayer: 7,
+  keeper: 7,
+  material: 12,
+  crab: 7,
+  pixel: 7,
+  day: 8,
+  week: 5,
+  month: 5,
+  stone: 42,
+}
+
+const deck = kinds.flatMap((kind) => Array.from({ length: shares[kind] }, () => kind))
+
+/** What is on sale, as the server lists it. */
+export interface Catalog {
+  readonly spirits: ReadonlyArray<string>
+  readonly items: Readonly<Record<"material" | "crab" | "pixel", ReadonlyArray<string>>>
+}
+
+const idsOf = async (url: string, member: string): Promise<ReadonlyArray<string>> => {
+  const listed = (await (await fetch(url)).json()) as Readonly<Record<string, ReadonlyArray<{ readonly id: string }>>>
+  const ids = (listed[member] ?? []).map(({ id }) => id)
+  if (ids.length === 0) throw new Error(`${url} lists no ${member}`)
+  return ids
+}
+
+export const catalogAt = async (url: string): Promise<Catalog> => ({
+  spirits: await idsOf(`${url}/api/spirits`, "spirits"),
+  items: {
+    material: await idsOf(`${url}/api/elements`, "elements"),
+    crab: await idsOf(`${url}/api/companions`, "companions"),
+    pixel: await idsOf(`${url}/api/pixels`, "pixels"),
+  },
+})
+
+export const order = (random: Random, { items, spirits }: Catalog): Order => {
+  const kind = random.pick(deck)
+  const commitment = random.hex(32)
+  const spirit = random.pick(spirits)
+  const agentName = random.pick(["Wren", "Heron", "Otter", "Ünder the Oak"])
+  const json = (value: object) => JSON.stringify(value)
+  switch (kind) {
+    case "prayer":
+      return { kind, path: `/api/prayers/${spirit}`, body: json({ agentName, intentionCommitment: commitment }) }
+    case "keeper":
+      return { kind, path: `/api/acquire/${spirit}`, body: random.chance(0.5) ? undefined : json({ agentName }) }
+    case "material":
+    case "crab":
+    case "pixel": {
+      const query = random.chance(0.5) ? `?spirit=${spirit}` : ""
+      const body = random.chance(0.5) ? undefined : json({ agentName, reason: "It smells of June." })
+      return { kind, path: `/api/elements/${random.pick(items[kind])}/collect${query}`, body }
+    }
+    case "day":
+    case "week":
+    case "month":
+      return {
+        kind,
+        path: `/api/candles/${kind}/${spirit}`,
+        body: json({ dedication: "For Grandma, who kept bees", intentionCommitment: commitment }),
+      }
+    case "stone":
+      return { kind, path: "/api/witness", body: json({ commitment, kind: "prediction", agentName }) }
+  }
+}

@@ -1,0 +1,223 @@
+/** Every fault that a campaign knows, by name: what it does to a world, and what ends it. */
+import { setTimeout } from "node:timers/promises"
+import type { Hex } from "viem"
+import type { View } from "../support/RpcViews.ts"
+import { lies } from "./FacilitatorWire.ts"
+import type { Outsiders } from "./Outsiders.ts"
+import type { PgFault } from "./PgWire.ts"
+import type { Random } from "./Random.ts"
+import type { RpcFault } from "./RpcWire.ts"
+import type { World } from "./World.ts"
+
+export interface Struck extends World {
+  readonly outsiders: Outsiders
+}
+
+export interface Strike {
+  readonly name: string
+  /** Whether it counts among the kills. */
+  readonly isKill?: boolean
+  /** Where it means anything at all. */
+  readonly fits?: (world: World) => boolean
+  /** Over when this is: the fault has ended by itself. */
+  readonly run: (world: Struck, random: Random) => Promise<void>
+}
+
+/** One strike at a time on the cluster: it cannot be killed while it starts. */
+let clusterTurn: Promise<unknown> = Promise.resolve()
+const inTurn = (work: () => Promise<void>) => {
+  const mine = clusterTurn.then(work)
+  clusterTurn = mine.catch(() => {})
+  return mine
+}
+
+/** Waits until the cluster is left alone. */
+export const clusterRests = () => clusterTurn
+
+const serverKill =
+  (end: (world: World, index: number) => Promise<unknown>): Strike["run"] =>
+  async (world, random) => {
+    const index = random.below(world.servers.length)
+    const server = world.servers[index]
+    if (server === undefined || !server.isRunning()) return
+    await end(world, index)
+    await setTimeout(random.between(0, 1_500))
+    if (!server.isRunning()) server.start()
+  }
+
+const anyStatement = /./u
+const commit = /^\s*COMMIT\s*$/iu
+const writes = /\b(?:INSERT|UPDATE|DELETE)\b/u
+
+const lasting = (random: Random) => setTimeout(random.between(600, 4_000))
+
+const onWire = (name: string, fault: (random: Random) => PgFault): Strike => ({
+  name: `database: ${name}`,
+  run: async ({ pg }, random) => {
+    const end = pg.add(fault(random))
+    await lasting(random)
+    end()
+  },
+})
+
+const onNode = (name: string, fault: (random: Random, head: bigint) => RpcFault, rate: number): Strike => ({
+  name: `node: ${name}`,
+  run: async ({ chain, rpc }, random) => {
+    const end = rpc.add(fault(random, await chain.client.getBlockNumber({ cacheTime: 0 })), rate)
+    await lasting(random)
+    end()
+  },
+})
+
+/** Blocks are taken back; what was in them comes back later, in another order, or stays away. */
+const reorganise =
+  (comesBack: "soon" | "never" | "some"): Strike["run"] =>
+  async ({ chain, rpc }, random) => {
+    const depth = random.between(1, 2)
+    const head = await chain.client.getBlockNumber({ cacheTime: 0 })
+    const hashes: Array<Hex> = []
+    for (let back = 0n; back < BigInt(depth); back += 1n) {
+      const block = await chain.client.getBlock({ blockNumber: head - back })
+      hashes.push(...block.transactions)
+    }
+    await chain.rollback(depth)
+    // Another branch is longer: its blocks are there at once.
+    await chain.mine(depth)
+    if (comesBack === "never") return
+    await setTimeout(random.between(0, 4_000))
+    for (const hash of hashes.reverse()) {
+      const raw = rpc.raw.get(hash)
+      if (raw === undefined || (comesBack === "some" && random.chance(0.5))) continue
+      await chain.client.sendRawTransaction({ serializedTransaction: raw }).catch(() => {})
+    }
+  }
+
+const nodes: ReadonlyArray<readonly [string, (random: Random, head: bigint) => RpcFault, number]> = [
+  ["requests lost", () => ({ kind: "lostBefore" }), 0.4],
+  ["answers lost", () => ({ kind: "lostAfter" }), 0.4],
+  ["500", () => ({ kind: "status500" }), 0.5],
+  ["429", () => ({ kind: "rateLimit" }), 0.5],
+  ["rate limit as an error", () => ({ kind: "refusal" }), 0.4],
+  ["a page of HTML", () => ({ kind: "nonsense" }), 0.4],
+  ["null to everything", () => ({ kind: "nothing" }), 0.3],
+  ["stalls", (random) => ({ kind: "stall", ms: random.between(1_000, 12_000) }), 0.3],
+  ["swallows transactions", () => ({ kind: "swallow" }), 0.6],
+  ["takes transactions and denies it", () => ({ kind: "deny" }), 0.6],
+]
+
+const views: ReadonlyArray<readonly [string, (random: Random, head: bigint) => ReadonlyArray<View>]> = [
+  ["lags", (random, head) => [{ head: head - BigInt(random.between(0, 3)) }]],
+  [
+    "lags, and answers for what it does not know",
+    (random, head) => [{ head: head - BigInt(random.between(0, 3)), clamps: true }],
+  ],
+  ["forgets receipts", () => [{ forgets: ["receipts"] }, {}]],
+  ["forgets logs", () => [{ forgets: ["logs"] }, {}]],
+  [
+    "several that contradict each other",
+    (random, head) => [
+      {},
+      { head: head - BigInt(random.between(1, 3)), clamps: true },
+      { forgets: ["receipts", "logs"] },
+    ],
+  ],
+  ["gives logs of few blocks", () => [{ logRange: 5 }]],
+  ["keeps few states", () => [{ keepsStates: 2 }]],
+  ["knows no block hashes", () => [{ numbersOnly: true }]],
+]
+
+export const strikes: ReadonlyArray<Strike> = [
+  {
+    name: "server: SIGKILL",
+    isKill: true,
+    run: serverKill(({ servers }, index) => servers[index]?.kill() ?? Promise.resolve()),
+  },
+  {
+    name: "server: SIGTERM",
+    isKill: true,
+    run: serverKill(async ({ log, servers }, index) => {
+      if ((await servers[index]?.stop()) === false) log("  a server did not end within a minute of SIGTERM")
+    }),
+  },
+  {
+    name: "database: SIGKILL",
+    isKill: true,
+    run: ({ cluster }, random) =>
+      inTurn(async () => {
+        await cluster.kill()
+        await setTimeout(random.between(0, 1_500))
+        await cluster.start()
+      }),
+  },
+  {
+    name: "database: immediate stop",
+    isKill: true,
+    run: ({ cluster }, random) =>
+      inTurn(async () => {
+        await cluster.stopImmediately()
+        await setTimeout(random.between(0, 1_500))
+        await cluster.start()
+      }),
+  },
+  {
+    name: "database: a session killed",
+    isKill: true,
+    run: ({ cluster, database }) => inTurn(() => cluster.killSession(database).catch(() => {})),
+  },
+  { name: "database: connections cut", run: async ({ pg }) => pg.cutAll() },
+  {
+    name: "database: connections refused",
+    run: async ({ pg }, random) => {
+      pg.refuse(true)
+      pg.cutAll()
+      await lasting(random)
+      pg.refuse(false)
+    },
+  },
+  onWire("40001", () => ({ sqlstate: "40001", statements: anyStatement, rate: 0.2 })),
+  onWire("40P01", () => ({ sqlstate: "40P01", statements: writes, rate: 0.3 })),
+  onWire("40001 at COMMIT", () => ({ sqlstate: "40001", statements: commit, rate: 0.5 })),
+  onWire("40P01 at COMMIT", () => ({ sqlstate: "40P01", statements: commit, rate: 0.5 })),
+  onWire("disk full (53100)", () => ({ sqlstate: "53100", statements: writes, rate: 0.7 })),
+  onWire("cut before a statement", () => ({ cut: "before", statements: anyStatement, rate: 0.03 })),
+  onWire("cut after a statement", () => ({ cut: "after", statements: anyStatement, rate: 0.03 })),
+  onWire("cut after COMMIT", () => ({ cut: "after", statements: commit, rate: 0.5 })),
+  onWire("stalls", (random) => ({ stallMs: random.between(500, 6_000), statements: anyStatement, rate: 0.05 })),
+  {
+    name: "database: read-only (25006)",
+    run: ({ cluster }, random) =>
+      inTurn(async () => {
+        const set = async (value: string) => {
+          await cluster.run(`ALTER SYSTEM SET default_transaction_read_only = ${value}`)
+          await cluster.run("SELECT pg_reload_conf()")
+        }
+        await set("on")
+        await lasting(random)
+        await set("off")
+      }),
+  },
+  ...nodes.map(([name, fault, rate]) => onNode(name, fault, rate)),
+  ...views.map(([name, made]) => onNode(name, (random, head) => ({ kind: "views", views: made(random, head) }), 1)),
+  { name: "chain: reorganised, comes back elsewhere", run: reorganise("soon") },
+  { name: "chain: reorganised, some come back", run: reorganise("some") },
+  { name: "chain: reorganised, never comes back", run: reorganise("never") },
+  ...lies.map((lie): Strike => ({
+    name: `facilitator: ${lie}`,
+    fits: ({ settledBy }) => settledBy === "facilitator",
+    run: async ({ facilitator }, random) => {
+      const end = facilitator.add(lie, 0.6)
+      await lasting(random)
+      end()
+    },
+  })),
+  {
+    name: "way to the client: refused and cut",
+    run: async ({ door }, random) => {
+      door.disturb(0.3, 0.15)
+      await lasting(random)
+      door.disturb(0, 0)
+    },
+  },
+  { name: "way to the client: all cut", run: async ({ door }) => door.cutAll() },
+  { name: "outsider: 256 copies, asked for", run: async ({ outsiders }) => outsiders.replayNext() },
+]

@@ -1,0 +1,259 @@
+/** Every answer that a buyer was ever given, held against how things stand now. */
+import { createReadStream } from "node:fs"
+import { createInterface } from "node:readline"
+import { each, hear, parsed } from "./Api.ts"
+import type { GivenAnswer } from "./Audit.ts"
+import type { Chains } from "./Chains.ts"
+import type { Findings } from "./Findings.ts"
+import type { Attempt, Ledger } from "./Ledger.ts"
+import type { LogView } from "./Log.ts"
+import { authorizationOf, type ChainView, type Transfer } from "./Transfers.ts"
+
+interface Known {
+  readonly chain: ChainView
+  readonly chains: Chains
+  readonly ledger: Ledger
+  readonly log: LogView | undefined
+}
+
+/** A replay has the bytes of the first answer, but for its last member. */
+const first = '"replayed":false}'
+const again = '"replayed":true}'
+const replayOf = (answer: string) => answer.slice(0, -first.length) + again
+
+type Json = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
+
+const textAt = (json: unknown, ...path: ReadonlyArray<string>): string | undefined => {
+  let value = json
+  for (const name of path) value = isObject(value) ? value[name] : undefined
+  return typeof value === "string" ? value : undefined
+}
+
+/** The authorization in a `PAYMENT-SIGNATURE`. */
+const paymentOf = (header: string | undefined) => {
+  const payment = header === undefined ? undefined : parsed(Buffer.from(header, "base64").toString())
+  const payer = textAt(payment, "payload", "authorization", "from")?.toLowerCase()
+  const nonce = textAt(payment, "payload", "authorization", "nonce")?.toLowerCase()
+  return payer === undefined || nonce === undefined ? undefined : authorizationOf({ payer, nonce })
+}
+
+const checks = {
+  answer: "an answer of a settled act is the stored one, to the byte",
+  pending: "what was said to be pending is on disk",
+  failed: "what was said to have failed was not paid",
+  uncharged: "nothing was charged where that was said",
+  shown: "every link that was ever shown is in its chain",
+  receipt: "every receipt that was ever shown stands",
+  log: "every checkpoint and proof that was ever given is of the log",
+  refusal: "what was refused as taken is taken",
+  bug: "no answer is an internal error",
+  replay: "a settled purchase is replayed, to the byte, by every server",
+}
+
+/** Holds everything in a JSON body that names a link of a chain, or a payment, against what is known. */
+const truthOf = ({ chain, chains, ledger }: Known) => {
+  const settled = new Set(
+    ledger.attempts.flatMap(({ currentTransaction, state, transaction }) =>
+      state === "settled" ? [transaction, currentTransaction] : [],
+    ),
+  )
+  const heads = { witness: chains.stones, publication: chains.publications }
+  const covers = [
+    "commitment",
+    "witnessedAt",
+    "transaction",
+    "previousHash",
+    "chainHash",
+    "type",
+    "itemId",
+    "manifestHash",
+    "edition",
+    "keeper",
+    "publishedAt",
+  ]
+  const wrong = (value: unknown, kind: keyof typeof heads, found: Findings, where: string): void => {
+    if (Array.isArray(value)) {
+      for (const one of value) wrong(one, kind, found, where)
+      return
+    }
+    if (!isObject(value)) return
+    const { chainHash, sequence } = value
+    if (typeof sequence === "number" && typeof chainHash === "string" && sequence > 0) {
+      const link: Json | undefined =
+        heads[kind][sequence - 1] === undefined ? undefined : { ...heads[kind][sequence - 1] }
+      const differs = link && covers.filter((name) => name in value && name in link && value[name] !== link[name])
+      found.hold(
+        checks.shown,
+        differs?.length === 0,
+        () =>
+          `${where} showed link ${sequence} of the ${kind} chain ${link === undefined ? "which is not there" : `with another ${differs?.join(", ")}`}`,
+      )
+    }
+    if (typeof value["settledAt"] === "string" && typeof value["payTo"] === "string") {
+      found.hold(
+        checks.receipt,
+        settled.has(textAt(value, "transaction")?.toLowerCase() ?? ""),
+        () => `${where} showed a receipt of ${String(value["transaction"])}, which settles nothing on ${chain.chainId}`,
+      )
+    }
+    for (const [name, one] of Object.entries(value))
+      wrong(one, name === "publication" ? "publication" : kind, found, where)
+  }
+  return wrong
+}
+
+/** Reads the answers one after the other; a broken last line is one that was being written. */
+const answersOf = async function* (file: string): AsyncGenerator<GivenAnswer> {
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    const answer = parsed(line)
+    if (isObject(answer)) yield answer as unknown as GivenAnswer
+  }
+}
+
+/** What has to be asked again: one successful request for each key. */
+interface Bought {
+  readonly attempt: Attempt
+  readonly method: string
+  /** With its query, which belongs to what was bought. */
+  readonly path: string
+  readonly requestBody: string | undefined
+}
+
+const reconcilePath = /^\/api\/reconcile\/([^/]+)$/u
+
+export const auditAnswers = async (file: string, servers: ReadonlyArray<string>, known: Known, found: Findings) => {
+  const { chain, ledger, log } = known
+  const attempts = new Map(ledger.attempts.map((one) => [one.key, one]))
+  const byPayment = Map.groupBy(ledger.attempts, authorizationOf)
+  const transfers = new Map(chain.transfers.map((one) => [authorizationOf(one), one]))
+  const bought = new Map<string, Bought>()
+  const made = new Map<string, number>()
+  const truth = truthOf(known)
+
+  /** Whether an attempt that has the authorization is settled, maybe under another key. */
+  const isBought = (payment: string) => (byPayment.get(payment) ?? []).some(({ state }) => state === "settled")
+
+  const heldAsSettled = (answer: GivenAnswer, key: string, path: string, where: string) => {
+    const attempt = attempts.get(key)
+    const stored = attempt?.state === "settled" ? (attempt.answer ?? "") : undefined
+    found.examine(checks.answer)
+    if (attempt === undefined || stored === undefined)
+      return found.violate(checks.answer, `${where} for ${key}, whose attempt is ${attempt?.state ?? "not there"}`)
+    const expected = answer.status === 201 ? stored : replayOf(stored)
+    if (answer.body !== expected) found.violate(checks.answer, `${where} for ${key}, with other bytes than are stored`)
+    const header = answer.headers[attempt.rail === "card" ? "payment-receipt" : "payment-response"]
+    if (header !== undefined && header !== attempt.paymentResponse)
+      found.violate(checks.answer, `${where} for ${key}, with another PAYMENT-RESPONSE than is stored`)
+    if (answer.status === 201) {
+      made.set(key, (made.get(key) ?? 0) + 1)
+      if ((made.get(key) ?? 0) > 1) found.violate(checks.answer, `${where} for ${key}, for the second time`)
+    }
+    if (!reconcilePath.test(path)) {
+      const { search } = new URL(answer.url, answer.server)
+      bought.set(key, { attempt, method: answer.method, path: path + search, requestBody: answer.requestBody })
+    }
+  }
+
+  const transferOf = (payment: string | undefined): Transfer | undefined =>
+    payment === undefined ? undefined : transfers.get(payment)
+
+  const heldAsRefused = async (answer: GivenAnswer, body: unknown, key: string | null, where: string) => {
+    const code = textAt(body, "code") ?? ""
+    const attempt = key === null ? undefined : attempts.get(key)
+    const payment = paymentOf(answer.payment) ?? (attempt === undefined ? undefined : authorizationOf(attempt))
+    const transfer = transferOf(payment)
+    if (code === "payment_failed" && key !== null) {
+      const isKept = attempt?.state === "failed"
+      found.hold(checks.failed, isKept, () => `${where} for ${key}, whose attempt is ${attempt?.state ?? "not there"}`)
+      const own = attempt === undefined ? undefined : authorizationOf(attempt)
+      if (own !== undefined && transfers.has(own) && !isBought(own))
+        found.violate(checks.failed, `${where} for ${key}, but ${transfers.get(own)?.transaction} took the money`)
+    }
+    if (code === "payment_authorization_already_bound" && payment !== undefined)
+      found.hold(checks.refusal, byPayment.has(payment), () => `${where}, but no attempt has ${payment}`)
+    if (code === "idempotency_conflict" && key !== null)
+      found.hold(checks.refusal, attempt !== undefined, () => `${where}, but no attempt has the key ${key}`)
+    const spirit = new URL(answer.url, answer.server).pathname.split("/").at(-1) ?? ""
+    if (code === "already_kept")
+      found.hold(
+        checks.refusal,
+        ledger.records.some(({ place, table }) => table === "keepers" && place === spirit),
+        () => `${where}, but nobody keeps ${spirit}`,
+      )
+    if (code === "prayer_already_recorded")
+      found.hold(
+        checks.refusal,
+        ledger.records.some(({ place, table }) => table === "prayers" && place.startsWith(`${spirit} on `)),
+        () => `${where}, but no prayer lies on ${spirit}`,
+      )
+    // "This request charged nothing" says no more than that; "Nothing was charged" is of the payment, up to that moment.
+    if (/(?<!request charged )nothing was charged/iu.test(textAt(body, "message") ?? "") && payment !== undefined) {
+      const isFalse =
+        transfer !== undefined && !isBought(payment) && (await chain.timeOf(transfer.block)) * 1000 < answer.at
+      found.hold(
+        checks.uncharged,
+        !isFalse,
+        () => `${where} for ${key}: nothing was charged, but ${transfer?.transaction} had taken the money`,
+      )
+    }
+    if (code === "attempt_not_found" && key !== null)
+      found.hold(checks.uncharged, !bought.has(key), () => `${where} for ${key}, which was bought before`)
+  }
+
+  const heldAsText = ({ body }: GivenAnswer, path: string, where: string) => {
+    if (log === undefined) return
+    const id = /^\/api\/witness\/([0-9a-f-]{36})\/proof$/u.exec(path)?.[1]
+    if (id !== undefined) {
+      const index = known.chains.stones.findIndex((stone) => stone.id === id)
+      const wrong = index < 0 ? "is of a stone that is not there" : log.wrongProof(body, index)
+      found.hold(checks.log, wrong === undefined, () => `${where}: the proof ${wrong}`)
+    } else if (path === "/log/checkpoint") {
+      const wrong = log.wrongCheckpoint(body)
+      found.hold(checks.log, wrong === undefined, () => `${where}: the checkpoint ${wrong}`)
+    }
+  }
+
+  for await (const answer of answersOf(file)) {
+    const path = new URL(answer.url, answer.server).pathname
+    const body = parsed(answer.body)
+    const where = `${answer.method} ${path} answered ${answer.status} ${textAt(body, "code") ?? ""} at ${new Date(answer.at).toISOString()}`
+    const key = answer.key ?? reconcilePath.exec(path)?.[1] ?? null
+    const isPaid = key !== null && isObject(body) && "receipt" in body && "replayed" in body
+    found.hold(checks.bug, answer.status !== 500, () => `${where}: ${answer.body.slice(0, 300)}`)
+    if (answer.status === 200 || answer.status === 201) {
+      if (isPaid) heldAsSettled(answer, key, path, where)
+      truth(body, path === "/api/publish-chain" ? "publication" : "witness", found, where)
+      const note = path === "/api/witness/log" ? textAt(body, "checkpoint") : undefined
+      if (note !== undefined)
+        found.hold(
+          checks.log,
+          log?.wrongCheckpoint(note) === undefined,
+          () => `${where}: the checkpoint ${log?.wrongCheckpoint(note)}`,
+        )
+      heldAsText(answer, path, where)
+    } else if (answer.status === 202 && key !== null) {
+      const attempt = attempts.get(key)
+      found.hold(
+        checks.pending,
+        attempt !== undefined && textAt(body, "attempt", "id") === attempt.id,
+        () => `${where} for ${key}, whose attempt is ${attempt?.id ?? "not there"}`,
+      )
+    } else if (answer.status >= 400) await heldAsRefused(answer, body, key, where)
+  }
+
+  await each([...bought], async ([key, { attempt, method, path, requestBody }], at) => {
+    const server = servers[at % servers.length]
+    const { status, text } = await hear(`${server}${path}`, {
+      method,
+      headers: { "idempotency-key": key, ...(requestBody === undefined ? {} : { "content-type": "application/json" }) },
+      ...(requestBody === undefined ? {} : { body: requestBody }),
+    })
+    found.hold(
+      checks.replay,
+      status === 200 && text === replayOf(attempt.answer ?? ""),
+      () => `${server} answers ${status} to the purchase ${key} again: ${text.slice(0, 200)}`,
+    )
+  })
+}

@@ -1,0 +1,92 @@
+/**
+ * The auditor: whether everything a server promised still holds, from the chain's logs, SQL and the public API alone. It
+ * shares no line with what it checks.
+ */
+import { auditAnswers } from "./Answers.ts"
+import { auditChains } from "./Chains.ts"
+import { auditClaimed } from "./Claims.ts"
+import { findings } from "./Findings.ts"
+import { readLedger } from "./Ledger.ts"
+import { auditLog } from "./Log.ts"
+import { auditPayments, type PublicAct, readActs } from "./Payments.ts"
+import { readChain } from "./Transfers.ts"
+
+/** What is audited, and what its buyers were told. */
+export interface AuditTarget {
+  readonly databaseUrl: string
+  readonly rpcUrl: string
+  /** Base URLs of the servers, all on that database. Each is asked. */
+  readonly servers: ReadonlyArray<string>
+  /** Address of the token that is paid with. */
+  readonly token: string
+  /** Address that is paid. */
+  readonly payTo: string
+  /** JSONL of every `GivenAnswer`; null when nobody wrote them down. */
+  readonly answersFile: string | null
+  readonly log: (line: string) => void
+  /** Whoever sends transactions for the servers: what these bring to the chain has to be on disk. Their relayer is found by itself. */
+  readonly settlers?: ReadonlyArray<string>
+  /** Whether every attempt has to have ended by now; otherwise what nobody can know yet may be pending. */
+  readonly isQuiet?: boolean
+  /** The block from which the servers take nothing back: their `CHAIN_FINALITY`. */
+  readonly finalTag?: "finalized" | "safe" | "latest"
+}
+
+/** One line of the answers file: an answer that a buyer has received whole. */
+export interface GivenAnswer {
+  /** When it was received, milliseconds since 1970. */
+  readonly at: number
+  /** The server's base URL. */
+  readonly server: string
+  readonly method: string
+  /** Absolute, as it was asked for. */
+  readonly url: string
+  /** The `Idempotency-Key` that was sent; null where none was. */
+  readonly key: string | null
+  readonly requestBody?: string
+  /** The `PAYMENT-SIGNATURE` header that was sent, as it was sent. */
+  readonly payment?: string
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The answer's bytes as text. */
+  readonly body: string
+}
+
+/** One kind of promise, and how many things were held against it. */
+export interface Check {
+  readonly name: string
+  readonly examined: number
+}
+
+export interface Violation {
+  /** Name of the check. */
+  readonly check: string
+  /** One sentence that names what is wrong. */
+  readonly what: string
+}
+
+export interface AuditReport {
+  readonly checks: ReadonlyArray<Check>
+  readonly violations: ReadonlyArray<Violation>
+}
+
+/** Checks everything once, and changes nothing. Nothing may be in flight meanwhile, or it is found half done. */
+export const audit = async (target: AuditTarget): Promise<AuditReport> => {
+  const { answersFile, finalTag = "finalized", isQuiet = false, log, payTo, rpcUrl, settlers = [], token } = target
+  const servers = target.servers.map((server) => server.replace(/\/$/u, ""))
+  const found = findings()
+  const ledger = await readLedger(target.databaseUrl)
+  const chain = await readChain(rpcUrl, token, payTo, finalTag)
+  log(`${ledger.attempts.length} attempts, ${chain.transfers.length} transfers, final block ${chain.final.number}`)
+  const acts = new Map<string, ReadonlyArray<PublicAct>>()
+  for (const server of servers) acts.set(server, await readActs(server, found))
+  await auditPayments({ token, payTo, isQuiet, settlers }, chain, ledger, acts, found)
+  await auditClaimed(servers, ledger, found)
+  const chains = await auditChains(servers, ledger, found)
+  log(`${chains.stones.length} stones, ${chains.publications.length} publications`)
+  const view = await auditLog(servers, chains.stones, ledger, found)
+  log(view === undefined ? "there is no log" : "the log is read")
+  if (answersFile !== null) await auditAnswers(answersFile, servers, { chain, chains, ledger, log: view }, found)
+  return found.report()
+}

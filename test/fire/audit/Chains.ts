@@ -1,0 +1,194 @@
+/** Both hash chains from their genesis, as the public API shows them, hashed anew. */
+import { hash } from "node:crypto"
+import { hear } from "./Api.ts"
+import type { Findings } from "./Findings.ts"
+import type { Ledger } from "./Ledger.ts"
+
+export interface Stone {
+  readonly sequence: number
+  readonly id: string
+  readonly commitment: string
+  readonly witnessedAt: string
+  readonly transaction: string
+  readonly payer: string
+  readonly previousHash: string
+  readonly chainHash: string
+}
+
+export interface Publication {
+  readonly sequence: number
+  readonly type: "manifest" | "edition"
+  readonly itemId: string
+  readonly manifestHash: string
+  readonly edition: number | null
+  readonly keeper: string | null
+  readonly transaction: string | null
+  readonly publishedAt: string
+  readonly previousHash: string
+  readonly chainHash: string
+}
+
+interface Link {
+  readonly sequence: number
+  readonly previousHash: string
+  readonly chainHash: string
+}
+
+const genesis = "0".repeat(64)
+
+const sha256 = (text: string) => hash("sha256", text)
+
+/** The text whose hash is a stone's; it is the log's entry as well. */
+export const stoneText = ({ commitment, previousHash, sequence, transaction, witnessedAt }: Stone): string =>
+  [previousHash, sequence, commitment, witnessedAt, transaction].join("\0")
+
+const publicationText = (entry: Publication) =>
+  [
+    entry.previousHash,
+    entry.sequence,
+    entry.type,
+    entry.itemId,
+    entry.manifestHash,
+    entry.edition ?? "",
+    entry.keeper ?? "",
+    entry.transaction ?? "",
+    entry.publishedAt,
+  ].join("\0")
+
+/** All links of a chain that a server shows, each of which follows and hashes. */
+const readChain = async <L extends Link>(
+  server: string,
+  path: string,
+  textOf: (link: L) => string,
+  head: Ledger["heads"][number] | undefined,
+  found: Findings,
+): Promise<ReadonlyArray<L>> => {
+  const check = `the chain of ${path} follows and hashes from its genesis`
+  const links: Array<L> = []
+  let shown = { sequence: 0, chainHash: genesis }
+  for (let from: number | null = 1; from !== null;) {
+    const { status, text } = await hear(`${server}${path}?from=${from}&limit=100`)
+    if (status !== 200) {
+      found.violate(check, `${server}${path} answers ${status} from ${from} on: ${text.slice(0, 200)}`)
+      return links
+    }
+    const segment: { readonly entries: ReadonlyArray<L>; readonly head: Link; readonly next: number | null } =
+      JSON.parse(text)
+    for (const link of segment.entries) {
+      const before = links.at(-1)
+      const follows =
+        link.sequence === (before?.sequence ?? 0) + 1 && link.previousHash === (before?.chainHash ?? genesis)
+      found.hold(
+        check,
+        follows,
+        () => `${server}: link ${link.sequence} of ${path} does not follow ${before?.sequence ?? 0}`,
+      )
+      if (sha256(textOf(link)) !== link.chainHash)
+        found.violate(check, `${server}: link ${link.sequence} of ${path} does not hash to its chainHash`)
+      links.push(link)
+    }
+    shown = segment.head
+    from = segment.next
+  }
+  const last = links.at(-1) ?? { sequence: 0, chainHash: genesis }
+  found.hold(
+    check,
+    last.sequence === shown.sequence && last.chainHash === shown.chainHash,
+    () => `${server}: the head of ${path} is ${shown.sequence}, but its last link is ${last.sequence}`,
+  )
+  found.hold(
+    check,
+    Number(head?.sequence) === last.sequence && head?.hash === last.chainHash,
+    () =>
+      `the head row of ${path} is ${head?.sequence} ${head?.hash}, but its last link is ${last.sequence} ${last.chainHash}`,
+  )
+  return links
+}
+
+const auditStones = (stones: ReadonlyArray<Stone>, ledger: Ledger, found: Findings) => {
+  const check = "the stones are the settled ones"
+  const settled = new Map(
+    ledger.attempts
+      .filter(({ act, state }) => act === "setWitnessStone" && state === "settled")
+      .map((one) => [one.id, one]),
+  )
+  const rows = new Map(
+    ledger.records.filter(({ table }) => table === "witness_stones").map(({ id, place }) => [id, place]),
+  )
+  stones.forEach((stone, at) => {
+    const attempt = settled.get(stone.id)
+    found.hold(
+      check,
+      attempt !== undefined && attempt.transaction === stone.transaction && attempt.payer === stone.payer.toLowerCase(),
+      () =>
+        `stone ${stone.sequence} names ${stone.transaction} of ${stone.payer}; ${attempt === undefined ? "no such act is settled" : `it was settled by ${attempt.transaction} of ${attempt.payer}`}`,
+    )
+    if (rows.get(stone.id) !== String(stone.sequence))
+      found.violate(check, `stone ${stone.sequence} is stored as ${rows.get(stone.id)}`)
+    const before = stones[at - 1]
+    if (before !== undefined && before.witnessedAt > stone.witnessedAt)
+      found.violate(check, `stone ${stone.sequence} was witnessed before stone ${before.sequence}`)
+  })
+  const shown = new Set(stones.map(({ id }) => id))
+  for (const id of settled.keys())
+    if (!shown.has(id)) found.violate(check, `stone ${id} is settled, but it is not in the chain`)
+}
+
+const auditPublications = (entries: ReadonlyArray<Publication>, ledger: Ledger, found: Findings) => {
+  const check = "the publications are the settled editions"
+  const settled = new Map(
+    ledger.attempts
+      .filter(({ act, state }) => act === "collectMaterial" && state === "settled")
+      .map((one) => [`${one.pool?.slice("edition:".length)} ${one.number}`, one]),
+  )
+  const manifests = new Set<string>()
+  const shown = new Set<string>()
+  for (const { edition, itemId, keeper, manifestHash, sequence, transaction, type } of entries) {
+    found.examine(check)
+    if (type === "manifest") {
+      if (manifests.has(`${itemId} ${manifestHash}`))
+        found.violate(check, `publication ${sequence} publishes a manifest of ${itemId} again`)
+      manifests.add(`${itemId} ${manifestHash}`)
+      continue
+    }
+    const name = `${itemId} ${edition}`
+    const attempt = settled.get(name)
+    if (shown.has(name)) found.violate(check, `publication ${sequence} names ${name} again`)
+    shown.add(name)
+    if (!manifests.has(`${itemId} ${manifestHash}`))
+      found.violate(check, `publication ${sequence} names a manifest that was not published before`)
+    if (attempt === undefined) found.violate(check, `publication ${sequence} names ${name}, which nobody acquired`)
+    else if (attempt.transaction !== transaction || attempt.payer !== keeper?.toLowerCase())
+      found.violate(
+        check,
+        `publication ${sequence} says that ${keeper} acquired ${name} in ${transaction}; it was ${attempt.payer} in ${attempt.transaction}`,
+      )
+  }
+  for (const name of settled.keys())
+    if (!shown.has(name)) found.violate(check, `${name} is settled, but it was not published`)
+}
+
+export interface Chains {
+  readonly stones: ReadonlyArray<Stone>
+  readonly publications: ReadonlyArray<Publication>
+}
+
+/** Reads both chains from each server; answers what the first one shows. */
+export const auditChains = async (servers: ReadonlyArray<string>, ledger: Ledger, found: Findings): Promise<Chains> => {
+  let first: Chains | undefined
+  const head = (chain: string) => ledger.heads.find((one) => one.chain === chain)
+  for (const server of servers) {
+    const stones = await readChain<Stone>(server, "/api/witness/chain", stoneText, head("witness"), found)
+    const publications = await readChain<Publication>(
+      server,
+      "/api/publish-chain",
+      publicationText,
+      head("publications"),
+      found,
+    )
+    auditStones(stones, ledger, found)
+    auditPublications(publications, ledger, found)
+    first ??= { stones, publications }
+  }
+  return first ?? { stones: [], publications: [] }
+}

@@ -1,0 +1,187 @@
+/** What purchases hold: names that one attempt has alone, numbers of pools, and the one record of each act. */
+import { hear } from "./Api.ts"
+import type { Findings } from "./Findings.ts"
+import type { Attempt, Ledger } from "./Ledger.ts"
+import { authorizationOf } from "./Transfers.ts"
+
+/** The table of an act's records. */
+const tables: Readonly<Record<string, string>> = {
+  offerPrayer: "prayers",
+  takeIn: "keepers",
+  collectMaterial: "collectibles",
+  lightDay: "candles",
+  lightWeek: "candles",
+  lightMonth: "candles",
+  setWitnessStone: "witness_stones",
+}
+
+/** Stones of one UTC day, settled or held. */
+const dailyStones = 5000
+
+const dayOf = ({ acceptedAt }: Attempt) => acceptedAt.toISOString().slice(0, 10)
+
+interface Item {
+  readonly id: string
+  readonly editionSize: number
+  readonly issued: number
+  readonly reserved: number
+  readonly remaining: number
+}
+
+const auditRecords = (ledger: Ledger, found: Findings) => {
+  const check = "a settled act has its one record"
+  const settled = new Map(ledger.attempts.filter(({ state }) => state === "settled").map((one) => [one.id, one]))
+  const acts = Map.groupBy(ledger.acts, ({ id }) => id)
+  const records = Map.groupBy(ledger.records, ({ id }) => id)
+  for (const [id, { act }] of settled) {
+    const [own, more] = records.get(id) ?? []
+    const table = tables[act]
+    found.hold(
+      check,
+      acts.get(id)?.length === 1 && acts.get(id)?.[0]?.act === act,
+      () => `${act} ${id} is settled, but it is not among the acts`,
+    )
+    found.hold(check, own !== undefined && more === undefined && own.table === (table ?? own.table), () =>
+      own === undefined
+        ? `${act} ${id} is settled, but nothing is recorded in ${table}`
+        : `${act} ${id} is recorded in ${own.table} and ${more?.table}`,
+    )
+  }
+  for (const { id, table } of ledger.records) {
+    if (!settled.has(id)) found.violate(check, `${table} holds ${id}, which is not settled`)
+  }
+  for (const { act, id } of ledger.acts) {
+    if (!settled.has(id)) found.violate(check, `the acts hold ${act} ${id}, which is not settled`)
+  }
+  for (const [place, rows] of Map.groupBy(ledger.records, (row) => `${row.table} ${row.place}`)) {
+    found.hold("a place is recorded once", rows.length === 1, () => `${place} is recorded ${rows.length} times`)
+  }
+}
+
+/** The names an attempt has to hold while it is open, and for ever once it is settled. */
+const namesOf = (attempt: Attempt, places: ReadonlyMap<string, string>) => {
+  const spirit = places.get(attempt.id)?.split(" ")[0]
+  const names =
+    attempt.rail === "x402" ? [`authorization:${attempt.network}:${attempt.asset}:${authorizationOf(attempt)}`] : []
+  if (attempt.state !== "settled" || spirit === undefined) return names
+  if (attempt.act === "offerPrayer") return [...names, `prayer:${spirit}:${dayOf(attempt)}`]
+  return attempt.act === "takeIn" ? [...names, `keeper:${spirit}`] : names
+}
+
+const auditClaims = (ledger: Ledger, found: Findings) => {
+  const check = "what is open or settled holds its names, and nothing else does"
+  const held = Map.groupBy(ledger.claims, ({ attempt }) => attempt)
+  const places = new Map(ledger.records.map(({ id, place }) => [id, place]))
+  for (const attempt of ledger.attempts) {
+    const own = new Set((held.get(attempt.id) ?? []).map(({ name }) => name))
+    found.examine(check)
+    if (attempt.state === "failed") {
+      if (own.size > 0) found.violate(check, `attempt ${attempt.id} failed, but it still holds ${[...own].join(", ")}`)
+      continue
+    }
+    for (const name of namesOf(attempt, places)) {
+      if (!own.has(name))
+        found.violate(check, `attempt ${attempt.id} is ${attempt.state}, but it does not hold ${name}`)
+    }
+  }
+  for (const { id, place, table } of ledger.records.filter((row) => row.table === "prayers")) {
+    const attempt = ledger.attempts.find((one) => one.id === id)
+    if (attempt !== undefined && !place.endsWith(dayOf(attempt)))
+      found.violate(check, `${table} ${id} lies ${place}, but it was accepted on ${dayOf(attempt)}`)
+  }
+}
+
+const range = (most: number) => Array.from({ length: Math.max(0, most) }, (_, at) => at + 1)
+
+/** Every number of a pool is out once or was given back once. */
+const auditPools = (capacities: ReadonlyMap<string, number>, ledger: Ledger, found: Findings) => {
+  const check = "the numbers of a pool are out once, or free"
+  const holders = Map.groupBy(
+    ledger.attempts.filter(({ pool, state }) => pool !== null && state !== "failed"),
+    ({ pool }) => pool ?? "",
+  )
+  const pools = new Map(ledger.pools.map((pool) => [pool.name, pool]))
+  for (const [name, attempts] of holders) {
+    if (!pools.has(name)) found.violate(check, `${attempts.length} attempts hold numbers of ${name}, which is no pool`)
+  }
+  for (const { highest, name, released } of ledger.pools) {
+    const out = (holders.get(name) ?? []).map(({ number }) => number ?? 0)
+    const all = [...out, ...released].sort((a, b) => a - b)
+    found.examine(check, all.length)
+    const expected = range(highest)
+    if (all.length !== expected.length || all.some((number, at) => number !== expected[at]))
+      found.violate(
+        check,
+        `${name} gave out ${highest} numbers, but ${out.length} are held and ${released.length} free: ${
+          expected
+            .filter((number) => !all.includes(number))
+            .slice(0, 5)
+            .join(", ") || "none"
+        } missing, ${
+          all
+            .filter((number, at) => number === all[at - 1])
+            .slice(0, 5)
+            .join(", ") || "none"
+        } twice`,
+      )
+    const capacity = name.startsWith("witness:") ? dailyStones : capacities.get(name)
+    if (capacity === undefined) found.violate(check, `nothing is sold out of ${name}`)
+    else if (highest > capacity) found.violate(check, `${name} gave out ${highest} of ${capacity} numbers`)
+  }
+  const places = new Map(ledger.records.map(({ id, place }) => [id, place]))
+  for (const attempt of ledger.attempts.filter(({ act, state }) => act === "collectMaterial" && state === "settled")) {
+    const element = attempt.pool?.slice("edition:".length)
+    found.hold(
+      "an edition has the number that was claimed",
+      places.get(attempt.id) === `${element} ${attempt.number}`,
+      () => `act ${attempt.id} claimed ${element} ${attempt.number}, but ${places.get(attempt.id)} is recorded`,
+    )
+  }
+  for (const attempt of ledger.attempts.filter(({ act }) => act === "setWitnessStone")) {
+    if (attempt.pool !== `witness:${dayOf(attempt)}`)
+      found.violate(check, `stone ${attempt.id} was accepted on ${dayOf(attempt)}, but counts for ${attempt.pool}`)
+  }
+}
+
+/** Every item of the three catalogs, which have to add up. */
+const readCatalogs = async (server: string, ledger: Ledger, found: Findings) => {
+  const check = "issued, reserved and remaining editions add up"
+  const capacities = new Map<string, number>()
+  for (const name of ["elements", "companions", "pixels"]) {
+    const { status, text } = await hear(`${server}/api/${name}`)
+    if (status !== 200) {
+      found.violate(check, `${server} answers ${status} when asked for its ${name}`)
+      continue
+    }
+    const catalog: Readonly<Record<string, ReadonlyArray<Item>>> & { readonly totalEditionSize: number } =
+      JSON.parse(text)
+    const items = catalog[name] ?? []
+    const total = items.reduce((sum, { editionSize }) => sum + editionSize, 0)
+    found.hold(
+      check,
+      total === catalog.totalEditionSize,
+      () => `the ${name} have ${total} editions, and ${catalog.totalEditionSize} are said`,
+    )
+    for (const { editionSize, id, issued, remaining, reserved } of items) {
+      capacities.set(`edition:${id}`, editionSize)
+      const own = ledger.attempts.filter(({ pool }) => pool === `edition:${id}`)
+      const settled = own.filter(({ state }) => state === "settled").length
+      const open = own.filter(({ state }) => state === "pending").length
+      found.hold(
+        check,
+        issued === settled && reserved === open && remaining === editionSize - settled - open,
+        () =>
+          `${server} says of ${id} issued ${issued}, reserved ${reserved}, remaining ${remaining} of ${editionSize}; settled are ${settled}, pending ${open}`,
+      )
+    }
+  }
+  return capacities
+}
+
+export const auditClaimed = async (servers: ReadonlyArray<string>, ledger: Ledger, found: Findings) => {
+  auditRecords(ledger, found)
+  auditClaims(ledger, found)
+  let capacities: ReadonlyMap<string, number> = new Map()
+  for (const server of servers) capacities = await readCatalogs(server, ledger, found)
+  auditPools(capacities, ledger, found)
+}

@@ -1,0 +1,113 @@
+/** What the database says, read in one look at one moment. */
+import postgres from "postgres"
+
+export interface Attempt {
+  readonly id: string
+  readonly key: string
+  readonly act: string
+  readonly rail: "x402" | "card"
+  readonly network: string
+  readonly asset: string
+  readonly payTo: string
+  readonly payer: string
+  readonly nonce: string
+  /** Atomic USDC, decimal. */
+  readonly amount: string
+  /** Seconds since 1970, decimal. */
+  readonly validBefore: string
+  readonly pool: string | null
+  readonly number: number | null
+  readonly state: "pending" | "settled" | "failed"
+  readonly finality: "pending" | "final" | "lost"
+  readonly transaction: string | null
+  readonly currentTransaction: string | null
+  readonly acceptedAt: Date
+  readonly nextCheckAt: Date
+  readonly answer: string | null
+  readonly paymentResponse: string | null
+}
+
+export interface ActRow {
+  readonly id: string
+  readonly act: string
+  readonly receipt: string
+  readonly record: string
+}
+
+/** A row of one of the tables of acts: whose it is, and what makes it the only one of its kind. */
+export interface RecordRow {
+  readonly table: string
+  readonly id: string
+  readonly place: string
+}
+
+export interface Ledger {
+  readonly attempts: ReadonlyArray<Attempt>
+  readonly acts: ReadonlyArray<ActRow>
+  readonly records: ReadonlyArray<RecordRow>
+  readonly claims: ReadonlyArray<{ readonly name: string; readonly attempt: string }>
+  readonly pools: ReadonlyArray<{ readonly name: string; readonly highest: number; readonly released: number[] }>
+  readonly totals: ReadonlyArray<{ readonly settled: string; readonly atomic: string }>
+  readonly broadcasts: ReadonlyArray<{ readonly attempt: string; readonly hash: string }>
+  readonly strays: ReadonlyArray<{ readonly name: string; readonly transaction: string }>
+  readonly heads: ReadonlyArray<{ readonly chain: string; readonly sequence: string; readonly hash: string }>
+  readonly checkpoints: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly note: string }>
+  readonly logHead: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly stopped: string | null }>
+  /** Acts of which an operator hides something. */
+  readonly hidden: ReadonlySet<string>
+}
+
+/** Reads everything at one moment; changes nothing. */
+export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
+  try {
+    return await sql.begin("isolation level repeatable read read only", async (tx) => {
+      const attempts = await tx<Attempt[]>`
+        SELECT id, idempotency_key AS key, act, rail, network, lower(asset) AS asset, lower(pay_to) AS "payTo",
+          lower(payer) AS payer, lower(nonce) AS nonce, amount_atomic::text AS amount,
+          valid_before::text AS "validBefore", pool, pool_number AS number, state, finality,
+          lower(transaction) AS transaction, lower(current_transaction) AS "currentTransaction",
+          accepted_at AS "acceptedAt", next_check_at AS "nextCheckAt", answer, payment_response AS "paymentResponse"
+        FROM payment_attempts`
+      const acts = await tx<ActRow[]>`SELECT id, act, receipt, record FROM acts`
+      const records = await tx<RecordRow[]>`
+        SELECT 'prayers' AS table, id, spirit || ' on ' || day AS place FROM prayers
+        UNION ALL SELECT 'keepers', id, spirit FROM keepers
+        UNION ALL SELECT 'collectibles', id, element_id || ' ' || edition FROM collectibles
+        UNION ALL SELECT 'candles', id, id::text FROM candles
+        UNION ALL SELECT 'witness_stones', id, sequence::text FROM witness_stones`
+      const claims = await tx<Ledger["claims"][number][]>`SELECT name, attempt_id AS attempt FROM payment_claims`
+      const pools = await tx<Ledger["pools"][number][]>`SELECT name, highest, released FROM payment_pools`
+      const totals = await tx<Ledger["totals"][number][]>`
+        SELECT settled, settled_atomic::text AS atomic FROM payment_totals`
+      const broadcasts = await tx<Ledger["broadcasts"][number][]>`
+        SELECT attempt_id AS attempt, lower(hash) AS hash FROM relayer_broadcasts`
+      const strays = await tx<Ledger["strays"][number][]>`
+        SELECT lower(name) AS name, lower(transaction) AS transaction FROM payment_strays`
+      const heads = await tx<Ledger["heads"][number][]>`
+        SELECT 'witness' AS chain, sequence, chain_hash AS hash FROM witness_head
+        UNION ALL SELECT 'publications', sequence, chain_hash FROM publication_head`
+      const checkpoints = await tx<Ledger["checkpoints"][number][]>`
+        SELECT size, root, note FROM log_checkpoints ORDER BY size`
+      const logHead = await tx<Ledger["logHead"][number][]>`
+        SELECT size, root, stopped_reason AS stopped FROM log_head`
+      const hidden = await tx<{ subject: string }[]>`SELECT subject FROM moderation_hidden`
+      return {
+        attempts,
+        acts,
+        records,
+        claims,
+        pools,
+        totals,
+        broadcasts,
+        strays,
+        heads,
+        checkpoints,
+        logHead,
+        hidden: new Set(hidden.map(({ subject }) => subject)),
+      }
+    })
+  } finally {
+    await sql.end()
+  }
+}

@@ -1,0 +1,184 @@
+/** The transparency log: signed by its key, made of the stones, and never another than it was. */
+import { setTimeout } from "node:timers/promises"
+import { each, hear } from "./Api.ts"
+import { type Stone, stoneText } from "./Chains.ts"
+import type { Findings } from "./Findings.ts"
+import type { Ledger } from "./Ledger.ts"
+import { leafOf, openNote, provenRoot, rootOf, rootsOf } from "./Merkle.ts"
+
+/** What the log has to be, for whoever holds an answer against it. */
+export interface LogView {
+  readonly vkey: string
+  /** Says what is wrong with a signed checkpoint; nothing when it is of this log. */
+  readonly wrongCheckpoint: (note: string) => string | undefined
+  /** The same of a `.tlog-proof` for the stone at an index. */
+  readonly wrongProof: (text: string, index: number) => string | undefined
+}
+
+interface Status {
+  readonly vkey: string
+  readonly url: string
+  readonly state: string
+  readonly size: number
+  readonly root: string
+  readonly checkpoint: string
+}
+
+const full = 256
+
+/** The path of a tile: decimal in groups of three, all but the last marked. */
+const pathOf = (index: number) => {
+  const digits = String(index)
+  const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, "0").match(/.../gu) ?? []
+  return groups.map((group, at) => (at < groups.length - 1 ? `x${group}` : group)).join("/")
+}
+
+/** The files of one level: where each is, and which of its hashes. */
+const filesOf = (kind: string, count: number) =>
+  Array.from({ length: Math.ceil(count / full) }, (_, index) => {
+    const width = Math.min(full, count - index * full)
+    return {
+      path: `tile/${kind}/${pathOf(index)}${width === full ? "" : `.p/${width}`}`,
+      from: index * full,
+      to: index * full + width,
+    }
+  })
+
+const bundleOf = (entries: ReadonlyArray<string>) =>
+  Buffer.concat(
+    entries.flatMap((entry) => {
+      const bytes = Buffer.from(entry)
+      return [Buffer.of(bytes.length >> 8, bytes.length & 255), bytes]
+    }),
+  )
+
+const viewOf = (vkey: string, leaves: ReadonlyArray<Buffer>): LogView => {
+  const roots = rootsOf(leaves)
+  const wrongCheckpoint = (note: string) => {
+    const tree = openNote(note, vkey)
+    if (tree === undefined) return "is not signed by the log's key"
+    const root = roots[tree.size]
+    if (root === undefined) return `covers ${tree.size} stones, and there are ${leaves.length}`
+    return root.equals(tree.root) ? undefined : `has another root than the first ${tree.size} stones`
+  }
+  const wrongProof = (text: string, index: number) => {
+    const end = text.indexOf("\n\n")
+    const [first, indexLine, ...hashes] = text.slice(0, end).split("\n")
+    const note = text.slice(end + 2)
+    if (first !== "c2sp.org/tlog-proof@v1" || indexLine !== `index ${index}`) return `is none of index ${index}`
+    const tree = openNote(note, vkey)
+    const leaf = leaves[index]
+    if (tree === undefined || leaf === undefined || index >= tree.size)
+      return "does not lead to a signed checkpoint that covers it"
+    const root = provenRoot(
+      index,
+      tree.size,
+      leaf,
+      hashes.map((line) => Buffer.from(line, "base64")),
+    )
+    return root?.equals(tree.root) === true ? wrongCheckpoint(note) : "does not lead to the root of its checkpoint"
+  }
+  return { vkey, wrongCheckpoint, wrongProof }
+}
+
+const checks = {
+  checkpoint: "a checkpoint is signed, and of the stones as they are",
+  covered: "every stone is in the log",
+  tiles: "the log's files are those of its stones",
+  proof: "every stone has a proof that leads to the signed root",
+}
+
+/** The status once all stones are covered, which takes two seconds; or as it is after a while. */
+const statusOf = async (server: string, stones: number): Promise<Status | undefined> => {
+  for (const end = Date.now() + 20_000; ; await setTimeout(300)) {
+    const { status, text } = await hear(`${server}/api/witness/log`)
+    if (status === 404) return undefined
+    if (status === 200) {
+      const body: Status = JSON.parse(text)
+      if (body.size >= stones || Date.now() > end) return body
+    } else if (Date.now() > end) throw new Error(`${server}/api/witness/log answers ${status}: ${text}`)
+  }
+}
+
+const auditFiles = async (
+  url: string,
+  size: number,
+  stones: ReadonlyArray<Stone>,
+  leaves: ReadonlyArray<Buffer>,
+  found: Findings,
+) => {
+  const expected: Array<{ readonly path: string; readonly bytes: Buffer }> = []
+  const entries = stones.slice(0, size).map(stoneText)
+  for (const { from, path, to } of filesOf("entries", size))
+    expected.push({ path, bytes: bundleOf(entries.slice(from, to)) })
+  let row = leaves.slice(0, size)
+  for (let level = 0; row.length > 0; level += 1) {
+    const hashes = row
+    for (const { from, path, to } of filesOf(String(level), row.length))
+      expected.push({ path, bytes: Buffer.concat(hashes.slice(from, to)) })
+    row = Array.from({ length: Math.floor(hashes.length / full) }, (_, at) =>
+      rootOf(hashes.slice(at * full, (at + 1) * full)),
+    )
+  }
+  await each(expected, async ({ bytes, path }) => {
+    const answer = await hear(`${url}${path}`)
+    found.hold(
+      checks.tiles,
+      answer.status === 200 && answer.bytes.equals(bytes),
+      () => `${url}${path} answers ${answer.status} and not the bytes of its stones`,
+    )
+  })
+}
+
+/** Below a server's own address: what it says its log's address is may lead past it. */
+const filesAt = (server: string) => `${server}/log/`
+
+export const auditLog = async (
+  servers: ReadonlyArray<string>,
+  stones: ReadonlyArray<Stone>,
+  ledger: Ledger,
+  found: Findings,
+): Promise<LogView | undefined> => {
+  const leaves = stones.map((stone) => leafOf(stoneText(stone)))
+  let view: LogView | undefined
+  for (const server of servers) {
+    const status = await statusOf(server, stones.length)
+    if (status === undefined) continue
+    view ??= viewOf(status.vkey, leaves)
+    const wrong = view.wrongCheckpoint(status.checkpoint)
+    found.hold(checks.checkpoint, wrong === undefined, () => `${server}: the checkpoint ${wrong}`)
+    found.hold(
+      checks.covered,
+      status.size === stones.length,
+      () => `${server}: the log covers ${status.size} of ${stones.length} stones`,
+    )
+    found.hold(checks.covered, status.state === "running", () => `${server}: the log is ${status.state}`)
+    found.hold(checks.checkpoint, status.vkey === view?.vkey, () => `${server} has another log key than the others`)
+    const file = await hear(`${filesAt(server)}checkpoint`)
+    const other = view.wrongCheckpoint(file.text)
+    found.hold(
+      checks.checkpoint,
+      file.status === 200 && other === undefined,
+      () => `${server}: the file of the checkpoint ${other ?? `answers ${file.status}`}`,
+    )
+    await auditFiles(filesAt(server), Math.min(status.size, stones.length), stones, leaves, found)
+  }
+  if (view === undefined) return undefined
+  const { wrongCheckpoint, wrongProof } = view
+  for (const { note, root, size } of ledger.checkpoints) {
+    const wrong =
+      wrongCheckpoint(note) ??
+      (openNote(note, view.vkey)?.root.equals(root) === true ? undefined : "is kept with another root")
+    found.hold(checks.checkpoint, wrong === undefined, () => `the checkpoint of ${size} stones ${wrong}`)
+  }
+  for (const { size, stopped } of ledger.logHead) {
+    found.hold(checks.covered, stopped === null, () => `the log is stopped at ${size} stones: ${stopped}`)
+  }
+  await each(stones, async ({ id, sequence }, at) => {
+    const server = servers[at % servers.length]
+    const { status, text } = await hear(`${server}/api/witness/${id}/proof`)
+    const wrong = status === 200 ? wrongProof(text, sequence - 1) : `is answered ${status}`
+    found.hold(checks.proof, wrong === undefined, () => `${server}: the proof of stone ${sequence} ${wrong}`)
+  })
+  return view
+}
