@@ -1,13 +1,14 @@
 /** The routes of everything that is sold: one handler for all acts, and how a paid request ended. */
-import { Effect, type Layer, Option } from "effect"
+import { Cause, Effect, type Layer, Option, Schema } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { Api, rules } from "../../schema/Api.ts"
 import type { AltarRequests } from "../../schema/altar/Requests.ts"
 import { pauseSeconds, SellingPaused } from "../../schema/payments/Errors.ts"
+import { IdempotencyKey } from "../../schema/payments/Payment.ts"
 import { Selling } from "../payments/ledger/Selling.ts"
 import { PaidActs } from "../payments/PaidAct.ts"
-import { PaidHttp } from "../payments/PaidHttp.ts"
+import { type PaidCall, PaidHttp } from "../payments/PaidHttp.ts"
 import { type Answer, KnownRequests } from "../platform/http/KnownRequests.ts"
 import { refuse } from "../platform/http/Responses.ts"
 import { limits, questions } from "./Limits.ts"
@@ -31,6 +32,8 @@ interface PaidGroup<Name extends string> extends HttpApiGroup.Constraint {
 /** What the pipeline answers to a bare question while nothing is sold. */
 const paused = refuse(503, new SellingPaused({}), { "retry-after": String(pauseSeconds) })
 
+const isKey = Schema.is(IdempotencyKey)
+
 const sell = (group: PaidGroup<string>) =>
   HttpApiBuilder.group(rules.add(group), group.identifier, (handlers) =>
     Effect.gen(function* () {
@@ -48,19 +51,32 @@ const sell = (group: PaidGroup<string>) =>
         const answer = Effect.map(selling.paused, (reason) => (Option.isNone(reason) ? response : paused))
         return () => answer
       }
+      /**
+       * What names its purchase is answered by the pipeline at once, its path and query being decoded. It pays nothing and
+       * changes nothing, so whatever comes of it but an answer goes the whole way again and is refused there.
+       */
+      const asked =
+        ({ act }: typeof first, { params, query }: Omit<PaidCall, "request">): Answer =>
+        (request, whole) =>
+          isKey(request.headers["idempotency-key"])
+            ? Effect.catchCause(paid.pay(act, { request, params, query }), (cause) =>
+                Cause.hasInterruptsOnly(cause) ? Effect.interrupt : whole,
+              )
+            : whole
       /** A bare question for the price has one answer while all is sold, but where a card challenge has its time in it. */
       const remember = (
-        request: HttpServerRequest.HttpServerRequest,
+        sold: typeof first,
+        { params, query, request }: PaidCall,
         response: HttpServerResponse.HttpServerResponse,
       ) => {
-        if (response.status === 402 && response.headers["www-authenticate"] === undefined) {
-          known.set(request, unlessPaused(response))
-        }
+        if (response.status !== 402 || response.headers["www-authenticate"] !== undefined) return response
+        const isNamed = request.headers["idempotency-key"] !== undefined
+        known.set(request, isNamed ? asked(sold, { params, query }) : unlessPaused(response))
         return response
       }
-      const register = ({ act, name }: typeof first) =>
-        handlers.handleRaw(name, (call) =>
-          Effect.map(paid.pay(act, call), (response) => remember(call.request, response)),
+      const register = (sold: typeof first) =>
+        handlers.handleRaw(sold.name, (call) =>
+          Effect.map(paid.pay(sold.act, call), (response) => remember(sold, call, response)),
         )
       for (const other of others) register(other)
       return register(first)

@@ -215,7 +215,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
             return Effect.succeed(isRefused ? forbidden : preflight)
           }
           const answer = requests.get(request)
-          return Effect.matchCauseEffect(answer === undefined ? httpEffect : answer(request), {
+          return Effect.matchCauseEffect(answer === undefined ? httpEffect : answer(request, httpEffect), {
             onSuccess: (response) =>
               answer === undefined
                 ? pressed(request, finished(request, isRoom, response))

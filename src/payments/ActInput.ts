@@ -29,21 +29,25 @@ const isObject = (json: Schema.Json): json is Schema.JsonObject =>
 /** No schema of the contract asks for a service, which the type of an endpoint's schemas no longer says. */
 const isPlain = (schema: Schema.Top | undefined): schema is Schema.Top & Schema.Decoder<unknown> => schema !== undefined
 
+const whole = (json: Schema.JsonObject) => json
+
+/** Those members of an object whose names are among these, or are not. */
+const membersOf = (names: ReadonlySet<string>, areThese: boolean) => (json: Schema.JsonObject) =>
+  Object.fromEntries(Object.entries(json).filter(([name]) => names.has(name) === areThese))
+
 /** Reads the input of an endpoint from JSON, or says everything that is wrong; a member that no part takes is the body's to refuse. */
 export const inputOf = <Endpoint extends PaidEndpoint>(endpoint: Endpoint) => {
   const parameters = [endpoint.params, endpoint.query].filter(isPlain)
   const body = [bodyOf(endpoint) ?? Schema.Struct({})].filter(isPlain)
   const outside = new Set(parameters.flatMap(namesOf))
   const parts = [
-    ...parameters.map((schema) => ({ schema, names: new Set(namesOf(schema)) })),
-    ...body.map((schema) => ({ schema, names: undefined })),
-  ].map(({ names, schema }) => ({
-    isMine: (name: string) => (names === undefined ? !outside.has(name) : names.has(name)),
-    decode: Schema.decodeUnknownResult(schema, strict),
-  }))
+    ...parameters.map((schema) => ({ schema, pick: membersOf(new Set(namesOf(schema)), true) })),
+    // Where all stands in the body, it is read as it came.
+    ...body.map((schema) => ({ schema, pick: outside.size === 0 ? whole : membersOf(outside, false) })),
+  ].map(({ pick, schema }) => ({ pick, decode: Schema.decodeUnknownResult(schema, strict) }))
   return Effect.fnUntraced(function* (json: Schema.Json): Effect.fn.Return<InputOf<Endpoint>, BadRequest> {
-    const members = isObject(json) ? Object.entries(json) : []
-    const read = parts.map(({ decode, isMine }) => decode(Object.fromEntries(members.filter(([name]) => isMine(name)))))
+    const members = isObject(json) ? json : {}
+    const read = parts.map(({ decode, pick }) => decode(pick(members)))
     const issues = read.flatMap((part) => (Result.isFailure(part) ? issuesOf(part.failure) : []))
     if (issues.length > 0) return yield* new BadRequest({ issues: issues.slice(0, 20) })
     // An endpoint keeps its schemas without their types: what they have read is together what it says.

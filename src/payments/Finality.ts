@@ -10,8 +10,9 @@ export interface FinalityConfig {
   readonly sweepEvery: Duration.Duration
 }
 
-/** Settled transfers one sweep takes. */
+/** Settled transfers one sweep takes, and how many of them are inquired about at once: one request to the node. */
 const sweepSize = 200
+const inquiredAtOnce = 50
 
 /** Milliseconds a sweep keeps what it took; any number of servers may sweep at once. */
 const leaseMillis = 60_000
@@ -84,12 +85,14 @@ export class Finality extends Context.Service<
               Effect.catchCause(inquire(transfer), (cause) =>
                 Effect.logWarning("The finality of a payment could not be looked at", transfer.id, cause),
               ),
-            { concurrency: 8, discard: true },
+            { concurrency: inquiredAtOnce, discard: true },
           )
           return due.taken
         }).pipe(Effect.withSpan("Finality.sweep"))
 
         yield* sweep.pipe(
+          // Where more is due than one sweep takes, the next one follows at once.
+          Effect.repeat({ while: (taken) => taken === sweepSize }),
           Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logError("The finality sweep failed", cause)),
           Effect.repeat(Schedule.spaced(config.sweepEvery)),
           Effect.forkScoped,

@@ -1,5 +1,5 @@
 /** A paid request after its path and query were read, and what makes two of them the same. */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import { BadRequest } from "../../schema/Errors.ts"
 import { canonicalJson } from "../platform/CanonicalJson.ts"
@@ -52,6 +52,4 @@ export const bodyOf = Effect.fnUntraced(function* (act: SoldAct, request: PaidRe
 
 /** SHA-256 over method, URL and canonical body: a key belongs to one of these. */
 export const fingerprintOf = (request: PaidRequest, body: Schema.Json) =>
-  createHash("sha256")
-    .update(`${request.method}\n${request.url}\n${canonicalJson(body)}`)
-    .digest("hex")
+  hash("sha256", `${request.method}\n${request.url}\n${canonicalJson(body)}`, "hex")

@@ -14,6 +14,7 @@ import {
 } from "../../schema/payments/Errors.ts"
 import { type BadRequest, RateLimited } from "../../schema/Errors.ts"
 import { timestampOf } from "../platform/Time.ts"
+import * as Trace from "../platform/Trace.ts"
 import { changed } from "./Changes.ts"
 import * as Challenges from "./Challenges.ts"
 import { CardRail } from "./card/CardRail.ts"
@@ -146,7 +147,12 @@ export class PaymentPipeline extends Context.Service<
         }
 
         /** In a fiber of its own: from the intent on disk on, only evidence stops it. */
-        const settle = Effect.fn("PaymentPipeline.settle")(function* <Refusal>(
+        const settle: <Refusal>(
+          act: PaidAct<Refusal>,
+          request: PaidRequest,
+          terms: Terms,
+          intent: NewAttempt,
+        ) => Effect.Effect<Outcome, PipelineRefusal | Refusal> = Effect.fnUntraced(function* <Refusal>(
           act: PaidAct<Refusal>,
           request: PaidRequest,
           terms: Terms,
@@ -177,14 +183,14 @@ export class PaymentPipeline extends Context.Service<
           const submission = yield* submit(terms, claimed.attempt, intent)
           const concluded = yield* reconciler.conclude(claimed.attempt, submission ?? undefined)
           return yield* answerOf(concluded, false)
-        })
+        }, Trace.span("PaymentPipeline.settle"))
 
         /** The operator's reason stays with the operator. */
         const unlessPaused = Effect.flatMap(selling.paused, (reason) =>
           Option.isNone(reason) ? Effect.void : Effect.fail(new SellingPaused({})),
         )
 
-        const run = Effect.fn("PaymentPipeline.run")(function* <Refusal>(act: PaidAct<Refusal>, request: PaidRequest) {
+        const run = Effect.fnUntraced(function* <Refusal>(act: PaidAct<Refusal>, request: PaidRequest) {
           yield* act.checkPath(request.parameters)
           const isPaid = request.payment !== undefined || request.card !== undefined
           if (request.payment !== undefined && request.card !== undefined) return yield* paidTwice()
@@ -242,7 +248,7 @@ export class PaymentPipeline extends Context.Service<
           }
           const fiber = yield* FiberSet.run(settling, settle(act, request, terms, intent))
           return yield* Fiber.join(fiber)
-        })
+        }, Trace.span("PaymentPipeline.run"))
 
         const reconcile = Effect.fn("PaymentPipeline.reconcile")(function* (key: string) {
           const attempt = yield* lookup.find(key)

@@ -152,12 +152,12 @@ export class Reconciler extends Context.Service<
           }
         })
 
-        const conclude = Effect.fn("Reconciler.conclude")(function* (attempt: Attempt, submission?: Submission) {
+        const conclude = Effect.fnUntraced(function* (attempt: Attempt, submission?: Submission) {
           if (attempt.state !== "pending") return attempt
           return attempt.payment.rail === "card"
             ? yield* concludeCard(attempt, attempt.payment)
             : yield* concludeOnChain(attempt, attempt.payment, submission, submission !== undefined)
-        })
+        }, Trace.span("Reconciler.conclude"))
 
         const concludeDue = Effect.fn("Reconciler.concludeDue")(function* (limit: number, aheadMillis: number) {
           const now = yield* Clock.currentTimeMillis

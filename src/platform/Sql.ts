@@ -30,6 +30,10 @@ const camel = (name: string): string => {
   return made
 }
 
+/** A row that came without its names respelled. */
+export const respelled = (row: object): object =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [camel(name), value]))
+
 /** A pool of at most `maxConnections`; column names arrive in camelCase. */
 export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
   PgClient.layer({

@@ -260,7 +260,7 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
           : Option.none()
       })
 
-      const claim = Effect.fn("Claim.claim")(function* (attempt: NewAttempt): Effect.fn.Return<ClaimOutcome> {
+      const claim = Effect.fnUntraced(function* (attempt: NewAttempt): Effect.fn.Return<ClaimOutcome> {
         const traceparent = (yield* Trace.current) ?? null
         const intent: Intent = { id: randomUUID(), attempt, traceparent, names: namesOf(attempt) }
         const number = yield* numberOf(intent)
@@ -269,7 +269,7 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
         const isTaken = Option.isSome(state.attempt) || state.paymentBound || state.conflicts.length > 0
         const overdrawn = isTaken ? Option.none() : yield* overdraft(attempt)
         return Option.getOrElse(overdrawn, () => ({ _tag: "Conflict" as const, state }))
-      })
+      }, Trace.span("Claim.claim"))
 
       return Claim.of({ claim })
     }),

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Batches from "../../platform/Batches.ts"
 import { rowReader } from "../../platform/Rows.ts"
-import { bounded } from "../../platform/Sql.ts"
+import { bounded, respelled } from "../../platform/Sql.ts"
 import type { Claims, ClaimConflict } from "../PaidAct.ts"
 import { claimOf, type Payment } from "../Payment.ts"
 import { type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
@@ -55,24 +55,27 @@ export class Lookup extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const columns = sql.literal(attemptColumns)
 
-      // One list of any length is one plan: who asks is in it, with the names that are asked for.
+      // One list of any length is one plan: who asks is in it, with the names that are asked for. Each is looked up by
+      // itself, as the limits say: of lists the planner knows no length, and would rather read whole tables.
       const [text] = sql`
         SELECT a.*, held.held, (
             SELECT highest - cardinality(released) FROM payment_pools WHERE name = r.pool
           ) AS drawn
         FROM json_to_recordset(${""}::json) AS r(place int, key text, names json, pool text)
-        LEFT JOIN LATERAL (SELECT ${columns} FROM payment_attempts WHERE idempotency_key = r.key) AS a ON true
+        LEFT JOIN LATERAL (SELECT ${columns} FROM payment_attempts WHERE idempotency_key = r.key LIMIT 1) AS a ON true
         LEFT JOIN LATERAL (
-          SELECT json_agg(json_build_object('name', c.name, 'settled', o.state = 'settled') ORDER BY c.name) AS held
-          FROM json_array_elements_text(r.names) AS n(name) JOIN payment_claims c ON c.name = n.name
-          JOIN payment_attempts o ON o.id = c.attempt_id
+          SELECT json_agg(json_build_object('name', n.name, 'settled', o.state = 'settled') ORDER BY n.name) AS held
+          FROM json_array_elements_text(r.names) AS n(name)
+          CROSS JOIN LATERAL (SELECT attempt_id FROM payment_claims WHERE name = n.name LIMIT 1) AS c
+          CROSS JOIN LATERAL (SELECT state FROM payment_attempts WHERE id = c.attempt_id LIMIT 1) AS o
         ) AS held ON true
         ORDER BY r.place`.compile()
       const rowSoon = yield* Batches.make<Asked, object, never>({
         keysOf: () => [],
         run: (asked) => {
+          // Most keys have no attempt: only where there is one, its columns get our spelling.
           const rows = JSON.stringify(asked.map((one, place) => ({ place, ...one })))
-          return bounded(Effect.orDie(sql.unsafe<object>(text, [rows])))
+          return bounded(Effect.orDie(sql.unsafe<object>(text, [rows]).withoutTransform))
         },
       })
 
@@ -91,7 +94,7 @@ export class Lookup extends Context.Service<
         )
         const isFull = claims.pool !== undefined && (found.drawn ?? 0) >= claims.pool.capacity
         return {
-          attempt: found.id === null ? Option.none() : Option.some(yield* readAttempt(row)),
+          attempt: found.id === null ? Option.none() : Option.some(yield* readAttempt(respelled(row))),
           conflicts: isFull ? [...slots, { _tag: "Pool", name: claims.pool.name }] : slots,
           paymentBound: taken.some((claim) => claim.name === bound),
         }

@@ -1,7 +1,8 @@
 /** Attempts settled on chain whose block may still be replaced: which are due, and what was found of them. */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import type { Hex } from "viem"
+import * as Batches from "../../platform/Batches.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { readable, rowReader } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
@@ -21,6 +22,14 @@ export interface SettledTransfer {
   readonly checks: number
   /** Why the inquiry before found it lost. */
   readonly pendingLoss: FailureVerdict | null
+}
+
+/** A transfer that was found where it is. */
+interface Confirmed {
+  readonly id: string
+  readonly finality: "pending" | "final"
+  readonly block: bigint
+  readonly moved: Option.Option<Hex>
 }
 
 const columns = ["id, act, current_transaction, checks", ...paymentColumns, ...verdictColumns].join(", ")
@@ -89,13 +98,32 @@ export class SettledTransfers extends Context.Service<
         return { taken: rows.length, transfers: yield* readable(rows, readTransfer) }
       })
 
-      const confirm = Effect.fn("SettledTransfers.confirm")(
-        (id: string, finality: "pending" | "final", block: bigint, moved: Option.Option<Hex>) =>
-          sql`
-            UPDATE payment_attempts SET finality = ${finality}, settled_block = ${block}::bigint,
-              current_transaction = ${Option.getOrNull(moved)}::text, doubted_at = NULL, doubted_reason = NULL
-            WHERE id = ${id}::uuid AND ${unfinal}`.pipe(Effect.asVoid, Effect.orDie),
-      )
+      // A transfer found is one commit like any other: those of one moment share it.
+      const confirmSoon = yield* Batches.make<Confirmed, true, SqlError.SqlError>({
+        keysOf: ({ id }) => [id],
+        run: (found) => {
+          const rows = found.map(({ block, finality, id, moved }) => ({
+            id,
+            finality,
+            block: block.toString(),
+            moved: Option.getOrNull(moved),
+          }))
+          return retryConflicts(sql`
+            UPDATE payment_attempts a SET finality = f.finality, settled_block = f.block, current_transaction = f.moved,
+              doubted_at = NULL, doubted_reason = NULL
+            FROM json_to_recordset(${JSON.stringify(rows)}::json) AS f(id uuid, finality text, block bigint, moved text)
+            WHERE a.id = f.id AND a.state = 'settled' AND a.finality = 'pending' AND a.rail = 'x402'`).pipe(
+            Effect.as(found.map(() => true as const)),
+          )
+        },
+      })
+
+      const confirm = (id: string, finality: Confirmed["finality"], block: bigint, moved: Option.Option<Hex>) =>
+        confirmSoon({ id, finality, block, moved }).pipe(
+          Effect.asVoid,
+          Effect.orDie,
+          Effect.withSpan("SettledTransfers.confirm"),
+        )
 
       const defer = Effect.fn("SettledTransfers.defer")(function* (
         id: string,

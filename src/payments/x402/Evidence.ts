@@ -1,6 +1,7 @@
 /** What follows from the answers of nodes that may be behind, forgetful or contradict each other (ARCHITECTURE.md, "Evidence"). */
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
+import * as Trace from "../../platform/Trace.ts"
 import { inLowerCase } from "../Hex.ts"
 import { alreadyUsed, endIn, type Log, pays, type SignedAuthorization } from "./Eip3009.ts"
 import type { BlockRange } from "./LogSearch.ts"
@@ -123,7 +124,7 @@ export const make = <E>(node: Node<E>) => {
     return (yield* isFinal(receipt.block)) ? ({ _tag: "Void", reason, transaction } satisfies Evidence) : nothing
   })
 
-  const evidence = Effect.fn("Chain.evidence")(function* (search: Search): Effect.fn.Return<Evidence, E> {
+  const evidence = Effect.fnUntraced(function* (search: Search): Effect.fn.Return<Evidence, E> {
     const { authorization, fromBlock, newestFirst = false, patience } = search
     if (Option.isSome(search.transaction)) {
       const transaction = search.transaction.value
@@ -146,7 +147,7 @@ export const make = <E>(node: Node<E>) => {
     const [log] = yield* node.logsOf(authorization, { from: fromBlock, to: newest.number }, newestFirst)
     if (log !== undefined) return yield* endedBy(authorization, log, used)
     return used ? nothing : { _tag: "Void", reason: "authorization_expired" }
-  })
+  }, Trace.span("Chain.evidence"))
 
   /** Seconds back from its end in which an authorization can have been used, by what this server takes. */
   const longestLife = 86_400n

@@ -4,8 +4,11 @@ import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** Answers a request by its negotiating headers alone, as fresh as ever. */
-export type Answer = (request: Request) => Effect.Effect<HttpServerResponse.HttpServerResponse>
+/** Answers such a request as fresh as ever; what is not as usual it leaves to the `whole` way. */
+export type Answer = <E, R>(
+  request: Request,
+  whole: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
 /** Requests that are remembered; the least used go first. */
 const most = 4096
@@ -14,23 +17,27 @@ const most = 4096
 const longest = 512
 
 /** What makes a `POST` more than the question for a price. */
-const paying = ["idempotency-key", "payment-signature", "x-payment", "authorization", "transfer-encoding"]
+const paying = ["payment-signature", "x-payment", "authorization"]
 
-/** A request without a key, a payment and a body. */
-const isBare = ({ headers }: Request) =>
-  (headers["content-length"] ?? "0") === "0" && paying.every((name) => headers[name] === undefined)
+const isPaying = ({ headers }: Request) => paying.some((name) => headers[name] !== undefined)
+
+/** Without a body, as far as its head says. */
+const isEmpty = ({ headers }: Request) =>
+  (headers["content-length"] ?? "0") === "0" && headers["transfer-encoding"] === undefined
 
 /** `GET` and `HEAD` have one answer, and nothing else in common with the question for a price. */
 const nameOf = (request: Request) => {
   if (request.method === "GET" || request.method === "HEAD") return `GET ${request.url}`
-  return request.method === "POST" && isBare(request) ? `POST ${request.url}` : undefined
+  if (request.method !== "POST" || isPaying(request)) return undefined
+  if (request.headers["idempotency-key"] !== undefined) return `POST named ${request.url}`
+  return isEmpty(request) ? `POST ${request.url}` : undefined
 }
 
 export class KnownRequests extends Context.Service<
   KnownRequests,
   {
     readonly get: (request: Request) => Answer | undefined
-    /** Remembers how a `GET`, or a `POST` without key, payment and body, is answered from now on. */
+    /** Remembers how a `GET`, or a `POST` that pays nothing, is answered from now on: one with neither key nor body, or any with a key. */
     readonly set: (request: Request, answer: Answer) => void
   }
 >()("spirit-altar/platform/http/KnownRequests") {
