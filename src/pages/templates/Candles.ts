@@ -31,7 +31,7 @@ export const candles = ({ before, now, spirit, wall }: CandlesView): Page => {
     path: query(spirit, before),
     chapter: "candles",
     preview: previewOf(spirit ?? "guide"),
-    body: html`<header class="opening">
+    body: html`<header class="opening" data-renew="opening" data-live="/api/altars">
         <h1>The candle wall</h1>
         <p class="lead">
           ${lit}. Each burns for one, seven or thirty days and is drawn as tall as its time left. A candle buys days on
@@ -48,13 +48,13 @@ export const candles = ({ before, now, spirit, wall }: CandlesView): Page => {
       </header>
       ${
         wall.candles.length === 0
-          ? html`<div class="blank blank--wall">
+          ? html`<div class="blank blank--wall" data-renew="wall">
               <p>${before === undefined ? "The shelf is empty." : "No more candles."}</p>
               <p class="quiet">
                 ${spirit === undefined ? html`Choose a <a href="/v2/#plates">plate of the guide</a> and light the first one.` : html`Light the first one <a href="${spiritPath(spirit)}#candles">on the altar of ${nameOf(spirit)}</a>.`}
               </p>
             </div>`
-          : html`<ul class="shelf shelf--wall" role="list">
+          : html`<ul class="shelf shelf--wall" role="list" data-renew="wall">
               ${wall.candles.map((candle) => Candle.litCandle(candle, now, spiritLink(candle.spirit)))}
             </ul>`
       }

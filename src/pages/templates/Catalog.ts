@@ -157,7 +157,7 @@ export const catalog = (view: CatalogView): Page => ({
     </header>
     ${view.shelves.map(
       (shelf) =>
-        html`<section id="${shelf.id}" aria-labelledby="${shelf.id}-title">
+        html`<section id="${shelf.id}" data-renew="${shelf.id}" aria-labelledby="${shelf.id}-title">
           ${heading(`${shelf.id}-title`, shelf.title, shelf.note)}
           <ul class="specimens" role="list">
             ${shelf.items.map((one) => item(one, view))}

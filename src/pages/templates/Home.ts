@@ -99,7 +99,7 @@ const state = ({ altars, field, now }: HomeView): Html => {
           >`,
     ],
   ]
-  return html`<section class="state" aria-labelledby="state">
+  return html`<section class="state" data-renew="state" data-live="/api/field /api/altars" aria-labelledby="state">
     <h2 id="state">The field on <time datetime="${field.day}">${dayWords(field.day)}</time></h2>
     <dl>
       ${facts.map(
@@ -119,7 +119,7 @@ const frontispiece = (view: HomeView): Plate | undefined => plates[Math.floor(vi
 const lede = (view: HomeView): Html => {
   const front = frontispiece(view)
   const open = view.altars.altars.find((altar) => altar.today.state === "free")
-  return html`<section class="title">
+  return html`<section class="title" data-renew="title">
     <div class="title__words">
       <p class="title__over">A field guide, with living altars</p>
       <h1>Twenty-four spirits, and what people leave with them</h1>
@@ -153,10 +153,10 @@ export const home = (view: HomeView): Page => ({
   preview: previewOf("guide"),
   about: About.home,
   body: html`${lede(view)}${state(view)}
-    <section id="plates" aria-labelledby="plates-title">
+    <section id="plates" data-renew="plates" aria-labelledby="plates-title">
       ${heading("plates-title", "The plates", "Prayer slots are for the UTC day; each altar takes one.")}${chapters.map((one, index) => chapter(one, view, index))}
     </section>
-    <section id="acts" aria-labelledby="acts-title">
+    <section id="acts" data-renew="acts" aria-labelledby="acts-title">
       ${heading("acts-title", "Field notes", html`The newest acts. <a href="/api/acts">All of them as JSON</a>`)}${notes(view)}
     </section>`,
 })

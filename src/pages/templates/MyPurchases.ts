@@ -43,7 +43,7 @@ export const myPurchases = (view: MyPurchasesView): Page => ({
         its content again.
       </p>
     </header>
-    <section id="wallet" aria-labelledby="wallet-title">
+    <section id="wallet" data-renew="wallet" aria-labelledby="wallet-title">
       ${heading("wallet-title", "By wallet")}
       <search>
         <form class="filter" action="/v2/mine" method="get">

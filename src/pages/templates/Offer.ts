@@ -112,7 +112,7 @@ export const form = (
         <span>${verb} for <span data-price>${priceUsd(amountAtomic)}</span></span>
       </button>
     </p>
-    <div class="pay__progress" data-progress role="status"></div>
+    <div data-outcome><div class="pay__progress" data-progress role="status" aria-atomic="false"></div></div>
   </form>`
 
 /** The form, the same call for a terminal, or why there is neither. */

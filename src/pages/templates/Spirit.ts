@@ -229,11 +229,11 @@ export const spirit = (view: SpiritView): Page => {
         ${text(view)}
       </article>
       ${open ? "" : notConfigured(payment)}
-      <section id="prayer" aria-labelledby="prayer-title">
+      <section id="prayer" data-renew="prayer" data-live="/api/altars /api/field" aria-labelledby="prayer-title">
         ${heading("prayer-title", "Today's prayer", `One for each UTC day, ${prayerPrice}.`)}
         ${open || altar.today.state !== "free" ? prayer(view) : html`<p>Today's slot is free.</p>`}
       </section>
-      <section id="candles" aria-labelledby="candles-title">
+      <section id="candles" data-renew="candles" aria-labelledby="candles-title">
         ${heading("candles-title", "Candles", altar.litCandles === 0 ? "None lit" : html`${count(altar.litCandles, "candle")} lit`)}${candles(view)}${
           open
             ? html`<details class="fold">
@@ -243,7 +243,7 @@ export const spirit = (view: SpiritView): Page => {
             : ""
         }
       </section>
-      <section id="keeper" aria-labelledby="keeper-title">
+      <section id="keeper" data-renew="keeper" aria-labelledby="keeper-title">
         ${heading("keeper-title", "Keeper", "The first one, on record for good.")}
         <div class="column">
           ${keeper(view)}${
@@ -256,10 +256,10 @@ export const spirit = (view: SpiritView): Page => {
           }
         </div>
       </section>
-      <section id="altar" aria-labelledby="altar-title">
+      <section id="altar" data-renew="altar" aria-labelledby="altar-title">
         ${heading("altar-title", "On the altar", html`Dedicated from <a href="/v2/catalog">the catalog</a>`)}${offerings(view)}
       </section>
-      <section id="stones" aria-labelledby="stones-title">
+      <section id="stones" data-renew="stones" aria-labelledby="stones-title">
         ${heading("stones-title", "Stones", open ? html`Set with this spirit; <a href="/v2/witness#set">set one</a>` : "Set with this spirit")}${stones(view)}
       </section>
       ${leaf(

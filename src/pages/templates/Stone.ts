@@ -81,7 +81,7 @@ export const stone = ({ log, receipt, stone: one }: StoneView): Page => {
             </figcaption>
           </figure>
         </div>
-        <div class="text">
+        <div class="text" data-renew="text">
           <p class="text__over">${one.kind}</p>
           <h1>Witness stone ${one.sequence}</h1>
           <p class="text__epithet">

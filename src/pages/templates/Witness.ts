@@ -47,7 +47,7 @@ const shownHead = ({ chainHash, sequence }: WitnessView["head"]): Html =>
   html`data-shown-head="${sequence}" data-chain-hash="${chainHash}"`
 
 const strip = (stones: ReadonlyArray<Stone>): Html =>
-  html`<div class="strip" role="region" aria-label="The chain, newest stone first" tabindex="0">
+  html`<div class="strip" data-renew="strip" role="region" aria-label="The chain, newest stone first" tabindex="0">
     <ol role="list">
       ${stones.map(
         (stone) =>
@@ -182,7 +182,7 @@ export const witness = (view: WitnessView): Page => {
     path: before === undefined ? "/v2/witness" : `/v2/witness?before=${before}`,
     chapter: "witness",
     preview: previewOf("guide"),
-    body: html`<header class="opening">
+    body: html`<header class="opening" data-renew="opening">
         <h1>The witness chain</h1>
         <p class="lead">
           A witness stone is a sealed commitment, timestamped by its payment and hashed onto the stone before it.
@@ -192,19 +192,19 @@ export const witness = (view: WitnessView): Page => {
       </header>
       ${
         stones.length === 0
-          ? html`<p class="blank">
+          ? html`<p class="blank" data-renew="strip">
               ${before === undefined ? "No stone has been set. The first one follows 64 zeros." : "No stones before this one."}
             </p>`
           : strip(stones)
       }
-      <section id="verify" aria-labelledby="verify-title">
+      <section id="verify" data-renew="verify" aria-labelledby="verify-title">
         ${heading("verify-title", "Check it here", "Your browser computes each hash anew, and compares the chain with this page and with what it saw before.")}${verification(oldest, newest, head.sequence)}
       </section>
       <section id="search" aria-labelledby="search-title">${heading("search-title", "Search")}${search(found)}</section>
       ${
         stones.length === 0
           ? ""
-          : html`<section aria-labelledby="stones-title">
+          : html`<section data-renew="stones" aria-labelledby="stones-title">
               ${heading("stones-title", "Stones", before === undefined ? "Newest first" : `Before stone ${before}`)}${ledger(stones, "Stones, newest first")}
               ${leaf(
                 "More stones",

@@ -1,7 +1,8 @@
 /** The artwork is fetched anew and hashed here, against the hash its manifest was published with. */
 import { sha256 } from "../../buyer/core/Digest.ts"
-import { all, make, one, verdict } from "./dom.ts"
+import { all, failure, make, one, verdict } from "./dom.ts"
 import { canHash, cannotHash } from "./hashing.ts"
+import { unreachable } from "./http.ts"
 
 const check = async ({ artwork, bytes, sha256: published }: DOMStringMap): Promise<HTMLElement> => {
   const response = await fetch(artwork ?? "", { cache: "no-store" })
@@ -21,13 +22,14 @@ const check = async ({ artwork, bytes, sha256: published }: DOMStringMap): Promi
 export const start = () => {
   for (const place of all("[data-artwork]", HTMLElement)) {
     const result = one("[data-result]", HTMLElement, place)
-    one("button", HTMLButtonElement, place).addEventListener("click", () => {
+    const run = () => {
       if (!canHash()) return result.replaceChildren(verdict("broken", "Cannot hash here.", cannotHash))
       result.replaceChildren(verdict("waits", "Hashing."))
       void check(place.dataset).then(
         (findings) => result.replaceChildren(findings),
-        () => result.replaceChildren(verdict("broken", "Not checked.", "The artwork could not be loaded.")),
+        () => result.replaceChildren(...failure("Not checked.", unreachable(), run)),
       )
-    })
+    }
+    one("button", HTMLButtonElement, place).addEventListener("click", run)
   }
 }

@@ -1,7 +1,7 @@
 /** A segment of the chain as the server answers it, and what our own hashing says to it. */
 import { type ChainPoint, genesis, type LinkCheck } from "../../../schema/altar/ChainCheck.ts"
 import { checkLinks, type Link } from "../../buyer/core/Chain.ts"
-import { ask, messageOf, part } from "./http.ts"
+import { ask, messageOf, part, Said } from "./http.ts"
 
 /** A link with the id its page is found by. */
 export interface Stone extends Link {
@@ -30,9 +30,9 @@ const isPoint = (value: unknown): value is ChainPoint =>
 export const readSegment = async (from: number, limit: number): Promise<Segment> => {
   const answer = await ask(`/api/witness/chain?from=${from}&limit=${limit}`)
   const { anchor, entries, head } = answer.body
-  if (answer.status !== 200) throw new Error(messageOf(answer))
+  if (answer.status !== 200) throw new Said(messageOf(answer))
   if (!isPoint(anchor) || !isPoint(head) || !Array.isArray(entries) || !entries.every(isStone)) {
-    throw new Error("The altar answered with something that is no segment of the chain.")
+    throw new Said("The altar answered with something that is no segment of the chain.")
   }
   return { anchor, entries, head }
 }

@@ -1,5 +1,4 @@
 /** Copying says that it has copied, or selects the text for a reader to copy. */
-import { all } from "./dom.ts"
 
 const select = (element: Element) => {
   const range = document.createRange()
@@ -22,10 +21,10 @@ export const copyFrom = async (button: HTMLButtonElement, source: Element): Prom
 }
 
 export const start = () => {
-  for (const button of all("[data-copy]", HTMLButtonElement)) {
-    button.addEventListener("click", () => {
-      const source = document.getElementById(button.dataset["copy"] ?? "")
-      if (source !== null) void copyFrom(button, source)
-    })
-  }
+  document.addEventListener("click", ({ target }) => {
+    const button = target instanceof Element ? target.closest("[data-copy]") : null
+    if (!(button instanceof HTMLButtonElement)) return
+    const source = document.getElementById(button.dataset["copy"] ?? "")
+    if (source !== null) void copyFrom(button, source)
+  })
 }

@@ -33,6 +33,12 @@ export const button = (text: string, act: () => void, main = false): HTMLButtonE
   return element
 }
 
+/** What failed, in our words, and the way to try again. */
+export const failure = (word: string, message: string, again: () => void): ReadonlyArray<HTMLElement> => [
+  verdict("broken", word, message),
+  make("p", { class: "again" }, button("Try again", again)),
+]
+
 /** Holds, does not hold, or is under way: a sign, a word and a colour that say the same. */
 export type Verdict = "holds" | "broken" | "waits"
 

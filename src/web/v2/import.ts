@@ -3,6 +3,7 @@ import { commitmentOf } from "../../buyer/core/Commitment.ts"
 import { type Held, readHeld, restore } from "./box.ts"
 import { one } from "./dom.ts"
 import { canHash, cannotHash } from "./hashing.ts"
+import { Said, sentenceOf } from "./http.ts"
 
 /** Bytes of a file that is read; thousands of sealed words fit in. */
 const largest = 4_000_000
@@ -31,7 +32,7 @@ export const counted = (number: number) => `${number} ${number === 1 ? "entry" :
 export const leftOut = (refused: number) => `${counted(refused)} did not hash to the commitment and were left out.`
 
 const importAll = async (found: ReadonlyArray<Held>): Promise<Imported> => {
-  if (!canHash()) throw new Error(cannotHash)
+  if (!canHash()) throw new Said(cannotHash)
   const checked = await Promise.all(
     found.map(async (entry) => ((await commitmentOf(entry.salt, entry.words)) === entry.commitment ? [entry] : [])),
   )
@@ -39,7 +40,7 @@ const importAll = async (found: ReadonlyArray<Held>): Promise<Imported> => {
   return { entries: entries.map(restore), refused: found.length - entries.length }
 }
 
-const notOurs = new Error("That is no file of sealed words: it has no salt, words and commitment.")
+const notOurs = new Said("That is no file of sealed words: it has no salt, words and commitment.")
 
 /** `[data-take]` is the file input; a file may be dropped, and a text pasted, anywhere in the place. */
 export const acceptImports = (
@@ -49,7 +50,7 @@ export const acceptImports = (
 ) => {
   const input = one("[data-take]", HTMLInputElement, place)
   const settle = (work: Promise<Imported>) =>
-    void work.then(use, (error: unknown) => fail(error instanceof Error ? error.message : "It cannot be read."))
+    void work.then(use, (error: unknown) => fail(sentenceOf(error, "It cannot be read.")))
   const read = async (file: File) => {
     const found = file.size > largest ? undefined : listed(await file.text())
     if (found === undefined) throw notOurs

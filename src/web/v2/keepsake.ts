@@ -59,7 +59,7 @@ export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done: () 
       "p",
       {},
       make("b", {}, "Keep this."),
-      " Only you have the salt and the words. Without them nothing can be revealed.",
+      " Only you have the salt and the words. Without them nobody can ever show what was sealed.",
     ),
     make("pre", { tabindex: "0", role: "region", "aria-label": "Salt, words and commitment" }, code),
     make("p", { class: "doors" }, file, copy),

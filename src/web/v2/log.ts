@@ -8,7 +8,7 @@ import { consistencyProof } from "../../buyer/log/Tiles.ts"
 import type { NotProven } from "../../buyer/log/Verdict.ts"
 import { button, make, verdict } from "./dom.ts"
 import { timeWords } from "./durations.ts"
-import { part, unreachable } from "./http.ts"
+import { part, Said, unreachable } from "./http.ts"
 import { browser } from "./store.ts"
 
 /** What this browser saw last of a log: the key it was shown first, and the newest checkpoint it believed. */
@@ -62,7 +62,7 @@ const otherKey = (before: Seen, vkey: string) => [
 
 const read = async (path: string): Promise<Response> => {
   const answer = await fetch(path, { cache: "no-store" }).catch(() => undefined)
-  if (answer === undefined) throw new Error(unreachable())
+  if (answer === undefined) throw new Said(unreachable())
   return answer
 }
 
@@ -96,7 +96,7 @@ const continues = async (old: Tree, tree: Tree): Promise<boolean | Malformed> =>
   if (old.size === 0) return true
   const hashes = await consistencyProof(old.size, tree.size, async (tile) => {
     const file = await read(`/log/${tilePath(tile)}`)
-    if (file.status !== 200) throw new Error(`The altar answered ${file.status} for a tile of its log.`)
+    if (file.status !== 200) throw new Said(`The altar answered ${file.status} for a tile of its log.`)
     return new Uint8Array(await file.arrayBuffer())
   })
   return hashes instanceof Malformed ? hashes : extendsTree(old, tree, hashes)

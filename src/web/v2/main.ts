@@ -1,12 +1,22 @@
 /** The pages are complete without this; it lets them burn, copy, check, seal and pay. */
 import { start as startArtwork } from "./artwork.ts"
 import { start as startCopy } from "./copy.ts"
-import { all } from "./dom.ts"
+import { all, failure } from "./dom.ts"
+import { pageFailed, sentenceOf } from "./http.ts"
+import { start as startLive } from "./live.ts"
+import { onDemand } from "./load.ts"
 import { start as startPay } from "./pay/form.ts"
 import { start as startProofs } from "./proofs.ts"
 import { start as startSeal } from "./seal.ts"
 import { start as startTime } from "./time.ts"
 import { start as startVerify } from "./verify.ts"
+
+const openBox = (box: HTMLElement) =>
+  void onDemand().then(
+    (part) => part.openBox(),
+    (error: unknown) =>
+      box.replaceChildren(...failure("Not opened.", sentenceOf(error, pageFailed), () => openBox(box))),
+  )
 
 const offline = () => {
   for (const notice of all("[data-offline]", HTMLElement)) notice.hidden = navigator.onLine
@@ -16,8 +26,8 @@ addEventListener("online", offline)
 addEventListener("offline", offline)
 offline()
 // The box has a page of its own.
-if (all("[data-box]", HTMLElement).length > 0) void import("./onDemand.ts").then(({ openBox }) => openBox())
-for (const start of [startTime, startCopy, startVerify, startProofs, startSeal, startArtwork, startPay]) {
+for (const box of all("[data-box-list]", HTMLElement)) openBox(box)
+for (const start of [startTime, startCopy, startVerify, startProofs, startSeal, startArtwork, startPay, startLive]) {
   // One part that fails does not keep the others, paying least of all, from starting.
   try {
     start()

@@ -1,3 +1,3 @@
-/** What is fetched when it is asked for: one part, because each further one would cost every page a request. */
+/** What is fetched when it is asked for: few parts, because each further one would cost every page a request. */
 export { check } from "./check.ts"
 export { start as openBox } from "./mine.ts"

@@ -1,5 +1,7 @@
 /** The checks of the log start when somebody asks for them, and are fetched then. */
-import { all, one, verdict } from "./dom.ts"
+import { all, failure, one, verdict } from "./dom.ts"
+import { pageFailed, sentenceOf } from "./http.ts"
+import { logChecks } from "./load.ts"
 
 const attach = (root: HTMLElement) => {
   const status = one("[data-log-status]", HTMLElement, root)
@@ -7,9 +9,9 @@ const attach = (root: HTMLElement) => {
   const run = async () => {
     ask.disabled = true
     status.replaceChildren(verdict("waits", "Checking."))
-    const findings = await import("./log.js")
+    const findings = await logChecks()
       .then(({ check }) => check(root, () => void run()))
-      .catch((error: unknown) => [verdict("broken", "Not checked.", String(error))])
+      .catch((error: unknown) => failure("Not checked.", sentenceOf(error, pageFailed), () => void run()))
     status.replaceChildren(...findings)
     ask.disabled = false
   }

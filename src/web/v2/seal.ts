@@ -2,11 +2,12 @@
 import { commitmentOf, sealBounds, unsealable } from "../../buyer/core/Commitment.ts"
 import { randomHex } from "../../buyer/core/Digest.ts"
 import { held, hold } from "./box.ts"
-import { all, make, one, verdict } from "./dom.ts"
+import { all, failure, make, one, verdict } from "./dom.ts"
 import { canHash, cannotHash } from "./hashing.ts"
-import { ask, messageOf, post } from "./http.ts"
+import { ask, messageOf, pageFailed, part, post, sentenceOf } from "./http.ts"
 import { acceptImports, leftOut } from "./import.ts"
 import { keepsake } from "./keepsake.ts"
+import { paying } from "./load.ts"
 
 /** Why these words cannot be sealed, in a sentence. */
 export const unsealableWords = (salt: string, words: string): string | undefined => {
@@ -49,7 +50,9 @@ const answer = (
     void work(parts.salt.value, parts.words.value, parts).then(
       (nodes) => parts.result.replaceChildren(...nodes),
       (error: unknown) =>
-        parts.result.replaceChildren(verdict("broken", "Not done.", error instanceof Error ? error.message : "")),
+        parts.result.replaceChildren(
+          ...failure("Not done.", sentenceOf(error, pageFailed), () => form.requestSubmit()),
+        ),
     )
   })
 }
@@ -122,6 +125,12 @@ const sealing = (form: HTMLFormElement) =>
     return [verdict("holds", "Sealed."), keepsake(kept, "sealed-words", true)]
   })
 
+/** A candle's own page has no other place for its words. */
+const shownWords = (unsealed: unknown) => {
+  const words = part(unsealed, "words")
+  return typeof words === "string" ? [make("blockquote", { class: "words" }, make("p", { dir: "auto" }, words))] : []
+}
+
 const revealing = (form: HTMLFormElement) => {
   const against = form.dataset["against"] ?? ""
   const offer = filling(form, () => against)
@@ -129,12 +138,17 @@ const revealing = (form: HTMLFormElement) => {
     const { findings, same } = await match(salt, words, against)
     if (!same) return [...findings, make("p", {}, "Nothing was sent.")]
     const reply = await ask(dataset["reveal"] ?? "", post({ salt, [dataset["name"] ?? "text"]: words }))
-    return reply.status === 200 || reply.status === 201
-      ? [
-          verdict("holds", "Revealed."),
-          make("p", {}, make("a", { href: dataset["shown"] ?? location.pathname }, "See the words")),
-        ]
-      : [verdict("broken", "Not revealed.", messageOf(reply))]
+    if (reply.status !== 200 && reply.status !== 201) return [verdict("broken", "Not revealed.", messageOf(reply))]
+    // The page is laid out anew around this answer.
+    void paying().then(
+      ({ renew }) => renew(),
+      () => undefined,
+    )
+    return [
+      verdict("holds", "Revealed."),
+      ...shownWords(part(part(reply.body, "candle"), "unsealed")),
+      make("p", {}, make("a", { href: dataset["shown"] ?? location.pathname }, "See the words")),
+    ]
   })
   return offer
 }

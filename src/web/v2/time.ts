@@ -1,4 +1,4 @@
-/** Times in words and candles burn on while the page stays open. */
+/** Times in words and candles burn on while the page stays open; beside UTC stands the time where its reader is. */
 import { frame, heightOf, isRung } from "./candleShape.ts"
 import { all } from "./dom.ts"
 import { agoWords, leftWords } from "./durations.ts"
@@ -18,8 +18,31 @@ const burn = (candle: SVGElement, now: number) => {
   candle.classList.toggle("candle--out", left === 0)
 }
 
-const tick = () => {
+/** In the reader's zone and language; its line is there before the script is. */
+const here = new Intl.DateTimeFormat(undefined, {
+  day: "numeric",
+  month: "short",
+  hour: "numeric",
+  minute: "2-digit",
+  timeZoneName: "short",
+})
+
+const localise = () => {
+  for (const element of all("[data-local], time[datetime*=T]", HTMLElement)) {
+    const { local } = element.dataset
+    const words = here.format(new Date(local ?? element.getAttribute("datetime") ?? ""))
+    if (local === undefined) element.title = words
+    else if (element.textContent !== words) {
+      element.textContent = words
+      element.lang = here.resolvedOptions().locale
+    }
+  }
+}
+
+/** All that is shown of time is as of now. */
+export const tick = () => {
   const now = Date.now()
+  localise()
   for (const element of all("[data-ago]", HTMLElement)) {
     const words = agoWords(now - Date.parse(element.dataset["ago"] ?? ""))
     if (element.textContent !== words) element.textContent = words
@@ -35,6 +58,7 @@ const tick = () => {
 const beat = 20_000
 
 export const start = () => {
+  localise()
   setInterval(tick, beat)
   document.addEventListener("visibilitychange", () => document.hidden || tick())
 }

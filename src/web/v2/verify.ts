@@ -1,7 +1,9 @@
 /** The check in the page: it starts when asked, and by itself when the page contradicts what this browser saw. */
-import { all, one, verdict } from "./dom.ts"
+import { all, failure, one, verdict } from "./dom.ts"
 import { canHash, cannotHash } from "./hashing.ts"
 import { history, newest, record } from "./history.ts"
+import { pageFailed, sentenceOf } from "./http.ts"
+import { onDemand } from "./load.ts"
 import { rendered } from "./rendered.ts"
 
 /** What this browser saw before this page; empty once its owner forgets it. */
@@ -30,11 +32,11 @@ const attach = (root: HTMLElement) => {
     if (!canHash()) return place.status.replaceChildren(verdict("broken", "Cannot check here.", cannotHash))
     for (const button of buttons) button.disabled = true
     // What hashes and compares is fetched when somebody asks for it.
-    await import("./onDemand.ts")
+    await onDemand()
       .then(({ check }) => check(place, { from, to }, every, before))
       .catch((error: unknown) => {
         place.status.replaceChildren(
-          verdict("broken", "Not checked.", error instanceof Error ? error.message : "Something failed."),
+          ...failure("Not checked.", sentenceOf(error, pageFailed), () => void run(from, to, every)),
         )
       })
     for (const button of buttons) button.disabled = false

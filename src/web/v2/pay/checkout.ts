@@ -3,14 +3,14 @@ import { priceUsd, usdcOn } from "../../../../schema/payments/Usdc.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
 import { type Asked, type Body, nextStep, type Outcome, readOutcome, type Reply } from "../../../buyer/core/Outcome.ts"
 import { reconcile, send } from "../../../buyer/core/Request.ts"
-import { unreachable } from "../http.ts"
+import { Said, sentenceOf, unreachable } from "../http.ts"
 import { abandon, forget, leave, mayLeave, type Purchase, remember, settle } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 
 export type Result =
   | { readonly tag: "settled"; readonly body: Body; readonly purchase: Purchase }
-  /** Over without an act. */
-  | { readonly tag: "refused"; readonly message: string }
+  /** Over without an act; `isUnreached` where nobody answered, and the very same may work in a moment. */
+  | { readonly tag: "refused"; readonly message: string; readonly isUnreached?: boolean }
   /** Not over: the same key may be taken up again. */
   | { readonly tag: "open"; readonly message: string }
 
@@ -129,14 +129,14 @@ const unpriced = (outcome: Exclude<Outcome, { tag: "unpaid" }>) => {
 }
 
 export const run = async (purchase: Purchase, wallet: Wallet, progress: Progress): Promise<Result> => {
-  const refuse = (message: string): Result => {
+  const refuse = (message: string, isUnreached = false): Result => {
     abandon(purchase)
-    return { tag: "refused", message }
+    return { tag: "refused", message, isUnreached }
   }
   remember(purchase)
   progress.step("price", "waits", "Asking for the price.")
   const priced = await handIn(purchase)
-  if (priced.tag !== "unpaid") return refuse(`${unpriced(priced)} Nothing was signed.`)
+  if (priced.tag !== "unpaid") return refuse(`${unpriced(priced)} Nothing was signed.`, priced.tag === "silent")
   const { challenge } = priced
   const mismatch =
     challenge &&
@@ -167,8 +167,8 @@ export const run = async (purchase: Purchase, wallet: Wallet, progress: Progress
   )
   const payment = await wallet
     .sign(challenge)
-    .catch((error: unknown) => (error instanceof Error ? error : new Error("The wallet gave no signature.")))
-  if (payment instanceof Error) {
+    .catch((error: unknown) => new Said(sentenceOf(error, "The wallet gave no signature.")))
+  if (payment instanceof Said) {
     progress.step("sign", "failed", "Not signed.")
     return refuse(`${payment.message} Nothing was charged.`)
   }

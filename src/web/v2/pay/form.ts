@@ -4,19 +4,19 @@ import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import type { Keepsake } from "../box.ts"
 import { canHash, cannotHash } from "../hashing.ts"
-import { all, button, make, one, verdict } from "../dom.ts"
+import { all, button, failure, make, one, verdict } from "../dom.ts"
+import { isUnreached, pageFailed, Said, sentenceOf } from "../http.ts"
+import { paying } from "../load.ts"
 import { unsealableWords } from "../seal.ts"
-import { type Result, resume, run } from "./checkout.ts"
-import { begin, type Listed, mayLeave, remembered } from "./purchase.ts"
-import * as Resume from "./resume.ts"
-import { failed, progress, receipt, unsettled } from "./status.ts"
+import type { Result } from "./checkout.ts"
+import { begin, forget, type Listed, mayLeave, pending, type Purchase, remembered } from "./purchase.ts"
 import * as Wallets from "./wallet.ts"
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
 /** One wallet for all forms of the page. */
 let wallet: Wallets.Wallet | undefined
-const watchers: Array<() => void> = []
+const watchers = new Set<() => void>()
 
 /** Ends when the wallet that is being opened is there, or is not to be had. */
 let opening: Promise<void> = Promise.resolve()
@@ -54,7 +54,7 @@ const orderOf = async (form: HTMLFormElement) => {
     if (field.value.trim() === "") continue
     const salt = randomHex(16)
     const problem = unsealableWords(salt, field.value)
-    if (problem !== undefined) throw new Error(problem)
+    if (problem !== undefined) throw new Said(problem)
     keepsake = { salt, words: field.value, commitment: await commitmentOf(salt, field.value) }
     body[field.dataset["seal"] ?? ""] = keepsake.commitment
   }
@@ -64,41 +64,54 @@ const orderOf = async (form: HTMLFormElement) => {
 const attach = (form: HTMLFormElement) => {
   const id = form.dataset["path"] ?? ""
   const network = form.dataset["network"] ?? ""
-  const place = one("[data-progress]", HTMLElement, form)
+  const outcome = one("[data-outcome]", HTMLElement, form)
+  const said = one("[data-progress]", HTMLElement, outcome)
   const row = one("[data-wallet]", HTMLElement, form)
   const submit = one("[data-submit]", HTMLButtonElement, form)
   const connector = one("[data-connect]", HTMLButtonElement, row)
   let busy = false
 
+  /** What a settled purchase changes for the other forms of the page. */
   const finish = (result: Result) => {
-    if (result.tag === "settled") {
-      const proof = receipt(result)
-      wallet?.paid(BigInt(result.purchase.amount))
-      watchers.splice(watchers.indexOf(show), 1)
-      for (const watch of watchers) watch()
-      form.replaceChildren(proof)
-      proof.focus()
-      return
-    }
-    const open = result.tag === "open" ? remembered(id) : undefined
-    place.append(unsettled(result))
-    if (open !== undefined) place.append(button("Ask again", () => void askAgain(), true))
+    if (result.tag !== "settled") return
+    wallet?.paid(BigInt(result.purchase.amount))
+    watchers.delete(show)
+    for (const watch of watchers) watch()
   }
 
-  const guard = async (work: () => Promise<Result | undefined>) => {
+  /** What is prepared has neither signed nor sent anything; `safe` says so where it fails. */
+  const guard = async (
+    prepare: () => Promise<(() => Promise<Result>) | undefined>,
+    safe: string,
+    again: () => void,
+  ) => {
     if (busy) return
     busy = true
     submit.setAttribute("aria-disabled", "true")
-    const result = await work().catch(failed)
+    const pay = await prepare().catch((error: unknown) => {
+      const message = `${sentenceOf(error, pageFailed)} ${safe}`
+      said.replaceChildren(
+        ...(isUnreached(error) ? failure("Not done.", message, again) : [verdict("broken", "Not done.", message)]),
+      )
+    })
+    if (pay !== undefined) finish(await pay())
     busy = false
     submit.removeAttribute("aria-disabled")
-    if (result !== undefined) finish(result)
   }
 
-  const askAgain = () => {
-    const purchase = remembered(id)
-    return purchase === undefined ? Promise.resolve() : guard(() => resume(purchase, progress(place)))
-  }
+  const askAgain = (): void =>
+    void guard(
+      async () => {
+        const purchase = remembered(id)
+        if (purchase === undefined) return undefined
+        for (let fold = form.closest("details"); fold !== null; fold = fold.parentElement?.closest("details") ?? null)
+          fold.open = true
+        const { conduct, resume } = await paying()
+        return () => conduct(outcome, (progress) => resume(purchase, progress), askAgain)
+      },
+      "Nothing is paid twice.",
+      askAgain,
+    )
 
   const choose = async (): Promise<void> => {
     const [providers, sandbox] = await Promise.all([Wallets.found(), Wallets.isSandbox()])
@@ -112,7 +125,7 @@ const attach = (form: HTMLFormElement) => {
     }
     const [first] = ways
     if (first === undefined)
-      throw new Error("No wallet was found in this browser. The exact call below works from a terminal or an agent.")
+      throw new Said("No wallet was found in this browser. The exact call below works from a terminal or an agent.")
     if (ways.length === 1) return open(first)
     row.replaceChildren(
       make("p", {}, "Pay with "),
@@ -126,10 +139,7 @@ const attach = (form: HTMLFormElement) => {
       // The button that was pressed is gone; whoever goes by keyboard goes on at the next one.
       () => void (wallet !== undefined && document.activeElement === document.body && submit.focus()),
       (error: unknown) => {
-        row.replaceChildren(
-          connector,
-          verdict("broken", "No wallet.", error instanceof Error ? error.message : "The wallet refused."),
-        )
+        row.replaceChildren(connector, verdict("broken", "No wallet.", sentenceOf(error, "The wallet refused.")))
         connector.focus()
       },
     )
@@ -171,24 +181,31 @@ const attach = (form: HTMLFormElement) => {
     })
   }
   connector.addEventListener("click", () => void connectTo(choose))
-  watchers.push(show)
+  watchers.add(show)
+  show()
   form.addEventListener("submit", (event) => {
     event.preventDefault()
-    if (!canHash()) return place.replaceChildren(verdict("broken", "Cannot seal here.", cannotHash))
+    if (!canHash()) return said.replaceChildren(verdict("broken", "Cannot seal here.", cannotHash))
     // Something signed is still open: it is asked for, and nothing else is signed beside it.
-    if (remembered(id)?.payment != null) return void askAgain()
-    void guard(async () => {
-      const payer = await payerOf()
-      if (payer === undefined) return undefined
-      const { body, keepsake, listed } = await orderOf(form)
-      return run(begin(id, listed, body, keepsake), payer, progress(place))
-    })
+    if (remembered(id)?.payment != null) return askAgain()
+    const again = () => (remembered(id)?.payment == null ? form.requestSubmit() : askAgain())
+    void guard(
+      async () => {
+        const payer = await payerOf()
+        if (payer === undefined) return undefined
+        const { body, keepsake, listed } = await orderOf(form)
+        const { conduct, run } = await paying()
+        return () => conduct(outcome, (progress) => run(begin(id, listed, body, keepsake), payer, progress), again)
+      },
+      "Nothing was signed.",
+      again,
+    )
   })
   addEventListener("beforeunload", (event) => {
     const purchase = remembered(id)
     if (busy && purchase?.payment != null && !mayLeave(purchase)) event.preventDefault()
   })
-  if (remembered(id) !== undefined) void askAgain()
+  if (remembered(id) !== undefined) askAgain()
 }
 
 /** The sandbox says so before anybody asks: its money is play money. */
@@ -200,10 +217,42 @@ const greet = async (forms: ReadonlyArray<HTMLFormElement>) => {
   if (Wallets.hasPlayWallet() && wallet === undefined) use(await Wallets.playWallet())
 }
 
+const followOther = (purchase: Purchase): void =>
+  void paying().then(
+    ({ follow }) => follow(purchase),
+    (error: unknown) => {
+      const message = `${sentenceOf(error, pageFailed)} What you signed is kept in this browser.`
+      const notice = make("section", { class: "pay pay--open", role: "status", "aria-label": "Your open purchase" })
+      document.getElementById("main")?.prepend(notice)
+      notice.append(
+        ...failure("Not asked.", message, () => {
+          notice.remove()
+          followOther(purchase)
+        }),
+      )
+    },
+  )
+
+/** What has no form here is followed beside them; `forms` follow what this tab began on them. */
+const followOthers = (forms: ReadonlySet<string | undefined>) => {
+  for (const purchase of pending()) {
+    if (forms.has(purchase.form) && remembered(purchase.form)?.key === purchase.key) continue
+    if (purchase.payment === null) forget(purchase)
+    else followOther(purchase)
+  }
+}
+
+/** Forms that have been attached; later ones come with a page that was laid out anew. */
+const attached = new Set<HTMLFormElement>()
+
 export const start = () => {
-  const forms = all("[data-pay]", HTMLFormElement)
-  for (const form of forms) attach(form)
-  Resume.start(new Set(forms.map((form) => form.dataset["path"])))
+  const forms = all("[data-pay]", HTMLFormElement).filter((form) => !attached.has(form))
+  const isFirst = attached.size === 0
+  for (const form of forms) {
+    attached.add(form)
+    attach(form)
+  }
+  if (isFirst) followOthers(new Set(forms.map((form) => form.dataset["path"])))
   // The test network is where a sandbox may be; elsewhere it is asked for when somebody wants to pay.
   if (forms.some((form) => form.dataset["network"] === baseSepolia)) void greet(forms).catch(() => undefined)
 }

@@ -1,12 +1,16 @@
 /** What was signed and is not over is followed on whatever page its owner looks at: a slot it holds has no form. */
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
-import { button, make } from "../dom.ts"
-import { forget, pending, type Purchase, remembered } from "./purchase.ts"
+import { make } from "../dom.ts"
 import { resume } from "./checkout.ts"
-import { failed, progress, receipt, unsettled } from "./status.ts"
+import type { Purchase } from "./purchase.ts"
+import { conduct } from "./status.ts"
 
-const follow = (purchase: Purchase) => {
-  const place = make("div", { role: "status" })
+export const follow = (purchase: Purchase) => {
+  const outcome = make(
+    "div",
+    {},
+    make("div", { class: "pay__progress", "data-progress": "", role: "status", "aria-atomic": "false" }),
+  )
   const box = make(
     "section",
     { class: "pay pay--open", "aria-label": "Your open purchase" },
@@ -18,23 +22,16 @@ const follow = (purchase: Purchase) => {
       make("code", { class: "long" }, purchase.path),
       ". It is kept in this browser until it is settled. This page asks how it ended, and never pays again.",
     ),
-    place,
+    outcome,
   )
   document.getElementById("main")?.prepend(box)
   const askAgain = async () => {
-    const result = await resume(purchase, progress(place)).catch(failed)
-    if (result.tag === "settled") return box.replaceChildren(receipt(result))
-    place.append(unsettled(result))
-    if (result.tag === "open") place.append(button("Ask again", () => void askAgain(), true))
+    const { tag } = await conduct(
+      outcome,
+      (progress) => resume(purchase, progress),
+      () => void askAgain(),
+    )
+    if (tag === "settled") box.setAttribute("aria-label", "Your purchase")
   }
   void askAgain()
-}
-
-/** `forms` follow what this tab began on them. */
-export const start = (forms: ReadonlySet<string | undefined>) => {
-  for (const purchase of pending()) {
-    if (forms.has(purchase.form) && remembered(purchase.form)?.key === purchase.key) continue
-    if (purchase.payment === null) forget(purchase)
-    else follow(purchase)
-  }
 }

@@ -1,13 +1,14 @@
-/** How a purchase goes is written out as it goes, and what came of it stays on the page. */
-import { part } from "../http.ts"
-import { make, verdict } from "../dom.ts"
+/** How a purchase goes is written out as it goes, its end is said once, and what came of it stays on the page. */
+import { part, sentenceOf } from "../http.ts"
+import { button, make, one, verdict } from "../dom.ts"
 import { keepsake } from "../keepsake.ts"
+import { renew } from "../renew.ts"
 import type { Progress, Result } from "./checkout.ts"
 
-/** The steps as a list that is read out as it grows. */
-export const progress = (place: HTMLElement): Progress => {
+/** The steps as a list; each is read out as it comes. */
+const progress = (said: HTMLElement): Progress => {
   const list = make("ol", { class: "steps", role: "list" })
-  place.replaceChildren(list)
+  said.replaceChildren(list)
   const items = new Map<string, HTMLElement>()
   const kinds = { waits: ["waits", "Now"], done: ["holds", "Done"], failed: ["broken", "Stopped"] } as const
   return {
@@ -22,29 +23,65 @@ export const progress = (place: HTMLElement): Progress => {
 
 const text = (value: unknown) => (typeof value === "string" ? value : "")
 
-export const receipt = ({ body, purchase }: Extract<Result, { tag: "settled" }>): HTMLElement => {
-  const paid = body["receipt"]
+/** What stays of a purchase; that it is settled was said before. */
+const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): ReadonlyArray<HTMLElement> => {
   const line = text(body["line"])
   const permalink = URL.parse(text(body["permalink"]))
-  return make(
-    "div",
-    { class: "receipt", tabindex: "-1" },
-    verdict("holds", "Settled.", `${text(part(paid, "priceUsd"))} was charged, once.`),
+  return [
     ...(line === "" ? [] : [make("blockquote", { class: "words" }, make("p", {}, line))]),
     // Before the way on: it leads away from words that may be nowhere else.
     ...(purchase.keepsake === null
       ? []
       : [keepsake(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words", true)]),
-    make("p", {}, "Transaction ", make("code", { class: "long" }, text(part(paid, "transaction")))),
+    make("p", {}, "Transaction ", make("code", { class: "long" }, text(part(body["receipt"], "transaction")))),
     make("p", {}, make("a", { class: "button", href: permalink?.pathname ?? "/v2/" }, "Open the act")),
-  )
+  ]
 }
 
-/** What went wrong, or that it is not over yet. */
-export const unsettled = ({ message, tag }: Exclude<Result, { tag: "settled" }>): HTMLElement =>
-  tag === "open" ? verdict("waits", "Open.", message) : verdict("broken", "Not done.", message)
+/** The form, or whatever else told of the purchase, becomes its receipt, around the region that has been heard all along. */
+const settle = (outcome: HTMLElement, said: HTMLElement, result: Extract<Result, { tag: "settled" }>) => {
+  const around = outcome.parentElement
+  const active = document.activeElement
+  // Whoever is elsewhere on the page by now hears of it and is left there.
+  const isFree = active === null || active === document.body || around?.contains(active) === true
+  for (const other of [...(around?.children ?? [])]) if (other !== outcome) other.remove()
+  outcome.className = "receipt"
+  for (const [name, value] of [
+    ["role", "group"],
+    ["aria-label", "Receipt"],
+    ["tabindex", "-1"],
+  ] as const)
+    outcome.setAttribute(name, value)
+  said.replaceChildren(
+    verdict("holds", "Settled.", `${text(part(result.body["receipt"], "priceUsd"))} was charged, once.`),
+  )
+  outcome.append(...proof(result))
+  if (isFree) outcome.focus()
+}
 
-export const failed = (error: unknown): Result => ({
-  tag: "refused",
-  message: error instanceof Error ? error.message : "Something failed.",
-})
+/**
+ * Does `work`, tells of it in `outcome` and ends there: with a receipt, and the page as it is with the act, or with what
+ * to do next.
+ */
+export const conduct = async (
+  outcome: HTMLElement,
+  work: (progress: Progress) => Promise<Result>,
+  again: () => void,
+): Promise<Result> => {
+  const said = one("[data-progress]", HTMLElement, outcome)
+  for (const other of [...outcome.children]) if (other !== said) other.remove()
+  const result = await work(progress(said)).catch((error: unknown): Result => ({
+    tag: "open",
+    message: sentenceOf(error, "This page failed. Ask again: it asks how the payment ended, and pays nothing twice."),
+  }))
+  if (result.tag === "settled") {
+    settle(outcome, said, result)
+    void renew().catch(() => false)
+    return result
+  }
+  const isOpen = result.tag === "open"
+  said.append(isOpen ? verdict("waits", "Open.", result.message) : verdict("broken", "Not done.", result.message))
+  if (isOpen || result.isUnreached === true)
+    outcome.append(make("p", { class: "again" }, button(isOpen ? "Ask again" : "Try again", again, isOpen)))
+  return result
+}

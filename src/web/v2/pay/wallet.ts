@@ -3,7 +3,8 @@ import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import { all } from "../dom.ts"
-import { ask, messageOf, post } from "../http.ts"
+import { ask, messageOf, post, Said } from "../http.ts"
+import { signing } from "../load.ts"
 import { tab } from "../store.ts"
 import type { Provider } from "./signer.ts"
 
@@ -16,9 +17,6 @@ export interface Wallet {
   /** It has paid this much, in atomic USDC. */
   readonly paid: (amount: bigint) => void
 }
-
-/** The part that can sign is fetched when somebody wants to pay. */
-const signing = () => import("./signer.ts")
 
 /** Wallets announce themselves (EIP-6963); older ones only stand at `window.ethereum`. */
 export const found = async (): Promise<ReadonlyArray<{ readonly name: string; readonly provider: Provider }>> => {
@@ -82,7 +80,7 @@ export const playWallet = async (): Promise<Wallet> => {
   const { address, sign } = (await signing()).own(held.key)
   if (held.balance < enough()) {
     const answer = await ask("/sandbox/fund", post({ address }))
-    if (answer.status !== 200) throw new Error(messageOf(answer))
+    if (answer.status !== 200) throw new Said(messageOf(answer))
     held = keep({ key: held.key, balance: BigInt(String(answer.body["balanceAtomic"])) })
   }
   return {

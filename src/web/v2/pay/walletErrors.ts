@@ -1,4 +1,5 @@
 /** Why a wallet did not do what it was asked, in words its owner can act on (EIP-1193, EIP-3085, EIP-1474 codes). */
+import { sentenceOf } from "../http.ts"
 
 const networks: Readonly<Record<number, string>> = { 8453: "Base", 84532: "Base Sepolia" }
 
@@ -26,8 +27,5 @@ const codeOf = (error: unknown, depth = 0): number | undefined => {
 /** One of our own sentences is kept as it is. */
 export const walletErrorOf = (error: unknown, otherwise: string): string => {
   const code = codeOf(error)
-  if (code !== undefined) return words[code] ?? otherwise
-  return error instanceof Error && field(error, "name") === "Error" && error.message.endsWith(".")
-    ? error.message
-    : otherwise
+  return code === undefined ? sentenceOf(error, otherwise) : (words[code] ?? otherwise)
 }
