@@ -1,4 +1,5 @@
 /** The frame of every page of the field guide: one head, one way around, one foot, readable without script. */
+import { assetPath, preloads } from "../../platform/Assets.ts"
 import { type Html, html } from "../../platform/Html.ts"
 
 export interface Page {
@@ -59,8 +60,9 @@ export const layout = (publicUrl: string, page: Page): string =>
         <link rel="apple-touch-icon" href="/art/icons/touch-180.png" />
         <link rel="manifest" href="/site.webmanifest" />
         <link rel="alternate" type="application/atom+xml" title="Acts" href="/acts.atom" />
-        <link rel="stylesheet" href="/${page.assets ?? "v2"}/page.css" />
-        <script type="module" src="/${page.assets ?? "v2"}/main.js"></script>
+        ${preloads()}
+        <link rel="stylesheet" href="${assetPath(`/${page.assets ?? "v2"}/page.css`)}" />
+        <script type="module" src="${assetPath(`/${page.assets ?? "v2"}/main.js`)}"></script>
       </head>
       <body>
         <a class="skip button" href="#main">Skip to the content</a>
