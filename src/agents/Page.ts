@@ -1,4 +1,5 @@
 /** The manual as a page: plain markup that needs no script, as good for a crawler as for a person. */
+import { assetPath, preloads } from "../platform/Assets.ts"
 import { type Html, html } from "../platform/Html.ts"
 import type { Block, Section } from "./Section.ts"
 import * as Words from "./Words.ts"
@@ -8,6 +9,7 @@ export const policy = [
   "default-src 'none'",
   "style-src 'self'",
   "img-src 'self'",
+  "font-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -85,7 +87,8 @@ export const page = (publicUrl: string, sections: ReadonlyArray<Section>): strin
         <link rel="alternate" type="text/markdown" href="/llms.txt" />
         <link rel="service-desc" type="application/json" href="/openapi.json" />
         <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
-        <link rel="stylesheet" href="/agents/page.css" />
+        ${preloads()}
+        <link rel="stylesheet" href="${assetPath("/agents/page.css")}" />
       </head>
       <body>
         <a class="skip button" href="#main">Skip to the content</a>

@@ -1,6 +1,6 @@
 /** The pages: static files that may run their own code alone, the way in, and the reference of the API. */
 import { fileURLToPath } from "node:url"
-import { Effect, Layer } from "effect"
+import { Effect, identity, Layer } from "effect"
 import {
   HttpMiddleware,
   HttpPlatform,
@@ -10,6 +10,7 @@ import {
   HttpStaticServer,
 } from "effect/http"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
+import { isForEver } from "../platform/AssetNames.ts"
 import { preferred } from "../platform/http/Accept.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
@@ -32,6 +33,7 @@ const policy = Object.entries({
   "script-src": "'self'",
   "style-src": "'self'",
   "img-src": "'self' data:",
+  "font-src": "'self'",
   "connect-src": "'self'",
   "manifest-src": "'self'",
   "base-uri": "'none'",
@@ -54,6 +56,9 @@ export const compressed = HttpRouter.middleware(
   ),
 ).layer
 
+/** A year, the longest that caches are asked for (RFC 9111 §5.2.2). */
+const forEver = "public, max-age=31536000, immutable"
+
 /** A person who follows a wrong link gets a page; a program, or whoever asks below `/api/`, the refusal as ever. */
 const lost = (publicUrl: string, request: HttpServerRequest.HttpServerRequest) =>
   !request.url.startsWith("/api/") &&
@@ -61,21 +66,27 @@ const lost = (publicUrl: string, request: HttpServerRequest.HttpServerRequest) =
     ? Pages.notFound(publicUrl, request, "Nothing stands under this address. It may have been cut short.")
     : HttpServerResponse.empty({ status: 404 })
 
-/** Asked again each time, answered with 304 as long as nothing changed: a page and its module always fit together. */
+/**
+ * Pages are asked for again each time, answered with 304 as long as nothing changed; what they name by its content is kept
+ * for ever. So a page, its style and its module always fit together.
+ */
 const pages = Layer.unwrap(
   Effect.gen(function* () {
     const files = yield* HttpStaticServer.make({ root, cacheControl: "no-cache" })
     const publicUrl = yield* PublicUrl
     // `*`, because the router lets `/*` answer `/` too.
-    return HttpRouter.add("GET", "*", (request) =>
-      (request.url.split("?", 1)[0] ?? "").length > longestName
+    return HttpRouter.add("GET", "*", (request) => {
+      const [path = ""] = request.url.split("?", 1)
+      return path.length > longestName
         ? Effect.succeed(lost(publicUrl, request))
-        : Effect.catchIf(
-            files,
-            ({ reason }) => reason._tag === "RouteNotFound",
-            () => Effect.succeed(lost(publicUrl, request)),
-          ),
-    )
+        : files.pipe(
+            Effect.map(isForEver(path) ? HttpServerResponse.setHeader("cache-control", forEver) : identity),
+            Effect.catchIf(
+              ({ reason }) => reason._tag === "RouteNotFound",
+              () => Effect.succeed(lost(publicUrl, request)),
+            ),
+          )
+    })
   }),
 ).pipe(Layer.provide([guarded, compressed]))
 

@@ -1,8 +1,11 @@
 /** `dist/web` is the same for the same sources: modules bundled, styles minified, pages copied, nothing left over. */
+import { createHash } from "node:crypto"
 import { readdir } from "node:fs/promises"
+import { basename, dirname, extname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
-import { build as bundle, type Plugin } from "esbuild"
-import { writeOutput } from "./output.ts"
+import { build as bundle, type OutputFile, type Plugin } from "esbuild"
+import { typefaces } from "../platform/AssetNames.ts"
+import { type Output, writeOutput } from "./output.ts"
 
 const source = import.meta.dirname
 
@@ -19,6 +22,35 @@ const alone = ["v2/log.ts", "docs/main.ts"]
 const leftAlone: Plugin = {
   name: "left-alone",
   setup: ({ onResolve }) => onResolve({ filter: /^\.\/log\.js$/ }, ({ path }) => ({ path, external: true })),
+}
+
+/** What a page names itself, the rest is named by these: under a name of its content, a browser keeps it for ever. */
+const isNamedByPages = (path: string) => /\/(?:page\.css|main\.js)$/u.test(path)
+
+const named = ({ contents, path }: OutputFile): Output => {
+  const mark = createHash("sha256").update(contents).digest("hex").slice(0, 8).toUpperCase()
+  const ending = extname(path)
+  return { contents, path: join(dirname(path), `${basename(path, ending)}-${mark}${ending}`) }
+}
+
+/** Which name each asset got: `/v2/page.css` is `/v2/page-1A2B3C4D.css`. */
+const namesOf = (target: string, files: ReadonlyArray<Output>): ReadonlyMap<string, string> =>
+  new Map(
+    files.flatMap(({ path }) => {
+      const asset = /^((?:\w+\/page|\w+\/main|type\/[a-z-]+))-[0-9A-Z]{8}(\.\w+)$/u.exec(relative(target, path))
+      return asset === null ? [] : [[`/${asset[1]}${asset[2]}`, `/${asset[0]}`]]
+    }),
+  )
+
+/** A page that lies ready names its assets as they were named, and asks for the typeface before its style does. */
+const page = ({ path, text }: OutputFile, names: ReadonlyMap<string, string>): Output => {
+  const preloads = typefaces.map(
+    (face) => `<link rel="preload" href="${names.get(face) ?? face}" as="font" type="font/woff2" crossorigin />`,
+  )
+  const written = text
+    .replace('<link rel="stylesheet"', `${preloads.join("\n    ")}\n    $&`)
+    .replaceAll(/"(\/\w+\/(?:page\.css|main\.js))"/gu, (all, plain: string) => `"${names.get(plain) ?? plain}"`)
+  return { path, contents: Buffer.from(written) }
 }
 
 /** Bundles `src/web` into `folder`. */
@@ -42,10 +74,19 @@ export const build = async (folder: URL): Promise<void> => {
     entryPoints: entries.filter((file) => isEntry(file) && !alone.includes(file)).sort(),
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
-    loader: { ".html": "copy", ".svg": "copy" },
+    assetNames: "type/[name]-[hash]",
+    loader: { ".html": "copy", ".svg": "copy", ".woff2": "file" },
     external: ["/art/*"],
     plugins: [leftAlone],
   })
   const loners = await bundle({ ...common, entryPoints: alone })
-  await writeOutput(target, [...loners.outputFiles, ...pages.outputFiles])
+  const all = [...loners.outputFiles, ...pages.outputFiles]
+  const isPage = ({ path }: OutputFile) => path.endsWith(".html")
+  const files = all.filter((one) => !isPage(one)).map((one) => (isNamedByPages(one.path) ? named(one) : one))
+  const names = namesOf(target, files)
+  await writeOutput(target, [
+    ...files,
+    ...all.filter(isPage).map((one) => page(one, names)),
+    { path: join(target, "assets.json"), contents: Buffer.from(JSON.stringify(Object.fromEntries(names))) },
+  ])
 }

@@ -2,6 +2,9 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { OutputFile } from "esbuild"
+import { isForEver } from "../platform/AssetNames.ts"
+
+export type Output = Pick<OutputFile, "contents" | "path">
 
 const filesOf = async (folder: string) => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -9,7 +12,7 @@ const filesOf = async (folder: string) => {
 }
 
 /** What did not change keeps its time and its ETag. */
-const replace = async ({ contents, path }: OutputFile) => {
+const replace = async ({ contents, path }: Output) => {
   const present = await readFile(path).catch(() => undefined)
   if (present?.equals(contents) === true) return
   await mkdir(dirname(path), { recursive: true })
@@ -18,9 +21,9 @@ const replace = async ({ contents, path }: OutputFile) => {
   await rename(half, path)
 }
 
-const isHashed = (file: string) => /-[0-9A-Z]{8}\.\w+(?:\.map)?$/u.test(file)
+const isHashed = (file: string) => isForEver(file.replace(/\.map$/u, ""))
 
-/** A running server or an open page may load a chunk for a day after it dropped out of the build; when, is noted in its times. */
+/** A running server or an open page may load such a file for a day after it dropped out of the build; when, is noted in its times. */
 const discard = async (file: string) => {
   if (!isHashed(file)) return rm(file, { force: true })
   const { atimeMs, mtimeMs } = await stat(file)
@@ -29,8 +32,8 @@ const discard = async (file: string) => {
 }
 
 /** Replaces the files of `folder`. */
-export const writeOutput = async (folder: string, files: ReadonlyArray<OutputFile>): Promise<void> => {
-  // Entries last: they name the chunks.
+export const writeOutput = async (folder: string, files: ReadonlyArray<Output>): Promise<void> => {
+  // What names other files last.
   const chunksFirst = [...files].sort((a, b) => Number(isHashed(b.path)) - Number(isHashed(a.path)))
   for (const file of chunksFirst) await replace(file)
   const built = new Set(files.map(({ path }) => path))

@@ -1,4 +1,5 @@
 /** The frame of every page of the field guide: one head, one way around, one foot, readable without script. */
+import { assetPath, preloads } from "../../platform/Assets.ts"
 import { Html, html } from "../../platform/Html.ts"
 import { type About, jsonLd } from "../sharing/StructuredData.ts"
 
@@ -74,8 +75,9 @@ export const layout = (publicUrl: string, page: Page): string =>
                 ${new Html(jsonLd(page.about(publicUrl)))}
               </script>`
         }
-        <link rel="stylesheet" href="/${page.assets ?? "v2"}/page.css" />
-        <script type="module" src="/${page.assets ?? "v2"}/main.js"></script>
+        ${preloads()}
+        <link rel="stylesheet" href="${assetPath(`/${page.assets ?? "v2"}/page.css`)}" />
+        <script type="module" src="${assetPath(`/${page.assets ?? "v2"}/main.js`)}"></script>
       </head>
       <body>
         <a class="skip button" href="#main">Skip to the content</a>

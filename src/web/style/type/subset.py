@@ -1,0 +1,65 @@
+"""Makes the files of our typeface beside this one: only the signs this site prints, two weights in one file, two sets of figures.
+
+    npm pack @fontsource-variable/vollkorn@5.3.0 && tar xzf fontsource-variable-vollkorn-5.3.0.tgz
+    python3 subset.py package/files     # Debian: python3-fonttools python3-brotli
+"""
+
+import sys
+from io import BytesIO
+from pathlib import Path
+
+from fontTools.feaLib.builder import addOpenTypeFeaturesFromString
+from fontTools.subset import Options, Subsetter, parse_unicodes
+from fontTools.ttLib import TTFont
+from fontTools.varLib.instancer import instantiateVariableFont
+
+ORIGIN = Path(sys.argv[1])
+HERE = Path(__file__).parent
+
+# What every page prints; signs of code alone are left to the monospaced face.
+PLAIN = "20-23,24-2F,30-3B,3D,3F-5B,5D,61-7A,A0,B7,D7,2013,2014,2018,2019,201C,201D,2026"
+# What visitors write beside that, loaded where it stands.
+PARTS = [
+    ("", "latin", PLAIN),
+    ("-accents", "latin", "A1-B6,B8-D6,D8-FF,131,152,153,201A,201E,2039,203A,20AC"),
+    ("-more-accents", "latin-ext", "100-130,132-151,154-17F,218-21B,1E9E"),
+]
+NAMES = "zero one two three four five six seven eight nine".split()
+
+
+def opened(style, part):
+    return TTFont(ORIGIN / f"vollkorn-{part}-wght-{style}.woff2")
+
+
+def limited(style, part):
+    """Two weights and all between them for the roman, one for the italic, with the kerning of the lighter one."""
+    light = instantiateVariableFont(opened(style, part), {"wght": 400})
+    if style == "italic":
+        return light
+    both = instantiateVariableFont(opened(style, part), {"wght": (400, 600)})
+    both["GPOS"] = light["GPOS"]
+    # Written and read again, because the instancer leaves out what the subsetter asks for.
+    whole = BytesIO()
+    both.save(whole)
+    whole.seek(0)
+    return TTFont(whole)
+
+
+for style, name in [("normal", "roman"), ("italic", "italic")]:
+    for suffix, part, signs in PARTS:
+        font = limited(style, part)
+        if suffix == "":
+            # Figures of a table or a control are lining ones of one width; those of a sentence hang, as letters do.
+            rules = " ".join(f"sub {one} by {one}.tf;" for one in NAMES)
+            addOpenTypeFeaturesFromString(font, f"feature lnum {{ {rules} }} lnum;", tables=["GSUB"])
+        options = Options()
+        options.flavor = "woff2"
+        options.hinting = False
+        options.layout_features = ["kern", "lnum"]
+        options.name_IDs = [0, 1, 2, 13, 14]
+        options.drop_tables += ["STAT", "gasp"]
+        subsetter = Subsetter(options)
+        subsetter.populate(unicodes=parse_unicodes(signs))
+        subsetter.subset(font)
+        font.flavor = "woff2"
+        font.save(HERE / f"vollkorn-{name}{suffix}.woff2")
