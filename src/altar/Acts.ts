@@ -9,9 +9,14 @@ import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import * as KeptReads from "../platform/KeptReads.ts"
 import { Moment, readable, rowReader } from "../platform/Rows.ts"
 import { Candles } from "./candles/Candles.ts"
+import * as Burning from "./candles/Queries.ts"
 import { Collectibles } from "./collectibles/Collectibles.ts"
+import * as Collected from "./collectibles/Queries.ts"
 import { Keepers } from "./keepers/Keepers.ts"
+import * as Kept from "./keepers/Queries.ts"
 import { Prayers } from "./prayers/Prayers.ts"
+import * as Prayed from "./prayers/Queries.ts"
+import * as Stones from "./witness/Queries.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
 
 /** The services that hold the acts. */
@@ -79,6 +84,11 @@ export interface ActPage {
   readonly next: string | null
 }
 
+interface Altar {
+  readonly spirit: string
+  readonly limit: number
+}
+
 interface Page {
   readonly limit: number
   /** Acts that settled before this one. */
@@ -95,6 +105,11 @@ export class Acts extends Context.Service<
      * read is logged and left out, here and below.
      */
     list(limit: number, before: string | undefined): Effect.Effect<ActPage>
+    /**
+     * JSON texts of the newest acts that lie on a spirit's altar, newest first: prayers, its keeper, editions and stones
+     * for good, candles and lights as long as they burn.
+     */
+    onAltar(spirit: string, limit: number): Effect.Effect<ReadonlyArray<string>>
     /** JSON texts of the acts a wallet paid for, a transaction settled or a name was given to, newest first. */
     leftBy(
       by: { readonly wallet: string } | { readonly transaction: string } | { readonly name: string },
@@ -150,7 +165,29 @@ export class Acts extends Context.Service<
         return yield* readable(rows, textOf)
       })
 
-      return Acts.of({ get, list, leftBy })
+      const owners = {
+        prayers: Prayed.make(sql),
+        keepers: Kept.make(sql),
+        collectibles: Collected.make(sql),
+        stones: Stones.make(sql),
+      }
+
+      const altar = yield* KeptReads.make({
+        sql,
+        nameOf: ({ limit, spirit }: Altar) => `${limit} ${spirit}`,
+        // Each owner finds its own by an index; the acts are then read by their ids.
+        statement: ({ limit, spirit }, now) =>
+          rowsWhere(sql`WHERE a.id IN (
+              ${owners.prayers.newestOn(spirit, limit)} UNION ALL ${owners.keepers.keepingOf(spirit)}
+              UNION ALL ${owners.collectibles.newestOn(spirit, limit)} UNION ALL ${owners.stones.newestOn(spirit, limit)}
+              UNION ALL ${Burning.make(sql, now).burningOn(spirit, limit)}
+            ) ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`),
+        make: (rows) => readable(rows, textOf),
+      })
+
+      const onAltar = (spirit: string, limit: number) => altar({ spirit, limit })
+
+      return Acts.of({ get, list, leftBy, onAltar })
     }),
   )
 }

@@ -1,13 +1,16 @@
 /** What feed readers, search engines and home screens ask for: the newest acts as Atom, the list of pages, the manifest. */
-import { Effect } from "effect"
-import { HttpRouter } from "effect/http"
+import { Effect, Option } from "effect"
+import { HttpRouter, type HttpServerRequest } from "effect/http"
+import { NotFound } from "../../schema/Errors.ts"
 import { Acts } from "../altar/Acts.ts"
+import { WitnessStones } from "../altar/witness/WitnessStones.ts"
+import { PublishedLog } from "../log/PublishedLog.ts"
 import { html } from "../platform/Html.ts"
-import { fresh } from "../platform/http/Responses.ts"
+import { fresh, refuse } from "../platform/http/Responses.ts"
 import { written } from "../platform/http/Written.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { actsOf, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
-import { plates, spiritPath } from "./templates/Plates.ts"
+import { type Plate, plateOf, plates, spiritFeedPath, spiritPath } from "./templates/Plates.ts"
 
 /** Acts in the feed. */
 const most = 50
@@ -22,37 +25,57 @@ const entry = (publicUrl: string, act: SettledAct) =>
     ><link rel="alternate" type="text/html" href="${publicUrl}${pathOf(act)}"
   /></entry>`
 
-export const atom = (publicUrl: string, acts: ReadonlyArray<SettledAct>): string =>
+/** What is followed, and where it stands. */
+interface Followed {
+  readonly title: string
+  readonly subtitle: string
+  readonly feed: string
+  readonly page: string
+}
+
+const everything: Followed = {
+  title: "Spirit Altar: acts",
+  subtitle: "Every paid act, newest first. Names are self-declared.",
+  feed: "/acts.atom",
+  page: "/v2/#acts",
+}
+
+const spiritFeed = (plate: Plate): Followed => ({
+  title: `Spirit Altar: acts with ${plate.name}`,
+  subtitle: `What lies on the altar of ${plate.name}, newest first; candles as long as they burn. Names are self-declared.`,
+  feed: spiritFeedPath(plate.id),
+  page: spiritPath(plate.id),
+})
+
+const atom = (publicUrl: string, { feed, page, subtitle, title }: Followed, acts: ReadonlyArray<SettledAct>): string =>
   `<?xml version="1.0" encoding="utf-8"?>\n${
     html`<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"
-      ><id>${publicUrl}/acts.atom</id><title>Spirit Altar: acts</title
-      ><subtitle>Every paid act, newest first. Names are self-declared.</subtitle
+      ><id>${publicUrl}${feed}</id><title>${title}</title><subtitle>${subtitle}</subtitle
       ><updated>${acts[0]?.settledAt ?? epoch}</updated
-      ><link rel="self" type="application/atom+xml" href="${publicUrl}/acts.atom" /><link
+      ><link rel="self" type="application/atom+xml" href="${publicUrl}${feed}" /><link
         rel="alternate"
         type="text/html"
-        href="${publicUrl}/v2/#acts"
+        href="${publicUrl}${page}"
       />${acts.map((act) => entry(publicUrl, act))}</feed
     >`.text
   }\n`
 
-/** Pages that stay; permalinks are found from them. */
-const pages = [
-  "/v2/",
-  "/v2/candles",
-  "/v2/witness",
-  "/v2/catalog",
-  "/signals/",
-  "/for-agents",
-  "/docs",
-  "/terms",
-  "/privacy",
-]
+/** Pages that stay; `/v2/log` where there is a log. */
+const pages = ["/v2/candles", "/v2/witness", "/v2/catalog", "/signals/", "/for-agents", "/docs", "/terms", "/privacy"]
 
-const sitemap = (publicUrl: string) =>
+/** Permalinks of each kind in the list of pages, the newest; older ones are found from the pages of the chain. */
+const mostPermalinks = 200
+
+interface Listed {
+  readonly path: string
+  /** When what it says last changed; absent where nothing tells. */
+  readonly changed?: string
+}
+
+const sitemap = (publicUrl: string, listed: ReadonlyArray<Listed>) =>
   `<?xml version="1.0" encoding="utf-8"?>\n${
     html`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"
-      >${[...pages, ...plates.map(({ id }) => spiritPath(id))].map((path) => html`<url><loc>${publicUrl}${path}</loc></url>`)}</urlset
+      >${listed.map(({ changed, path }) => html`<url><loc>${publicUrl}${path}</loc>${changed === undefined ? "" : html`<lastmod>${changed}</lastmod>`}</url>`)}</urlset
     >`.text
   }\n`
 
@@ -76,19 +99,67 @@ const manifest = JSON.stringify({
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const acts = yield* Acts
+    const hasLog = Option.isSome((yield* PublishedLog).identity)
     const publicUrl = yield* PublicUrl
+    const stones = yield* WitnessStones
+
+    const follow = (
+      request: HttpServerRequest.HttpServerRequest,
+      followed: Followed,
+      texts: Effect.Effect<ReadonlyArray<string>>,
+    ) =>
+      Effect.flatMap(Effect.flatMap(texts, actsOf), (list) =>
+        fresh(request, atom(publicUrl, followed, list), { contentType: "application/atom+xml; charset=utf-8" }),
+      )
+
+    /** A stone's page changed last when its words were revealed; stones of a chain that does not hold are not listed. */
+    const stonePages = stones.list(mostPermalinks, undefined).pipe(
+      Effect.map(({ stones }) =>
+        stones.map(({ id, reveal, witnessedAt }): Listed => ({
+          path: `/witness/${id}`,
+          changed: reveal?.revealedAt ?? witnessedAt,
+        })),
+      ),
+      Effect.catchTag("ChainBroken", () => Effect.succeed<ReadonlyArray<Listed>>([])),
+    )
+
+    const listed = Effect.gen(function* () {
+      const [newest, ofStones] = yield* Effect.all([acts.list(mostPermalinks, undefined), stonePages], {
+        concurrency: "unbounded",
+      })
+      const read = yield* actsOf(newest.acts)
+      const [last] = read
+      return [
+        { path: "/v2/", ...(last === undefined ? {} : { changed: last.settledAt }) },
+        ...[...pages, ...(hasLog ? ["/v2/log"] : []), ...plates.map(({ id }) => spiritPath(id))].map((path) => ({
+          path,
+        })),
+        ...ofStones,
+        ...read
+          .filter(({ act }) => act !== "setWitnessStone")
+          .map((act) => ({ path: pathOf(act), changed: act.settledAt })),
+      ]
+    })
+
     yield* router.add("GET", "/acts.atom", (request) =>
-      acts.list(most, undefined).pipe(
-        Effect.flatMap((list) => actsOf(list.acts)),
-        Effect.flatMap((list) =>
-          fresh(request, atom(publicUrl, list), { contentType: "application/atom+xml; charset=utf-8" }),
-        ),
+      follow(
+        request,
+        everything,
+        Effect.map(acts.list(most, undefined), (list) => list.acts),
       ),
     )
-    yield* router.add(
-      "GET",
-      "/sitemap.xml",
-      written(sitemap(publicUrl), { contentType: "application/xml; charset=utf-8" }).respond,
+    yield* router.add("GET", "/v2/spirits/:id/acts.atom", (request) =>
+      Effect.flatMap(HttpRouter.params, ({ id }) => {
+        const plate = plateOf(id ?? "")
+        return plate === undefined
+          ? Effect.succeed(refuse(404, new NotFound({})))
+          : follow(request, spiritFeed(plate), acts.onAltar(plate.id, most))
+      }),
+    )
+    yield* router.add("GET", "/sitemap.xml", (request) =>
+      Effect.flatMap(listed, (all) =>
+        fresh(request, sitemap(publicUrl, all), { contentType: "application/xml; charset=utf-8" }),
+      ),
     )
     yield* router.add(
       "GET",

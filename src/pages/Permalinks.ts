@@ -63,7 +63,9 @@ export const layer = HttpRouter.use((router) =>
       Effect.flatMap(stones.get(id), ({ receipt, stone: one }) =>
         Effect.map(encodeStone(one), (json): Found => ({
           json: jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),
-          page: Effect.map(receiptOf(receipt), (read) => StonePage.stone({ stone: one, receipt: read, log })),
+          page: Effect.map(receiptOf(receipt), (read) =>
+            StonePage.stone({ stone: one, receipt: read, publicUrl, log }),
+          ),
         })),
       )
 

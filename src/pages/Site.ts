@@ -20,6 +20,7 @@ import * as Legal from "./Legal.ts"
 import * as Pages from "./Pages.ts"
 import * as Permalinks from "./Permalinks.ts"
 import * as Reference from "./reference/Http.ts"
+import * as Certificates from "./sharing/Certificates.ts"
 import * as Sharing from "./sharing/Http.ts"
 
 /** What `src/web/build.ts` writes. */
@@ -91,7 +92,7 @@ const pages = Layer.unwrap(
 ).pipe(Layer.provide([guarded, compressed]))
 
 /** Pages that are written as they are asked for, under the same rules. */
-const rendered = Layer.mergeAll(Guide.layer, Feed.layer, Permalinks.layer, Legal.layer).pipe(
+const rendered = Layer.mergeAll(Guide.layer, Feed.layer, Permalinks.layer, Certificates.layer, Legal.layer).pipe(
   Layer.provide([guarded, compressed]),
 )
 

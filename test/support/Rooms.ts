@@ -9,7 +9,7 @@ import { database, sql } from "./Database.ts"
 import { type Answer, ask, freePort, World } from "./World.ts"
 
 /** Tests speak for many addresses, as a proxy on this machine does. */
-const loopback = [Result.getOrThrow(network("127.0.0.1"))]
+export const loopback = [Result.getOrThrow(network("127.0.0.1"))]
 
 export const roomConfig = Effect.fnUntraced(function* (change: Partial<ServerConfig> = {}) {
   const { url } = yield* LocalDatabase

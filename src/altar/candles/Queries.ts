@@ -19,5 +19,10 @@ export const make = (sql: SqlClient.SqlClient, now: string) => {
           ORDER BY c.lit_at DESC, c.id DESC)
         FROM (SELECT * FROM ${lit} c WHERE c.spirit = ${spirit} ORDER BY lit_at DESC, id DESC LIMIT ${limit}::int) c
         LEFT JOIN candle_unseals u ON u.candle_id = c.id)`,
+    /** The newest of them on a spirit's altar and the newest lights that burn on those, by id. */
+    burningOn: (spirit: string, limit: number) => sql`
+      (SELECT id FROM ${lit} c WHERE c.spirit = ${spirit}::text ORDER BY lit_at DESC, id DESC LIMIT ${limit}::int)
+      UNION ALL (SELECT l.id FROM ${lit} c JOIN candles l ON l.parent_id = c.id AND l.lit_until > ${now}::timestamptz
+        WHERE c.spirit = ${spirit}::text ORDER BY l.lit_at DESC, l.id DESC LIMIT ${limit}::int)`,
   }
 }

@@ -32,4 +32,6 @@ export const make = (sql: SqlClient.SqlClient) => ({
   keepers: sql.literal("keepers k"),
   columns: sql.literal("k.id AS keeper_id, k.keeper, k.agent_name AS keeper_name, k.kept_at"),
   count: sql.literal("(SELECT count(*) FROM keepers)"),
+  /** The act by which a spirit is kept, by id. */
+  keepingOf: (spirit: string) => sql`(SELECT id FROM keepers WHERE spirit = ${spirit}::text)`,
 })

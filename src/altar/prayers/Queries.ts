@@ -26,4 +26,7 @@ export const make = (sql: SqlClient.SqlClient) => ({
   of: (day: string) => sql`(SELECT * FROM prayers WHERE day = ${day}::text) p`,
   columns: sql.literal("p.id AS prayer_id, p.agent_name AS prayer_name, p.offered_at"),
   countOf: (day: string) => sql`(SELECT count(*) FROM prayers WHERE day = ${day}::text)`,
+  /** The newest prayers with a spirit, by id: a day has one, so the days are walked from the last. */
+  newestOn: (spirit: string, limit: number) =>
+    sql`(SELECT id FROM prayers WHERE spirit = ${spirit}::text ORDER BY day DESC LIMIT ${limit}::int)`,
 })

@@ -71,6 +71,9 @@ export const chapters: ReadonlyArray<Chapter> = [
 
 export const spiritPath = (id: string) => `/v2/spirits/${id}`
 
+/** The newest acts with a spirit, as Atom. */
+export const spiritFeedPath = (id: string) => `${spiritPath(id)}/acts.atom`
+
 export const spiritLink = (id: string): Html => html`<a href="${spiritPath(id)}">${nameOf(id)}</a>`
 
 /** The illustration on its own paper; what it shows is named by the text beside it. */

@@ -16,7 +16,7 @@ import { type SettledAct, recordText } from "./ActList.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
 import { call, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
-import { illustration, type Plate, plateFigure, plates, previewOf, spiritPath } from "./Plates.ts"
+import { illustration, type Plate, plateFigure, plates, previewOf, spiritFeedPath, spiritPath } from "./Plates.ts"
 import { meaning } from "./Seal.ts"
 import { ledger, type Stone } from "./Witness.ts"
 import { count, isolated, moment, priceWords, stretchWords, who } from "./Words.ts"
@@ -223,7 +223,7 @@ export const spirit = (view: SpiritView): Page => {
     chapter: "guide",
     preview: previewOf(plate.id),
     about: About.spirit(plate),
-    feed: { title: `Acts with ${plate.name}`, path: `${spiritPath(plate.id)}/acts.atom` },
+    feed: { title: `Acts with ${plate.name}`, path: spiritFeedPath(plate.id) },
     body: html`<article class="folio">
         <div class="folio__plate">${plateFigure(plate)}</div>
         ${text(view)}

@@ -4,7 +4,10 @@ import type { Receipt } from "../../../schema/payments/Payment.ts"
 import { code, isLost, recordTable, part, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { filled } from "../../payments/ActAddress.ts"
+
+import * as Badge from "../sharing/Badge.ts"
 import { previewPath } from "../sharing/Card.ts"
+import { certificatePath } from "../sharing/Certificate.ts"
 import * as About from "../sharing/StructuredData.ts"
 import { heading, type Page } from "./Layout.ts"
 import { pebble, pebbleWords } from "./Pebble.ts"
@@ -17,6 +20,7 @@ import { moment, timeWords, who } from "./Words.ts"
 export interface StoneView {
   readonly stone: Stone
   readonly receipt: Receipt
+  readonly publicUrl: string
   /** Absent where this server has no log. */
   readonly log: LogIdentity | undefined
 }
@@ -54,7 +58,36 @@ const proof = (one: Stone, log: LogIdentity): Html =>
     </p>
   </section>`
 
-export const stone = ({ log, receipt, stone: one }: StoneView): Page => {
+/** What is copied into another page; the badge shows itself here as it will there. */
+const share = (one: Stone, publicUrl: string): Html =>
+  html`<section id="share" aria-labelledby="share-title">
+    ${heading("share-title", "Show it elsewhere", "A sheet of paper, or a badge for a page of yours.")}
+    <p class="doors"><a class="button" href="${certificatePath(one.id)}">Certificate to print</a></p>
+    <details class="fold">
+      <summary>A badge for your page</summary>
+      <p>
+        <img
+          src="${Badge.badgePath(one.id)}"
+          alt="Badge of witness stone ${one.sequence}"
+          width="${Badge.width}"
+          height="${Badge.height}"
+          loading="lazy"
+        />
+      </p>
+      ${Object.entries(Badge.snippets(publicUrl, one)).map(
+        ([language, text]) =>
+          html`<p>
+              <b>${language}</b>
+              <button class="button" type="button" data-copy="badge-${language}" aria-label="Copy the ${language}">
+                Copy
+              </button>
+            </p>
+            <p><code class="long" id="badge-${language}">${text}</code></p>`,
+      )}
+    </details>
+  </section>`
+
+export const stone = ({ log, publicUrl, receipt, stone: one }: StoneView): Page => {
   const shown = one.reveal?.text
   const preview = previewPath(one.id)
   return {
@@ -122,6 +155,7 @@ export const stone = ({ log, receipt, stone: one }: StoneView): Page => {
           ${heading("receipt-title", "Receipt")}${receiptTable(receipt)}
         </section>
       </div>
+      ${isLost(receipt) ? "" : share(one, publicUrl)}
       <nav class="leaf" aria-label="The chain">
         <a href="/v2/witness">The whole chain</a
         ><a href="${filled(readWitnessStone.path, { witnessId: one.id })}">This stone as JSON</a>

@@ -1,0 +1,119 @@
+/** One sheet of paper that still proves a stone when this server is gone: the link, its payment, and its place in the log. */
+import { generate } from "lean-qr"
+import { toSvgPath } from "lean-qr/extras/svg"
+import { type Html, html } from "../../platform/Html.ts"
+import type { Receipt } from "../../../schema/payments/Payment.ts"
+import { pebble, pebbleWords } from "../templates/Pebble.ts"
+import { code, recordTable, receiptTable } from "../templates/RecordTable.ts"
+import type { Stone } from "../templates/Witness.ts"
+import { moment } from "../templates/Words.ts"
+
+export interface CertificateView {
+  readonly publicUrl: string
+  readonly stone: Stone
+  readonly receipt: Receipt
+  /** The log's verifier key, and its `.tlog-proof` of the stone or why there is none; absent without a log. */
+  readonly log: { readonly vkey: string; readonly proof: string | undefined } | undefined
+}
+
+export const certificatePath = (id: string) => `/witness/${id}/certificate`
+
+/** Modules around a code that stay white, as its readers expect. */
+const quiet = 4
+
+const qrCode = (text: string): Html => {
+  const matrix = generate(text)
+  const size = matrix.size + 2 * quiet
+  return html`<svg
+    class="qr"
+    viewBox="${-quiet} ${-quiet} ${size} ${size}"
+    width="120"
+    height="120"
+    shape-rendering="crispEdges"
+    role="img"
+    aria-label="QR code of the address of this stone"
+  >
+    <path d="${toSvgPath(matrix)}" />
+  </svg>`
+}
+
+/** Any shell with coreutils computes the chain hash out of the five parts. */
+export const shellCheck = ({ commitment, previousHash, sequence, transaction, witnessedAt }: Stone): string =>
+  `printf '%s\\0%s\\0%s\\0%s\\0%s' ${[previousHash, sequence, commitment, witnessedAt, transaction].join(" ")} | sha256sum`
+
+const logProof = ({ proof, vkey }: NonNullable<CertificateView["log"]>, id: string): Html =>
+  html`<section aria-labelledby="log">
+    <h2 id="log">Its place in the transparency log</h2>
+    ${recordTable([["Verifier key", code(vkey)]])}
+    ${
+      proof === undefined
+        ? html`<p>The log's newest checkpoint does not cover this stone yet; print this sheet again later.</p>`
+        : html`<pre>${proof}</pre>
+            <p>
+              The lines above are the file <code>stone.tlog-proof</code>:
+              <code>spirit-altar verify-proof stone.tlog-proof --stone ${id} --vkey '…'</code>
+            </p>`
+    }
+  </section>`
+
+/** Without script, and in the colours of paper at any hour. */
+export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView): string => {
+  const address = `${publicUrl}/witness/${stone.id}`
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>Certificate of witness stone ${stone.sequence} · Spirit Altar</title>
+        <meta
+          name="description"
+          content="A sheet to print: what witness stone ${stone.sequence} proves, and how to check it."
+        />
+        <link rel="canonical" href="${publicUrl}${certificatePath(stone.id)}" />
+        <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="/certificate/page.css" />
+      </head>
+      <body>
+        <nav aria-label="Site">
+          <a href="/witness/${stone.id}">Back to the stone</a>
+          <p>One page of A4 or Letter: print it from your browser's menu.</p>
+        </nav>
+        <main class="sheet">
+          <header>
+            ${pebble(stone.commitment)}
+            <div>
+              <p>Spirit Altar</p>
+              <h1>Certificate of witness stone ${stone.sequence}</h1>
+              <p>${pebbleWords(stone.commitment)}, drawn from its commitment</p>
+            </div>
+            ${qrCode(address)}
+          </header>
+          <p class="statement">
+            The commitment below existed no later than <strong>${moment(stone.witnessedAt)}</strong>, when its payment
+            was recorded. Whoever has the sealed words and their salt can show that they are what was meant. It is not
+            legal notarization, and no proof of authorship or identity.
+          </p>
+          <section aria-labelledby="link">
+            <h2 id="link">The link in the chain</h2>
+            ${recordTable([
+              ["Sequence", stone.sequence],
+              ["Commitment", code(stone.commitment)],
+              ["Witnessed", code(stone.witnessedAt)],
+              ["Transaction", code(stone.transaction)],
+              ["Hash before", code(stone.previousHash)],
+              ["Chain hash", code(stone.chainHash)],
+            ])}
+            <p>${stone.verify.recipe}. In a shell:</p>
+            <pre class="shell">${shellCheck(stone)}</pre>
+          </section>
+          <section aria-labelledby="payment">
+            <h2 id="payment">The payment</h2>
+            ${receiptTable(receipt)}
+          </section>
+          ${log === undefined ? "" : logProof(log, stone.id)}
+          <footer>${code(address)}</footer>
+        </main>
+      </body>
+    </html> `.text
+}

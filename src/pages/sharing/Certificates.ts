@@ -1,0 +1,58 @@
+/** The certificate of a stone, made of what the stone's page shows. */
+import { Effect, Option } from "effect"
+import { HttpRouter, type HttpServerRequest } from "effect/http"
+import type { WitnessNotFound } from "../../../schema/altar/Witness.ts"
+import type { ChainBroken } from "../../altar/HashChain.ts"
+import { WitnessStones } from "../../altar/witness/WitnessStones.ts"
+import { PublishedLog } from "../../log/PublishedLog.ts"
+import { fresh } from "../../platform/http/Responses.ts"
+import { PublicUrl } from "../../platform/PublicUrl.ts"
+import * as Pages from "../Pages.ts"
+import { isLost, receiptOf } from "../templates/RecordTable.ts"
+import { certificate } from "./Certificate.ts"
+
+const missing = "No stone is set under this address, so there is nothing to certify."
+const lost = "The chain took the payment of this stone back, so there is nothing to certify. The payer was not charged."
+
+const isMissing = (error: WitnessNotFound | ChainBroken): error is WitnessNotFound => "code" in error
+
+export const layer = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const log = yield* PublishedLog
+    const publicUrl = yield* PublicUrl
+    const stones = yield* WitnessStones
+
+    /** What is not covered, or not shown any more, is not printed. */
+    const proofOf = (id: string) =>
+      log.proof(id).pipe(
+        Effect.map(({ text }) => text),
+        Effect.catchTags({
+          NotPublished: () => Effect.undefined,
+          LogStopped: () => Effect.undefined,
+          StoneUnknown: () => Effect.undefined,
+        }),
+      )
+
+    const print = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, id: string) {
+      if (!Pages.isUuid(id)) return Pages.notFound(publicUrl, request, missing)
+      const { receipt: text, stone } = yield* stones.get(id)
+      const receipt = yield* receiptOf(text)
+      if (isLost(receipt)) return Pages.notFound(publicUrl, request, lost)
+      const identity = Option.getOrUndefined(log.identity)
+      const shown = identity === undefined ? undefined : { vkey: identity.vkey, proof: yield* proofOf(id) }
+      const page = certificate({ publicUrl, stone, receipt, log: shown })
+      return yield* fresh(request, page, { contentType: Pages.contentType })
+    })
+
+    yield* router.add("GET", "/witness/:id/certificate", (request) =>
+      Effect.flatMap(HttpRouter.params, ({ id }) =>
+        Pages.guarded(
+          publicUrl,
+          Effect.catchIf(print(request, id ?? ""), isMissing, () =>
+            Effect.succeed(Pages.notFound(publicUrl, request, missing)),
+          ),
+        ),
+      ),
+    )
+  }),
+)

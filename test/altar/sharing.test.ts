@@ -1,0 +1,133 @@
+/** Pictures and badges as other people's pages get them: drawn beside the server, kept, limited, and embeddable anywhere. */
+import { assert, describe, it as plain, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Renderer } from "../../src/pages/sharing/Renderer.ts"
+import { inhabit, leave, sandbox } from "../support/Guide.ts"
+import { from, loopback, newAddress } from "../support/Rooms.ts"
+import { ask, newCommitment, World } from "../support/World.ts"
+
+const circle = (fill: string) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630"><circle cx="600" cy="300" r="200" fill="${fill}"/></svg>`
+
+/** Signature, width and height of a PNG. */
+const formOf = (png: Uint8Array) => {
+  const view = new DataView(png.buffer, png.byteOffset)
+  return [view.getUint32(0), view.getUint32(16), view.getUint32(20)]
+}
+
+const form = [0x89504e47, 1200, 630]
+
+const bytesOf = (url: string) =>
+  Effect.promise(() =>
+    fetch(url)
+      .then((answer) => answer.arrayBuffer())
+      .then((buffer) => new Uint8Array(buffer)),
+  )
+
+describe("the renderer", () => {
+  plain.live("draws a PNG of 1200 by 630, and says when too many wait", () =>
+    Effect.gen(function* () {
+      const { render } = yield* Renderer
+      const asked = yield* Effect.forEach(
+        Array.from({ length: 20 }, () => circle("#8c6843")),
+        (svg) => Effect.result(render(svg)),
+        { concurrency: "unbounded" },
+      )
+      const drawn = asked.flatMap((one) => (one._tag === "Success" ? [one.success] : []))
+      assert.strictEqual(drawn.length, 16)
+      for (const one of asked) if (one._tag === "Failure") assert.strictEqual(one.failure._tag, "RendererBusy")
+      for (const png of drawn) assert.deepStrictEqual(formOf(png), form)
+      const other = yield* render(circle("#7d9a3f"))
+      assert.notDeepEqual(other, drawn[0])
+      const text = `<text x="9" y="99" font-family="serif" font-size="60">Stone</text></svg>`
+      assert.isAbove((yield* render(circle("red").replace("</svg>", text))).byteLength, other.byteLength + 500)
+    }).pipe(Effect.provide(Renderer.layer)),
+  )
+
+  plain.live("goes on after a drawing that nobody can draw", () =>
+    Effect.gen(function* () {
+      const { render } = yield* Renderer
+      assert.strictEqual((yield* Effect.exit(render("<svg")))._tag, "Failure")
+      assert.deepStrictEqual(formOf(yield* render(circle("#8c6843"))), form)
+    }).pipe(Effect.provide(Renderer.layer)),
+  )
+})
+
+layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("what other pages show", (it) => {
+  it.effect("is a picture of every act, which caches may keep as long as it looks like that", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { collected, kept, stone } = yield* inhabit
+      const candle = yield* leave("/api/candles/day/moss-hare", { dedication: "for the bees" })
+      const tags = new Set<string>()
+      for (const { id } of [collected, kept, stone, candle]) {
+        const path = `${url}/acts/${id}/preview.png`
+        const { headers, status } = yield* ask(path)
+        assert.deepStrictEqual([status, headers.get("content-type")], [200, "image/png"])
+        assert.deepStrictEqual(formOf(yield* bytesOf(path)), form)
+        assert.strictEqual(headers.get("cross-origin-resource-policy"), "cross-origin")
+        assert.match(headers.get("content-security-policy") ?? "", /^default-src 'none'/u)
+        const tag = headers.get("etag") ?? ""
+        tags.add(tag)
+        const again = yield* ask(path, { headers: { "if-none-match": `"other", W/${tag}` } })
+        assert.deepStrictEqual([again.status, again.text], [304, ""])
+        const head = yield* ask(path, { method: "HEAD" })
+        assert.deepStrictEqual([head.status, head.headers.get("etag"), head.text], [200, tag, ""])
+        const [, seconds = ""] = /^public, max-age=(\d+)/u.exec(headers.get("cache-control") ?? "") ?? []
+        if (id === candle.id) assert.isAtMost(Number(seconds), 86_400 / 8)
+        else assert.match(headers.get("cache-control") ?? "", /, immutable$/u)
+      }
+      assert.strictEqual(tags.size, 4)
+    }),
+  )
+
+  it.effect("is a badge of a stone that runs no script, for any origin, and for stones alone", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const commitment = newCommitment()
+      const stone = yield* leave("/api/witness", { commitment, agentName: "<script>x</script>" })
+      const badge = yield* ask(`${url}/witness/${stone.id}/badge.svg`)
+      assert.deepStrictEqual([badge.status, badge.headers.get("content-type")], [200, "image/svg+xml; charset=utf-8"])
+      assert.include(badge.text, `${commitment.slice(0, 8)} … ${commitment.slice(-8)}`)
+      assert.notMatch(badge.text, /script|foreignObject|on[a-z]+=|href="[^#]/iu)
+      assert.strictEqual(badge.headers.get("cross-origin-resource-policy"), "cross-origin")
+      assert.strictEqual(badge.headers.get("content-security-policy"), "default-src 'none'; style-src 'unsafe-inline'")
+      assert.strictEqual(badge.headers.get("x-content-type-options"), "nosniff")
+      const packed = yield* ask(`${url}/witness/${stone.id}/badge.svg`, { headers: { "accept-encoding": "gzip" } })
+      assert.deepStrictEqual([packed.headers.get("content-encoding"), packed.text], ["gzip", badge.text])
+      const again = yield* ask(`${url}/witness/${stone.id}/badge.svg`, {
+        headers: { "accept-encoding": "gzip", "if-none-match": packed.headers.get("etag") ?? "" },
+      })
+      assert.strictEqual(again.status, 304)
+      for (const [path, code] of [
+        ["/witness/00000000-0000-4000-8000-000000000000/badge.svg", "witness_not_found"],
+        ["/witness/nothing/badge.svg", "witness_not_found"],
+        ["/acts/00000000-0000-4000-8000-000000000000/preview.png", "act_not_found"],
+        ["/acts/nothing/preview.png", "act_not_found"],
+      ] as const) {
+        const none = yield* ask(url + path)
+        assert.deepStrictEqual(
+          [none.status, none.json["code"], none.headers.get("cache-control")],
+          [404, code, "no-store"],
+        )
+      }
+      const posted = yield* ask(`${url}/witness/${stone.id}/badge.svg`, { method: "POST" })
+      assert.strictEqual(posted.status, 404)
+    }),
+  )
+
+  it.effect("is drawn for one address sixty times a minute, and shown to it as often as it likes", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const stone = yield* leave("/api/witness", { commitment: newCommitment() })
+      const headers = from(newAddress())
+      const look = (id: string) => ask(`${url}/acts/${id}/preview.png`, { headers })
+      assert.strictEqual((yield* look(stone.id)).status, 200)
+      for (let asked = 1; asked < 60; asked++) assert.strictEqual((yield* look(crypto.randomUUID())).status, 404)
+      const refused = yield* look(crypto.randomUUID())
+      assert.deepStrictEqual([refused.status, refused.json["code"]], [429, "rate_limited"])
+      assert.isAtLeast(Number(refused.headers.get("retry-after")), 1)
+      assert.strictEqual((yield* look(stone.id)).status, 200)
+    }),
+  )
+})

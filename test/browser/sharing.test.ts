@@ -1,0 +1,135 @@
+/** Shared in a browser: a certificate on one sheet that proves by itself, a badge in somebody else's page, facts for machines. */
+import { execFileSync } from "node:child_process"
+import { assert } from "@effect/vitest"
+import { Effect, Option, Schedule } from "effect"
+import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
+import { looksOf, looksWell, steps, visit } from "../support/Browser.ts"
+import { guide, leave } from "../support/Guide.ts"
+import { origin, signer } from "../support/LogWorld.ts"
+import { patience } from "../support/Patience.ts"
+import { ask, newCommitment, World } from "../support/World.ts"
+
+interface Stone {
+  readonly sequence: number
+  readonly commitment: string
+  readonly witnessedAt: string
+  readonly transaction: string
+  readonly previousHash: string
+  readonly chainHash: string
+}
+
+/** A stone that the log covers. */
+const covered = Effect.gen(function* () {
+  const { url } = yield* World
+  const { id } = yield* leave("/api/witness", { commitment: newCommitment(), agentName: "Wren" })
+  yield* ask(`${url}/api/witness/${id}/proof`).pipe(
+    Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),
+    Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
+  )
+  const { stone }: { readonly stone: Stone } = JSON.parse((yield* ask(`${url}/api/witness/${id}`)).text)
+  return { id, stone }
+})
+
+const pagesOf = (pdf: Buffer) => pdf.toString("latin1").match(/\/Type\s*\/Page\b/gu)?.length
+
+guide(
+  "shared,",
+  (it) => {
+    it.effect("a certificate fits one sheet, and what stands on it is enough to check the stone", () =>
+      Effect.gen(function* () {
+        const { id, stone } = yield* covered
+        const { complaints, page } = yield* visit(`/witness/${id}/certificate`, { bypassCSP: true })
+        yield* steps(async () => {
+          for (const format of ["A4", "Letter"] as const)
+            assert.strictEqual(pagesOf(await page.pdf({ format })), 1, format)
+          const lines = await page.locator("pre").allTextContents()
+          const [shell = "", proof = ""] = lines
+          const computed = execFileSync("sh", ["-c", shell], { encoding: "utf8" }).split(" ")[0]
+          assert.strictEqual(computed, stone.chainHash)
+          const trust = { vkey: signer.vkey }
+          const proven = await verifyProof(proof, stone, trust)
+          assert.isTrue(proven.ok, JSON.stringify(proven))
+          const text = await page.locator("main").innerText()
+          for (const part of [stone.commitment, stone.chainHash, stone.transaction, signer.vkey, `/witness/${id}`])
+            assert.include(text.replace(/\s/gu, ""), part)
+          assert.strictEqual(await page.getByRole("img", { name: "QR code of the address of this stone" }).count(), 1)
+          await looksWell(page, looksOf(320, 1440), "certificate", "certificate")
+          // As it will be when the log has grown a million million times, and five witnesses sign beside it.
+          await page.locator("pre:not(.shell)").evaluate((pre) => {
+            const signed = `— witness.example/altar ${"A".repeat(104)}\n`
+            pre.textContent = `${`${"h".repeat(43)}=\n`.repeat(40)}${pre.textContent ?? ""}${signed.repeat(5)}`
+          })
+          for (const format of ["A4", "Letter"] as const)
+            assert.strictEqual(pagesOf(await page.pdf({ format })), 1, format)
+        })
+        assert.deepStrictEqual(complaints, [])
+      }),
+    )
+
+    it.effect(
+      "a badge is copied from the stone's page and shows in a page of another origin that isolates itself",
+      () =>
+        Effect.gen(function* () {
+          const { id } = yield* covered
+          const { complaints, page, url } = yield* visit(`/witness/${id}`)
+          yield* steps(async () => {
+            assert.strictEqual(
+              await page.getByRole("link", { name: "Certificate to print" }).getAttribute("href"),
+              `/witness/${id}/certificate`,
+            )
+            await page.getByText("A badge for your page").click()
+            const badge = page.getByRole("img", { name: /^Badge of witness stone/u })
+            await badge.evaluate(async (image) => {
+              if (image instanceof HTMLImageElement) await image.decode()
+            })
+            assert.include(await page.locator("#badge-Markdown").innerText(), `(${url}/witness/${id}/badge.svg)`)
+            await page.getByRole("button", { name: "Copy the HTML" }).waitFor()
+            const snippet = (await page.locator("#badge-HTML").textContent()) ?? ""
+            assert.deepStrictEqual(complaints, [])
+            await page.route("http://localhost:1/", (route) =>
+              route.fulfill({
+                contentType: "text/html",
+                headers: { "cross-origin-embedder-policy": "require-corp" },
+                body: `<!doctype html><title>Elsewhere</title>${snippet}`,
+              }),
+            )
+            await page.goto("http://localhost:1/")
+            const shown = await page.locator("img").evaluate(async (image) => {
+              if (!(image instanceof HTMLImageElement)) return 0
+              await image.decode()
+              return image.naturalWidth
+            })
+            assert.strictEqual(shown, 280)
+          })
+        }),
+    )
+
+    it.effect("pages say by machine what they are about, and no browser minds", () =>
+      Effect.gen(function* () {
+        const { id } = yield* covered
+        const hostile = `</script><script>document.title = "taken"</script>`
+        const kept = yield* leave("/api/acquire/kelp-seal", { agentName: hostile.slice(0, 64) })
+        for (const [path, type] of [
+          ["/v2/", "WebSite"],
+          ["/v2/spirits/kelp-seal", "CreativeWork"],
+          [`/witness/${id}`, "DigitalDocument"],
+          [`/acts/${kept.id}`, "Action"],
+        ] as const) {
+          const { complaints, page, url } = yield* visit(path)
+          yield* steps(async () => {
+            const text = (await page.locator('script[type="application/ld+json"]').textContent()) ?? ""
+            const {
+              "@context": context,
+              "@graph": graph,
+            }: Record<string, ReadonlyArray<Record<string, unknown>>> = JSON.parse(text)
+            assert.strictEqual(String(context), "https://schema.org")
+            assert.deepStrictEqual([graph?.[0]?.["@type"], graph?.[0]?.["url"]], [type, url + path])
+            assert.notStrictEqual(await page.title(), "taken")
+          })
+          assert.deepStrictEqual(complaints, [], path)
+        }
+      }),
+    )
+  },
+  { log: { signer, origin, checkpointFile: Option.none() } },
+)

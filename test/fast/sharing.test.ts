@@ -1,0 +1,121 @@
+/** What pages elsewhere show of an act: our own drawing and words, nothing that a visitor wrote. */
+import { assert, describe, it } from "@effect/vitest"
+import { Html } from "../../src/platform/Html.ts"
+import { altOf, cardOf } from "../../src/pages/sharing/Card.ts"
+import { picture } from "../../src/pages/sharing/Picture.ts"
+import { jsonLd } from "../../src/pages/sharing/StructuredData.ts"
+import type { SettledAct } from "../../src/pages/templates/ActList.ts"
+import { plates } from "../../src/pages/templates/Plates.ts"
+
+const day = 86_400_000
+const start = Date.parse("2026-11-22T04:00:00.000Z")
+const iso = (millis: number) => new Date(millis).toISOString()
+
+const receipt: SettledAct["receipt"] = {
+  network: null,
+  asset: null,
+  payTo: null,
+  explorerUrl: null,
+  priceUsd: "$0.05",
+  amountAtomic: "50000",
+  settledAt: iso(start),
+  card: { method: "stripe", reference: "pi_1", currency: "usd", amountCents: "5" },
+  transaction: null,
+  payer: null,
+}
+
+const actOf = (act: string, record: Record<string, string | number | null>, agentName = "Wren"): SettledAct => ({
+  id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+  act,
+  permalink: "https://altar.example/acts/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+  agentName,
+  priceUsd: "$0.05",
+  settledAt: iso(start),
+  receipt,
+  record: { ...record, agentName },
+})
+
+const candle = (dedication: string, name: string) =>
+  actOf(
+    "lightWeek",
+    {
+      kind: "candle",
+      rung: "week",
+      spirit: "moss-hare",
+      dedication,
+      litAt: iso(start),
+      litUntil: iso(start + 7 * day),
+    },
+    name,
+  )
+
+const acts = (words: string, name: string): ReadonlyArray<SettledAct> => [
+  candle(words, name),
+  actOf("setWitnessStone", { commitment: "5".repeat(64), sequence: 7, spirit: "kelp-seal" }, name),
+  actOf("takeIn", { spirit: "kelp-seal", reason: words }, name),
+  actOf("offerPrayer", { spirit: "kelp-seal", day: "2026-11-22" }, name),
+  actOf(
+    "collectMaterial",
+    {
+      kind: "pixel",
+      elementId: "pixel-bit-frog",
+      name: "Bit Frog",
+      edition: 3,
+      editionSize: 128,
+      spirit: null,
+      reason: words,
+    },
+    name,
+  ),
+]
+
+const artwork = new Html(`<circle cx="128" cy="128" r="90" fill="#8c6843"/>`)
+
+describe("the picture of an act", () => {
+  it("is the same whatever its visitor wrote, so nothing in it has to be hidden", () => {
+    const drawn = (words: string, name: string) =>
+      acts(words, name).map((act) => picture(cardOf(act, start + day), artwork) + altOf(act))
+    assert.deepStrictEqual(drawn("Buy <b>now</b>", "Mallory"), drawn("", "Wren"))
+    for (const [index, text] of drawn("Buy <b>now</b>", "Mallory").entries())
+      assert.notMatch(text, /Mallory|Buy|now/u, String(index))
+  })
+
+  it("shows a candle as tall as what is left of it, and says until when", () => {
+    const tall = (now: number) =>
+      Number(/class="wax"[^/]*? height="([\d.]+)"/u.exec(cardOf(candle("", "Wren"), now).drawing?.text ?? "")?.[1])
+    const at = [0, 1, 3, 5, 6.9].map((days) => start + days * day)
+    const heights = at.map(tall)
+    assert.deepStrictEqual(
+      heights,
+      [...heights].sort((one, other) => other - one),
+    )
+    assert.isAbove(heights[0] ?? 0, (heights[4] ?? 0) * 3)
+    for (const now of at) {
+      const { until = 0 } = cardOf(candle("", "Wren"), now)
+      assert.isAbove(until, now)
+      assert.isAtMost(until, start + 7 * day)
+      assert.strictEqual(tall(until - 1), tall(now))
+    }
+    const out = cardOf(candle("", "Wren"), start + 8 * day)
+    assert.isUndefined(out.until)
+    assert.match(out.drawing?.text ?? "", /candle--out/u)
+  })
+
+  it("has room for the longest names", () => {
+    const widest = plates.map(({ id }) => picture(cardOf(actOf("takeIn", { spirit: id }), start), artwork))
+    for (const text of widest) {
+      const tops = [...text.matchAll(/ y="(\d+)"/gu)].map(([, y]) => Number(y))
+      assert.isAtMost(Math.max(...tops), 600)
+      assert.isAbove(Math.min(...tops), 40)
+    }
+  })
+})
+
+describe("what a page says by machine", () => {
+  it("never ends its element, whatever a visitor is called", () => {
+    const hostile = `</script><script>alert(1)</script><!-- & \u2028`
+    const text = jsonLd([{ "@type": "Action", name: hostile }])
+    assert.notMatch(text, /[<>&\u2028]/u)
+    assert.strictEqual(JSON.parse(text)["@graph"][0].name, hostile)
+  })
+})
