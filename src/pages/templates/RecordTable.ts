@@ -1,7 +1,7 @@
 /** Records and receipts as a table of facts a reader can copy from. */
 import type { AnyReceipt } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { moment } from "./Words.ts"
+import { localMoment } from "./Words.ts"
 
 export type Row = readonly [label: string, value: Html | string | number]
 
@@ -31,13 +31,13 @@ export const receiptTable = (receipt: AnyReceipt): Html => {
   if (receipt.transaction === null) {
     return recordTable([
       ["Paid", `${receipt.priceUsd} by card`],
-      ["Settled", moment(receipt.settledAt)],
+      ["Settled", localMoment(receipt.settledAt)],
       ["Card payment", code(receipt.card.reference)],
     ])
   }
   return recordTable([
     ["Paid", `${receipt.priceUsd} (${receipt.amountAtomic} atomic USDC)`],
-    ["Settled", moment(receipt.settledAt)],
+    ["Settled", localMoment(receipt.settledAt)],
     ["Transaction", html`<a href="${receipt.explorerUrl}" rel="external noreferrer">${code(receipt.transaction)}</a>`],
     ["From", code(receipt.payer)],
     ["To", code(receipt.payTo)],
