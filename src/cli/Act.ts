@@ -55,7 +55,7 @@ const texts = (members: Readonly<Record<string, Option.Option<Schema.Json>>>) =>
   Object.fromEntries(Object.entries(given(members)).map(([name, value]) => [name, String(value)]))
 
 const words = Flag.String("words").pipe(
-  Flag.withDescription("Words to seal into its commitment; they stay on this machine until revealed"),
+  Flag.withDescription("Words to seal into its commitment; they stay on this machine"),
   Flag.optional,
 )
 

@@ -10,7 +10,7 @@ import { altOf, previewPath } from "../sharing/Card.ts"
 import * as About from "../sharing/StructuredData.ts"
 import { heading, type Page } from "./Layout.ts"
 import { checkForm, revealForm } from "./Seal.ts"
-import { moment, timeWords } from "./Words.ts"
+import { localMoment, timeWords } from "./Words.ts"
 
 /** The picture of what was bought, or of the spirit it was left with. */
 const picture = (act: SettledAct): { readonly plate: Html; readonly preview: string } => {
@@ -73,7 +73,7 @@ const record = (act: SettledAct): ReadonlyArray<Row> =>
     const value = recordText(act, name)
     if (value === "") return []
     const time = times[name]
-    if (time !== undefined) return [[time, moment(value)]]
+    if (time !== undefined) return [[time, localMoment(value)]]
     if (name === "edition") return [["Edition", `${value} of ${recordText(act, "editionSize")}`]]
     if (name === "rung") return [["Burns for", rungs[value] ?? value]]
     if (name === "spirit") return [["Spirit", spiritLink(value)]]
@@ -115,7 +115,7 @@ export const act = (one: SettledAct): Page => {
     body: html`<article class="folio">
         <div class="folio__plate">${plate}</div>
         <div class="text">
-          <p class="text__over">${moment(one.settledAt)}</p>
+          <p class="text__over">${localMoment(one.settledAt)}</p>
           <h1 class="text__sentence">${sentenceHtml(one)}</h1>
           ${quoted(one)}${one.act === "setWitnessStone" ? html`<p><a class="button" href="/witness/${one.id}">Open the stone and check its link</a></p>` : ""}
           <p class="small quiet">

@@ -9,6 +9,7 @@ import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { call, form, notConfigured, type Payment, textField } from "./Offer.ts"
 import { plates, previewOf } from "./Plates.ts"
+import { glossary } from "./Terms.ts"
 import { count, priceWords } from "./Words.ts"
 
 type Item = typeof CatalogItem.Type
@@ -150,7 +151,7 @@ export const catalog = (view: CatalogView): Page => ({
         Materials, crabs and pixels in numbered editions, ${price} each. Keep one, or dedicate it to an altar for good.
       </p>
       <p class="quiet column">${view.terms} <a href="${readPublicationChain.path}">The publication chain</a></p>
-      ${view.payment.enabled ? html`${collectCall(view)}${altars}` : notConfigured(view.payment)}
+      ${view.payment.enabled ? html`${collectCall(view)}${glossary("wallet", "receipt")}${altars}` : notConfigured(view.payment)}
       <nav class="contents" aria-label="Catalogs">
         ${view.shelves.map(({ id, title, items }) => html`<a href="#${id}">${title} <small>${items.length}</small></a>`)}
       </nav>

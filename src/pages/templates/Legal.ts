@@ -49,7 +49,7 @@ Write no personal data of yourself or others into a public field.
 
 Your internet address is stored nowhere by this software. To hold its limits it keeps a keyed hash of it, which is forgotten after a day without a request. There is no account, no cookie, no statistics and no script of anybody else. A server or a provider in front of this one may keep a log of its own for a short time, as most do.
 
-Your browser keeps what you sealed and bought, so that you can reveal it later, and the rooms you joined. It stays on your device until you delete it.
+Your browser keeps what you sealed and bought, so that you can show it later, and the rooms you joined. It stays on your device until you delete it.
 
 ## Signal rooms
 

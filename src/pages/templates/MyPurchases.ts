@@ -3,7 +3,8 @@ import { journal, type SettledAct } from "./ActList.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
-import { meaning, takeField } from "./Seal.ts"
+import { takeField } from "./Seal.ts"
+import { sealing } from "./Terms.ts"
 import { short } from "./Words.ts"
 
 export interface MyPurchasesView {
@@ -75,7 +76,7 @@ export const myPurchases = (view: MyPurchasesView): Page => ({
           ${takeField("box-file")}
         </div>
         <div class="aside scripted">
-          <p>${meaning}</p>
+          <p>${sealing}</p>
           <p>
             Who clears this browser's data clears the box. Save it as one file, and take it back here or in another
             browser.

@@ -3,6 +3,7 @@ import type { CatalogPayment } from "../../../schema/altar/Catalog.ts"
 import { sales } from "../../../schema/altar/Sales.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
+import { glossary, type Term } from "./Terms.ts"
 
 /** What a wallet has to hold to buy anything here, in atomic USDC. */
 const dearest = sales.reduce((most, { sale }) => (sale.priceAtomic > most ? sale.priceAtomic : most), 0n)
@@ -22,6 +23,8 @@ export interface Offer {
   /** The JSON body of the call, with words in angle brackets where the caller's own values go; none when empty. */
   readonly body: string
   readonly note: Html | string
+  /** What is explained below the form; wallet and receipt when absent, since its aside explains the others. */
+  readonly terms?: ReadonlyArray<Term>
   /** Shown unfolded. */
   readonly open?: boolean
 }
@@ -123,6 +126,6 @@ export const offer = (publicUrl: string, payment: Payment, sold: Offer): Html =>
         <p class="unscripted notice">
           Paying from this page needs script. The call below does the same from a terminal or an agent.
         </p>
-        ${call(publicUrl, payment, sold)}
+        ${call(publicUrl, payment, sold)}${glossary(...(sold.terms ?? (["wallet", "receipt"] as const)))}
       </div>`
     : notConfigured(payment)

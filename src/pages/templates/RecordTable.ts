@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { type AnyReceipt, Receipt } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { rowReader } from "../../platform/Rows.ts"
-import { moment } from "./Words.ts"
+import { localMoment } from "./Words.ts"
 
 export type Row = readonly [label: string, value: Html | string | number]
 
@@ -39,13 +39,13 @@ export const receiptTable = (receipt: AnyReceipt): Html => {
   if (receipt.transaction === null) {
     return recordTable([
       ["Paid", `${receipt.priceUsd} by card`],
-      ["Settled", moment(receipt.settledAt)],
+      ["Settled", localMoment(receipt.settledAt)],
       ["Card payment", code(receipt.card.reference)],
     ])
   }
   return recordTable([
     ["Paid", `${receipt.priceUsd} (${receipt.amountAtomic} atomic USDC)`],
-    ["Settled", moment(receipt.settledAt)],
+    ["Settled", localMoment(receipt.settledAt)],
     ["Transaction", html`<a href="${receipt.explorerUrl}" rel="external noreferrer">${code(receipt.transaction)}</a>`],
     ["From", code(receipt.payer)],
     ["To", code(receipt.payTo)],

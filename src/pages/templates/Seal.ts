@@ -2,6 +2,7 @@
 import { recipe, saltMaximum, saltMinimum, wordsMaximum } from "../../../schema/altar/Recipe.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { copyable, textField, wordsField } from "./Offer.ts"
+import { sealing } from "./Terms.ts"
 
 const byHand = (id: string): Html =>
   html`<div class="unscripted notice">
@@ -11,11 +12,6 @@ const byHand = (id: string): Html =>
     </p>
     ${copyable(id, `printf '%s\\0%s' "$SALT" "$WORDS" | sha256sum`, "the command")}
   </div>`
-
-/** What the words of this page mean, beside every form that seals. */
-export const meaning: Html = html`A salt is a row of random characters that is hashed together with your words, so that
-nobody can find the words by guessing. The commitment is that hash: it shows nothing of them, and fits only these words
-with this salt.`
 
 /** A file that was saved here once is taken back; script reads it in the page. */
 export const takeField = (id: string): Html =>
@@ -36,7 +32,7 @@ export const checkForm = (commitment: string): Html =>
       <div data-result role="status"></div>
     </form>
     ${byHand("check-hand")}
-    <p class="small quiet">${meaning}</p>`
+    <p class="small quiet">${sealing}</p>`
 
 /** Words in, salt and commitment out. */
 export const sealForm = (): Html =>

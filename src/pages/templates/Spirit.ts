@@ -17,9 +17,9 @@ import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
 import { call, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
 import { illustration, type Plate, plateFigure, plates, previewOf, spiritFeedPath, spiritPath } from "./Plates.ts"
-import { meaning } from "./Seal.ts"
+import { sealing } from "./Terms.ts"
 import { ledger, type Stone } from "./Witness.ts"
-import { count, isolated, moment, priceWords, stretchWords, who } from "./Words.ts"
+import { count, isolated, local, moment, priceWords, stretchWords, who } from "./Words.ts"
 
 export interface SpiritView {
   readonly plate: Plate
@@ -64,7 +64,7 @@ const keeper = ({ altar, keeping }: SpiritView): Html => {
   const reason = keeping === undefined ? "" : recordText(keeping, "reason")
   return html`<p>
       Kept by ${who(altar.keeper.agentName, altar.keeper.keeper)} since
-      <a href="/acts/${altar.keeper.id}">${moment(altar.keeper.keptAt)}</a>.
+      <a href="/acts/${altar.keeper.id}">${moment(altar.keeper.keptAt)}</a>.${local(altar.keeper.keptAt)}
     </p>
     ${reason === "" ? "" : html`<blockquote><p>${isolated(reason)}</p></blockquote>`}`
 }
@@ -139,8 +139,11 @@ const prayer = (view: SpiritView): Html => {
     <div class="beside">
       ${prayerForm(view)}
       <div class="aside">
-        <p>A prayer is sealed: your words and their salt stay in this browser, and only their commitment is sent.</p>
-        <p>${meaning}</p>
+        <p>
+          A prayer is sealed and stays sealed: your words and their salt stay in this browser, and only their commitment
+          is sent.
+        </p>
+        <p>${sealing}</p>
         <p>One prayer a day is laid here, by whoever comes first. It costs ${prayerPrice} for everyone, always.</p>
       </div>
     </div>`
@@ -150,6 +153,7 @@ const candleForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
   offer(publicUrl, payment, {
     id: "candle",
     verb: "Light the candle",
+    terms: ["salt", "commitment", "wallet", "receipt"],
     title: "Candle",
     path: filled(candleActs.day.path, { familiarId: plate.id }),
     amountAtomic: rungs.day.priceAtomic,
@@ -157,8 +161,7 @@ const candleForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
         <legend>How long it burns</legend>
         ${Object.values(rungs).map(({ lasts, priceAtomic, rung }) => html`<label><input type="radio" name="rung" data-path="${filled(candleActs[rung].path, { familiarId: plate.id })}" data-amount="${priceAtomic}" ${rung === "day" ? html` checked` : ""} /> ${lasts}, $${(priceAtomic / 1_000_000n).toString()}</label>`)}
       </fieldset>
-      ${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="${dedicationMaximum}" required`, `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name", false)}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}
-      <p class="small quiet">${meaning}</p>`,
+      ${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="${dedicationMaximum}" required`, `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name", false)}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}`,
     body: `{"dedication":"<up to ${dedicationMaximum} characters>"}`,
     note: html`Replace <code>day</code> by <code>week</code> (${priceUsd(rungs.week.priceAtomic)}) or
       <code>month</code> (${priceUsd(rungs.month.priceAtomic)}). A longer candle is never a better prayer. Some clients

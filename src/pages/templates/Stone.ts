@@ -15,7 +15,8 @@ import { nameOf, previewOf, spiritLink } from "./Plates.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { checkForm, revealForm } from "./Seal.ts"
 import { type Stone, verification } from "./Witness.ts"
-import { moment, timeWords, who } from "./Words.ts"
+import { kindWords } from "./Terms.ts"
+import { localMoment, timeWords, who } from "./Words.ts"
 
 export interface StoneView {
   readonly stone: Stone
@@ -33,7 +34,7 @@ const reveal = ({ reveal: revealed }: Stone): Html =>
     : html`${revealed.text === null ? html`<p class="words words--sealed">The words were revealed and match the commitment. ${revealed.hiddenBy === undefined ? "They look like a link, a wallet or an address, so they are not shown." : "They are hidden by the operator; whoever has words and salt can check them against the commitment still."}</p>` : html`<blockquote class="words"><p dir="auto">${revealed.text}</p></blockquote>`}
         <p class="quiet">
           Revealed
-          ${revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `}${moment(revealed.revealedAt)}
+          ${revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `}${localMoment(revealed.revealedAt)}
         </p>`
 
 /** What the log has of a stone, and nothing else of it. */
@@ -115,10 +116,10 @@ export const stone = ({ log, publicUrl, receipt, stone: one }: StoneView): Page 
           </figure>
         </div>
         <div class="text" data-renew="text">
-          <p class="text__over">${one.kind}</p>
+          <p class="text__over">${one.kind}: ${kindWords[one.kind]}</p>
           <h1>Witness stone ${one.sequence}</h1>
           <p class="text__epithet">
-            With ${spiritLink(one.spirit)}, by ${who(one.agentName, one.payer)}, ${moment(one.witnessedAt)}
+            With ${spiritLink(one.spirit)}, by ${who(one.agentName, one.payer)}, ${localMoment(one.witnessedAt)}
           </p>
           ${reveal(one)}
           <p class="small quiet">

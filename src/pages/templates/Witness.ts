@@ -8,7 +8,8 @@ import { heading, leaf, type Page } from "./Layout.ts"
 import { notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
 import { pebble } from "./Pebble.ts"
 import { plates, nameOf, previewOf, spiritLink } from "./Plates.ts"
-import { checkForm, meaning, sealForm } from "./Seal.ts"
+import { checkForm, sealForm } from "./Seal.ts"
+import { kindsHint, sealing } from "./Terms.ts"
 import { capitalized, count, isolated, moment, priceWords, short, who } from "./Words.ts"
 
 export type Stone = typeof ListedStone.Type
@@ -146,8 +147,8 @@ const setForm = ({ payment, publicUrl }: WitnessView): Html =>
       <p class="ask">
         <label for="stone-kind">What they are</label
         ><select class="field" id="stone-kind" data-body="kind">
-          ${StoneKind.literals.map((kind) => html`<option>${kind}</option>`)}
-        </select>
+          ${StoneKind.literals.map((kind) => html`<option>${kind}</option>`)}</select
+        ><small>${kindsHint}</small>
       </p>
       <p class="ask">
         <label for="stone-spirit">With</label
@@ -163,7 +164,7 @@ const setForm = ({ payment, publicUrl }: WitnessView): Html =>
   })
 
 const aside = html`<div class="aside">
-  <p>Your words are sealed here: only their commitment is sent and paid for. ${meaning}</p>
+  <p>Your words are sealed here: only their commitment is sent and paid for. ${sealing}</p>
   <p>The payment is the timestamp: nobody can set a stone yesterday.</p>
   <p>
     Salt and words are kept in this browser; save them as a file too. You may reveal them, free and once, and everyone

@@ -30,6 +30,11 @@ export const roman = (number: number): string => {
 /** A moment, written out. */
 export const moment = (iso: string): Html => html`<time datetime="${iso}">${timeWords(iso)}</time>`
 
+/** The same where the reader is: on a line of its own, which is there before script fills it, so that nothing moves. */
+export const local = (iso: string): Html => html`<small class="local scripted" data-local="${iso}"></small>`
+
+export const localMoment = (iso: string): Html => html`${moment(iso)}${local(iso)}`
+
 export const count = (number: number, one: string, many: string = `${one}s`) =>
   `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`
 

@@ -1,0 +1,317 @@
+/** What happened is seen where it happened: after an act of one's own at once, after another's while somebody looks. */
+import { assert } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import type { Page, Request } from "playwright-core"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { ends, heard, listen } from "../support/Announcements.ts"
+import { isAccessible, steps, visit } from "../support/Browser.ts"
+import { guide, leave, settled } from "../support/Guide.ts"
+import { chainClient, newCommitment } from "../support/World.ts"
+
+const take = async (page: Page, form: string) => {
+  await page.getByRole("form", { name: form }).getByRole("button", { name: "Make a play wallet" }).click()
+  await page.getByText("Play wallet with").first().waitFor()
+}
+
+const isFocused = (page: Page, selector: string) =>
+  page
+    .locator(selector)
+    .first()
+    .evaluate((element) => element.contains(document.activeElement))
+
+/** How far everything moved that nobody moved. */
+const watchShifts = (page: Page) =>
+  page.addInitScript(() => {
+    Object.assign(window, { shifted: 0 })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries())
+        if (Reflect.get(entry, "hadRecentInput") !== true)
+          Object.assign(window, { shifted: Reflect.get(window, "shifted") + Reflect.get(entry, "value") })
+    }).observe({ type: "layout-shift", buffered: true })
+  })
+
+const shifted = (page: Page) => page.evaluate<number>(() => Reflect.get(window, "shifted"))
+
+guide("what happened", (it) => {
+  it.effect("with a candle stands on its shelf when the receipt does, and is said once", () =>
+    Effect.gen(function* () {
+      const { complaints, page } = yield* visit("/v2/spirits/kelp-seal", { bypassCSP: true })
+      yield* steps(async () => {
+        await listen(page)
+        await page.reload()
+        assert.include(await page.locator("#candles").innerText(), "None lit")
+        await page.getByText("Light a candle here").click()
+        await take(page, "Light the candle")
+        await page.getByLabel("Dedication").fill("For the seals of the bay")
+        await page.getByRole("button", { name: "Light the candle for $1.00" }).click()
+        await settled(page).waitFor()
+        await page.locator("#candles .votive", { hasText: "For the seals of the bay" }).waitFor()
+        assert.include(await page.locator("#candles").innerText(), "1 candle lit")
+        assert.strictEqual(await page.getByText("None lit").count(), 0)
+        assert.strictEqual(await page.getByText("No candle burns here.").count(), 0)
+        assert.isTrue(await isFocused(page, ".receipt"))
+        assert.isTrue(await page.locator(".receipt").evaluate((one) => one.getBoundingClientRect().top < innerHeight))
+        assert.deepStrictEqual(await ends(page), ["Settled. $1.00 was charged, once."])
+        await isAccessible(page, "lit")
+      })
+      assert.deepStrictEqual(complaints, [])
+    }),
+  )
+
+  it.effect("with a prayer or a keeper takes the place of the offer, and its receipt stays", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/slate-lynx")
+      yield* steps(async () => {
+        await take(page, "Lay the prayer")
+        await page.getByRole("button", { name: "Lay the prayer for" }).click()
+        await settled(page).waitFor()
+        await page.getByText("Today's prayer was laid by A visitor").waitFor()
+        assert.strictEqual(await page.getByText("Today's slot was free").count(), 0)
+        assert.isTrue(await settled(page).isVisible())
+        await page.getByText("Become the first keeper").click()
+        await page.getByLabel("Why, if you like").fill("It looked at me.")
+        await page.getByRole("button", { name: "Keep Slate Lynx for" }).click()
+        await page.locator("#keeper blockquote", { hasText: "It looked at me." }).waitFor()
+        assert.strictEqual(await page.getByText("Nobody keeps this spirit yet.").count(), 0)
+        assert.strictEqual(await settled(page).count(), 2)
+      })
+    }),
+  )
+
+  it.effect("with a stone is on the chain that the page shows, and revealed words are on the stone's page", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/witness")
+      const words = "The swifts will leave in July."
+      yield* steps(async () => {
+        assert.strictEqual(await page.locator(".strip .link").count(), 0)
+        await take(page, "Set the stone")
+        await page.locator("#stone-words").fill(words)
+        await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
+        await settled(page).waitFor()
+        await page.locator(".strip .link").first().waitFor()
+        assert.include(await page.locator(".opening").innerText(), "1 stone long")
+        await page.getByRole("link", { name: "Save as a file" }).click()
+        await page.getByRole("link", { name: "Open the act" }).click()
+        await page.locator("#check").getByText("Filled in.").first().waitFor()
+        assert.include(await page.locator(".text").innerText(), "The words are sealed.")
+        await page.getByText("Reveal these words to everyone").click()
+        await page.getByRole("button", { name: "Check, then reveal" }).click()
+        await page.locator(".text blockquote", { hasText: words }).waitFor()
+        assert.strictEqual(await page.getByText("The words are sealed.").count(), 0)
+        assert.isTrue(await page.getByText("Revealed.", { exact: true }).isVisible())
+        assert.isTrue(await isFocused(page, "[data-reveal]"))
+      })
+    }),
+  )
+
+  it.effect("with a candle's words is shown where they were unsealed", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/rain-crow")
+      yield* steps(async () => {
+        await page.getByText("Light a candle here").click()
+        await take(page, "Light the candle")
+        await page.getByLabel("Dedication").fill("For the crows")
+        await page.getByLabel("Sealed words").fill("They remembered my face.")
+        await page.getByRole("button", { name: "Light the candle for $1.00" }).click()
+        await settled(page).waitFor()
+        await page.getByRole("link", { name: "Save as a file" }).click()
+        await page.getByRole("link", { name: "Open the act" }).click()
+        await page.getByText("Reveal these words to everyone").click()
+        await page.getByRole("button", { name: "Check, then reveal" }).click()
+        await page.locator("blockquote", { hasText: "They remembered my face." }).waitFor()
+      })
+    }),
+  )
+
+  it.effect("with a payment that is refused is said once, too", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/dew-spider")
+      yield* steps(async () => {
+        await listen(page)
+        await page.reload()
+        await take(page, "Lay the prayer")
+        await page.route("**/api/prayers/**", (route) =>
+          route.request().headers()["payment-signature"] === undefined
+            ? route.continue()
+            : route.fulfill({
+                status: 409,
+                headers: { "access-control-allow-origin": "*" },
+                json: { ok: false, code: "idempotency_conflict", message: "This key names another purchase." },
+              }),
+        )
+        await page.getByRole("button", { name: "Lay the prayer for" }).click()
+        await page.getByText("This key names another purchase.").waitFor()
+        assert.deepStrictEqual(await ends(page), ["Not done. This key names another purchase."])
+        assert.isAbove((await heard(page)).length, 3)
+      })
+    }),
+  )
+})
+
+guide("the field", (it) => {
+  it.effect("renews its notes and slots while it is looked at, and neither focus nor text moves", () =>
+    Effect.gen(function* () {
+      yield* leave("/api/prayers/moss-hare", { agentName: "First", intentionCommitment: newCommitment() })
+      for (const dedication of ["One", "Two", "Three"]) yield* leave("/api/candles/day/moss-hare", { dedication })
+      const { page, url } = yield* visit("/api/health")
+      const asked: Array<{ readonly path: string; readonly tag: string | undefined }> = []
+      const answered: Array<number> = []
+      let [open, most] = [0, 0]
+      yield* steps(async () => {
+        page.on("request", (request) => {
+          if (request.method() !== "HEAD") return
+          open += 1
+          most = Math.max(most, open)
+          asked.push({ path: new URL(request.url()).pathname, tag: request.headers()["if-none-match"] })
+        })
+        page.on("response", (response) => {
+          if (response.request().method() !== "HEAD") return
+          open -= 1
+          answered.push(response.status())
+        })
+        await watchShifts(page)
+        await page.clock.install()
+        await page.goto(`${url}/v2/`)
+        await page.waitForLoadState("networkidle")
+      })
+      /** Both addresses are asked once more. */
+      const beats = async () => {
+        for (const _ of [1, 2]) {
+          const before = answered.length
+          await page.clock.runFor(10_000)
+          while (answered.length === before) await page.waitForEvent("response")
+          await page.waitForLoadState("networkidle")
+        }
+      }
+      yield* steps(async () => {
+        assert.deepStrictEqual(
+          asked.map(({ path }) => path),
+          ["/api/field", "/api/altars"],
+        )
+        await beats()
+        assert.deepStrictEqual(answered, [200, 200, 304, 304])
+        assert.isTrue(asked.slice(2).every(({ tag }) => tag !== undefined))
+        const link = page.locator("#acts .journal li a").nth(1)
+        await link.scrollIntoViewIfNeeded()
+        await link.focus()
+      })
+      const lines = () => page.locator("#acts .journal li").count()
+      const before = yield* Effect.promise(lines)
+      const place = () =>
+        page.evaluate(() => [document.activeElement?.textContent, document.activeElement?.getBoundingClientRect().top])
+      const [words, top] = yield* Effect.promise(place)
+      yield* leave("/api/prayers/frost-stoat", { agentName: "Second", intentionCommitment: newCommitment() })
+      yield* steps(async () => {
+        const moved = await shifted(page)
+        await beats()
+        await page.locator("#acts .journal li", { hasText: "Second laid a prayer with Frost Stoat" }).waitFor()
+        assert.strictEqual(await lines(), before + 1)
+        assert.include(await page.locator(".entry", { hasText: "Frost Stoat" }).innerText(), "prayer laid")
+        assert.match(await page.locator(".state").innerText(), /Prayers today\s+2/u)
+        const [now, nowTop] = await place()
+        assert.strictEqual(now, words)
+        assert.approximately(Number(nowTop), Number(top), 1)
+        assert.isAtMost((await shifted(page)) - moved, 0.01)
+        assert.strictEqual(most, 1)
+      })
+    }),
+  )
+
+  it.effect("is not asked while nobody looks or the browser is offline, and less often where nobody answers", () =>
+    Effect.gen(function* () {
+      const { complaints, page, url } = yield* visit("/api/health")
+      let [asked, open] = [0, 0]
+      yield* steps(async () => {
+        page.on("request", (request) => {
+          if (request.method() === "HEAD") [asked, open] = [asked + 1, open + 1]
+        })
+        const ended = (request: Request) => {
+          if (request.method() === "HEAD") open -= 1
+        }
+        page.on("requestfinished", ended)
+        page.on("requestfailed", ended)
+        await page.clock.install()
+        await page.goto(`${url}/v2/spirits/moss-hare`)
+        await page.waitForLoadState("networkidle")
+        const look = (hidden: boolean) =>
+          page.evaluate((is) => {
+            Object.defineProperty(document, "hidden", { configurable: true, get: () => is })
+            document.dispatchEvent(new Event("visibilitychange"))
+          }, hidden)
+        const during = async (millis: number) => {
+          const before = asked
+          for (let passed = 0; passed < millis; passed += 5_000) {
+            await page.clock.runFor(5_000)
+            // What was begun ends, and the page hears of it.
+            while (open > 0) await page.evaluate(() => undefined)
+            await page.evaluate(() => undefined)
+          }
+          return asked - before
+        }
+        await look(true)
+        assert.strictEqual(await during(60_000), 0)
+        await look(false)
+        const looked = await during(60_000)
+        assert.isAtLeast(looked, 4)
+        assert.isAtMost(looked, 7)
+        await page.context().setOffline(true)
+        await page.getByText("You are offline. What you see").waitFor()
+        assert.strictEqual(await during(60_000), 0)
+        await page.context().setOffline(false)
+        await page.getByText("You are offline. What you see").waitFor({ state: "hidden" })
+        await page.route(
+          (to) => to.pathname.startsWith("/api/"),
+          (route) => route.abort("connectionrefused"),
+        )
+        // After 10, 20, 40, 80 seconds and so on.
+        const tried = await during(150_000)
+        assert.isAtLeast(tried, 3)
+        assert.isAtMost(tried, 5)
+      })
+      assert.deepStrictEqual(complaints, [])
+    }),
+  )
+})
+
+guide(
+  "a payment that is settled after a reload",
+  (it) => {
+    for (const [what, path] of [
+      ["on the page where it was begun", "/v2/spirits/kelp-seal"],
+      ["on another page", "/v2/catalog"],
+    ] as const) {
+      it.effect(`${what} is scrolled to, has the focus, and is said once by a region that was there before`, () =>
+        Effect.gen(function* () {
+          const { rpcUrl } = yield* LocalChain
+          const anvil = chainClient(rpcUrl)
+          const { page, url } = yield* visit("/v2/spirits/kelp-seal")
+          yield* steps(async () => {
+            await listen(page)
+            await page.getByText("Light a candle here").click()
+            await take(page, "Light the candle")
+            await page.getByLabel("Dedication").fill("While the chain sleeps")
+            await anvil.setAutomine(false)
+            await page.getByRole("button", { name: "Light the candle for $1.00" }).click()
+            const open = page.getByText("Not known yet. Asking again, not paying again.")
+            await open.waitFor()
+            await page.goto(`${url}${path}`)
+            await open.waitFor()
+            const region = page.locator("[role=status]", { has: open })
+            await region.evaluate((element) => element.setAttribute("data-before", ""))
+            await anvil.setAutomine(true)
+            await anvil.mine({ blocks: 1 })
+            await settled(page).waitFor()
+            assert.include(await page.locator("[data-before]").innerText(), "Settled.")
+            assert.isTrue(await page.locator(".receipt").evaluate((receipt) => receipt === document.activeElement))
+            const box = await page.locator(".receipt").boundingBox()
+            assert.isAtLeast(box?.y ?? -1, 0)
+            assert.isBelow(box?.y ?? Infinity, await page.evaluate(() => innerHeight))
+            assert.deepStrictEqual(await ends(page), ["Settled. $1.00 was charged, once."])
+          })
+        }),
+      )
+    }
+  },
+  {},
+  { patience: Duration.seconds(1) },
+)
