@@ -110,6 +110,8 @@ const routes = HttpRouter.use((router) =>
         wall: yield* wall.list({ spirit: chosen, limit: 50, before }),
         spirit: chosen,
         before,
+        payment: catalogs.payment,
+        publicUrl,
         now,
       })
     })

@@ -1,5 +1,5 @@
 /** Permalinks answer a browser with a page and a program with the record, under one address for ever. */
-import { Effect, Option } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type ActAnswer, ActNotFound } from "../../schema/payments/Act.ts"
 import { NotAcceptable } from "../../schema/Errors.ts"
@@ -56,7 +56,7 @@ export const layer = HttpRouter.use((router) =>
     const act: Find = (id) =>
       Effect.map(acts.get(id), (text): Found => ({
         json: jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(text) }),
-        page: Effect.map(actOf(text), ActPage.act),
+        page: Effect.zipWith(actOf(text), Clock.currentTimeMillis, ActPage.act),
       }))
 
     const stone: Find = (id) =>

@@ -49,7 +49,7 @@ const page = ({ path, text }: OutputFile, names: ReadonlyMap<string, string>): O
   )
   const written = text
     .replace('<link rel="stylesheet"', `${preloads.join("\n    ")}\n    $&`)
-    .replaceAll(/"(\/\w+\/(?:page\.css|main\.js))"/gu, (all, plain: string) => `"${names.get(plain) ?? plain}"`)
+    .replaceAll(/"(\/\w+\/(?:page\.css|main\.js))"/gu, (_, plain: string) => `"${names.get(plain) ?? plain}"`)
   return { path, contents: Buffer.from(written) }
 }
 

@@ -1,7 +1,8 @@
 /** The page of one settled act: what was done, its record, and the receipt that proves its payment. */
 import { readAct } from "../../../schema/altar/ActApi.ts"
 import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
-import { plateOf, previewOf, spiritLink, illustration, spiritPath } from "./Plates.ts"
+import * as Candle from "./Candle.ts"
+import { nameOf, plateOf, previewOf, spiritLink, illustration, spiritPath } from "./Plates.ts"
 import { recordText, itemImage, rungs, sentence, sentenceHtml, type SettledAct } from "./ActList.ts"
 import { code, isLost, type Row, recordTable, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
@@ -13,7 +14,15 @@ import { checkForm, revealForm } from "./Seal.ts"
 import { localMoment, timeWords } from "./Words.ts"
 
 /** The picture of what was bought, or of the spirit it was left with. */
-const picture = (act: SettledAct): { readonly plate: Html; readonly preview: string } => {
+const picture = (act: SettledAct, now: number): { readonly plate: Html; readonly preview: string } => {
+  const candle = Candle.burning(act.record)
+  if (candle !== undefined) {
+    const spirit = recordText(act, "spirit")
+    return {
+      plate: Candle.portrait(candle, illustration(spirit, nameOf(spirit), "eager"), now),
+      preview: previewOf(spirit),
+    }
+  }
   const item = recordText(act, "elementId")
   const image = itemImage(act)
   if (image !== undefined) {
@@ -102,8 +111,8 @@ const quoted = (act: SettledAct): Html => {
   return words === "" ? html`` : html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
 }
 
-export const act = (one: SettledAct): Page => {
-  const { plate, preview } = picture(one)
+export const act = (one: SettledAct, now: number): Page => {
+  const { plate, preview } = picture(one, now)
   const drawn = previewPath(one.id)
   const words = recordText(one, "dedication") || recordText(one, "reason")
   return {

@@ -72,7 +72,7 @@ export const itemImage = (act: SettledAct): string | undefined => {
 
 /** A picture of what was left, or of the spirit it was left with; the sentence beside it says the same. */
 const mark = (act: SettledAct): Html => {
-  if (act.act === "setWitnessStone") return pebble(recordText(act, "commitment"))
+  if (act.act === "setWitnessStone") return pebble(recordText(act, "commitment"), "mark", "small")
   const image = itemImage(act)
   if (image !== undefined)
     return html`<img src="${image}" alt="" width="256" height="256" loading="lazy" decoding="async" />`

@@ -1,5 +1,6 @@
 /** A candle as a drawing: as tall as its rung and as much of it left as there is time left. */
-import type { LitCandle } from "../../../schema/altar/Candle.ts"
+import { Schema, Struct } from "effect"
+import { LitCandle } from "../../../schema/altar/Candle.ts"
 import { frame, heightOf } from "../../web/v2/candleShape.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { leftWords, moment, count, isolated, who } from "./Words.ts"
@@ -12,13 +13,24 @@ const left = (candle: Pick<Lit, "litAt" | "litUntil">, now: number) => {
   return Math.min(1, Math.max(0, (until - now) / (until - from)))
 }
 
-/** The drawing alone; what it says is written beside it. */
-export const drawing = (candle: Pick<Lit, "rung" | "litAt" | "litUntil">, now: number): Html => {
-  const height = heightOf(candle.rung, left(candle, now))
+/** Where wax ran down: three ways it may have, told apart by the second it was lit in. */
+const runs = [
+  "M-W 2v6c0 2.500 3 2.500 3 0V6c0-1.500 1.500-1.500 1.500 0v7c0 2.800 3 2.800 3 0V4.800",
+  "M-W 2v11c0 2.500 3 2.500 3 0V7c0-1.500 1.500-1.500 1.500 0v1c0 2.300 2.500 2.300 2.500 0V4.700",
+  "MW 2v8c0 2.500-3 2.500-3 0V7c0-1.500-1.500-1.500-1.500 0v5c0 2.300-2.500 2.300-2.500 0V4.700",
+] as const
+
+type Burning = Pick<Lit, "rung" | "litAt" | "litUntil">
+
+/** The drawing alone; what it says is written beside it. `lit` is a flame with its light around it. */
+export const drawing = (candle: Burning, now: number, kind: "taper" | "lit" | "light" = "taper"): Html => {
+  const remains = left(candle, now)
+  const height = heightOf(candle.rung, remains)
   const width = frame.widths[candle.rung]
   const top = frame.ground - height
+  const run = runs[Number(candle.litAt.slice(17, 19)) % runs.length] ?? runs[0]
   return html`<svg
-    class="candle"
+    class="candle${kind === "light" ? " candle--light" : ""}${remains === 0 ? " candle--out" : ""}"
     viewBox="0 0 ${frame.width} ${frame.height}"
     width="${frame.width}"
     height="${frame.height}"
@@ -31,12 +43,58 @@ export const drawing = (candle: Pick<Lit, "rung" | "litAt" | "litUntil">, now: n
     <rect class="wax" x="${(frame.width - width) / 2}" y="${top}" width="${width}" height="${height}" rx="3" />
     <ellipse class="pool" cx="${frame.width / 2}" cy="${top + 2}" rx="${width / 2 - 1}" ry="3" />
     <g class="flame" transform="translate(${frame.width / 2} ${top})">
+      ${kind === "taper" ? "" : html`<circle class="glow" cy="-10" r="${kind === "lit" ? 64 : 40}" /><path class="run" d="${run.replace("W", `${width / 2}`)}" />`}
       <path class="wick" d="M0 2V-5" />
       <path class="fire" d="M0-24c6 8 7 12 7 15a7 7 0 0 1-14 0c0-3 1-7 7-15z" />
       <path class="heart" d="M0-14c3 4 3.400 6 3.400 7.600a3.400 3.400 0 0 1-6.800 0c0-1.600.4-3.600 3.400-7.600z" />
     </g>
   </svg>`
 }
+
+/** The light around a flame, drawn once for all flames of a page. */
+const light = html`<svg class="lightbox" width="0" height="0" aria-hidden="true" focusable="false">
+  <radialGradient id="glow">
+    <stop class="glow__near" offset="0" />
+    <stop class="glow__far" offset="1" />
+  </radialGradient>
+</svg>`
+
+/** One shelf, with whatever stands on it. */
+export const shelf = (candles: ReadonlyArray<Html>, kind = ""): Html =>
+  html`${light}
+    <ul class="shelf ${kind}" role="list">
+      ${candles}
+    </ul>`
+
+const isBurning = Schema.is(LitCandle.mapFields(Struct.pick(["rung", "litAt", "litUntil"])))
+
+/** What a record says of a candle or a light; undefined when it is about something else. */
+export const burning = (record: object): Burning | undefined => (isBurning(record) ? record : undefined)
+
+/** A candle alone on its ledge, as tall as what is left of it. */
+export const portrait = (candle: Burning, beside: Html, now: number): Html =>
+  html`<figure class="plate">
+    ${light}
+    <div class="ledge">${drawing(candle, now, "lit")}${beside}</div>
+    <figcaption>
+      <span class="plate__name" data-left="${candle.litUntil}">${leftWords(Date.parse(candle.litUntil) - now)}</span>
+      <span class="plate__kin"
+        >${Date.parse(candle.litUntil) > now ? "burns until" : "burned until"} ${moment(candle.litUntil)}</span
+      >
+    </figcaption>
+  </figure>`
+
+/** The candle between the lights that were added to it; as many stand on one side as on the other. */
+const among = (candle: Lit, now: number): Html => {
+  const lights = candle.lights.slice(0, mostLights).map((one) => drawing(one, now, "light"))
+  const half = Math.ceil(lights.length / 2)
+  return html`<div class="votive__flames">
+    ${lights.slice(half)}${drawing(candle, now, "lit")}${lights.slice(0, half)}
+  </div>`
+}
+
+/** More would not fit beside it; the words below count all of them. */
+const mostLights = 6
 
 const sealed = (candle: Lit) =>
   candle.unsealed === null
@@ -52,7 +110,7 @@ const sealed = (candle: Lit) =>
 /** A lit candle with its dedication and what is left of it. */
 export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>
   html`<li class="votive" id="candle-${candle.id}">
-    ${drawing(candle, now)}
+    ${among(candle, now)}
     <div class="votive__words">
       <p class="dedication" dir="auto">${candle.dedication ?? ""}</p>
       <p class="votive__facts">

@@ -1,9 +1,11 @@
 /** The candle wall: every lit candle, newest first, with its dedication as text and its time left in words. */
 import type { CandleList } from "../../../schema/altar/Candle.ts"
 import * as Candle from "./Candle.ts"
-import { html } from "../../platform/Html.ts"
-import { leaf, type Page } from "./Layout.ts"
-import { nameOf, plates, previewOf, spiritLink, spiritPath } from "./Plates.ts"
+import { candleForm } from "./CandleForm.ts"
+import { type Html, html } from "../../platform/Html.ts"
+import { heading, leaf, type Page } from "./Layout.ts"
+import { notConfigured, type Payment } from "./Offer.ts"
+import { nameOf, plates, previewOf, spiritLink } from "./Plates.ts"
 import { count } from "./Words.ts"
 
 export interface CandlesView {
@@ -11,6 +13,8 @@ export interface CandlesView {
   readonly spirit: string | undefined
   /** A page after the first. */
   readonly before: string | undefined
+  readonly payment: Payment
+  readonly publicUrl: string
   readonly now: number
 }
 
@@ -22,7 +26,26 @@ const query = (spirit: string | undefined, before: string | undefined) => {
   return search === "" ? "/v2/candles" : `/v2/candles?${search}`
 }
 
-export const candles = ({ before, now, spirit, wall }: CandlesView): Page => {
+const filter = (spirit: string | undefined): Html =>
+  html`<form class="filter" action="/v2/candles" method="get">
+    <label for="spirit">Show the candles of</label>
+    <select class="field" id="spirit" name="spirit" required>
+      <option value="">all altars</option>
+      ${plates.map(({ id, name }) => html`<option value="${id}" ${id === spirit ? html` selected` : ""}>${name}</option>`)}
+    </select>
+    <button class="button">Show</button>${spirit === undefined ? "" : html` <a href="/v2/candles">All altars</a>`}
+  </form>`
+
+const aside = html`<div class="aside">
+  <p>
+    A candle is a few words in public, for somebody or something, that stand on this wall until it has burned down. Then
+    its page stays, with its receipt.
+  </p>
+  <p>What it costs buys days of light and nothing else. No candle makes a prayer better.</p>
+</div>`
+
+export const candles = (view: CandlesView): Page => {
+  const { before, now, payment, spirit, wall } = view
   const where = spirit === undefined ? "" : ` with ${nameOf(spirit)}`
   const lit = `${wall.lit === 0 ? "No candles" : count(wall.lit, "candle")} lit${where}`
   return {
@@ -34,37 +57,37 @@ export const candles = ({ before, now, spirit, wall }: CandlesView): Page => {
     body: html`<header class="opening" data-renew="opening" data-live="/api/altars">
         <h1>The candle wall</h1>
         <p class="lead">
-          ${lit}. Each burns for one, seven or thirty days and is drawn as tall as its time left. A candle buys days on
-          this wall, never a better prayer.
+          ${lit}. A candle is for remembering somebody in public: it burns for one, seven or thirty days and is drawn as
+          tall as its time left.
         </p>
-        <form class="filter" action="/v2/candles" method="get">
-          <label for="spirit">Altar</label>
-          <select class="field" id="spirit" name="spirit" required>
-            <option value="">All altars</option>
-            ${plates.map(({ id, name }) => html`<option value="${id}" ${id === spirit ? html` selected` : ""}>${name}</option>`)}
-          </select>
-          <button class="button">Show</button>${spirit === undefined ? "" : html` <a href="/v2/candles">All altars</a>`}
-        </form>
+        <p class="doors">
+          ${payment.enabled ? html`<a class="button button--main" href="#light">Light a candle</a>` : ""}
+        </p>
       </header>
-      ${
-        wall.candles.length === 0
-          ? html`<div class="blank blank--wall" data-renew="wall">
-              <p>${before === undefined ? "The shelf is empty." : "No more candles."}</p>
-              <p class="quiet">
-                ${spirit === undefined ? html`Choose a <a href="/v2/#plates">plate of the guide</a> and light the first one.` : html`Light the first one <a href="${spiritPath(spirit)}#candles">on the altar of ${nameOf(spirit)}</a>.`}
-              </p>
-            </div>`
-          : html`<ul class="shelf shelf--wall" role="list" data-renew="wall">
-              ${wall.candles.map((candle) => Candle.litCandle(candle, now, spiritLink(candle.spirit)))}
-            </ul>`
-      }
-      ${leaf(
-        "More candles",
-        before === undefined ? undefined : html`<a href="${query(spirit, undefined)}">The newest candles</a>`,
-        wall.next === null
-          ? undefined
-          : html`<a rel="next" href="${query(spirit, wall.next)}">Candles lit before these</a>`,
-      )}
-      <p class="unscripted quiet small">The drawings stand as they were when this page was loaded.</p>`,
+      <section class="wall" id="wall" aria-label="The candles" data-renew="wall">
+        ${filter(spirit)}
+        ${
+          wall.candles.length === 0
+            ? html`<div class="wall__none">
+                ${Candle.shelf([html`<li class="votive votive--none"><p class="dedication">${before === undefined ? "No candle burns here now" : "No more candles"}</p></li>`])}
+              </div>`
+            : Candle.shelf(
+                wall.candles.map((candle) => Candle.litCandle(candle, now, spiritLink(candle.spirit))),
+                "shelf--wall",
+              )
+        }
+        ${leaf(
+          "More candles",
+          before === undefined ? undefined : html`<a href="${query(spirit, undefined)}">The newest candles</a>`,
+          wall.next === null
+            ? undefined
+            : html`<a rel="next" href="${query(spirit, wall.next)}">Candles lit before these</a>`,
+        )}
+        <p class="unscripted quiet small">The drawings stand as they were when this page was loaded.</p>
+      </section>
+      <section id="light" aria-labelledby="light-title">
+        ${heading("light-title", "Light a candle", "For a day, a week or a month.")}
+        ${payment.enabled ? html`<div class="beside">${candleForm({ payment, publicUrl: view.publicUrl, spirit, onWall: true })}${aside}</div>` : notConfigured(payment)}
+      </section>`,
   }
 }

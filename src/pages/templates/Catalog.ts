@@ -117,26 +117,34 @@ const collectCall = ({ payment, publicUrl }: CatalogView): Html =>
       it; then the query is part of the URL you sign.`,
   })
 
+const leftOver = ({ editionSize, remaining }: Item): Html =>
+  remaining === 0
+    ? html`<p class="specimen__left">All ${editionSize} are issued or reserved</p>`
+    : html`<p class="specimen__left"><b>${remaining}</b> of ${editionSize} left</p>`
+
+/** A short entry that opens; where there is room, its style shows it open from the first. */
 const item = (one: Item, view: CatalogView): Html =>
   html`<li class="specimen" id="${one.id}">
     <figure><img src="${one.image}" alt="" width="256" height="256" loading="lazy" decoding="async" /></figure>
-    <div>
+    <div class="specimen__head">
       <h3 id="name-${one.id}">${one.name}</h3>
+      ${leftOver(one)}
+    </div>
+    <details class="specimen__more">
+      <summary>What it is<span class="unseen">: ${one.name}</span></summary>
       <p>${one.description}</p>
       <p class="specimen__altar">${one.altarLine}</p>
       ${editions(one)}${
-        one.remaining === 0
-          ? html`<p class="notice">Every edition is issued or reserved.</p>`
-          : view.payment.enabled
-            ? html`<details class="fold scripted">
-                <summary>
-                  Collect for ${priceUsd(collectMaterial.sale.priceAtomic)}<span class="unseen">: ${one.name}</span>
-                </summary>
-                ${collectForm(one, view)}
-              </details>`
-            : ""
+        one.remaining > 0 && view.payment.enabled
+          ? html`<details class="fold scripted">
+              <summary>
+                Collect for ${priceUsd(collectMaterial.sale.priceAtomic)}<span class="unseen">: ${one.name}</span>
+              </summary>
+              ${collectForm(one, view)}
+            </details>`
+          : ""
       }${manifest(one.publicationManifest, one.id)}
-    </div>
+    </details>
   </li>`
 
 export const catalog = (view: CatalogView): Page => ({
@@ -148,7 +156,8 @@ export const catalog = (view: CatalogView): Page => ({
   body: html`<header class="opening">
       <h1>The catalog</h1>
       <p class="lead">
-        Materials, crabs and pixels in numbered editions, ${price} each. Keep one, or dedicate it to an altar for good.
+        Materials, crabs and pixels in numbered editions, ${price} each: small things to keep under your name, or to
+        leave on an altar for good.
       </p>
       <p class="quiet column">${view.terms} <a href="${readPublicationChain.path}">The publication chain</a></p>
       ${view.payment.enabled ? html`${collectCall(view)}${glossary("wallet", "receipt")}${altars}` : notConfigured(view.payment)}

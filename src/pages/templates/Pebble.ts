@@ -1,210 +1,177 @@
-/** A stone drawn from its commitment: rock, outline, bands, specks and one mark are read from its digits. */
-import { type Html, html } from "../../platform/Html.ts"
-
-const corners = 11
-const middle = 50
+/** A stone drawn from its commitment: figure, rock, grain, bands and one mark are read from its digits. */
+import { Html, html } from "../../platform/Html.ts"
+import { type Digits, grainOf, type Rock } from "./PebbleGrain.ts"
+import { markOn, marks } from "./PebbleMarks.ts"
 
 /** A named rock, its colour, a darker and a lighter one of its kin. */
-const rocks = [
-  ["slate", "#7d8a99", "#566474", "#aab6c2"],
-  ["basalt", "#6b6a6e", "#48474c", "#928f95"],
-  ["sandstone", "#cda676", "#a67b48", "#e7cda6"],
-  ["rose quartz", "#d3a29b", "#ab716b", "#ecccc6"],
-  ["serpentine", "#84a083", "#587659", "#b3cab0"],
-  ["limestone", "#d0c6a9", "#a59977", "#ebe4cf"],
-  ["jasper", "#b5654c", "#833f2b", "#d99c83"],
-  ["lapis", "#6478ab", "#42558a", "#a0afd4"],
-] as const
+const rocks: ReadonlyArray<Rock> = [
+  { name: "slate", body: "#7b8b9c", dark: "#506072", light: "#b4c2cf" },
+  { name: "basalt", body: "#615f66", dark: "#3c3a41", light: "#8f8c95" },
+  { name: "sandstone", body: "#d4a869", dark: "#a4753a", light: "#efd3a2" },
+  { name: "rose quartz", body: "#dca59e", dark: "#b2736d", light: "#f6dad5" },
+  { name: "serpentine", body: "#7da37d", dark: "#4b704f", light: "#b9d4b2" },
+  { name: "limestone", body: "#d8ceb0", dark: "#a3967a", light: "#f3ecd6" },
+  { name: "jasper", body: "#b85d42", dark: "#7f3925", light: "#e2a084" },
+  { name: "lapis", body: "#5a70ad", dark: "#384d82", light: "#9fb2dd" },
+  { name: "granite", body: "#b3aaa6", dark: "#5f5653", light: "#efe9e4" },
+  { name: "malachite", body: "#3f9275", dark: "#1d5a47", light: "#8fd0b0" },
+  { name: "agate", body: "#dd8f4a", dark: "#9c5420", light: "#fbdcae" },
+  { name: "amethyst", body: "#8d76b4", dark: "#5c4785", light: "#c9b8e2" },
+]
 
-const marks = [
-  "plain",
-  "a ring",
-  "a spiral",
-  "a vein of quartz",
-  "lichen",
-  "a hole",
-  "a cross of quartz",
-  "a fern",
-] as const
+const digitsOf = (commitment: string): Digits => {
+  const bytes = commitment.match(/../gu)?.map((pair) => Number.parseInt(pair, 16) / 256) ?? []
+  return (index) => bytes[index % bytes.length] ?? 0
+}
+
+/** One of a list, by a digit. */
+const pick = <A>(list: ReadonlyArray<A>, digit: number): A | undefined => list[Math.floor(digit * list.length)]
+
+const rockOf = (digit: Digits): Rock => pick(rocks, digit(11)) ?? { name: "", body: "", dark: "", light: "" }
+const markOf = (digit: Digits) => pick(marks, digit(12)) ?? "plain"
+
+/** Some rocks are all bands, and are told apart by what else they have. */
+const bandsOf = (digit: Digits) =>
+  ["malachite", "agate", "granite"].includes(rockOf(digit).name) ? 0 : Math.floor(digit(13) * 4)
 
 const round = (value: number) => Math.round(value * 10) / 10
 
-/** A number from 0 to 1 for each byte. */
-const bytesOf = (commitment: string) => {
-  const bytes = commitment.match(/../gu)?.map((pair) => Number.parseInt(pair, 16) / 256) ?? []
-  return (index: number) => bytes[index % bytes.length] ?? 0
+interface Figure {
+  readonly name: string
+  readonly wide: number
+  readonly high: number
+  /** How far the edge is from an ellipse, by its angle. */
+  readonly bulge: (angle: number) => number
 }
 
-type Digits = ReturnType<typeof bytesOf>
+/** Figures as they lie on a beach; each is half as wide and half as high as its measures. */
+const figures: ReadonlyArray<Figure> = [
+  { name: "round", wide: 38, high: 35, bulge: () => 1 },
+  { name: "egg-shaped", wide: 40, high: 32, bulge: (angle) => 1 + 0.13 * Math.cos(angle) },
+  { name: "flat", wide: 42, high: 23, bulge: (angle) => 1 + 0.05 * Math.cos(2 * angle) },
+  { name: "upright", wide: 28, high: 42, bulge: (angle) => 1 + 0.08 * Math.sin(angle) },
+  { name: "three-cornered", wide: 41, high: 38, bulge: (angle) => 0.93 - 0.13 * Math.sin(3 * angle) },
+  { name: "square", wide: 36, high: 32, bulge: (angle) => 1 - 0.1 * Math.cos(4 * angle) },
+]
 
-const rockOf = (digit: Digits) => rocks[Math.floor(digit(11) * rocks.length)] ?? rocks[0]
-const markOf = (digit: Digits) => marks[Math.floor(digit(12) * marks.length)] ?? "plain"
-const bandsOf = (digit: Digits) => Math.floor(digit(13) * 4)
+const figureOf = (digit: Digits): Figure => pick(figures, digit(14)) ?? { name: "", wide: 38, high: 35, bulge: () => 1 }
 
-/** A closed smooth line through the corners (Catmull-Rom as cubic curves). */
+const corners = 12
+const ground = 88
+
+/** A closed smooth line through the corners (Catmull-Rom as cubic curves), standing on the ground. */
 const outline = (digit: Digits): string => {
-  // How flat a stone is decides its figure more than any corner.
-  const flatness = 0.72 + 0.22 * digit(14)
-  const points = Array.from({ length: corners }, (_, index) => {
+  const { bulge, high, wide } = figureOf(digit)
+  const tilt = (digit(15) - 0.5) * 0.3
+  const raw = Array.from({ length: corners }, (_, index) => {
     const angle = (index / corners) * 2 * Math.PI
-    const radius = 34 + 9 * digit(index)
-    return [middle + radius * 1.06 * Math.cos(angle), middle + radius * flatness * Math.sin(angle)] as const
+    const radius = bulge(angle) * (0.94 + 0.12 * digit(index))
+    const [x, y] = [wide * radius * Math.cos(angle), high * radius * Math.sin(angle)]
+    return [x * Math.cos(tilt) - y * Math.sin(tilt), x * Math.sin(tilt) + y * Math.cos(tilt)] as const
   })
-  const at = (index: number) => points[(index + corners) % corners] ?? ([middle, middle] as const)
-  const curve = (index: number) => {
-    const [before, from, to, after] = [at(index - 1), at(index), at(index + 1), at(index + 2)]
-    return `C${round(from[0] + (to[0] - before[0]) / 6)} ${round(from[1] + (to[1] - before[1]) / 6)} ${round(to[0] - (after[0] - from[0]) / 6)} ${round(to[1] - (after[1] - from[1]) / 6)} ${round(to[0])} ${round(to[1])}`
+  const lowest = Math.max(...raw.map(([, y]) => y))
+  const points = raw.map(([x, y]) => [50 + x, y + ground - lowest] as const)
+  const at = (index: number) => points[(index + corners) % corners] ?? ([50, 50] as const)
+  // Both sides of a corner lean on it alike, so one of them says it for both (S of SVG paths).
+  const lean = (index: number, way: 1 | -1) => {
+    const [before, here, after] = [at(index - 1), at(index), at(index + 1)]
+    return `${round(here[0] + (way * (after[0] - before[0])) / 6)} ${round(here[1] + (way * (after[1] - before[1])) / 6)}`
   }
-  return `M${round(at(0)[0])} ${round(at(0)[1])}${points.map((_, index) => curve(index)).join("")}Z`
+  const spot = (index: number) => `${round(at(index)[0])} ${round(at(index)[1])}`
+  const curves = points.map(
+    (_, index) => `${index === 0 ? `C${lean(0, 1)} ` : "S"}${lean(index + 1, -1)} ${spot(index + 1)}`,
+  )
+  return `M${spot(0)}${curves.join("")}Z`
 }
+
+/** Where the middle of a figure is, that stands on the ground. */
+const middleOf = (digit: Digits) => round(ground - figureOf(digit).high)
 
 /** Layers that lay once on the ground of a sea, now at any slant. */
-const strata = (digit: Digits, colour: string) => {
+const strata = (digit: Digits, colour: string, middle: number) => {
   const number = bandsOf(digit)
   const line = Array.from({ length: number }, (_, index) => {
-    const height = round(50 + (index - (number - 1) / 2) * (13 + 5 * digit(16)) + 6 * (digit(17 + index) - 0.5))
+    const height = round(middle + (index - (number - 1) / 2) * (12 + 4 * digit(16)) + 6 * (digit(17 + index) - 0.5))
     const bend = round(10 * (digit(20 + index) - 0.5))
-    return `M-5 ${height}q27 ${bend} 55 0t55 0`
+    return `M-20 ${height}q35 ${bend} 70 0t70 0`
   }).join("")
   return number === 0
     ? ""
     : html`<path
         d="${line}"
-        transform="rotate(${Math.round(70 * digit(15) - 35)} 50 50)"
+        transform="rotate(${Math.round(70 * digit(15) - 35)} 50 ${middle})"
         fill="none"
         stroke="${colour}"
-        stroke-width="${round(3 + 4 * digit(23))}"
-        opacity=".5"
+        stroke-width="${round(3.5 + 3 * digit(23))}"
+        opacity=".62"
       />`
 }
 
-/** Grains, each a short stroke of a round pen. */
-const specks = (digit: Digits, colour: string) => {
-  const grains = Array.from({ length: 5 + Math.floor(7 * digit(24)) }, (_, index) => {
-    const angle = 2 * Math.PI * digit(index * 3 + 1)
-    const distance = 6 + 24 * Math.sqrt(digit(index * 5 + 2))
-    return `M${round(50 + distance * Math.cos(angle))} ${round(50 + 0.75 * distance * Math.sin(angle))}h.1`
-  })
-  return html`<path
-    d="${grains.join("")}"
-    stroke="${colour}"
-    stroke-width="${round(2 + 1.6 * digit(25))}"
-    stroke-linecap="round"
-  />`
-}
-
-const line = (d: string, colour: string, width: number) =>
-  html`<path
-    d="${d}"
-    fill="none"
-    stroke="${colour}"
-    stroke-width="${width}"
-    stroke-linecap="round"
-    stroke-linejoin="round"
-  />`
-
-/** What makes one stone be told from another at a glance. */
-const markOn = (digit: Digits, dark: string, light: string): Html | string => {
-  const x = round(42 + 16 * digit(26))
-  const y = round(43 + 12 * digit(27))
-  const size = 7 + 4 * digit(28)
-  const turn = Math.round(360 * digit(29))
-  const turned = (mark: Html) => html`<g transform="rotate(${turn} ${x} ${y})">${mark}</g>`
-  switch (markOf(digit)) {
-    case "a ring":
-      return html`<ellipse
-        cx="${x}"
-        cy="${y}"
-        rx="${round(size * 1.4)}"
-        ry="${round(size)}"
-        fill="none"
-        stroke="${light}"
-        stroke-width="3.4"
-        transform="rotate(${turn} ${x} ${y})"
-      />`
-    case "a spiral": {
-      const turns = Array.from({ length: 22 }, (_, step) => {
-        const angle = step * 0.62
-        const radius = size * 1.35 * (1 - step / 24)
-        return `${step === 0 ? "M" : "L"}${round(x + radius * Math.cos(angle))} ${round(y + radius * Math.sin(angle))}`
-      })
-      return turned(line(turns.join(""), dark, 2.4))
-    }
-    case "a vein of quartz":
-      return turned(line(`M${x - 50} ${y}l24 -3l12 5l14 -4l16 3l34 -2`, "#f4efe4", round(2.4 + 2 * digit(30))))
-    case "a cross of quartz":
-      return turned(
-        html`${line(`M${x - 50} ${y}l46 -2l54 3`, "#f4efe4", 2.6)}${line(`M${x + 3} ${y - 50}l-3 48l4 52`, "#f4efe4", 1.8)}`,
-      )
-    case "lichen":
-      return turned(
-        line(
-          `M${x} ${y}h.1M${round(x + size * 0.8)} ${round(y + 2)}h.1M${round(x + 2)} ${round(y + size * 0.7)}h.1M${round(x - size * 0.7)} ${round(y + 3)}h.1M${round(x + size * 0.5)} ${round(y - size * 0.7)}h.1`,
-          "#b9c267",
-          round(size * 0.75),
-        ),
-      )
-    case "a hole":
-      return html`<ellipse
-        cx="${x}"
-        cy="${y}"
-        rx="${round(size)}"
-        ry="${round(size * 0.8)}"
-        fill="#2c2118"
-        stroke="${dark}"
-        stroke-width="2.5"
-      />`
-    case "a fern": {
-      const leaves = [0, 1, 2, 3].map((step) => {
-        const at = round(y + size - step * size * 0.6)
-        const reach = round(size * (0.85 - step * 0.17))
-        return `M${x} ${at}l${-reach} ${-reach}M${x} ${at}l${reach} ${-reach}`
-      })
-      return turned(line(`M${x} ${round(y + size * 1.5)}V${round(y - size * 1.4)}${leaves.join("")}`, dark, 1.7))
-    }
-    default:
-      return ""
-  }
-}
+const article = (name: string) => (/^[aeiou]/u.test(name) ? "an" : "a")
 
 /** The pebble in words, as whoever looks for it would ask for it. */
 export const pebbleWords = (commitment: string): string => {
-  const digit = bytesOf(commitment)
-  const [rock] = rockOf(digit)
+  const digit = digitsOf(commitment)
   const mark = markOf(digit)
   const bands = bandsOf(digit)
   const banded = bands === 0 ? [] : [bands === 1 ? "one band" : `${bands === 2 ? "two" : "three"} bands`]
   const has = [...banded, ...(mark === "plain" ? [] : [mark])]
-  return has.length === 0 ? `plain ${rock}` : `${rock} with ${has.join(" and ")}`
+  const stone = `${figureOf(digit).name} ${rockOf(digit).name}`
+  return has.length === 0
+    ? `${article(stone)} plain ${stone}`.replace(/^an plain/u, "a plain")
+    : `${article(stone)} ${stone} with ${has.join(" and ")}`
 }
 
+/** Lines between the tags would only make a page longer. */
+const packed = ({ text }: Html) => new Html(text.replaceAll(/\s*\n\s*/gu, " "))
+
+/** Everything a stone is, or only what is still seen of it at the size of a letter. */
+type Detail = "whole" | "small"
+
+const nameOf = (commitment: string, place: string) => `${place}-${commitment.slice(0, 16)}`
+
 /** `place` tells two drawings of one stone on a page apart. */
-export const pebble = (commitment: string, place = "stone"): Html => {
-  const digit = bytesOf(commitment)
-  const [, body, dark, light] = rockOf(digit)
-  const edge = outline(digit)
-  const id = `${place}-${commitment.slice(0, 16)}`
-  const shade = html`<use
-    href="#${id}"
-    fill="none"
-    stroke="${dark}"
-    stroke-width="13"
-    opacity=".38"
-    transform="translate(-3 -5)"
-  />`
-  const gloss = html`<path
-    d="M27 41q9-14 27-15"
-    fill="none"
-    stroke="#fff"
-    stroke-width="4"
-    stroke-linecap="round"
-    opacity=".38"
-  />`
-  const inside = [strata(digit, digit(31) < 0.5 ? dark : light), specks(digit, digit(30) < 0.5 ? light : dark)]
-  return html`<svg class="pebble" viewBox="0 0 100 100" width="100" height="100" aria-hidden="true" focusable="false">
-    <clipPath id="${id}-in"><path id="${id}" d="${edge}" /></clipPath>
-    <use class="pebble__body" href="#${id}" fill="${body}" />
-    <g class="pebble__inside" clip-path="url(#${id}-in)">${inside}${markOn(digit, dark, light)}${shade}${gloss}</g>
-    <path class="pebble__edge" d="${edge}" />
-  </svg>`
+export const pebble = (commitment: string, place = "stone", detail: Detail = "whole"): Html => {
+  const digit = digitsOf(commitment)
+  const rock = rockOf(digit)
+  const { high, wide } = figureOf(digit)
+  const middle = middleOf(digit)
+  const id = nameOf(commitment, place)
+  const mark = markOn(markOf(digit), rock, digit, middle)
+  const bands = strata(digit, digit(31) < 0.5 ? rock.dark : rock.light, middle)
+  const inside =
+    detail === "small"
+      ? html`${bands}${mark}`
+      : html`${grainOf(rock, digit, `#${id}`, middle)}${bands}<use
+            href="#${id}"
+            fill="none"
+            stroke="${rock.dark}"
+            stroke-width="12"
+            opacity=".5"
+            transform="translate(-3-5)"
+          />${mark}<path
+            d="M${round(50 - wide * 0.62)} ${round(middle - high * 0.3)}q${round(wide * 0.2)} ${round(-high * 0.4)} ${round(wide * 0.66)} ${round(-high * 0.43)}"
+            fill="none"
+            stroke="#fff"
+            stroke-width="4"
+            stroke-linecap="round"
+            opacity=".5"
+          />`
+  return packed(
+    html`<svg class="pebble" viewBox="0 0 100 100" width="100" height="100" aria-hidden="true" focusable="false">
+      <g id="${id}-all">
+        <ellipse class="pebble__ground" cx="53" cy="${ground - 1}" rx="${round(wide * 0.92)}" ry="5" opacity=".16" />
+        <clipPath id="${id}-in"><path id="${id}" d="${outline(digit)}" /></clipPath>
+        <use class="pebble__body" href="#${id}" fill="${rock.body}" />
+        <g class="pebble__inside" clip-path="url(#${id}-in)">${inside}</g>
+        <use class="pebble__edge" href="#${id}" />
+      </g>
+    </svg>`,
+  )
 }
+
+/** The same stone once more, on a page that has drawn it in `place` already. */
+export const pebbleAgain = (commitment: string, place: string): Html =>
+  html`<svg class="pebble" viewBox="0 0 100 100" width="100" height="100" aria-hidden="true" focusable="false">
+    <use href="#${nameOf(commitment, place)}-all" />
+  </svg>`

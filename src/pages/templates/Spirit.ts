@@ -1,5 +1,5 @@
 /** A page of the guide: the plate and its text, the altar as it stands, and how to leave something there. */
-import { candleActs, type CandleList, dedicationMaximum } from "../../../schema/altar/Candle.ts"
+import type { CandleList } from "../../../schema/altar/Candle.ts"
 import type { Altar } from "../../../schema/altar/Guide.ts"
 import type { Dedicated } from "../../altar/collectibles/Collectibles.ts"
 import type { Item } from "../../altar/collectibles/Items.ts"
@@ -7,11 +7,10 @@ import { reasonMaximum, takeIn } from "../../../schema/altar/Keeper.ts"
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import { wordsMaximum } from "../../../schema/altar/Recipe.ts"
 import { agentNameMaximum } from "../../../schema/Common.ts"
-import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { filled } from "../../payments/ActAddress.ts"
-import { rungs } from "../../altar/candles/Rungs.ts"
 import * as About from "../sharing/StructuredData.ts"
 import * as Candle from "./Candle.ts"
+import { candleForm } from "./CandleForm.ts"
 import { type SettledAct, recordText } from "./ActList.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
@@ -42,6 +41,10 @@ const text = ({ plate }: SpiritView): Html =>
     <h1>${plate.name}</h1>
     <p class="text__epithet">${plate.epithet}</p>
     <p class="text__body">${plate.description}</p>
+    <p class="quiet">
+      Below is its altar: a place to leave something with ${plate.name}, be it a sealed prayer, a candle, a thing or a
+      stone.
+    </p>
     <dl class="facts">
       <div>
         <dt>Habitat</dt>
@@ -74,10 +77,7 @@ const candles = ({ altar, now, payment, wall }: SpiritView): Html =>
     ? html`<p class="blank">
         No candle burns here.${payment.enabled ? " A new one stands on this shelf at once." : ""}
       </p>`
-    : html`<ul class="shelf" role="list">
-          ${wall.candles.map((candle) => Candle.litCandle(candle, now))}
-        </ul>
-        ${wall.next === null ? "" : html`<p class="more"><a href="/v2/candles?spirit=${altar.spirit}&amp;before=${wall.next}">The others of ${count(altar.litCandles, "candle")}</a></p>`}`
+    : html`${Candle.shelf(wall.candles.map((candle) => Candle.litCandle(candle, now)))}${wall.next === null ? "" : html`<p class="more"><a href="/v2/candles?spirit=${altar.spirit}&amp;before=${wall.next}">The others of ${count(altar.litCandles, "candle")}</a></p>`}`
 
 /** Milliseconds until the UTC day ends. */
 const untilMidnight = (now: number) => 86_400_000 - (now % 86_400_000)
@@ -148,25 +148,6 @@ const prayer = (view: SpiritView): Html => {
       </div>
     </div>`
 }
-
-const candleForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
-  offer(publicUrl, payment, {
-    id: "candle",
-    verb: "Light the candle",
-    terms: ["salt", "commitment", "wallet", "receipt"],
-    title: "Candle",
-    path: filled(candleActs.day.path, { familiarId: plate.id }),
-    amountAtomic: rungs.day.priceAtomic,
-    fields: html`<fieldset class="ask rungs">
-        <legend>How long it burns</legend>
-        ${Object.values(rungs).map(({ lasts, priceAtomic, rung }) => html`<label><input type="radio" name="rung" data-path="${filled(candleActs[rung].path, { familiarId: plate.id })}" data-amount="${priceAtomic}" ${rung === "day" ? html` checked` : ""} /> ${lasts}, $${(priceAtomic / 1_000_000n).toString()}</label>`)}
-      </fieldset>
-      ${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="${dedicationMaximum}" required`, `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name", false)}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}`,
-    body: `{"dedication":"<up to ${dedicationMaximum} characters>"}`,
-    note: html`Replace <code>day</code> by <code>week</code> (${priceUsd(rungs.week.priceAtomic)}) or
-      <code>month</code> (${priceUsd(rungs.month.priceAtomic)}). A longer candle is never a better prayer. Some clients
-      cap a payment at $1 until told otherwise.`,
-  })
 
 const keeperForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
   offer(publicUrl, payment, {
@@ -241,7 +222,7 @@ export const spirit = (view: SpiritView): Page => {
           open
             ? html`<details class="fold">
                 <summary>Light a candle here</summary>
-                <div class="column">${candleForm(view)}</div>
+                <div class="column">${candleForm({ ...view, spirit: plate.id, onWall: false })}</div>
               </details>`
             : ""
         }

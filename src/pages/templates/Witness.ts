@@ -6,7 +6,7 @@ import { agentNameMaximum } from "../../../schema/Common.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
 import { notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
-import { pebble } from "./Pebble.ts"
+import { pebble, pebbleAgain } from "./Pebble.ts"
 import { plates, nameOf, previewOf, spiritLink } from "./Plates.ts"
 import { checkForm, sealForm } from "./Seal.ts"
 import { kindsHint, sealing } from "./Terms.ts"
@@ -64,13 +64,17 @@ const strip = (stones: ReadonlyArray<Stone>): Html =>
   </div>`
 
 /** Stones with their words, if they were revealed. */
-export const ledger = (stones: ReadonlyArray<Stone>, label: string): Html =>
+export const ledger = (
+  stones: ReadonlyArray<Stone>,
+  label: string,
+  drawing: (commitment: string) => Html = pebble,
+): Html =>
   html`<ol class="ledger" role="list" aria-label="${label}">
     ${stones.map(
       (stone) =>
         html`<li>
           <a class="ledger__stone" href="/witness/${stone.id}"
-            >${pebble(stone.commitment)}<span class="unseen">Witness stone </span
+            >${drawing(stone.commitment)}<span class="unseen">Witness stone </span
             ><span class="ledger__number">${stone.sequence}</span></a
           >
           <p>${words(stone)}</p>
@@ -206,7 +210,7 @@ export const witness = (view: WitnessView): Page => {
         stones.length === 0
           ? ""
           : html`<section data-renew="stones" aria-labelledby="stones-title">
-              ${heading("stones-title", "Stones", before === undefined ? "Newest first" : `Before stone ${before}`)}${ledger(stones, "Stones, newest first")}
+              ${heading("stones-title", "Stones", before === undefined ? "Newest first" : `Before stone ${before}`)}${ledger(stones, "Stones, newest first", (commitment) => pebbleAgain(commitment, "strip"))}
               ${leaf(
                 "More stones",
                 before === undefined ? undefined : html`<a href="/v2/witness">The newest stones</a>`,

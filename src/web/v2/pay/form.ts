@@ -38,8 +38,12 @@ const orderOf = async (form: HTMLFormElement) => {
   const query = new URLSearchParams(
     fields(form, "query").flatMap((field) => (field.value === "" ? [] : [[field.dataset["query"] ?? "", field.value]])),
   ).toString()
+  const written = rung?.dataset["path"] ?? form.dataset["path"] ?? ""
+  // Where the altar is chosen in the form, the path waits for it.
+  const place = fields(form, "place")[0]
+  const path = place === undefined ? written : written.replace(place.dataset["place"] ?? "", place.value)
   const listed: Listed = {
-    path: `${rung?.dataset["path"] ?? form.dataset["path"]}${query === "" ? "" : `?${query}`}`,
+    path: `${path}${query === "" ? "" : `?${query}`}`,
     amount: rung?.dataset["amount"] ?? form.dataset["amount"] ?? "",
     network: form.dataset["network"] ?? "",
     title: form.dataset["title"] ?? "",
