@@ -19,6 +19,7 @@ import * as Legal from "./Legal.ts"
 import * as Pages from "./Pages.ts"
 import * as Permalinks from "./Permalinks.ts"
 import * as Reference from "./reference/Http.ts"
+import * as SignalRoom from "./SignalRoom.ts"
 
 /** What `src/web/build.ts` writes. */
 const root = fileURLToPath(new URL("dist/web/", packageRoot))
@@ -79,7 +80,7 @@ const pages = Layer.unwrap(
 ).pipe(Layer.provide([guarded, compressed]))
 
 /** Pages that are written as they are asked for, under the same rules. */
-const rendered = Layer.mergeAll(Guide.layer, Feed.layer, Permalinks.layer, Legal.layer).pipe(
+const rendered = Layer.mergeAll(Guide.layer, Feed.layer, Permalinks.layer, Legal.layer, SignalRoom.layer).pipe(
   Layer.provide([guarded, compressed]),
 )
 
