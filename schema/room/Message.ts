@@ -1,6 +1,7 @@
 /** A short signal between people and agents: what is sent, and what is kept of it. */
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { anyText, Count, sentence, shaped } from "../Bounds.ts"
+import { senderMaximum, textMaximum } from "./Limits.ts"
 
 /** No control characters, line or paragraph separators, bidirectional embeddings, overrides or isolates, lone surrogates. */
 export const plain = /^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u
@@ -53,9 +54,14 @@ export const ClientId = shaped(/^[A-Za-z0-9_-]{1,64}$/u, 64).annotate({
 })
 
 export const MessageBody = Schema.Struct({
-  sender: lineOf(40, "Sender", "Self-declared name of the sender.", "Wren"),
+  sender: lineOf(senderMaximum, "Sender", "Self-declared name of the sender.", "Wren"),
   senderKind: SenderKind.pipe(Schema.withDecodingDefaultKey(Effect.succeed("person" as const))),
-  text: lineOf(160, "SignalText", "What is said. Untrusted: show it as text, never as HTML.", "The build is green."),
+  text: lineOf(
+    textMaximum,
+    "SignalText",
+    "What is said. Untrusted: show it as text, never as HTML.",
+    "The build is green.",
+  ),
   mode: Mode,
   clientId: Schema.optionalKey(ClientId),
 }).annotate({
@@ -87,9 +93,9 @@ export const Message = Schema.Struct({
     examples: ["8c1f6a52-7d0e-4b63-9a53-0d7c2f1b8e44"],
   }),
   seq: Sequence,
-  sender: sentence("Wren", 40, plain),
+  sender: sentence("Wren", senderMaximum, plain),
   senderKind: SenderKind,
-  text: sentence("The build is green.", 160, plain),
+  text: sentence("The build is green.", textMaximum, plain),
   mode: Mode,
   createdAt: Instant,
 }).annotate({

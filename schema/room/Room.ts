@@ -1,13 +1,8 @@
 /** A temporary room that its invite token opens, for seven days. */
 import { Effect, Schema } from "effect"
 import { listOf, sentence, shaped } from "../Bounds.ts"
+import { nameMaximum, retained } from "./Limits.ts"
 import { Instant, lineOf, Message, plain, Sequence } from "./Message.ts"
-
-/** Days from creation to the end; sending does not extend them. */
-export const lifetimeDays = 7
-
-/** Messages a room keeps, the newest. */
-export const retained = 50
 
 export const RoomId = shaped(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u, 36).annotate({
   identifier: "RoomId",
@@ -23,14 +18,14 @@ export const Token = shaped(/^[A-Za-z0-9_-]{43}$/u, 43).annotate({
 })
 
 export const RoomBody = Schema.Struct({
-  name: lineOf(60, "RoomName", "What the room is called.", "Night shift").pipe(
+  name: lineOf(nameMaximum, "RoomName", "What the room is called.", "Night shift").pipe(
     Schema.withDecodingDefaultKey(Effect.succeed("Signal room")),
   ),
 }).annotate({ identifier: "RoomBody", description: "A room to create.", examples: [{ name: "Night shift" }] })
 
 export const Room = Schema.Struct({
   id: RoomId,
-  name: sentence("Night shift", 60, plain),
+  name: sentence("Night shift", nameMaximum, plain),
   createdAt: Instant,
   expiresAt: Instant,
   latestSequence: Sequence,
@@ -57,7 +52,7 @@ export const Created = Schema.Struct({ room: Room, token: Token }).annotate({
 
 export const Signals = Schema.Struct({
   room: Room,
-  messages: listOf(Message, 50).annotate({
+  messages: listOf(Message, retained).annotate({
     description: "Kept messages after the cursor, oldest first, at most 50.",
   }),
   truncated: Schema.Boolean.annotate({ description: "True when messages after a nonzero cursor were evicted unseen." }),

@@ -2,7 +2,7 @@
 import { text } from "node:stream/consumers"
 import { Clock, Console, Effect, Option, Schema } from "effect"
 import type { Mode, SenderKind } from "../../schema/room/Message.ts"
-import { retained } from "../../schema/room/Room.ts"
+import { retained } from "../../schema/room/Limits.ts"
 import { free } from "../buyer/Buyer.ts"
 import { baseOf, make as clientOf } from "../buyer/Client.ts"
 import { refuse } from "../buyer/PurchaseError.ts"

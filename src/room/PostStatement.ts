@@ -1,7 +1,7 @@
 /** The statement that decides limits, clientId, sequence, eviction and insert of sends together, under the rooms' locks. */
 import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { retained } from "../../schema/room/Room.ts"
+import { retained } from "../../schema/room/Limits.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"
 import * as Windows from "../limits/Windows.ts"
 import { named, prepared } from "../platform/Sql.ts"

@@ -1,7 +1,8 @@
 /** Polls: limit, token, expiry and what is new, in one statement for all that wait at the same time. */
 import { Effect, Result, Schema, Tuple } from "effect"
 import type { SqlClient } from "effect/sql"
-import { retained, type Room } from "../../schema/room/Room.ts"
+import { retained } from "../../schema/room/Limits.ts"
+import type { Room } from "../../schema/room/Room.ts"
 import * as Batches from "../platform/Batches.ts"
 import { exceeded } from "../limits/Policy.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"

@@ -13,10 +13,10 @@ const source = import.meta.dirname
 const isEntry = (file: string) => /^[a-z0-9]+\/(?:index\.html|page\.css|main\.ts|[a-z]+\.svg)$/u.test(file)
 
 /**
- * The checks of the log and the reference stand alone: what they shared with other modules would be cut into chunks of its own, and every
+ * The checks of the log, the reference and the room stand alone: what they shared with other modules would be cut into chunks of its own, and every
  * page would pay a request for it.
  */
-const alone = ["v2/log.ts", "docs/main.ts"]
+const alone = ["v2/log.ts", "docs/main.ts", "signals/main.ts"]
 
 /** It lies beside the module that asks for it. */
 const leftAlone: Plugin = {

@@ -61,8 +61,12 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
     /^src\/altar\/guide\//u,
     "the guide reads what lies on the altars, and nobody there needs the guide",
   ],
-  [/^src\/agents\//u, /^(?:src|schema)\/(?:room|cli)|^src\/pages/u, "agents meet the altar alone, and no page"],
-  [/^src\/pages\//u, /^src\/(?:agents|room|http|cli)/u, "pages show the altar alone"],
+  [
+    /^src\/agents\//u,
+    /^(?:src|schema)\/cli|^src\/(?:room|pages)|^schema\/room\/(?!Instructions)/u,
+    "agents meet the altar alone, hear what the room says of itself, and know no page",
+  ],
+  [/^src\/pages\//u, /^src\/(?:agents|room|http|cli)/u, "pages ask the altar alone; in a room the browser asks"],
   [/^src\/(?!agents|Server)/u, /^src\/agents/u, "nothing but the server needs the agents' routes"],
   [/^src\/(?!pages|Server)/u, /^src\/pages/u, "nothing but the server needs the pages"],
   [

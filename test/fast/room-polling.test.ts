@@ -26,7 +26,15 @@ const answered = (latest: number, ...sequences: ReadonlyArray<number>): Event =>
   signals: signals(latest, ...sequences),
 })
 const refused = (
-  code: "OFFLINE" | "INTERNAL" | "RATE_LIMITED" | "UNAUTHORIZED" | "NOT_FOUND" | "EXPIRED",
+  code:
+    | "OFFLINE"
+    | "INTERNAL"
+    | "UNAVAILABLE"
+    | "FORBIDDEN"
+    | "RATE_LIMITED"
+    | "UNAUTHORIZED"
+    | "NOT_FOUND"
+    | "EXPIRED",
   wait = 0,
 ): Event => ({
   _tag: "Refused",
@@ -132,6 +140,17 @@ describe("polling", () => {
         carryOn,
         carryOn,
         carryOn,
+      ])
+    }
+  })
+
+  it("goes on after a refusal that says nothing of the room, as from a server that restarts", () => {
+    for (const code of ["INTERNAL", "UNAVAILABLE", "FORBIDDEN"] as const) {
+      assert.deepStrictEqual(orders([answered(3, 3), due, refused(code), due, answered(4, 4)]).slice(2), [
+        ask(3),
+        wait(3),
+        ask(3),
+        wait(3),
       ])
     }
   })

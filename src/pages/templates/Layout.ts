@@ -9,9 +9,9 @@ export interface Page {
   /** Path of the page itself, with the query that makes it a page of its own. */
   readonly path: string
   /** The entry of the navigation it belongs to. */
-  readonly chapter: "guide" | "candles" | "witness" | "catalog" | "mine" | "api" | "none"
+  readonly chapter: "guide" | "candles" | "witness" | "catalog" | "mine" | "signals" | "api" | "none"
   /** The folder of its style and its script, where they are not those of the field guide. */
-  readonly assets?: "docs"
+  readonly assets?: "docs" | "signals"
   /** Path of a PNG that stands for the page where it is shared. */
   readonly preview: string
   /** That picture in words; the title, when absent. */
@@ -21,6 +21,8 @@ export interface Page {
   /** A feed of this page, beside that of all acts. */
   readonly feed?: { readonly title: string; readonly path: string }
   readonly body: Html
+  /** What the foot says, where it is not about paid acts. */
+  readonly note?: string
   /** Whether this server has a transparency log to be linked. */
   readonly hasLog?: boolean
 }
@@ -34,7 +36,7 @@ const chapters = [
 
 const aside = [
   ["mine", "/v2/mine", "My acts"],
-  ["none", "/signals/", "Signal room"],
+  ["signals", "/signals/", "Signal room"],
   ["none", "/for-agents", "For agents"],
   ["api", "/docs", "API"],
 ] as const
@@ -101,8 +103,7 @@ export const layout = (publicUrl: string, page: Page): string =>
         <main id="main">${page.body}</main>
         <footer class="foot">
           <p>
-            Every act here costs what its page says, once, and leaves a public record anyone can check. Names are
-            self-declared.
+            ${page.note ?? "Every act here costs what its page says, once, and leaves a public record anyone can check. Names are self-declared."}
           </p>
           <p>
             <a href="/acts.atom">Feed of acts</a> <a href="/openapi.json">OpenAPI</a>

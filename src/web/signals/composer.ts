@@ -1,4 +1,5 @@
 /** A signal is sent once however often Send is pressed, and its words stay in the field until the room has them. */
+import { senderMaximum, textMaximum } from "../../../schema/room/Limits.ts"
 import * as Api from "./api.ts"
 import { find, inTime, lengthOf } from "./dom.ts"
 import type { Invite } from "./invite.ts"
@@ -9,11 +10,8 @@ const sender = find("sender", HTMLInputElement)
 const text = find("text", HTMLInputElement)
 const send = find("send", HTMLButtonElement)
 const problem = find("send-problem", HTMLElement)
-const nameProblem = find("sender-problem", HTMLElement)
 const sent = find("sent", HTMLElement)
 const count = find("text-count", HTMLElement)
-
-const limits = { sender: 40, text: 160 } as const
 
 const modes: ReadonlyArray<Api.Mode> = ["calm", "spark", "ping", "celebrate"]
 
@@ -38,8 +36,7 @@ const clientIdOf = (content: string) => {
 }
 
 const refuse = (words: string, field?: HTMLInputElement) => {
-  problem.textContent = field === sender ? "" : words
-  nameProblem.textContent = field === sender ? words : ""
+  problem.textContent = words
   sent.textContent = ""
   for (const each of [sender, text]) each.toggleAttribute("aria-invalid", false)
   field?.setAttribute("aria-invalid", "true")
@@ -49,9 +46,9 @@ const refuse = (words: string, field?: HTMLInputElement) => {
 const complaint = (): readonly [words: string, field: HTMLInputElement] | undefined => {
   const message = written()
   if (message.sender === "") return ["Write your name first, so that others know who sends.", sender]
-  if (lengthOf(message.sender) > limits.sender) return [`A name has at most ${limits.sender} characters.`, sender]
+  if (lengthOf(message.sender) > senderMaximum) return [`A name has at most ${senderMaximum} characters.`, sender]
   if (message.text === "") return ["Write a line to send.", text]
-  if (lengthOf(message.text) > limits.text) return [`A signal has at most ${limits.text} characters.`, text]
+  if (lengthOf(message.text) > textMaximum) return [`A signal has at most ${textMaximum} characters.`, text]
   return undefined
 }
 
@@ -62,7 +59,8 @@ const explained = ({ code, message, retryAfter }: Api.Problem) => {
     case "RATE_LIMITED":
       return `Not sent. ${message.split(";")[0] ?? ""}. You can send again in ${inTime(retryAfter)}.`
     case "INTERNAL":
-      return "Not confirmed: the room has a problem of its own. Press Send again, it will not arrive twice."
+    case "UNAVAILABLE":
+      return "Not confirmed: the room cannot answer now. Press Send again, it will not arrive twice."
     case "FORBIDDEN":
       return `Not sent. ${Api.elsewhere}`
     default:
@@ -72,8 +70,8 @@ const explained = ({ code, message, retryAfter }: Api.Problem) => {
 
 const counted = () => {
   const length = lengthOf(text.value)
-  count.textContent = `${length} of ${limits.text}`
-  count.classList.toggle("problem", length > limits.text)
+  count.textContent = length === 0 ? "" : `${length} of ${textMaximum}`
+  count.classList.toggle("problem", length > textMaximum)
 }
 
 export interface Sending {

@@ -1,10 +1,13 @@
 /** The signal room's page: the fragment says which room, and every part of the page follows from that. */
+import { nameMaximum, pace } from "../../../schema/room/Limits.ts"
 import * as Api from "./api.ts"
 import * as Composer from "./composer.ts"
 import { find, inTime, lengthOf } from "./dom.ts"
 import { fragmentIn, fragmentOf, type Invite, readInvite } from "./invite.ts"
+import { showEnd } from "./keyboard.ts"
+import * as Log from "./log.ts"
 import { follow, type Loop } from "./loop.ts"
-import { pace, felt, unseen } from "./poll.ts"
+import { felt, unseen } from "./poll.ts"
 import { senses } from "./settings.ts"
 import * as Share from "./share.ts"
 import * as View from "./view.ts"
@@ -49,9 +52,11 @@ const enter = (room: Invite) => {
       View.room(signals.room.name, signals.room.expiresAt, signals.serverTime)
       View.state("well", `Listening, every ${pace} seconds.`)
       canRetry(false)
+      const isFirst = !View.isShown("room")
       View.show("room")
-      View.add(unseen(before, signals), before.joined)
-      if (signals.truncated) find("missed", HTMLElement).hidden = false
+      Share.offerToAgents(room, signals.room.expiresAt)
+      Log.add(unseen(before, signals), before.joined, signals.truncated)
+      if (isFirst) showEnd()
       const message = felt(before, signals)
       if (message !== undefined) senses.play(message)
     },
@@ -85,6 +90,9 @@ const creationTrouble = ({ code, message, retryAfter }: Api.Problem) => {
       return `No new room yet. ${message.split(";")[0] ?? ""}. Try again in ${inTime(retryAfter)}.`
     case "OFFLINE":
       return "No connection, so no room. Check your network and press the button again."
+    case "INTERNAL":
+    case "UNAVAILABLE":
+      return "No room was made: the server cannot answer now. Press the button again in a moment."
     case "FORBIDDEN":
       return `No room was made. ${Api.elsewhere}`
     default:
@@ -94,7 +102,7 @@ const creationTrouble = ({ code, message, retryAfter }: Api.Problem) => {
 
 const create = async () => {
   const name = createName.value.trim()
-  if (lengthOf(name) > 60) return View.say("create-problem", "A name has at most 60 characters.")
+  if (lengthOf(name) > nameMaximum) return View.say("create-problem", `A name has at most ${nameMaximum} characters.`)
   View.say("create-problem", "")
   createButton.setAttribute("aria-disabled", "true")
   const answer = await Api.create(name)
@@ -151,9 +159,11 @@ confirmed.addEventListener("click", () => {
 for (const button of retries) button.addEventListener("click", () => loop?.wanted())
 
 // A fragment is the room's, so these two go where they lead without one.
-find("skip", HTMLAnchorElement).addEventListener("click", (event) => {
+const main = find("main", HTMLElement)
+main.tabIndex = -1
+document.querySelector(".skip")?.addEventListener("click", (event) => {
   event.preventDefault()
-  find("main", HTMLElement).focus()
+  main.focus()
 })
 find("ended-again", HTMLAnchorElement).addEventListener("click", (event) => {
   event.preventDefault()
@@ -161,6 +171,16 @@ find("ended-again", HTMLAnchorElement).addEventListener("click", (event) => {
   route()
 })
 
-Composer.connect({ invite: () => invite, accepted: () => loop?.wanted(), over: ({ code }) => end(code) })
+Composer.connect({
+  invite: () => invite,
+  accepted: () => {
+    // Whoever sends wants to see it arrive.
+    Log.toEnd()
+    loop?.wanted()
+  },
+  over: ({ code }) => end(code),
+})
 window.addEventListener("hashchange", route)
+// What a browser remembers of a scrolled page was another state of it.
+history.scrollRestoration = "manual"
 route()

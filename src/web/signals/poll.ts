@@ -2,10 +2,10 @@
  * When to ask the room again and what of its answer is news: a pure machine. It asks while somebody looks, rests while
  * nobody does, goes on from the last sequence it saw, and never takes history for news.
  */
-import type { Message, Problem, Signals } from "./api.ts"
+import { pace } from "../../../schema/room/Limits.ts"
+import { isOver, type Message, type Problem, type Signals } from "./api.ts"
 
-/** Seconds between two reads, and at most between two attempts without an answer. */
-export const pace = 3
+/** Seconds at most between two attempts without an answer. */
 const slowest = 30
 
 export interface Poll {
@@ -68,21 +68,17 @@ const answered = (poll: Poll, { messages, room }: Signals): Step => {
   return poll.again ? ask(next) : wait(next, pace)
 }
 
-const refused = (poll: Poll, { code, retryAfter }: Problem): Step => {
-  switch (code) {
-    case "OFFLINE":
-    case "INTERNAL": {
-      const failures = poll.failures + 1
-      return wait({ ...poll, failures, again: false }, Math.min(pace * 2 ** (failures - 1), slowest))
+/** Only what says that the room is over ends it: a server that restarts or a proxy that fails says nothing of the room. */
+const refused = (poll: Poll, problem: Problem): Step => {
+  if (isOver(problem)) return { poll: { ...poll, phase: "ended" }, order: { _tag: "Rest" } }
+  if (problem.code === "RATE_LIMITED") {
+    return {
+      poll: { ...poll, phase: "limited", again: false },
+      order: { _tag: "Wait", seconds: Math.max(1, problem.retryAfter) },
     }
-    case "RATE_LIMITED":
-      return {
-        poll: { ...poll, phase: "limited", again: false },
-        order: { _tag: "Wait", seconds: Math.max(1, retryAfter) },
-      }
-    default:
-      return { poll: { ...poll, phase: "ended" }, order: { _tag: "Rest" } }
   }
+  const failures = poll.failures + 1
+  return wait({ ...poll, failures, again: false }, Math.min(pace * 2 ** (failures - 1), slowest))
 }
 
 export const step = (poll: Poll, event: Event): Step => {

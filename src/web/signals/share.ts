@@ -1,25 +1,29 @@
-/** The invite as a link to copy and as a code to scan; both are made here and leave the page only by hand. */
+/** The invite as a link, a code to scan and a text for an agent; all are made here and leave the page only by hand. */
 import { generate } from "lean-qr"
 import { toSvg } from "lean-qr/extras/svg"
+import { invitation } from "../../../schema/room/Instructions.ts"
+import { timeWords } from "../v2/durations.ts"
 import { find } from "./dom.ts"
 import { fragmentOf, type Invite } from "./invite.ts"
 
 /*! The QR code is drawn by lean-qr, MIT License, Copyright (c) David Evans. */
 
 const link = find("invite-link", HTMLInputElement)
+const text = find("invite-text", HTMLTextAreaElement)
 const code = find("invite-code", HTMLElement)
 const copied = find("invite-copied", HTMLElement)
-const panel = find("invite", HTMLDetailsElement)
+const panel = find("invite", HTMLElement)
 
 /** Pages without TLS have no clipboard. */
-const copy = async () => {
+const copy = async (source: HTMLInputElement | HTMLTextAreaElement, done: string) => {
   try {
-    await navigator.clipboard.writeText(link.value)
-    copied.textContent = "Copied. Send it to somebody you trust."
+    await navigator.clipboard.writeText(source.value)
+    copied.textContent = done
   } catch {
-    link.focus()
-    link.select()
-    copied.textContent = "Copying is not allowed here. The link is selected: press Ctrl+C, or ⌘C on a Mac."
+    source.hidden = false
+    source.focus()
+    source.select()
+    copied.textContent = "Copying is not allowed here. It is selected: press Ctrl+C, or ⌘C on a Mac."
   }
 }
 
@@ -29,13 +33,30 @@ export const offer = (invite: Invite, isNew: boolean) => {
   drawn.setAttribute("role", "img")
   drawn.setAttribute("aria-label", "QR code of the invite link")
   code.replaceChildren(drawn)
-  copied.textContent = ""
-  panel.open = isNew
+  if (isNew) panel.showPopover()
+}
+
+/** The room's name is left out: its maker wrote it, and an agent would read it as part of what it is told. */
+export const offerToAgents = (invite: Invite, expiresAt: string) => {
+  text.value = invitation(location.origin, invite, timeWords(expiresAt))
 }
 
 export const withdraw = () => {
+  panel.hidePopover()
   link.value = ""
+  text.value = ""
+  text.hidden = true
   code.replaceChildren()
+  copied.textContent = ""
 }
 
-find("invite-copy", HTMLButtonElement).addEventListener("click", () => void copy())
+find("invite-copy", HTMLButtonElement).addEventListener(
+  "click",
+  () => void copy(link, "The link is copied. Send it to somebody you trust."),
+)
+find("invite-agent", HTMLButtonElement).addEventListener(
+  "click",
+  () => void copy(text, "The text is copied. Paste it to an agent you trust."),
+)
+// The invite lies over the room; whoever begins to write is done with it.
+find("composer", HTMLFormElement).addEventListener("focusin", () => panel.hidePopover())

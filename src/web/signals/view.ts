@@ -1,7 +1,10 @@
 /** What the page shows in each of its states, every word of it as text. */
+import { lifetimeDays } from "../../../schema/room/Limits.ts"
 import { elsewhere, type Message, type Problem } from "./api.ts"
+import { bothWords } from "./clock.ts"
 import { drawing, find, inTime, make } from "./dom.ts"
-import { inWords, patterns } from "./patterns.ts"
+import * as Log from "./log.ts"
+import { inWords } from "./patterns.ts"
 
 const states = {
   start: [find("start", HTMLElement), find("start-title", HTMLElement)],
@@ -31,7 +34,10 @@ const endings = {
     "There is no such room",
     "It was deleted, or it ended and was cleared away. If you expected one, ask whoever invited you for a new link.",
   ],
-  EXPIRED: ["This room has ended", "Rooms last exactly seven days. Its signals are removed and cannot be read again."],
+  EXPIRED: [
+    "This room has ended",
+    `Rooms last exactly ${lifetimeDays} days. Its signals are removed and cannot be read again.`,
+  ],
   UNAUTHORIZED: [
     "This invite does not open the room",
     "The key in the link is not this room's. Open the whole link again, exactly as you received it.",
@@ -63,7 +69,8 @@ export const trouble = ({ code, message }: Problem, seconds: number | undefined)
     case "RATE_LIMITED":
       return `Too many requests from your network.${next}`
     case "INTERNAL":
-      return `The room has a problem of its own.${next}`
+    case "UNAVAILABLE":
+      return `The room cannot answer now.${next}`
     case "FORBIDDEN":
       return elsewhere
     default:
@@ -71,16 +78,13 @@ export const trouble = ({ code, message }: Problem, seconds: number | undefined)
   }
 }
 
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short" })
-const times = new Intl.DateTimeFormat(undefined, { timeStyle: "short" })
-
 export const room = (name: string, expiresAt: string, serverTime: string) => {
   const heading = find("room-name", HTMLElement)
   if (heading.textContent !== name) heading.textContent = name
-  const left = (Date.parse(expiresAt) - Date.parse(serverTime)) / 1000
   const ends = find("room-ends", HTMLTimeElement)
   ends.dateTime = expiresAt
-  ends.textContent = `${dates.format(new Date(expiresAt))}, in ${inTime(left)}`
+  say("room-ends", bothWords(expiresAt))
+  say("room-left", `, in ${inTime((Date.parse(expiresAt) - Date.parse(serverTime)) / 1000)}`)
   document.title = `${name} · Signal room`
 }
 
@@ -96,38 +100,9 @@ export const state = (how: "well" | "resting" | "trouble", words: string) => {
   say("state", words)
 }
 
-const log = find("log", HTMLElement)
-const list = find("log-list", HTMLElement)
-/** As many as the room itself keeps. */
-const kept = 50
-
-const entry = ({ createdAt, mode, sender, senderKind, text }: Message) => {
-  const time = make("time", "", times.format(new Date(createdAt)))
-  time.dateTime = createdAt
-  const meta = make("p", "signal__meta small", make("bdi", "signal__from", sender), " ")
-  meta.append(make("span", "tag", senderKind), " ", make("span", "signal__mode", patterns[mode].word), " ", time)
-  const line = make("p", "signal__text", text)
-  line.dir = "auto"
-  return make("li", `signal signal--${mode}`, drawing(mode), make("div", "", meta, line))
-}
-
-/** Adds signals at the end; history is added silently, news is read out politely. */
-export const add = (messages: ReadonlyArray<Message>, isNews: boolean) => {
-  log.ariaLive = isNews ? "polite" : "off"
-  const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 48
-  list.append(...messages.map(entry))
-  while (list.childElementCount > kept) list.firstElementChild?.remove()
-  find("empty", HTMLElement).hidden = list.childElementCount > 0
-  log.hidden = list.childElementCount === 0
-  if (isAtEnd || !isNews) log.scrollTop = log.scrollHeight
-}
-
 export const clear = () => {
-  log.ariaLive = "off"
-  list.replaceChildren()
-  add([], false)
+  Log.clear()
   rest()
-  find("missed", HTMLElement).hidden = true
 }
 
 const lamp = find("lamp", HTMLElement)
@@ -141,7 +116,7 @@ const rest = () => {
 
 /** The lamp's steady part: glyph, word, rhythm and sender say all that light and sound do. */
 export const light = ({ mode, sender, senderKind }: Message) => {
-  lamp.className = `lamp lamp--${mode}`
+  lamp.className = `lamp ${mode}`
   find("lamp-glyph", HTMLElement).replaceChildren(drawing(mode))
   say("lamp-mode", inWords(mode))
   find("lamp-from", HTMLElement).replaceChildren("From ", make("bdi", "", sender), `, ${senderKind}`)

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url"
 import { chromium } from "playwright-core"
 import { catalogs } from "../../../altar/collectibles/Items.ts"
 import { spirits } from "../../../altar/Spirits.ts"
+import { glyphs } from "../../signals/glyphs.ts"
 import { encode } from "./Palette.ts"
 
 const art = new URL("../", import.meta.url)
@@ -12,11 +13,15 @@ interface Preview {
   readonly name: string
   readonly title: string
   readonly line: string
-  /** Below the artwork folder. */
+  /** Below the artwork folder, or markup of their own. */
   readonly drawings: ReadonlyArray<string>
 }
 
 const spiritOf = (id: string) => `spirits/${id}.svg`
+
+/** A drawing of the signal room in the colour it has there by day. */
+const glyphOf = (glyph: string, color: string) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48" color="${color}">${new Map(glyphs).get(glyph) ?? ""}</svg>`
 
 const previews: ReadonlyArray<Preview> = [
   {
@@ -36,6 +41,17 @@ const previews: ReadonlyArray<Preview> = [
       "elements/beeswax.svg",
     ],
   },
+  {
+    name: "signals",
+    title: "A signal room",
+    line: "Short signals of light and sound, behind an invite link",
+    drawings: [
+      glyphOf("calm", "#1b6a73"),
+      glyphOf("spark", "#8f5300"),
+      glyphOf("ping", "#474cb0"),
+      glyphOf("celebrate", "#a12c68"),
+    ],
+  },
   ...spirits.map(({ epithet, id, name }) => ({ name: id, title: name, line: epithet, drawings: [spiritOf(id)] })),
   ...Object.entries(catalogs).flatMap(([folder, { ending, entries, title }]) =>
     entries.map(({ id, name, editionSize }) => ({
@@ -48,6 +64,7 @@ const previews: ReadonlyArray<Preview> = [
 ]
 
 const dataOf = (drawing: string) => {
+  if (drawing.startsWith("<svg")) return `data:image/svg+xml;base64,${Buffer.from(drawing).toString("base64")}`
   const type = drawing.endsWith(".png") ? "image/png" : "image/svg+xml"
   return `data:${type};base64,${readFileSync(new URL(drawing, art)).toString("base64")}`
 }

@@ -1,0 +1,98 @@
+/** The signals of a room, oldest first: whoever reads older ones is not moved, and is told of what came. */
+import { retained } from "../../../schema/room/Limits.ts"
+import type { Message } from "./api.ts"
+import { clockWords, localDay } from "./clock.ts"
+import { drawing, find, make } from "./dom.ts"
+import { patterns } from "./patterns.ts"
+
+const log = find("log", HTMLElement)
+const list = find("log-list", HTMLElement)
+const missed = find("missed", HTMLElement)
+const later = find("later", HTMLButtonElement)
+
+/** Signals that came while somebody read older ones. */
+let unread = 0
+
+/** Pixels from the end at which its reader still follows. */
+const near = 48
+
+const isAtEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < near
+
+const count = (signals: number) => {
+  unread = signals
+  later.hidden = unread === 0
+  if (unread > 0) later.textContent = unread === 1 ? "1 new signal" : `${unread} new signals`
+}
+
+export const toEnd = () => {
+  log.scrollTop = log.scrollHeight
+  count(0)
+}
+
+const entry = ({ createdAt, mode, sender, senderKind, text }: Message) => {
+  const [local, utc] = clockWords(createdAt)
+  const time = make("time", "", local)
+  time.dateTime = createdAt
+  const meta = make("p", "signal__meta small", make("bdi", "signal__from", sender), " ")
+  meta.append(make("span", "tag", senderKind), " ", make("span", "signal__mode", patterns[mode].word), " ", time)
+  if (utc !== "") meta.append(" ", make("span", "signal__utc", utc))
+  const line = make("p", "signal__text", text)
+  line.dir = "auto"
+  const day = make("p", "signal__day small", localDay(createdAt))
+  return make("li", `signal ${mode}`, day, drawing(mode), make("div", "", meta, line))
+}
+
+/** A day is written once, above its first signal. */
+const sayDays = () => {
+  let last = ""
+  for (const day of list.querySelectorAll<HTMLElement>(".signal__day")) {
+    day.hidden = day.textContent === last
+    last = day.textContent
+  }
+}
+
+/** What changes above the last signal leaves it where it is: not every browser would hold it in place. */
+const inPlace = (change: () => void) => {
+  const last = list.lastElementChild
+  const before = last?.getBoundingClientRect().top ?? 0
+  change()
+  if (last !== null) log.scrollTop += last.getBoundingClientRect().top - before
+}
+
+/** What the room no longer keeps goes. */
+const trim = () =>
+  inPlace(() => {
+    while (list.childElementCount > retained) list.firstElementChild?.remove()
+    sayDays()
+  })
+
+/** Adds signals at the end; history is added silently, news is read out politely. */
+export const add = (messages: ReadonlyArray<Message>, isNews: boolean, isTruncated: boolean) => {
+  if (messages.length === 0) return
+  log.ariaLive = isNews ? "polite" : "off"
+  const follows = !isNews || isAtEnd()
+  inPlace(() => {
+    list.append(...messages.map(entry))
+    missed.hidden = !isTruncated
+    find("empty", HTMLElement).hidden = true
+    sayDays()
+  })
+  if (follows) toEnd()
+  else count(unread + messages.length)
+  // Coming and going are seen apart: in one frame they would be signals that jump, and not a log that scrolls.
+  requestAnimationFrame(() => requestAnimationFrame(trim))
+}
+
+export const clear = () => {
+  log.ariaLive = "off"
+  list.replaceChildren()
+  missed.hidden = true
+  find("empty", HTMLElement).hidden = false
+  count(0)
+}
+
+log.addEventListener("scroll", () => isAtEnd() && count(0))
+later.addEventListener("click", () => {
+  toEnd()
+  log.focus({ preventScroll: true })
+})
