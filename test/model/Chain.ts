@@ -41,9 +41,18 @@ export interface Executed {
 /**
  * A transaction is called by its authorization, who sends it, and for our relayer nonce and version: `aR00`. Others are
  * an outsider's or facilitator's transfer `aO`, the payer's own `aP`, the payer's cancellation `aC`, and the payer's
- * money leaving `aD` and coming back `aF`.
+ * money leaving `aD` and coming back `aF`. A group of our relayer names those who travel in it: `gR00ab`; in a block it
+ * may say whom the gas did not suffice for, `gR00ab!b`, which changes nothing of its hash.
  */
 export const authorizationOf = (transaction: string) => transaction.charAt(0)
+const groupMark = "g"
+export const isGroup = (transaction: string) => transaction.startsWith(groupMark)
+/** What its hash is made of. */
+const hashedPart = (transaction: string) => transaction.split("!")[0] ?? ""
+const withoutGas = (transaction: string) => transaction.split("!")[1] ?? ""
+/** The authorizations that a transaction of ours brings to the chain. */
+export const membersOf = (transaction: string) =>
+  isGroup(transaction) ? hashedPart(transaction).slice(4) : authorizationOf(transaction)
 export const senderOf = (transaction: string) => transaction.charAt(1)
 export const nonceOf = (transaction: string) => Number(transaction.charAt(2))
 export const versionOf = (transaction: string) => Number(transaction.charAt(3))
@@ -65,13 +74,15 @@ export const execute = (blocks: string, expiry: Expiry): Executed => {
   const name = `${expiry}${blocks}`
   const known = executions.get(name)
   if (known !== undefined) return known
-  const transactions = listOf(blocks)
+  const inBlocks = listOf(blocks)
+  const transactions = inBlocks.map(hashedPart)
   const ends: Record<string, End> = {}
   const reverted: Array<string> = []
   let relayed = 0
   let poor = ""
-  for (const [index, transaction] of transactions.entries()) {
+  for (const [index, inBlock] of inBlocks.entries()) {
     const block = index + 1
+    const transaction = hashedPart(inBlock)
     const authorization = authorizationOf(transaction)
     const sender = senderOf(transaction)
     if (sender === "R") relayed += 1
@@ -79,9 +90,12 @@ export const execute = (blocks: string, expiry: Expiry): Executed => {
     if (sender === "F") poor = poor.replace(authorization, "")
     if (sender === "C") ends[authorization] ??= { transaction, isPaid: false, block }
     if (!transfers.has(sender)) continue
-    if (block >= endOf(authorization, expiry) || ends[authorization] !== undefined || poor.includes(authorization))
-      reverted.push(transaction)
-    else ends[authorization] = { transaction, isPaid: true, block }
+    for (const member of membersOf(transaction)) {
+      const isRefused = block >= endOf(member, expiry) || ends[member] !== undefined || poor.includes(member)
+      if (!isRefused && !withoutGas(inBlock).includes(member)) ends[member] = { transaction, isPaid: true, block }
+      // What fails in a group fails by itself, and the group does not.
+      else if (!isGroup(transaction)) reverted.push(transaction)
+    }
   }
   const executed = { height: transactions.length, transactions, ends, reverted, relayed, poor }
   executions.set(name, executed)
@@ -127,7 +141,9 @@ const candidates = ({ blocks }: View, pool: Pool, adversary: Adversary) => {
   const { ends, height, poor, relayed, transactions } = execute(blocks, expiry)
   const found = [""]
   for (const sent of pool.sent) {
-    if (nonceOf(sent) === relayed) found.push(sent)
+    if (nonceOf(sent) !== relayed) continue
+    found.push(sent)
+    if (isGroup(sent)) for (const member of membersOf(sent)) found.push(`${sent}!${member}`)
   }
   for (const authorization of adversary.authorizations) {
     const isUnused = ends[authorization] === undefined

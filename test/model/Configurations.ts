@@ -66,6 +66,18 @@ const facilitator = {
   settles: "facilitator",
 } as const
 
+const group = {
+  ...relayed,
+  name: "two payments that travel together, two servers",
+  adversary: { ...relayed.adversary, authorizations: "ab" },
+  requests: [
+    { key: "k1", authorization: "a" },
+    { key: "k2", authorization: "b" },
+  ],
+  groups: true,
+  versions: 2,
+} as const
+
 /** Explored whole by every run of the tests. */
 export const small = {
   oneKey: { ...relayed, name: "one key, two servers" },
@@ -91,6 +103,7 @@ export const small = {
   anew: { ...anew, name: "a client that signs anew when told so, clocks that differ", servers: 1 },
   facilitator,
   split,
+  group: { ...group, name: "two payments that travel together", servers: 1 },
 } as const satisfies Record<string, Configuration>
 
 /** Explored by `npm run model` as far as it goes. */
@@ -99,6 +112,7 @@ export const large = {
   slot,
   anew,
   replaced,
+  group,
   stepwise: { ...relayed, name: "one key, two servers, each question a step", looksAreWhole: false },
   behind: {
     ...relayed,

@@ -132,28 +132,50 @@ export const deferred = (state: State, server: Server, work: Work, next: Work): 
   })
 }
 
-/** `Broadcasts.note`: takes the place of the one before, or the first one while the attempt is open. */
-export const noted = (
+/** `Broadcasts.note` for one payment: takes the place of the one before, or the first one while the attempt is open. */
+const notedFor = (
   state: State,
   server: Server,
   work: Work,
-  next: Work,
-  configuration: Configuration,
+  { fault }: Configuration,
+  key: string,
+  before: string,
 ): State | undefined => {
-  const row = state.database.rows[work.key]
-  const { fault } = configuration
+  const row = state.database.rows[key]
   if (row === undefined) return undefined
-  if (work.noted === "") {
+  if (before === "") {
     if (row.note !== "" || (row.state !== "pending" && fault !== "a note asks nobody")) return undefined
     const doubt = fault === "a note keeps the doubt" ? {} : { refusal: "", doubt: "", isRipe: false }
-    return written(state, server, next, work.key, { note: work.making, ...doubt })
+    return written(state, server, work, key, { note: work.making, ...doubt })
   }
-  if (row.note !== work.noted && fault !== "a note does not name the one before") return undefined
-  return written(state, server, next, work.key, { note: work.making })
+  if (row.note !== before && fault !== "a note does not name the one before") return undefined
+  return written(state, server, work, key, { note: work.making })
+}
+
+/** What a note came to: whom it was made for. */
+export interface Noted {
+  readonly state: State
+  readonly leader: boolean
+  readonly passenger: boolean
+}
+
+/** `Broadcasts.note`: one statement for all who travel together, each judged by itself. */
+export const noted = (state: State, server: Server, work: Work, configuration: Configuration): Noted => {
+  const { noted: before, passenger, passengerNoted } = work
+  const led = notedFor(state, server, work, configuration, work.key, before)
+  const isAlong = passenger !== "" && configuration.fault !== "a group is noted for its first"
+  const along = isAlong ? notedFor(led ?? state, server, work, configuration, passenger, passengerNoted) : undefined
+  return {
+    state: along ?? led ?? state,
+    leader: led !== undefined,
+    passenger: !isAlong || along !== undefined,
+  }
 }
 
 /** The name of a broadcast under this nonce, after the ones before it; none when there were enough. */
-export const versionAfter = (work: Work, nonce: number, { versions }: Configuration) => {
-  const version = work.noted === "" ? 0 : versionOf(work.noted) + 1
-  return version < versions ? `${work.authorization}R${nonce}${version}` : undefined
+export const versionAfter = (work: Work, nonce: number, members: string, { versions }: Configuration) => {
+  const after = (before: string) => (before === "" ? 0 : versionOf(before) + 1)
+  const version = Math.max(after(work.noted), after(work.passengerNoted))
+  const who = members.length > 1 ? `gR${nonce}${version}${members}` : `${members}R${nonce}${version}`
+  return version < versions ? who : undefined
 }

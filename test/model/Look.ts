@@ -1,5 +1,5 @@
 /** `Evidence.ts` and `Reconciler.ts`, one step for each question to a node: each may be answered by another one. */
-import { dryRun, endOf, execute, hashOf, type View } from "./Chain.ts"
+import { dryRun, endOf, execute, hashOf, isGroup, type View } from "./Chain.ts"
 import { idle, type Configuration, type Server, type State, type Work } from "./State.ts"
 
 export type Say = (says: string, to: State) => void
@@ -105,7 +105,17 @@ export const looks = (state: State, server: Server, configuration: Configuration
         const { ends, reverted, transactions } = execute(blocks, expiry)
         const block = hashOf(blocks, transactions.indexOf(work.hint) + 1)
         const isThere = transactions.includes(work.hint)
-        if (isThere && ends[authorization]?.transaction === work.hint && ends[authorization].isPaid) {
+        const hasPaid = Object.values(ends).some(({ isPaid, transaction }) => isPaid && transaction === work.hint)
+        if (fault === "a group's receipt pays for all" && isGroup(work.hint) && isThere && hasPaid) {
+          on(`a node${who} has the receipt of ${work.hint}`, { is: "paid", transaction: work.hint, block })
+        } else if (
+          fault === "what fails in a group is over" &&
+          isGroup(work.hint) &&
+          isThere &&
+          ends[authorization] === undefined
+        ) {
+          on(`a node${who} says that ${work.hint} did not pay it`, { is: "void", reason: "not paid" })
+        } else if (isThere && ends[authorization]?.transaction === work.hint && ends[authorization].isPaid) {
           on(`a node${who} has the receipt of ${work.hint}`, { is: "paid", transaction: work.hint, block })
         } else if (fault === "a reverted receipt fails" && isThere && reverted.includes(work.hint)) {
           on(`a node${who} says that ${work.hint} reverted`, { is: "void", reason: "reverted" })

@@ -25,6 +25,10 @@ const worlds: Readonly<Record<Fault, Configuration>> = {
   "a note does not name the one before": large.replaced,
   "the search begins at the head": small.oneKey,
   "a refusal is believed": small.facilitator,
+  "a group is noted for its first": large.group,
+  "a group is sent without those it lost": large.group,
+  "a group's receipt pays for all": small.group,
+  "what fails in a group is over": small.group,
   "a revert past the end agrees": { ...small.facilitator, adversary: { ...small.behind.adversary, lags: false } },
 }
 

@@ -1,5 +1,5 @@
 /** The payment protocol: clients, two servers, the database and the chain, one step for each statement and each call. */
-import { dryRun, endOf, execute, moves, nonceOf, senderOf, versionOf } from "./Chain.ts"
+import { dryRun, endOf, execute, isGroup, membersOf, moves, nonceOf, senderOf, versionOf } from "./Chain.ts"
 import type { Emit, Specification } from "./Explorer.ts"
 import { invariantsOf, isEnded } from "./Invariants.ts"
 import {
@@ -123,7 +123,17 @@ const checked = (
 
 /** What settlement said goes to the first or a later look of the reconciler. */
 const submitted = (work: Work, said: Partial<Work>): Work =>
-  looking({ ...work, making: "", noted: "", asks: "conclude", isSubmitted: true, refusal: "", ...said })
+  looking({
+    ...work,
+    making: "",
+    noted: "",
+    passenger: "",
+    passengerNoted: "",
+    asks: "conclude",
+    isSubmitted: true,
+    refusal: "",
+    ...said,
+  })
 
 /** Our relayer's refusal; the first request may end by it. */
 const refusedByUs = (work: Work, reason: string): Work =>
@@ -155,27 +165,73 @@ const handedIn = (work: Work, { settles }: Configuration): Work => {
   return settles === "relayer" ? { ...first, at: "rehearse" } : { ...first, at: "facilitator" }
 }
 
+/** Whether a broadcast may still wait with this node; what is in a block does not. */
+const waits = ({ pool }: State, transaction: string) => pool.known.includes(transaction)
+
+/** `Groups.join`: whoever waits with nothing on its way travels along. */
+const joins = (state: State, server: Server, { adversary, groups }: Configuration, emit: Emit<State>) => {
+  const work = state[server]
+  const { database, truth } = state
+  const { transactions } = execute(truth.blocks, adversary.expiry)
+  const isOnItsWay = (note: string) => note !== "" && (waits(state, note) || transactions.includes(note))
+  if (groups !== true || work.passenger !== "" || isOnItsWay(work.noted)) return
+  for (const [key, row] of Object.entries(database.rows)) {
+    if (key === work.key || row.state !== "pending" || isOnItsWay(row.note)) continue
+    emit(`server ${server}: takes ${key} along`, {
+      ...state,
+      [server]: { ...work, passenger: key, passengerNoted: row.note },
+    })
+  }
+}
+
 const rehearses = (state: State, server: Server, configuration: Configuration, emit: Emit<State>) => {
   const work = state[server]
-  const { authorization, noted } = work
+  const { authorization, noted, passenger } = work
   const { expiry } = configuration.adversary
-  const { pool, truth } = state
+  const { database, pool, truth } = state
   const to = (says: string, next: Work) => emit(`server ${server}: ${says}`, { ...state, [server]: next })
+  joins(state, server, configuration, emit)
   const isStuck = noted !== "" && pool.known.includes(noted) && configuration.fault !== "a second nonce"
   let nonce = isStuck ? nonceOf(noted) : execute(truth.blocks, expiry).relayed
   if (!isStuck) while (pool.known.some((known) => nonceOf(known) === nonce)) nonce += 1
-  const making = versionAfter(work, nonce, configuration)
+  const along = database.rows[passenger]?.authorization ?? ""
+  const alone = { ...work, passenger: "", passengerNoted: "" }
   for (const [who, { blocks }] of nodes(state)) {
     const revert = dryRun(blocks, authorization, expiry)
-    if (revert !== "") to(`a node${who} refuses the transfer: ${revert}`, { ...work, at: "refused", outcome: revert })
-    else if (making === undefined) to("gives up", submitted(work, { hint: noted }))
+    // Whoever cannot be paid for travels alone, where it is refused; the other one stays.
+    const isLeftAlone = passenger === "" || dryRun(blocks, along, expiry) !== ""
+    const together = isLeftAlone ? alone : work
+    const members = isLeftAlone ? authorization : [authorization, along].sort().join("")
+    const making = versionAfter(together, nonce, members, configuration)
+    if (revert !== "") to(`a node${who} refuses the transfer: ${revert}`, { ...alone, at: "refused", outcome: revert })
+    else if (making === undefined) to("gives up", submitted(alone, { hint: noted }))
     else {
       const at =
         configuration.fault === "sent before noted" || configuration.fault === "claim after network" ? "send" : "note"
-      to(`a node${who} would take ${making}`, { ...work, at, making })
+      to(`a node${who} would take ${making}`, { ...together, at, making })
     }
   }
-  to("no node answers its rehearsal", submitted(work, noted === "" ? {} : { hint: noted }))
+  to("no node answers its rehearsal", submitted(alone, noted === "" ? {} : { hint: noted }))
+}
+
+/** `Dispatch`: who is not noted is not ours to send any more, and then nobody is sent; who is left goes alone. */
+const notes = (state: State, server: Server, configuration: Configuration, emit: Emit<State>) => {
+  const work = state[server]
+  const { fault } = configuration
+  const { making, passenger } = work
+  const { leader, passenger: along, state: after } = noted(state, server, work, configuration)
+  const to = (says: string, next: Work) => emit(`server ${server}: ${says}`, { ...after, [server]: next })
+  const alone = { ...work, passenger: "", passengerNoted: "", making: "" }
+  if (leader && (along || fault === "a group is sent without those it lost")) {
+    to(`notes ${making}`, fault === "sent before noted" ? submitted(work, { hint: making }) : { ...work, at: "send" })
+  } else if (leader) to(`notes ${making}, without ${passenger}`, { ...alone, at: "rehearse", noted: making })
+  else if (passenger !== "" && along) {
+    const row = after.database.rows[passenger]
+    if (row === undefined) return
+    const { authorization, fromBlock } = row
+    const next = { ...alone, key: passenger, authorization, fromBlock, isFirst: false, hint: row.transaction, ripe: "" }
+    to(`notes ${making} for ${passenger} alone`, { ...next, at: "rehearse", noted: making })
+  } else to("somebody else has sent it", submitted(work, {}))
 }
 
 const sends = (state: State, server: Server, configuration: Configuration, emit: Emit<State>) => {
@@ -191,11 +247,12 @@ const sends = (state: State, server: Server, configuration: Configuration, emit:
         : submitted(work, { hint: making })
   const rival = pool.known.find((known) => nonceOf(known) === nonceOf(making))
   const isOutbid =
-    rival !== undefined && !(rival.startsWith(work.authorization) && versionOf(rival) < versionOf(making))
+    rival !== undefined && !(membersOf(rival).includes(work.authorization) && versionOf(rival) < versionOf(making))
   if (nonceOf(making) < relayed || (isOutbid && rival !== making)) {
+    const passengerNoted = work.passenger === "" ? "" : making
     emit(`server ${server}: the nonce of ${making} is taken`, {
       ...state,
-      [server]: { ...work, at: "rehearse", noted: making, making: "" },
+      [server]: { ...work, at: "rehearse", noted: making, passengerNoted, making: "" },
     })
     return
   }
@@ -205,7 +262,7 @@ const sends = (state: State, server: Server, configuration: Configuration, emit:
     pool: {
       sent: [...new Set([...pool.sent, making])].sort(),
       known: [...known, making].sort(),
-      open: including(pool.open, work.authorization),
+      open: [...membersOf(making)].reduce(including, pool.open),
     },
     [server]: after,
   })
@@ -249,6 +306,8 @@ const inBroadcast = [
   "ripe",
   "noted",
   "making",
+  "passenger",
+  "passengerNoted",
   "fromBlock",
   "outcome",
 ] as const
@@ -361,13 +420,8 @@ const works = (state: State, server: Server, configuration: Configuration, emit:
     }
     case "rehearse":
       return rehearses(state, server, configuration, emit)
-    case "note": {
-      const next: Work =
-        configuration.fault === "sent before noted" ? submitted(work, { hint: work.making }) : { ...work, at: "send" }
-      const after = noted(state, server, work, next, configuration)
-      if (after === undefined) return to("somebody else has sent it", submitted(work, {}))
-      return say(`notes ${work.making}`, after)
-    }
+    case "note":
+      return notes(state, server, configuration, emit)
     case "send":
       return sends(state, server, configuration, emit)
     case "refused": {
@@ -422,6 +476,8 @@ const works = (state: State, server: Server, configuration: Configuration, emit:
     }
     case "ask for broadcast": {
       const isMined = execute(state.truth.blocks, expiry).transactions.includes(work.noted)
+      // What failed in a group may not have been at fault, and goes once more, alone; alone it failed by itself.
+      if (isMined && isGroup(work.noted)) return to(`${work.noted} did not pay it`, { ...work, at: "rehearse" })
       return isMined
         ? to(`${work.noted} is in a block`, { ...work, at: "defer", noted: "", outcome: "" })
         : to(`${work.noted} is in no block`, { ...work, at: "rehearse" })

@@ -25,6 +25,10 @@ export const faults = {
   "a note does not name the one before": "a replacement is noted whoever has replaced it already",
   "the search begins at the head": "logs are searched from the newest block at verification",
   "a refusal is believed": "a facilitator's refusal fails an attempt without the chain's word",
+  "a group is noted for its first": "whoever travels along in a group has no note of it",
+  "a group is sent without those it lost": "a group is sent although somebody has ended or noted one of it meanwhile",
+  "a group's receipt pays for all": "a neighbour's transfer in a group's receipt is taken for one's own",
+  "what fails in a group is over": "a group's receipt without the transfer is taken for the end",
   "a revert past the end agrees":
     "a transfer that reverts because a block that is not final is past its end counts as refused by the chain",
 } as const
@@ -51,6 +55,8 @@ export interface Configuration {
   readonly settles: "relayer" | "facilitator"
   /** Broadcasts of one attempt at most. */
   readonly versions: number
+  /** Whether payments that wait may travel in one transaction of our relayer. */
+  readonly groups?: boolean
   /** Whether questions of one batch may be answered by different nodes. */
   readonly splitsBatches?: boolean
   /** Whether servers' clocks may call an authorization untimely that is not. */
@@ -154,6 +160,9 @@ export interface Work {
   /** The broadcast that is noted, as far as this work knows; and the one being made. */
   readonly noted: string
   readonly making: string
+  /** The key of an attempt that travels along in the same transaction, and the broadcast that was noted for it when it was taken along. */
+  readonly passenger: string
+  readonly passengerNoted: string
   readonly fromBlock: number
   readonly upTo: number
   readonly isUsed: boolean
@@ -176,6 +185,8 @@ export const idle: Work = {
   unsent: "",
   noted: "",
   making: "",
+  passenger: "",
+  passengerNoted: "",
   fromBlock: 0,
   upTo: 0,
   isUsed: false,

@@ -1,0 +1,53 @@
+/** One clock for a server and its database, which stands where a test puts it: windows and ends are met to the millisecond. */
+import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Waits of the server that are as long as this are for its sweeps, which a story begins by itself. */
+const longWaitMillis = 30_000
+
+export class Hands extends Context.Service<
+  Hands,
+  {
+    /** Unix milliseconds. */
+    readonly now: () => number
+    readonly pass: (millis: number) => Effect.Effect<void>
+    readonly clock: Clock.Clock
+  }
+>()("test/Hands") {
+  /** Of a database that no server has used yet: its time functions are hidden behind ours. */
+  static readonly layer = Layer.effect(
+    Hands,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const real = yield* Clock.Clock
+      let now = Date.now()
+      const at = () => new Date(now).toISOString()
+      const [{ name } = { name: "" }] = yield* sql<{ name: string }>`SELECT current_database() AS name`
+      yield* sql`CREATE TABLE hands (at timestamptz NOT NULL)`
+      yield* sql`INSERT INTO hands VALUES (${at()}::timestamptz)`
+      for (const clock of ["now", "clock_timestamp"])
+        yield* sql.unsafe(
+          `CREATE FUNCTION public.${clock}() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT at FROM public.hands'`,
+        )
+      // Whoever connects from here on finds ours before the system's.
+      yield* sql.unsafe(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`)
+
+      const clock: Clock.Clock = {
+        currentTimeMillisUnsafe: () => now,
+        currentTimeMillis: Effect.sync(() => now),
+        currentTimeNanosUnsafe: () => BigInt(now) * 1_000_000n,
+        currentTimeNanos: Effect.sync(() => BigInt(now) * 1_000_000n),
+        monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+        monotonicTimeNanos: real.monotonicTimeNanos,
+        sleep: (duration) =>
+          Effect.suspend(() => (Duration.toMillis(duration) < longWaitMillis ? real.sleep(duration) : Effect.never)),
+      }
+      const pass = (millis: number) =>
+        Effect.suspend(() => {
+          now += millis
+          return Effect.orDie(Effect.asVoid(sql`UPDATE hands SET at = ${at()}::timestamptz`))
+        })
+      return { now: () => now, pass, clock }
+    }).pipe(Effect.orDie),
+  )
+}

@@ -1,0 +1,14 @@
+/** Random sequences of requests to a real server, each answer foretold by a small model of rooms and exact windows. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { stories } from "./Rooms.ts"
+import { check } from "./Story.ts"
+
+describe("the signal room", () => {
+  it.live("answers every request of random stories as its model says, limits to the millisecond", () =>
+    Effect.gen(function* () {
+      const commands = yield* check(stories)
+      assert.isAbove(commands, 0)
+    }),
+  )
+})
