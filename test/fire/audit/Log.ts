@@ -88,11 +88,12 @@ const checks = {
   proof: "every stone has a proof that leads to the signed root",
 }
 
-/** The status once all stones are covered, which takes two seconds; or as it is after a while. */
-const statusOf = async (server: string, stones: number): Promise<Status | undefined> => {
+/** The status once all stones are covered, which takes two seconds; or as it is after a while. Why there is none, if so. */
+const statusOf = async (server: string, stones: number): Promise<Status | "no log" | "stopped"> => {
   for (const end = Date.now() + 20_000; ; await setTimeout(300)) {
     const { status, text } = await hear(`${server}/api/witness/log`)
-    if (status === 404) return undefined
+    if (status === 404) return "no log"
+    if (text.includes('"log_stopped"')) return "stopped"
     if (status === 200) {
       const body: Status = JSON.parse(text)
       if (body.size >= stones || Date.now() > end) return body
@@ -143,7 +144,11 @@ export const auditLog = async (
   let view: LogView | undefined
   for (const server of servers) {
     const status = await statusOf(server, stones.length)
-    if (status === undefined) continue
+    if (status === "no log") continue
+    if (status === "stopped") {
+      found.violate(checks.covered, `${server}: the log is stopped and shows nothing`)
+      continue
+    }
     view ??= viewOf(status.vkey, leaves)
     const wrong = view.wrongCheckpoint(status.checkpoint)
     found.hold(checks.checkpoint, wrong === undefined, () => `${server}: the checkpoint ${wrong}`)
