@@ -20,6 +20,8 @@ export interface Report {
   readonly seconds: number
   readonly faults: Table
   readonly kinds: Table
+  /** Why purchases failed or were refused. */
+  readonly reasons: ReadonlyMap<string, number>
   /** How often each status and code was answered. */
   readonly answers: ReadonlyMap<string, number>
   /** What the auditor has examined, by its checks. */
@@ -54,7 +56,7 @@ export const campaign = async (options: Options, log: (line: string) => void): P
   const database = await cluster(home)
   const started = performance.now()
   const [faults, kinds]: readonly [Table, Table] = [new Map(), new Map()]
-  const [answers, examined] = [new Map<string, number>(), new Map<string, number>()]
+  const [answers, examined, reasons] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()]
   const violations: Array<{ phase: number; what: string }> = []
   const count = Math.ceil(purchases / each)
   let [bought, killed, done] = [0, 0, 0]
@@ -91,6 +93,8 @@ export const campaign = async (options: Options, log: (line: string) => void): P
           ended: { "at once": 0, later: 0, failed: 0, refused: 0, open: 0 },
         }
         row.ended[endOf(one)] += 1
+        const { outcome } = one
+        if (outcome !== undefined && "reason" in outcome) add(reasons, `${endOf(one)}: ${outcome.reason}`, 1)
         kinds.set(one.order.kind, row)
       }
       for (const [name, times] of result.counts) add(answers, name, times)
@@ -116,7 +120,19 @@ export const campaign = async (options: Options, log: (line: string) => void): P
     else if (existsSync(home)) log(`logs and answers are in ${home}`)
   }
   const seconds = (performance.now() - started) / 1000
-  return { seed, phases: done, purchases: bought, kills: killed, seconds, faults, kinds, answers, examined, violations }
+  return {
+    seed,
+    phases: done,
+    purchases: bought,
+    kills: killed,
+    seconds,
+    faults,
+    kinds,
+    reasons,
+    answers,
+    examined,
+    violations,
+  }
 }
 
 export const reportText = (report: Report): string => {
@@ -134,6 +150,10 @@ ${tableText(report.faults)}
 What was bought:
 
 ${tableText(report.kinds)}
+
+Why some were not sold:
+
+${sums(report.reasons)}
 
 What was answered:
 

@@ -10,7 +10,7 @@ chain, database, public API and every answer ever given. Exit code 1 when anythi
 
   --purchases N  how many are bought in all (1000)
   --kills N      servers and databases killed in all (a fiftieth of the purchases)
-  --each N       purchases of one phase (100)
+  --each N       purchases of one phase (200)
   --servers N    1 to 3 on one database; otherwise each phase draws it
   --settled-by   relayer or facilitator; otherwise phases take turns, three by the relayer to each by a facilitator
   --minutes N    begins no phase after so many minutes
@@ -82,7 +82,7 @@ export const optionsOf = (args: ReadonlyArray<string>): Options | "help" | "list
   return {
     purchases,
     kills: whole("kills", 0, 100_000) ?? Math.ceil(purchases / 50),
-    each: whole("each", 1, 2_000) ?? 100,
+    each: whole("each", 1, 2_000) ?? 200,
     servers: whole("servers", 1, 3),
     settledBy,
     minutes: whole("minutes", 1, 100_000) ?? Infinity,

@@ -19,7 +19,7 @@ export interface Outsiders {
 const copies = 256
 
 /** What is done to whom: of a thousand signed payments. */
-const shares = { frontRun: 30, steal: 25, move: 25, drain: 30, cancel: 15 } as const
+const shares = { frontRun: 30, steal: 25, move: 25, drain: 15, cancel: 15 } as const
 
 export const outsiders = (world: World, random: Random): Outsiders => {
   const { asset, client } = world.chain
@@ -74,7 +74,7 @@ export const outsiders = (world: World, random: Random): Outsiders => {
       maxPriorityFeePerGas: 90_000_000_000n,
       maxFeePerGas: 200_000_000_000n,
     })
-    await setTimeout(random.between(3_000, 9_000))
+    await setTimeout(random.between(2_000, 6_000))
     await onChain(() => client.writeContract({ ...base, functionName: "mint", args: [address, 200_000_000n] }))
   }
 

@@ -74,6 +74,9 @@ const errorAndIdle = (sqlstate: string) =>
 /** Messages that belong to a cycle: Parse, Bind, Describe, Execute, Close, Sync, Query, Flush. */
 const extended = new Set("PBDECSQH")
 
+/** What no database refuses: a session that is told to give up does. */
+const isRollback = /^\s*ROLLBACK\b/iu
+
 const isCommit = /^\s*COMMIT\s*$/iu
 
 const relay = (client: Socket, database: Socket, pick: (statement: string) => PgFault | undefined) => {
@@ -108,7 +111,7 @@ const relay = (client: Socket, database: Socket, pick: (statement: string) => Pg
 
   const send = (messages: ReadonlyArray<Buffer>) => {
     const statement = statementOf(messages)
-    const fault = statement === undefined ? undefined : pick(statement)
+    const fault = statement === undefined || isRollback.test(statement) ? undefined : pick(statement)
     if (fault === undefined) return deliver(messages, {})
     if ("stallMs" in fault) {
       isStalled = true

@@ -1,4 +1,5 @@
 /** One phase: a world of its own, purchases while faults strike, then peace, every outcome, and the auditor. */
+import { appendFileSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
@@ -46,7 +47,7 @@ export interface PhaseResult {
 }
 
 /** Buyers at a time. */
-const buyers = 24
+const buyers = 80
 /** Milliseconds after which a buyer leaves an outcome for the end of the phase. */
 const leavesAfter = 25_000
 /** Other strikes for each kill. */
@@ -54,7 +55,7 @@ const strikesForKill = 4
 
 interface Planned {
   readonly strike: Strike
-  /** Begins with this purchase. */
+  /** Begins when so many purchases have ended or been left. */
   readonly at: number
   readonly random: Random
 }
@@ -89,7 +90,7 @@ const build = async (
   const database = `fire_${seed}_${number}`.replaceAll("-", "_")
   await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
   await cluster.run(`CREATE DATABASE ${database}`)
-  const wallets = walletsOf(random.fork("wallets"), 16)
+  const wallets = walletsOf(random.fork("wallets"), 32)
   const ground = await chain(wallets, 200_000_000n)
   const pg = await pgWire(cluster.port, random.fork("database"))
   const rpc = await rpcWire(ground.rpcUrl, random.fork("node"))
@@ -188,6 +189,7 @@ const hasten = (world: World) =>
 /** No more faults, all servers up; then every outcome is waited for, at last on a chain that is past every authorization. */
 const conclude = async (world: World, shop: Shop, purchases: ReadonlyArray<Purchase>) => {
   const violations: Array<string> = []
+  world.log("the last strikes are over")
   await clusterRests()
   for (const wire of [world.pg, world.rpc, world.facilitator, world.door]) wire.calm()
   await world.cluster.run("SELECT 1")
@@ -206,6 +208,7 @@ const conclude = async (world: World, shop: Shop, purchases: ReadonlyArray<Purch
   await world.chain.mine(4)
   await hasten(world)
   await carryOn(shop, purchases, 60_000)
+  world.log("every outcome is known, or never will be")
   for (const { key, order: wanted } of openIn(purchases)) {
     violations.push(`the outcome of ${wanted.kind} ${key} stays unknown`)
   }
@@ -223,16 +226,19 @@ const conclude = async (world: World, shop: Shop, purchases: ReadonlyArray<Purch
 }
 
 export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
-  const { log, number, seed } = options
+  const { number, seed } = options
   const random = randomOf(`${seed}/${number}`)
-  const world = await build(options, random)
+  const began = performance.now()
+  const log = (line: string) =>
+    options.log(`  ${((performance.now() - began) / 1000).toFixed(0).padStart(3)} s ${line.trimStart()}`)
+  const world = await build({ ...options, log }, random)
   const violations: Array<string> = []
   try {
     for (const one of world.servers) one.start()
     for (const one of world.servers) {
       if (!(await one.ready(60_000))) throw new Error(`${one.name} did not start: see ${options.folder}`)
     }
-    if (random.chance(0.2) && world.skewSeconds >= 0) {
+    if (world.skewSeconds === 0 && random.chance(0.2)) {
       await world.chain.shift(280)
       log("  the chain's clock is 280 s ahead")
     }
@@ -251,6 +257,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     const strike = ({ random: chance, strike: one }: Planned) => {
       if (one.isKill === true) kills += 1
       const over = world.tally.begin(one.name)
+      appendFileSync(join(options.folder, "strikes.log"), `${new Date().toISOString()} ${one.name}\n`)
       const done = one
         .run(struck, chance)
         .catch((cause: unknown) => log(`  ${one.name}: ${String(cause).slice(0, 160)}`))
@@ -277,18 +284,24 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
         endedAt: undefined,
       }
     })
-    let begun = 0
+    let [begun, left] = [0, 0]
+    const strikeDue = () => {
+      while (plan[0] !== undefined && plan[0].at <= left) strike(plan.shift() as Planned)
+    }
+    strikeDue()
     await Promise.all(
       Array.from({ length: buyers }, async () => {
         for (let one = purchases[begun]; one !== undefined; one = purchases[begun]) {
           begun += 1
-          while (plan[0] !== undefined && plan[0].at <= one.number) strike(plan.shift() as Planned)
           one.startedAt = Date.now()
           const leaves = performance.now() + leavesAfter
           await buy(shop, one, () => performance.now() > leaves)
+          left += 1
+          strikeDue()
         }
       }),
     )
+    log("every purchase has begun and been left")
     for (const rest of plan) strike(rest)
     while (running.size > 0) await Promise.all(running)
     violations.push(...(await conclude(world, shop, purchases)))
@@ -306,7 +319,10 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
       settlers: world.settledBy === "facilitator" ? [facilitatorAccount] : [],
       isQuiet: true,
       log: (line) => log(`  audit: ${line}`),
-    })
+    }).catch((cause: unknown) => ({
+      checks: [],
+      violations: [{ check: "the audit", what: `could not be finished: ${String(cause)}` }],
+    }))
     violations.push(...found.violations.map(({ check, what }) => `${check}: ${what}`))
     return { purchases, tally: world.tally, kills, counts: world.answers.counts, checks: found.checks, violations }
   } finally {

@@ -28,6 +28,7 @@ if (options.json !== undefined) {
     ...report,
     faults: Object.fromEntries(report.faults),
     kinds: Object.fromEntries(report.kinds),
+    reasons: Object.fromEntries(report.reasons),
     answers: Object.fromEntries(report.answers),
     examined: Object.fromEntries(report.examined),
   }
