@@ -94,9 +94,9 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "a failed attempt keeps its number",
     file: "src/payments/ledger/Fail.ts",
-    from: "unnest(p.released || e.pool_number)",
-    to: "unnest(p.released || CASE WHEN e.pool_number < 0 THEN 0 END) AS n WHERE n IS NOT NULL",
-    tests: ["test/concurrency/claims.test.ts"],
+    from: "SET released = (SELECT array_agg(n ORDER BY n) FROM unnest(p.released || e.pool_number) AS n)",
+    to: "SET released = p.released",
+    tests: ["test/concurrency/endings.test.ts"],
   },
   // What counts as evidence.
   {
