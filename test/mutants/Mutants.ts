@@ -153,7 +153,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     file: "src/payments/Reconciler.ts",
     from: "evidence.unused && evidence.reverts ? (refusal ?? undefined) : undefined",
     to: "evidence._tag ? (refusal ?? undefined) : undefined",
-    tests: ["test/payments/faults.test.ts"],
+    tests: ["test/payments/repeated-inquiries.test.ts"],
   },
   {
     fault: "a settled transfer is final as soon as it is seen",
