@@ -65,17 +65,14 @@ import * as Site from "./pages/Site.ts"
 /** Bytes of a body at most; a reveal of 4096 escaped code points fits. */
 const bodyLimit = ByteSize.kibibytes(64)
 
-/** The facilitator is asked by this; it follows no redirect, and is told of the trace. */
-const moneyHttp = NodeHttpClient.layerUndici
-
-/** The card processor is no part of ours: it is told of no trace. */
+/** The card processor is no part of ours: it is told of no trace, and followed to no other address. */
 const cardHttp = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(
     HttpClient.HttpClient,
     HttpClient.transformResponse(Effect.provideService(HttpClient.TracerPropagationEnabled, false)),
   ),
-).pipe(Layer.provide(moneyHttp))
+).pipe(Layer.provide(NodeHttpClient.layerUndici))
 
 const settlementLayer = ({ patience, settlement }: PaymentsConfig) =>
   settlement._tag === "Relayer"
@@ -86,7 +83,7 @@ const settlementLayer = ({ patience, settlement }: PaymentsConfig) =>
         stuckAfter: Duration.times(patience, 3),
         groupMost: settlement.groupMost ?? groupMost,
       }).pipe(Layer.provide(Broadcasts.layer))
-    : Facilitator.layer({ ...settlement, timeout: patience }).pipe(Layer.provide(moneyHttp))
+    : Facilitator.layer({ ...settlement, timeout: patience })
 
 const isMissing = (payments: ServerConfig["payments"]): payments is ReadonlyArray<string> => Array.isArray(payments)
 

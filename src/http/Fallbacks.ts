@@ -217,7 +217,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
           const answer = requests.get(request)
           return Effect.matchCauseEffect(answer === undefined ? httpEffect : answer(request, httpEffect), {
             onSuccess: (response) =>
-              answer === undefined
+              answer === undefined || isRoom
                 ? pressed(request, finished(request, isRoom, response))
                 : pressedOnce(request, finishedOnce(request, response)),
             onFailure: (cause) =>

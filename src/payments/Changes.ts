@@ -29,11 +29,20 @@ const lifetimes = Metric.histogram("altar.payment.duration", {
   boundaries: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600],
 })
 
+/** Acts and states are few: each pair is named once. */
+const series = new Map<string, typeof transitions>()
+const seriesOf = (act: string, from: State, to: State) => {
+  const name = `${act} ${from} ${to}`
+  const known = series.get(name) ?? Metric.withAttributes(transitions, { act, from, to })
+  series.set(name, known)
+  return known
+}
+
 export const changed = ({ acceptedAt, act, evidence, from, id, to, transaction }: Change): Effect.Effect<void> =>
   Effect.gen(function* () {
     const ageMs =
       acceptedAt === undefined ? undefined : (yield* Clock.currentTimeMillis) - new Date(acceptedAt).getTime()
-    yield* Metric.update(Metric.withAttributes(transitions, { act, from, to }), 1)
+    yield* Metric.update(seriesOf(act, from, to), 1)
     if (from === "pending" && ageMs !== undefined)
       yield* Metric.update(Metric.withAttributes(lifetimes, { state: to }), ageMs / 1000)
     const line = { attempt: id, act, from, to, evidence, transaction: transaction ?? undefined, ageMs }

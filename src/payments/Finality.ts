@@ -2,6 +2,7 @@
 import { type Cause, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { FailureVerdict } from "./ledger/Attempt.ts"
 import { type SettledTransfer, SettledTransfers } from "./ledger/SettledTransfers.ts"
+import * as Trace from "../platform/Trace.ts"
 import { changed } from "./Changes.ts"
 import { Chain } from "./x402/Chain.ts"
 
@@ -45,7 +46,7 @@ export class Finality extends Context.Service<
           }
         })
 
-        const inquire = Effect.fn("Finality.inquire")(function* (transfer: SettledTransfer) {
+        const inquire = Effect.fnUntraced(function* (transfer: SettledTransfer) {
           const { act, checks, currentTransaction, id, payment, pendingLoss, transaction } = transfer
           const { authorization, fromBlock } = payment
           const evidence = yield* chain.evidence({
@@ -72,7 +73,7 @@ export class Finality extends Context.Service<
             case "Open":
               return yield* transfers.defer(id, null, retryAfterMillis(checks))
           }
-        })
+        }, Trace.span("Finality.inquire"))
 
         const sweep = Effect.gen(function* () {
           if (!(yield* transfers.isAnyDue)) return 0

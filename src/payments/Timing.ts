@@ -15,19 +15,23 @@ const inquiries = histogram(
   "Until the evidence of an attempt was found or not, by what was found; `error` where nobody answered.",
 )
 
-const timed =
-  (of: typeof settlements) =>
-  <A extends { readonly _tag: string }, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+const timed = (of: typeof settlements) => {
+  /** Outcomes are few: each is named once. */
+  const series = new Map<string, typeof settlements>()
+  const seriesOf = (outcome: string) => {
+    const known = series.get(outcome) ?? Metric.withAttributes(of, { outcome })
+    series.set(outcome, known)
+    return known
+  }
+  return <A extends { readonly _tag: string }, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.flatMap(Clock.currentTimeMillis, (began) =>
       Effect.onExit(effect, (exit) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          Metric.update(
-            Metric.withAttributes(of, { outcome: Exit.isSuccess(exit) ? exit.value._tag.toLowerCase() : "error" }),
-            (now - began) / 1000,
-          ),
+          Metric.update(seriesOf(Exit.isSuccess(exit) ? exit.value._tag.toLowerCase() : "error"), (now - began) / 1000),
         ),
       ),
     )
+}
 
 export const settlement = timed(settlements)
 export const inquiry = timed(inquiries)

@@ -1,5 +1,6 @@
 /** Readers who ask for the same thing share one run of it, and never one that had begun before they asked. */
 import { Deferred, Effect } from "effect"
+import * as Trace from "./Trace.ts"
 
 export interface Sharing<Key, A, E> {
   /** Equal names, equal answers. */
@@ -25,11 +26,7 @@ export const make = Effect.fnUntraced(function* <Key, A, E>({ nameOf, run }: Sha
       const { next } = lane
       if (next === undefined) return Effect.sync(() => void lanes.delete(name))
       lane.next = undefined
-      const shared = Effect.withSpan(
-        Effect.suspend(() => run(key)),
-        "Coalesced.run",
-        { root: true },
-      )
+      const shared = Trace.span("Coalesced.run", { root: true })(Effect.suspend(() => run(key)))
       return Effect.andThen(Deferred.into(shared, next), work(name, lane, key))
     })
 

@@ -8,12 +8,14 @@ import { MessageBody } from "../../schema/room/Message.ts"
 import { type Replayed, RoomBody, type Sent, type Signals } from "../../schema/room/Room.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
 import { type Exceeded, headersOf } from "../limits/Policy.ts"
+import { type Answer, KnownRequests } from "../platform/http/KnownRequests.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { bodyAs } from "./Body.ts"
 import { tooMany } from "./RateLimited.ts"
 import { refuseRoom } from "./Refusals.ts"
 import { RoomStore } from "./RoomStore.ts"
-import type { Admitted, Answer } from "./Rows.ts"
+import { tokenIn } from "./Requests.ts"
+import type { Admitted, Answer as Answered, Caller } from "./Rows.ts"
 
 const roomBody = bodyAs(RoomBody, "{}")
 const messageBody = bodyAs(MessageBody)
@@ -21,7 +23,7 @@ const messageBody = bodyAs(MessageBody)
 type RateLimitHeaders = ReturnType<typeof headersOf>
 
 /** What the store admits, answered by `write`; every answer says what is left of the limits. */
-const respond = <A, B>(admitted: Answer<A>, write: (value: A, headers: RateLimitHeaders) => B) =>
+const respond = <A, B>(admitted: Answered<A>, write: (value: A, headers: RateLimitHeaders) => B) =>
   Effect.match(admitted, {
     onFailure: (refusal: Exceeded) => tooMany(refusal),
     onSuccess: ({ remaining, outcome }: Admitted<A>): B | HttpServerResponse.HttpServerResponse => {
@@ -41,19 +43,35 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
   Effect.gen(function* () {
     const rooms = yield* RoomStore
     const addresses = yield* ClientAddress
+    const known = yield* KnownRequests
 
     const callerOf = (request: HttpServerRequest.HttpServerRequest) =>
       Effect.map(Invite, (token) => ({ token, address: addresses.of(request) }))
 
-    const read = (id: string, after: number | undefined, request: HttpServerRequest.HttpServerRequest) =>
-      Effect.flatMap(callerOf(request), (caller) =>
-        respond(rooms.read(id, after ?? 0, caller), ({ messages, room, serverTime, truncated }, headers) =>
-          stored(
-            jsonOf<typeof Signals.Type>({ room, messages: new JsonText(`[${messages}]`), truncated, serverTime }),
-            200,
-            headers,
-          ),
+    const poll = (id: string, after: number, caller: Caller) =>
+      respond(rooms.read(id, after, caller), ({ messages, room, serverTime, truncated }, headers) =>
+        stored(
+          jsonOf<typeof Signals.Type>({ room, messages: new JsonText(`[${messages}]`), truncated, serverTime }),
+          200,
+          headers,
         ),
+      )
+
+    /** Of a URL that was polled before, only the token has to be read. */
+    const pollAgain =
+      (id: string, after: number): Answer =>
+      (request, whole) => {
+        const token = tokenIn(request.headers["authorization"])
+        return token === undefined ? whole : poll(id, after, { token, address: addresses.of(request) })
+      }
+
+    const read = (id: string, after: number, request: HttpServerRequest.HttpServerRequest) =>
+      Effect.map(
+        Effect.flatMap(callerOf(request), (caller) => poll(id, after, caller)),
+        (response) => {
+          if (response.status === 200) known.set(request, pollAgain(id, after))
+          return response
+        },
       )
 
     const send = (id: string, request: HttpServerRequest.HttpServerRequest) =>
@@ -77,8 +95,8 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
           ),
         ),
       )
-      .handleRaw("readRoom", ({ params, query, request }) => read(params.roomId, query.after, request))
-      .handleRaw("streamRoom", ({ params, query, request }) => read(params.roomId, query.after, request))
+      .handleRaw("readRoom", ({ params, query, request }) => read(params.roomId, query.after ?? 0, request))
+      .handleRaw("streamRoom", ({ params, query, request }) => read(params.roomId, query.after ?? 0, request))
       .handleRaw("sendMessage", ({ params, request }) => send(params.roomId, request))
       .handleRaw("sendMessageToRoom", ({ params, request }) => send(params.roomId, request))
       .handleRaw("deleteRoom", ({ params, request }) =>

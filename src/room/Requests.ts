@@ -39,6 +39,14 @@ const requests = Layer.succeed(RoomRequests, (httpEffect, { endpoint }) =>
 
 const isToken = Schema.is(Token)
 
+const scheme = "Bearer "
+
+/** The token of an `Authorization` header, where it is one and nothing else. */
+export const tokenIn = (authorization: string | undefined): Redacted.Redacted<string> | undefined => {
+  const token = authorization?.startsWith(scheme) === true ? authorization.slice(scheme.length) : ""
+  return isToken(token) ? Redacted.make(token) : undefined
+}
+
 const invite = Layer.succeed(RoomInvite, {
   invite: (httpEffect, { credential }) =>
     isToken(Redacted.value(credential))

@@ -74,8 +74,10 @@ describe("questions to the node", () => {
           yield* askAll(ask, many),
           many.map((name) => `eth_call ${name}`),
         )
+        // They travel side by side, over connections of their own: which one arrives first nobody promises.
+        const sizes = heard.slice(1).map((calls) => [calls].flat().length)
         assert.deepStrictEqual(
-          heard.slice(1).map((calls) => [calls].flat().length),
+          sizes.sort((one, other) => other - one),
           [50, 50, 20],
         )
       }),

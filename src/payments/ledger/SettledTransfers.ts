@@ -6,6 +6,7 @@ import * as Batches from "../../platform/Batches.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { readable, rowReader } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
+import * as Trace from "../../platform/Trace.ts"
 import { Word } from "../Hex.ts"
 import { type ChainPayment, paymentColumns, readChainPayment } from "../Payment.ts"
 import { type FailureVerdict, readVerdict, setVerdict, verdictColumns } from "./Attempt.ts"
@@ -122,7 +123,7 @@ export class SettledTransfers extends Context.Service<
         confirmSoon({ id, finality, block, moved }).pipe(
           Effect.asVoid,
           Effect.orDie,
-          Effect.withSpan("SettledTransfers.confirm"),
+          Trace.span("SettledTransfers.confirm"),
         )
 
       const defer = Effect.fn("SettledTransfers.defer")(function* (

@@ -1,6 +1,5 @@
 /** What the chain knows about an authorization: the only evidence that ends an attempt. */
 import { Context, type Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { type Hex, hexToBigInt, numberToHex, type PublicClient } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { AddressText, HexText, Quantity, Word } from "../Hex.ts"
@@ -188,7 +187,7 @@ export class Chain extends Context.Service<
 
         return Chain.of({ simulate, evidence, usedBy, isFinal, final, ask, client })
       }),
-    ).pipe(Layer.provide(NodeHttpClient.layerUndici))
+    )
 }
 
 /** Bytes of a receipt at most: a log costs 375 gas and a transaction may take 2^24, which makes 17 MB of empty logs. */

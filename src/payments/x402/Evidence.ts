@@ -106,11 +106,11 @@ export const make = <E>(node: Node<E>) => {
     block,
   })
 
-  const isFinal = Effect.fn("Chain.isFinal")(function* ({ hash, number }: BlockId) {
+  const isFinal = Effect.fnUntraced(function* ({ hash, number }: BlockId) {
     const { again, final, there } = yield* node.finalAnd(number)
     // A node on another branch, which says what it has at that number, has another block at the final one's, or none.
     return number <= final.number && again.hash === final.hash && there.hash === hash
-  })
+  }, Trace.span("Chain.isFinal"))
 
   /** What the transaction of a log that ended the authorization proves; its receipt has to say what the log says. */
   const endedBy = Effect.fnUntraced(function* (authorization: SignedAuthorization, log: FoundLog, used: boolean) {

@@ -1,8 +1,8 @@
 /** Settles through a remote x402 facilitator, believing only a refusal that cannot hide a broadcast. */
 import type { Duration } from "effect"
-import { Effect, Layer, Option, Redacted, Schema } from "effect"
-import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
-import { textOf } from "../../platform/Answers.ts"
+import { Effect, Layer, Option, Schema } from "effect"
+import * as Posting from "../../platform/http/Posting.ts"
+import * as Trace from "../../platform/Trace.ts"
 import { inLowerCase } from "../Hex.ts"
 import type { FacilitatorKey } from "./FacilitatorKey.ts"
 import { bearerToken } from "./FacilitatorKey.ts"
@@ -78,24 +78,20 @@ const read = (text: string): Submission => {
       }
 }
 
-export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never, HttpClient.HttpClient> =>
+export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement> =>
   Layer.effect(
     Settlement,
     Effect.gen(function* () {
-      const http = yield* HttpClient.HttpClient
       const settleUrl = new URL(`${config.url.replace(/\/$/u, "")}/settle`)
+      const post = yield* Posting.to(settleUrl)
 
-      const submit = Effect.fn("Facilitator.submit")(function* (request: SettlementRequest) {
+      const submit = Effect.fnUntraced(function* (request: SettlementRequest) {
         const body = `{"x402Version":2,"paymentPayload":${request.payload},"paymentRequirements":${JSON.stringify(request.requirements)}}`
-        const authorized = Option.isNone(config.key)
-          ? HttpClientRequest.post(settleUrl)
-          : HttpClientRequest.bearerToken(
-              HttpClientRequest.post(settleUrl),
-              Redacted.make(yield* bearerToken(config.key.value, "POST", settleUrl)),
-            )
-        return yield* http.execute(HttpClientRequest.setBody(authorized, HttpBody.text(body, "application/json"))).pipe(
-          Effect.flatMap(textOf),
-          Effect.map(read),
+        const headers: Readonly<Record<string, string>> = Option.isNone(config.key)
+          ? {}
+          : { authorization: `Bearer ${yield* bearerToken(config.key.value, "POST", settleUrl)}` }
+        return yield* post({ text: body, headers }).pipe(
+          Effect.map(({ text }) => read(text)),
           Effect.timeout(config.timeout),
           Effect.catch((error) =>
             Effect.succeed<Submission>({
@@ -105,7 +101,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
             }),
           ),
         )
-      })
+      }, Trace.span("Facilitator.submit"))
 
       // Whether a facilitator has broadcast what it was handed, it alone knows; its gas is its own affair.
       return Settlement.of({

@@ -1,7 +1,7 @@
 /** JSON-RPC over HTTP: questions of the same moment travel in one request, and each of them still fails alone. */
 import { Clock, Deferred, type Duration, Effect, Option, Redacted, Schema } from "effect"
-import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
-import { textOf } from "../../platform/Answers.ts"
+import { Base64 } from "effect/encoding"
+import * as Posting from "../../platform/http/Posting.ts"
 import { ChainUnavailable, senseless } from "./ChainUnavailable.ts"
 import { timed } from "./RpcMetrics.ts"
 
@@ -82,26 +82,20 @@ const body = (text: string, id: number) => `{"jsonrpc":"2.0","id":${id},${text}}
 
 /** A node at an address; `once` asks a single time, alone, what must not be repeated. */
 export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRpcConfig) {
-  const http = yield* HttpClient.HttpClient
   const scope = yield* Effect.scope
   const address = new URL(Redacted.value(url))
   const { password, username } = address
   address.username = address.password = ""
-  const post = HttpClientRequest.post(address)
-  const request =
-    username === ""
-      ? post
-      : HttpClientRequest.basicAuth(post, decodeURIComponent(username), decodeURIComponent(password))
+  const post = yield* Posting.to(address)
+  const secret = Base64.encode(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`)
+  const headers: Readonly<Record<string, string>> = username === "" ? {} : { authorization: `Basic ${secret}` }
 
   let forming = new Map<string, Waiting>()
   let aloneUntil = 0
 
   /** One request and the whole of its answer, however slowly that is sent. */
   const exchange = (text: string, most?: number) =>
-    http.execute(HttpClientRequest.setBody(request, HttpBody.text(text, "application/json"))).pipe(
-      Effect.flatMap((response) => Effect.map(textOf(response, most), (text) => ({ status: response.status, text }))),
-      Effect.timeout(timeout),
-    )
+    Effect.timeout(post({ text, headers, ...(most === undefined ? {} : { limit: most }) }), timeout)
 
   /** Why nothing came back; never in the words of the cause, which name the address. */
   const silence = (error: { readonly _tag: string }): { readonly reason: string } => ({ reason: error._tag })

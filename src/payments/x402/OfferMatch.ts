@@ -1,5 +1,5 @@
 /** Whether a signed payment is the one that was offered, and for long enough: what needs no chain. */
-import { isAddressEqual, maxUint256 } from "viem"
+import { maxUint256 } from "viem"
 import type { PaymentPayload } from "../../../schema/payments/Payment.ts"
 import { inLowerCase } from "../Hex.ts"
 import { PaymentRejected } from "../PaymentRejected.ts"
@@ -19,8 +19,7 @@ export const reject = (reason: string, message: string) =>
 export const refuse = (reason: string, message: string) =>
   new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
 
-const sameAddress = (a: string, b: string) =>
-  /^0x[0-9a-fA-F]{40}$/u.test(a) && isAddressEqual(inLowerCase(a), inLowerCase(b))
+const sameAddress = (a: string, b: string) => /^0x[0-9a-fA-F]{40}$/u.test(a) && inLowerCase(a) === inLowerCase(b)
 
 /** The first thing of a payload that does not fit the offer, if any. */
 export const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): PaymentRejected | undefined => {

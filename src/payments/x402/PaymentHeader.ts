@@ -15,7 +15,15 @@ const strictBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
+const utf8 = new TextDecoder()
+
 export const read = (header: string): PaymentHeader => {
+  const bytes = Buffer.from(header, "base64")
+  // What is spelled as it would be written is strict; only other spellings have to be looked at.
+  if (header !== "" && bytes.toString("base64") === header) {
+    const text = utf8.decode(bytes)
+    return { isStrict: true, text: Option.some(text), json: decodeJson(text) }
+  }
   const text = Result.getSuccess(Base64.decodeString(header))
   return { isStrict: strictBase64.test(header), text, json: Option.flatMap(text, decodeJson) }
 }

@@ -1,7 +1,7 @@
 /** Whose key signed an authorization: the EIP-712 digest, and libsecp256k1 to recover the key that signed it. */
 import { instantiateSecp256k1 } from "@bitauth/libauth"
 import { Effect } from "effect"
-import { type Hex, hexToBytes, domainSeparator, keccak256, stringToHex } from "viem"
+import { domainSeparator, type Hex, keccak256, stringToHex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
 import type { Terms } from "../PaymentTerms.ts"
@@ -17,27 +17,32 @@ const typeHash = keccak256(
   ),
 )
 
-/** The type's hash and six words: with a number beyond 256 bits it would be longer. */
-const structLength = 2 + 7 * 64
+/** Bytes of the type's hash and six words: with a number beyond 256 bits it would be longer. */
+const structLength = 7 * 32
+
+const bytesOf = (digits: string) => Buffer.from(digits, "hex")
 
 /** Digests of authorizations, undefined where a number does not fit its type; the token's part is made once. */
 export const digests = () => {
-  const separators = new Map<string, string>()
+  const prefixes = new Map<string, Uint8Array>()
 
-  const separatorOf = ({ assetName: name, assetVersion: version, network }: Domain, asset: Address) => {
+  /** What every digest of this token begins with. */
+  const prefixOf = ({ assetName: name, assetVersion: version, network }: Domain, asset: Address) => {
     const key = JSON.stringify([asset, name, version, network])
-    const known = separators.get(key)
+    const known = prefixes.get(key)
     if (known !== undefined) return known
     const chainId = chainIdOf(network)
-    const made = domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } }).slice(2)
-    separators.set(key, made)
+    const separator = domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } })
+    const made = bytesOf(`1901${separator.slice(2)}`)
+    prefixes.set(key, made)
     return made
   }
 
   return ({ asset, from, nonce, to, validAfter, validBefore, value }: SignedAuthorization, domain: Domain) => {
-    const struct: Hex = `${typeHash}${[from, to, value, validAfter, validBefore, nonce].map(wordOf).join("")}`
-    return struct.length === structLength
-      ? keccak256(`0x1901${separatorOf(domain, asset)}${keccak256(struct).slice(2)}`, "bytes")
+    const words = [from, to, value, validAfter, validBefore, nonce].map(wordOf).join("")
+    const struct = bytesOf(`${typeHash.slice(2)}${words}`)
+    return words.length === (structLength - 32) * 2 && struct.byteLength === structLength
+      ? keccak256(Buffer.concat([prefixOf(domain, asset), keccak256(struct, "bytes")]), "bytes")
       : undefined
   }
 }
@@ -53,7 +58,7 @@ export const makeRecover = Effect.map(
       const [, compact, v] = plainSignature.exec(signature) ?? []
       if (compact === undefined || v === undefined) return undefined
       const isOdd = v === "01" || v === "1c"
-      const key = curve.recoverPublicKeyUncompressed(hexToBytes(`0x${compact}`), isOdd ? 1 : 0, digest)
+      const key = curve.recoverPublicKeyUncompressed(bytesOf(compact), isOdd ? 1 : 0, digest)
       return typeof key === "string" ? undefined : `0x${keccak256(key.subarray(1)).slice(-40)}`
     },
 )

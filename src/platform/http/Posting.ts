@@ -1,0 +1,84 @@
+/** JSON that is posted to a server of our configuration: answers are bounded, and no redirect is followed. */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Effect, Schema } from "effect"
+import { AnswerTooLarge, answerLimit } from "../Answers.ts"
+import * as Trace from "../Trace.ts"
+
+export interface Answered {
+  readonly status: number
+  readonly text: string
+}
+
+/** Nothing came back, or not all of it. It keeps no cause, which could name the address. */
+export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>()("ConnectionFailed", {}) {}
+
+export interface Letter {
+  /** JSON. */
+  readonly text: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Bytes read of the answer. */
+  readonly limit?: number
+}
+
+/** Posts to one address, over connections that stay open as long as the scope; whoever stops waiting ends the request. */
+export const to = Effect.fnUntraced(function* (url: URL) {
+  const dispatcher = yield* NodeHttpClient.makeDispatcher
+  const asked = {
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    method: "POST",
+    // Whoever asks says how long it waits.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  } as const
+
+  const send = ({ headers, limit = answerLimit, text }: Letter, traceparent: string | undefined) =>
+    Effect.callback<Answered, ConnectionFailed | AnswerTooLarge>((resume) => {
+      const decoder = new TextDecoder()
+      let stop: ((reason: Error) => void) | undefined
+      let isLeft = false
+      let status = 0
+      let size = 0
+      let answer = ""
+      const leave = () => {
+        isLeft = true
+        stop?.(new Error("nobody waits for it any more"))
+      }
+      dispatcher.dispatch(
+        {
+          ...asked,
+          body: text,
+          headers: {
+            "content-type": "application/json",
+            ...headers,
+            ...(traceparent === undefined ? {} : { traceparent }),
+          },
+        },
+        {
+          onRequestStart: (controller) => {
+            stop = (reason) => controller.abort(reason)
+            if (isLeft) leave()
+          },
+          onResponseStart: (_, code) => {
+            status = code
+          },
+          onResponseData: (_, chunk) => {
+            size += chunk.byteLength
+            if (size <= limit) answer += decoder.decode(chunk, { stream: true })
+            else {
+              resume(Effect.fail(new AnswerTooLarge({})))
+              leave()
+            }
+          },
+          onResponseEnd: () => resume(Effect.succeed({ status, text: answer + decoder.decode() })),
+          onResponseError: () => resume(Effect.fail(new ConnectionFailed({}))),
+        },
+      )
+      return Effect.sync(leave)
+    })
+
+  return (letter: Letter) =>
+    Effect.flatMap(Trace.current, (traceparent) => send(letter, traceparent)).pipe(
+      Trace.span("POST", { kind: "client", attributes: { "server.address": url.hostname } }),
+    )
+})
