@@ -5,6 +5,7 @@ import { Effect, Option, Schedule } from "effect"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
 import { looksOf, looksWell, steps, visit } from "../support/Browser.ts"
 import { guide, leave } from "../support/Guide.ts"
+import { serve } from "../support/LocalHttpServer.ts"
 import { origin, signer } from "../support/LogWorld.ts"
 import { patience } from "../support/Patience.ts"
 import { ask, newCommitment, World } from "../support/World.ts"
@@ -71,6 +72,15 @@ guide(
       () =>
         Effect.gen(function* () {
           const { id } = yield* covered
+          let snippet = ""
+          const elsewhere = yield* serve(() =>
+            Promise.resolve({
+              status: 200,
+              type: "text/html",
+              headers: { "cross-origin-embedder-policy": "require-corp" },
+              body: `<!doctype html><title>Elsewhere</title>${snippet}`,
+            }),
+          )
           const { complaints, page, url } = yield* visit(`/witness/${id}`)
           yield* steps(async () => {
             assert.strictEqual(
@@ -84,16 +94,9 @@ guide(
             })
             assert.include(await page.locator("#badge-Markdown").innerText(), `(${url}/witness/${id}/badge.svg)`)
             await page.getByRole("button", { name: "Copy the HTML" }).waitFor()
-            const snippet = (await page.locator("#badge-HTML").textContent()) ?? ""
+            snippet = (await page.locator("#badge-HTML").textContent()) ?? ""
             assert.deepStrictEqual(complaints, [])
-            await page.route("http://localhost:1/", (route) =>
-              route.fulfill({
-                contentType: "text/html",
-                headers: { "cross-origin-embedder-policy": "require-corp" },
-                body: `<!doctype html><title>Elsewhere</title>${snippet}`,
-              }),
-            )
-            await page.goto("http://localhost:1/")
+            await page.goto(elsewhere)
             const shown = await page.locator("img").evaluate(async (image) => {
               if (!(image instanceof HTMLImageElement)) return 0
               await image.decode()

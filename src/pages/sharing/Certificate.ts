@@ -90,9 +90,9 @@ export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView)
             ${qrCode(address)}
           </header>
           <p class="statement">
-            The commitment below existed no later than <strong>${moment(stone.witnessedAt)}</strong>, when its payment
-            was recorded. Whoever has the sealed words and their salt can show that they are what was meant. It is not
-            legal notarization, and no proof of authorship or identity.
+            The commitment below existed no later than <strong>${moment(stone.witnessedAt)}</strong>. Whoever has the
+            sealed words and their salt can show that they are what was meant. It is not legal notarization, and no
+            proof of authorship or identity.
           </p>
           <section aria-labelledby="link">
             <h2 id="link">The link in the chain</h2>
@@ -104,7 +104,10 @@ export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView)
               ["Hash before", code(stone.previousHash)],
               ["Chain hash", code(stone.chainHash)],
             ])}
-            <p>${stone.verify.recipe}. In a shell:</p>
+            <p>
+              The chain hash is the SHA-256 of the five parts above it, with a zero byte between them; the commitment is
+              that of the salt, a zero byte and the words. In a shell:
+            </p>
             <pre class="shell">${shellCheck(stone)}</pre>
           </section>
           <section aria-labelledby="payment">
