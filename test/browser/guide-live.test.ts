@@ -220,16 +220,16 @@ guide("the field", (it) => {
   it.effect("is not asked while nobody looks or the browser is offline, and less often where nobody answers", () =>
     Effect.gen(function* () {
       const { complaints, page, url } = yield* visit("/api/health")
-      let [asked, open] = [0, 0]
+      let asked = 0
+      const open = new Set<Request>()
       yield* steps(async () => {
         page.on("request", (request) => {
-          if (request.method() === "HEAD") [asked, open] = [asked + 1, open + 1]
+          if (request.method() !== "HEAD") return
+          asked += 1
+          open.add(request)
         })
-        const ended = (request: Request) => {
-          if (request.method() === "HEAD") open -= 1
-        }
-        page.on("requestfinished", ended)
-        page.on("requestfailed", ended)
+        page.on("requestfinished", (request) => open.delete(request))
+        page.on("requestfailed", (request) => open.delete(request))
         await page.clock.install()
         await page.goto(`${url}/v2/spirits/moss-hare`)
         await page.waitForLoadState("networkidle")
@@ -243,7 +243,7 @@ guide("the field", (it) => {
           for (let passed = 0; passed < millis; passed += 5_000) {
             await page.clock.runFor(5_000)
             // What was begun ends, and the page hears of it.
-            while (open > 0) await page.evaluate(() => undefined)
+            while (open.size > 0) await page.evaluate(() => undefined)
             await page.evaluate(() => undefined)
           }
           return asked - before

@@ -32,20 +32,19 @@ export const start = () => {
 
   const plan = () => {
     clearTimeout(timer)
-    if (!isAsking && !document.hidden && navigator.onLine) timer = setTimeout(look, Math.max(0, due - Date.now()))
+    if (!isAsking && !document.hidden && navigator.onLine)
+      timer = setTimeout(() => void look(), Math.max(0, due - Date.now()))
   }
 
-  const look = () => {
+  const look = async () => {
     isAsking = true
-    void ask(paths[turn++ % paths.length] ?? "")
-      .catch(() => false)
-      .then((isAnswered) => {
-        // At first each is asked for once: the page is as new as they are.
-        wait = isAnswered ? (tags.size < paths.length ? 0 : beat) : Math.min(longest, Math.max(beat, 2 * wait))
-        due = Date.now() + wait
-        isAsking = false
-        plan()
-      })
+    const isAnswered = await ask(paths[turn++ % paths.length] ?? "").catch(() => false)
+    // At first each is asked for once: the page is as new as they are.
+    const pause = tags.size < paths.length ? 0 : beat
+    wait = isAnswered ? pause : Math.min(longest, Math.max(beat, 2 * wait))
+    due = Date.now() + wait
+    isAsking = false
+    plan()
   }
 
   if (paths.length === 0) return

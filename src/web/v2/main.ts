@@ -1,4 +1,5 @@
 /** The pages are complete without this; it lets them burn, copy, check, seal and pay. */
+import "./shared.ts"
 import { start as startArtwork } from "./artwork.ts"
 import { start as startCopy } from "./copy.ts"
 import { all, failure } from "./dom.ts"

@@ -1,6 +1,6 @@
 /** The page as the altar has it now is laid over the one that is being read: what is the same is not touched. */
 import { all } from "./dom.ts"
-import { start as startPay } from "./pay/form.ts"
+import { attachAll } from "./pay/form.ts"
 import { tick } from "./time.ts"
 
 /** What a reader opened, or a script is busy with. */
@@ -49,12 +49,12 @@ const clear = (from: ChildNode | null, to: ChildNode | null) => {
 }
 
 const lay = (old: Element, fresh: Element): void => {
-  for (const { name } of [...old.attributes])
+  for (const name of old.getAttributeNames())
     if (!kept.has(name) && !fresh.hasAttribute(name)) old.removeAttribute(name)
   for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value)
   if (old.matches(own)) return
   let next: ChildNode | null = old.firstChild
-  for (const node of [...fresh.childNodes]) {
+  for (const node of fresh.childNodes) {
     let match: ChildNode | null = next
     while (match !== null && !fits(match, node)) match = match.nextSibling
     if (match === null) {
@@ -100,7 +100,7 @@ export const renew = async (): Promise<boolean> => {
     if (fits(old, fresh)) lay(old, fresh)
     else old.replaceWith(document.importNode(fresh, true))
   }
-  startPay()
+  attachAll()
   tick()
   // What the browser keeps is shown on some pages, too.
   dispatchEvent(new Event("storage"))

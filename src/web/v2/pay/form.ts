@@ -249,14 +249,15 @@ const followOthers = (forms: ReadonlySet<string | undefined>) => {
 /** Forms that have been attached; later ones come with a page that was laid out anew. */
 const attached = new Set<HTMLFormElement>()
 
-export const start = () => {
+export const attachAll = (): ReadonlyArray<HTMLFormElement> => {
   const forms = all("[data-pay]", HTMLFormElement).filter((form) => !attached.has(form))
-  const isFirst = attached.size === 0
   for (const form of forms) {
     attached.add(form)
     attach(form)
   }
-  if (isFirst) followOthers(new Set(forms.map((form) => form.dataset["path"])))
   // The test network is where a sandbox may be; elsewhere it is asked for when somebody wants to pay.
   if (forms.some((form) => form.dataset["network"] === baseSepolia)) void greet(forms).catch(() => undefined)
+  return forms
 }
+
+export const start = () => followOthers(new Set(attachAll().map((form) => form.dataset["path"])))

@@ -1,4 +1,5 @@
 /** EIP-3009 authorizations signed with viem; loaded only when somebody pays. */
+import "../shared.ts"
 import { createClient, custom } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { getChainId, requestAddresses, signTypedData, switchChain } from "viem/actions"

@@ -1,6 +1,6 @@
 /** How a purchase goes is written out as it goes, its end is said once, and what came of it stays on the page. */
 import { part, sentenceOf } from "../http.ts"
-import { button, make, one, verdict } from "../dom.ts"
+import { all, button, make, one, verdict } from "../dom.ts"
 import { keepsake } from "../keepsake.ts"
 import { renew } from "../renew.ts"
 import type { Progress, Result } from "./checkout.ts"
@@ -23,6 +23,11 @@ const progress = (said: HTMLElement): Progress => {
 
 const text = (value: unknown) => (typeof value === "string" ? value : "")
 
+/** What is heard must not be taken out and put back: whoever listens would hear it again, or nothing. */
+const clear = (place: Element, kept: Element) => {
+  for (const other of all(":scope > *", HTMLElement, place)) if (other !== kept) other.remove()
+}
+
 /** What stays of a purchase; that it is settled was said before. */
 const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): ReadonlyArray<HTMLElement> => {
   const line = text(body["line"])
@@ -44,7 +49,7 @@ const settle = (outcome: HTMLElement, said: HTMLElement, result: Extract<Result,
   const active = document.activeElement
   // Whoever is elsewhere on the page by now hears of it and is left there.
   const isFree = active === null || active === document.body || around?.contains(active) === true
-  for (const other of [...(around?.children ?? [])]) if (other !== outcome) other.remove()
+  if (around !== null) clear(around, outcome)
   outcome.className = "receipt"
   for (const [name, value] of [
     ["role", "group"],
@@ -69,7 +74,7 @@ export const conduct = async (
   again: () => void,
 ): Promise<Result> => {
   const said = one("[data-progress]", HTMLElement, outcome)
-  for (const other of [...outcome.children]) if (other !== said) other.remove()
+  clear(outcome, said)
   const result = await work(progress(said)).catch((error: unknown): Result => ({
     tag: "open",
     message: sentenceOf(error, "This page failed. Ask again: it asks how the payment ended, and pays nothing twice."),
