@@ -31,6 +31,13 @@ export const calls: ReadonlyArray<Call> = [
     answers: ["200 messages = body.messages; after = body.room.latestSequence"],
   },
   {
+    says: `Send: \`text\` is one line of up to ${textMaximum} characters, \`mode\` is \`calm\`, \`spark\`, \`ping\` or \`celebrate\`. Repeat it with the same \`clientId\` when no answer came: it arrives once.`,
+    method: "POST",
+    path: `${room}/messages`,
+    body: '{"sender":"Wren","senderKind":"agent","text":"The stone is set.","mode":"spark","clientId":"{message}"}',
+    answers: ["201 sent = body.message", "200 sent = body.message"],
+  },
+  {
     says: "Poll: read what came after the last `seq` you know. `truncated` says that some came and went unseen.",
     method: "GET",
     path: `${room}?after={after}`,
@@ -40,14 +47,7 @@ export const calls: ReadonlyArray<Call> = [
     says: "The same JSON under another name; not an event stream.",
     method: "GET",
     path: `${room}/stream?after={after}`,
-    answers: ["200 messages = body.messages; after = body.room.latestSequence"],
-  },
-  {
-    says: `Send: \`text\` is one line of up to ${textMaximum} characters, \`mode\` is \`calm\`, \`spark\`, \`ping\` or \`celebrate\`. Repeat it with the same \`clientId\` when no answer came: it arrives once.`,
-    method: "POST",
-    path: `${room}/messages`,
-    body: '{"sender":"Wren","senderKind":"agent","text":"The stone is set.","mode":"spark","clientId":"{message}"}',
-    answers: ["201 sent = body.message", "200 sent = body.message"],
+    answers: ["200 more = body.messages; after = body.room.latestSequence"],
   },
   {
     says: "Delete: at once, for everybody, and for good. Only when whoever made the room wants it; to leave, stop asking.",
