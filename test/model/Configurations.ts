@@ -68,8 +68,8 @@ const facilitator = {
 
 const group = {
   ...relayed,
-  name: "two payments that travel together, two servers",
-  adversary: { ...relayed.adversary, authorizations: "ab" },
+  name: "two payments that travel together, money that moves, two servers",
+  adversary: { ...relayed.adversary, height: 3, authorizations: "b", moneyMoves: true },
   requests: [
     { key: "k1", authorization: "a" },
     { key: "k2", authorization: "b" },
@@ -103,7 +103,12 @@ export const small = {
   anew: { ...anew, name: "a client that signs anew when told so, clocks that differ", servers: 1 },
   facilitator,
   split,
-  group: { ...group, name: "two payments that travel together", servers: 1 },
+  group: {
+    ...group,
+    name: "two payments that travel together",
+    adversary: { ...group.adversary, moneyMoves: false },
+    servers: 1,
+  },
 } as const satisfies Record<string, Configuration>
 
 /** Explored by `npm run model` as far as it goes. */

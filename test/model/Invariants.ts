@@ -1,7 +1,7 @@
 /** What must hold in every state, and where everything ends. */
 import { execute, finalPart, senderOf } from "./Chain.ts"
 import type { Invariant } from "./Explorer.ts"
-import type { Configuration, Row, State } from "./State.ts"
+import { type Configuration, isFollowed, type Row, type State } from "./State.ts"
 
 const rowsOf = (state: State): ReadonlyArray<readonly [string, Row]> => Object.entries(state.database.rows)
 
@@ -9,8 +9,13 @@ const rowsOf = (state: State): ReadonlyArray<readonly [string, Row]> => Object.e
 const isExcused = (row: Row) => row.reason === "facilitator" && row.wasPoor
 
 /** Every attempt is settled for good or lost, or has failed. */
-export const isEnded = (state: State) =>
-  rowsOf(state).every(([, row]) => row.state === "failed" || (row.state === "settled" && row.finality !== "pending"))
+export const isEnded = (configuration: Configuration) => (state: State) =>
+  rowsOf(state).every(
+    ([key, row]) =>
+      !isFollowed(configuration, key) ||
+      row.state === "failed" ||
+      (row.state === "settled" && row.finality !== "pending"),
+  )
 
 export const invariantsOf = ({
   adversary,

@@ -19,6 +19,7 @@ import {
   type Configuration,
   type Database,
   idle,
+  isFollowed,
   type Request,
   type Row,
   type Server,
@@ -285,6 +286,9 @@ const reads: ReadonlySet<Work["at"]> = new Set<Work["at"]>(
   ]) as ReadonlyArray<Work["at"]>,
 )
 
+/** Where a look begins. */
+const looksFor: ReadonlySet<Work["at"]> = new Set<Work["at"]>(["receipt", "heads"])
+
 /** What work still needs from where it is; anything else is forgotten, so that fewer states differ. */
 const inLook = [
   "key",
@@ -344,13 +348,18 @@ const trimmed = (work: Work): Work => {
 /** Where looks are whole, what only reads follows at once upon what came before; each question still goes to any node. */
 const whole = (server: Server, configuration: Configuration, emit: Emit<State>): Emit<State> => {
   const kept: Emit<State> = (says, to) => emit(says, { ...to, [server]: trimmed(to[server]) })
+  const isOver = ({ at, key }: Work) => looksFor.has(at) && !isFollowed(configuration, key)
   if (configuration.looksAreWhole !== true) return kept
   const goOn: Emit<State> = (says, to) =>
-    reads.has(to[server].at)
-      ? works(to, server, configuration, (more, end) => goOn(`${says}; ${more.replace(`server ${server}: `, "")}`, end))
-      : isIdle(to[server], to.database.rows[to[server].key])
-        ? emit(says, { ...to, [server]: idle })
-        : kept(says, to)
+    isOver(to[server])
+      ? emit(says, { ...to, [server]: idle })
+      : reads.has(to[server].at)
+        ? works(to, server, configuration, (more, end) =>
+            goOn(`${says}; ${more.replace(`server ${server}: `, "")}`, end),
+          )
+        : isIdle(to[server], to.database.rows[to[server].key])
+          ? emit(says, { ...to, [server]: idle })
+          : kept(says, to)
   return goOn
 }
 
@@ -547,8 +556,10 @@ const next = (configuration: Configuration) => (state: State, emitRaw: Emit<Stat
       works(state, server, configuration, then)
       continue
     }
-    for (const request of configuration.requests) asked(state, server, request, configuration, then)
+    if (configuration.groups !== true)
+      for (const request of configuration.requests) asked(state, server, request, configuration, then)
     for (const [key, row] of Object.entries(state.database.rows)) {
+      if (!isFollowed(configuration, key)) continue
       looked(state, server, key, row, then)
       checked(state, server, key, row, configuration, then)
     }
@@ -565,6 +576,24 @@ const deaf =
 
 const unheard: Told = { refused: "", failed: "" }
 
+/** Where both requests are claimed, and the first server has taken the other one along. */
+const together = (configuration: Configuration): Pick<State, "database" | "one" | "two"> => {
+  const works = configuration.requests.map(({ authorization, key }): Work => ({
+    ...idle,
+    at: "rehearse",
+    key,
+    authorization,
+    isFirst: true,
+  }))
+  const database = works.reduce((all, work) => claimed(all, work, configuration) ?? all, nothingYet)
+  const [leader = idle, other = idle] = works
+  return {
+    database,
+    one: { ...leader, passenger: other.key },
+    two: configuration.servers === 2 ? other : idle,
+  }
+}
+
 export const specificationOf = (configuration: Configuration): Specification<State> => ({
   initial: {
     truth: { blocks: "", final: 0 },
@@ -574,9 +603,10 @@ export const specificationOf = (configuration: Configuration): Specification<Sta
     told: unheard,
     one: idle,
     two: idle,
+    ...(configuration.groups === true ? together(configuration) : {}),
   },
   next: next(configuration),
   invariants: invariantsOf(configuration),
-  end: { name: "from here every attempt can still end", reached: isEnded },
+  end: { name: "from here every attempt can still end", reached: isEnded(configuration) },
   ...(configuration.servers === 2 ? { alike: ["one", "two"] as const } : {}),
 })

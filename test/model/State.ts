@@ -55,7 +55,11 @@ export interface Configuration {
   readonly settles: "relayer" | "facilitator"
   /** Broadcasts of one attempt at most. */
   readonly versions: number
-  /** Whether payments that wait may travel in one transaction of our relayer. */
+  /**
+   * Whether payments that wait travel in one transaction of our relayer. Then the story begins where both requests are
+   * claimed and the first server is about to send them together; a second one holds the later request itself. Each is
+   * judged by itself, so only the later one is followed to its end.
+   */
   readonly groups?: boolean
   /** Whether questions of one batch may be answered by different nodes. */
   readonly splitsBatches?: boolean
@@ -92,6 +96,10 @@ export interface Row {
   /** Whether its transfer would have reverted at some moment after a refusal was a sweep old; only an invariant reads it. */
   readonly wasPoor: boolean
 }
+
+/** Whether an attempt is followed to its end. */
+export const isFollowed = ({ groups, requests }: Configuration, key: string) =>
+  groups !== true || key === requests.at(-1)?.key
 
 export interface Database {
   readonly rows: Readonly<Record<string, Row>>

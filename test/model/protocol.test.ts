@@ -1,10 +1,11 @@
 /** Every interleaving of the payment protocol in small worlds; and that no deliberate fault in it goes unnoticed. */
 import { assert, describe, it } from "@effect/vitest"
+import { isGroup } from "./Chain.ts"
 import { beyond, small } from "./Configurations.ts"
 import { explore } from "./Explorer.ts"
 import { mutants } from "./Mutations.ts"
 import { specificationOf } from "./Payment.ts"
-import type { Row, State } from "./State.ts"
+import type { Configuration, Row, State } from "./State.ts"
 
 describe("the payment protocol", () => {
   it.each(Object.values(small))("keeps its promise: $name", (configuration) => {
@@ -12,14 +13,20 @@ describe("the payment protocol", () => {
     assert.deepStrictEqual({ isWhole, violation }, { isWhole: true, violation: undefined })
   })
 
-  const ends: ReadonlyArray<readonly [string, (row: Row) => boolean]> = [
-    ["settled for good", (row) => row.finality === "final"],
-    ["lost", (row) => row.finality === "lost"],
-    ["failed", (row) => row.state === "failed" && row.note !== ""],
+  const ends: ReadonlyArray<readonly [string, Configuration, (row: Row) => boolean]> = [
+    ["settled for good", small.behind, (row) => row.finality === "final"],
+    ["lost", small.behind, (row) => row.finality === "lost"],
+    ["failed", small.behind, (row) => row.state === "failed" && row.note !== ""],
+    ["settled in a group", small.group, (row) => row.finality === "final" && isGroup(row.transaction)],
+    [
+      "settled alone after its group",
+      small.group,
+      ({ finality, note, transaction }) => finality === "final" && transaction === note && note.startsWith("bR11"),
+    ],
   ]
-  it.each(ends)("can end an attempt as %s", (name, isEnd) => {
+  it.each(ends)("can end an attempt as %s", (name, world, isEnd) => {
     const never = { name, holds: ({ database }: State) => !Object.values(database.rows).some(isEnd) }
-    const { violation } = explore({ ...specificationOf(small.behind), invariants: [never] })
+    const { violation } = explore({ ...specificationOf(world), invariants: [never] })
     assert.strictEqual(violation?.name, name)
   })
 

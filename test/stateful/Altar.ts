@@ -651,7 +651,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
 })
 
 export const stories = (settledBy: Model.SettledBy): Play<Command> => ({
-  name: `altar by ${settledBy}`,
+  name: settledBy,
   command: Arbitrary.schema(commandOf(settledBy)),
   longest: 30,
   runs: 10,
