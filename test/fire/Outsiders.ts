@@ -29,9 +29,10 @@ export const outsiders = (world: World, random: Random): Outsiders => {
   let replays = 0
 
   const later = (work: () => Promise<unknown>) => {
-    const done = work().catch((cause: unknown) => world.log(`  an outsider failed: ${String(cause).slice(0, 120)}`))
-    busy.add(done)
-    void done.then(() => busy.delete(done))
+    const under = work()
+      .catch((cause: unknown) => world.log(`an outsider failed: ${String(cause).slice(0, 120)}`))
+      .finally(() => busy.delete(under))
+    busy.add(under)
   }
   const onChain = (write: () => Promise<Hex>) => {
     const mine = turn.then(write)
