@@ -10,6 +10,7 @@ import { outsiders } from "./Outsiders.ts"
 import { buyers, conclude } from "./Peace.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
 import { random as randomOf } from "./Random.ts"
+import { reading } from "./Readers.ts"
 import type { Struck } from "./Strikes.ts"
 import type { Tally } from "./Tally.ts"
 
@@ -87,6 +88,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
         endedAt: undefined,
       }
     })
+    const stopReading = reading(world.url, world.answers, random.fork("readers"))
     let [begun, left] = [0, 0]
     const strikeDue = () => {
       while (plan[0] !== undefined && plan[0].at <= left) strike(plan.shift() as Planned)
@@ -107,6 +109,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     log("every purchase has begun and been left")
     for (const rest of plan) strike(rest)
     while (running.size > 0) await Promise.all(running)
+    await stopReading()
     violations.push(...(await conclude(struck, shop, purchases)))
     for (const { crashes, name } of world.servers) {
       if (crashes() > 0) violations.push(`${name} has ended by itself ${crashes()} times`)
