@@ -45,7 +45,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
       log("the chain's clock is 280 s ahead")
     }
     const catalog = await catalogAt(world.servers[0]?.url ?? world.url)
-    const others = outsiders(world, random.fork("outsiders"))
+    const others = outsiders(world)
     const struck: Struck = { ...world, outsiders: others }
     const shop: Shop = {
       url: world.url,

@@ -18,15 +18,15 @@ const pause = { least: 200, most: 900 }
 
 /** Asks until it is told to stop; answers what waits for its end. */
 export const reading = (url: string, answers: Answers, random: Random) => {
-  let isOver = false
+  const over = new AbortController()
   const done = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await answers.ask({ method: "GET", url: url + random.pick(paths), headers: {} }, 15_000)
       await setTimeout(random.between(pause.least, pause.most))
     }
   })()
   return () => {
-    isOver = true
+    over.abort()
     return done
   }
 }
