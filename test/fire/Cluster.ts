@@ -104,7 +104,8 @@ export const cluster = async (folder: string): Promise<Cluster> => {
       const [row] = await run(
         `SELECT pid FROM pg_stat_activity WHERE datname = '${database}' AND pid <> pg_backend_pid() LIMIT 1`,
       )
-      if (row !== undefined) process.kill(Number(row["pid"]), "SIGKILL")
+      if (row === undefined) throw new Error("there is no session to kill")
+      process.kill(Number(row["pid"]), "SIGKILL")
     },
     start,
     close: end,

@@ -4,7 +4,6 @@ import type { Hex } from "viem"
 import { type Purchase, send, type Shop } from "./Buyer.ts"
 import { stranger, token, type Wallet } from "./Chain.ts"
 import { type Signed, signCancel } from "./Payments.ts"
-import type { Random } from "./Random.ts"
 import type { World } from "./World.ts"
 
 export interface Outsiders {
@@ -21,7 +20,7 @@ const copies = 256
 /** What is done to whom: of a thousand signed payments. */
 const shares = { frontRun: 30, steal: 25, move: 25, drain: 15, cancel: 15 } as const
 
-export const outsiders = (world: World, random: Random): Outsiders => {
+export const outsiders = (world: World): Outsiders => {
   const { asset, client } = world.chain
   /** The node numbers a stranger's transactions as they arrive: one at a time. */
   let turn: Promise<unknown> = Promise.resolve()
@@ -29,9 +28,10 @@ export const outsiders = (world: World, random: Random): Outsiders => {
   let replays = 0
 
   const later = (work: () => Promise<unknown>) => {
-    const done = work().catch((cause: unknown) => world.log(`  an outsider failed: ${String(cause).slice(0, 120)}`))
-    busy.add(done)
-    void done.then(() => busy.delete(done))
+    const under = work()
+      .catch((cause: unknown) => world.log(`an outsider failed: ${String(cause).slice(0, 120)}`))
+      .finally(() => busy.delete(under))
+    busy.add(under)
   }
   const onChain = (write: () => Promise<Hex>) => {
     const mine = turn.then(write)
@@ -56,7 +56,7 @@ export const outsiders = (world: World, random: Random): Outsiders => {
   }
 
   /** All that the wallet has goes elsewhere, at a fee before everybody else's, and comes back some blocks later. */
-  const drain = async ({ address }: Wallet) => {
+  const drain = async ({ address }: Wallet, pauseMs: number) => {
     const balance = await client.readContract({
       address: asset,
       abi: token,
@@ -74,7 +74,7 @@ export const outsiders = (world: World, random: Random): Outsiders => {
       maxPriorityFeePerGas: 90_000_000_000n,
       maxFeePerGas: 200_000_000_000n,
     })
-    await setTimeout(random.between(2_000, 6_000))
+    await setTimeout(pauseMs)
     await onChain(() => client.writeContract({ ...base, functionName: "mint", args: [address, 200_000_000n] }))
   }
 
@@ -82,6 +82,8 @@ export const outsiders = (world: World, random: Random): Outsiders => {
     const { signed } = purchase
     if (signed === undefined) return
     const { tally } = world
+    // Who meets whom is the purchase's own lot, whichever is signed first.
+    const random = purchase.random.fork("outsiders")
     if (replays > 0) {
       replays -= 1
       tally.touch("outsider: 256 copies", purchase)
@@ -119,7 +121,7 @@ export const outsiders = (world: World, random: Random): Outsiders => {
       later(() => sent)
     } else if (falls(shares.drain)) {
       tally.touch("outsider: drains the wallet", purchase)
-      later(() => setTimeout(random.below(1_500)).then(() => drain(purchase.wallet)))
+      later(() => setTimeout(random.below(1_500)).then(() => drain(purchase.wallet, random.between(2_000, 6_000))))
     } else if (falls(shares.cancel)) {
       tally.touch("payer: cancels it", purchase)
       later(() => setTimeout(random.below(2_500)).then(() => cancel(signed)))

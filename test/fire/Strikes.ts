@@ -7,6 +7,7 @@ import type { Outsiders } from "./Outsiders.ts"
 import type { PgFault } from "./PgWire.ts"
 import type { Random } from "./Random.ts"
 import type { RpcFault } from "./RpcWire.ts"
+import type { Server } from "./Servers.ts"
 import type { World } from "./World.ts"
 
 export interface Struck extends World {
@@ -34,15 +35,21 @@ const inTurn = (work: () => Promise<void>) => {
 /** Waits until the cluster is left alone. */
 export const clusterRests = () => clusterTurn
 
+/** One that runs is ended, and started again a moment later. */
 const serverKill =
-  (end: (world: World, index: number) => Promise<unknown>): Strike["run"] =>
-  async (world, random) => {
-    const index = random.below(world.servers.length)
-    const server = world.servers[index]
-    if (server === undefined || !server.isRunning()) return
-    await end(world, index)
+  (end: (server: Server, log: World["log"]) => Promise<unknown>): Strike["run"] =>
+  async ({ log, servers }, random) => {
+    const first = random.below(servers.length)
+    const find = () => [...servers.slice(first), ...servers].find((one) => one.isRunning())
+    let found = find()
+    for (let left = 100; found === undefined && left > 0; left -= 1) {
+      await setTimeout(100)
+      found = find()
+    }
+    if (found === undefined) throw new Error("no server has run for ten seconds")
+    await end(found, log)
     await setTimeout(random.between(0, 1_500))
-    if (!server.isRunning()) server.start()
+    if (!found.isRunning()) found.start()
   }
 
 const anyStatement = /./u
@@ -130,13 +137,13 @@ export const strikes: ReadonlyArray<Strike> = [
   {
     name: "server: SIGKILL",
     isKill: true,
-    run: serverKill(({ servers }, index) => servers[index]?.kill() ?? Promise.resolve()),
+    run: serverKill((server) => server.kill()),
   },
   {
     name: "server: SIGTERM",
     isKill: true,
-    run: serverKill(async ({ log, servers }, index) => {
-      if ((await servers[index]?.stop()) === false) log("  a server did not end within a minute of SIGTERM")
+    run: serverKill(async (server, log) => {
+      if (!(await server.stop())) log(`${server.name} did not end within a minute of SIGTERM`)
     }),
   },
   {
@@ -162,7 +169,7 @@ export const strikes: ReadonlyArray<Strike> = [
   {
     name: "database: a session killed",
     isKill: true,
-    run: ({ cluster, database }) => inTurn(() => cluster.killSession(database).catch(() => {})),
+    run: ({ cluster, database }) => inTurn(() => cluster.killSession(database)),
   },
   { name: "database: connections cut", run: async ({ pg }) => pg.cutAll() },
   {
