@@ -83,27 +83,27 @@ describe("the logs of a transaction", () => {
   }
   const elsewhere = moved({ asset: newHex(20), to: newHex(20) })
 
-  it.each<readonly [what: string, ...logs: ReadonlyArray<Log>]>([
-    ["its use and its transfer", used(), moved()],
-    ["its transfer behind a log of another contract", used(), elsewhere, moved()],
-    ["its own among those of others", used(newHex(32)), moved({ to: newHex(20) }), used(), moved()],
-  ])("pay an authorization by %s", (_, ...logs) => {
+  it.each<readonly [what: string, logs: ReadonlyArray<Log>]>([
+    ["its use and its transfer", [used(), moved()]],
+    ["its transfer behind a log of another contract", [used(), elsewhere, moved()]],
+    ["its own among those of others", [used(newHex(32)), moved({ to: newHex(20) }), used(), moved()]],
+  ])("pay an authorization by %s", (_, logs) => {
     assert.isTrue(pays(logs, one))
   })
 
-  it.each<readonly [what: string, ...logs: ReadonlyArray<Log>]>([
-    ["a transfer alone", moved()],
-    ["its use alone", used()],
-    ["a transfer before its use", moved(), used()],
-    ["the use of another nonce", used(newHex(32)), moved()],
-    ["the same nonce of another wallet", used(one.nonce, newHex(20)), moved()],
-    ["a transfer of more", used(), moved({ value: one.value + 1n })],
-    ["a transfer of less", used(), moved({ value: one.value - 1n })],
-    ["a transfer to somebody else", used(), moved({ to: newHex(20) })],
-    ["a transfer of somebody else", used(), moved({ from: newHex(20) })],
-    ["a transfer of another token", used(), moved({ asset: newHex(20) })],
-    ["a transfer behind another one of the token", used(), moved({ to: newHex(20) }), moved()],
-  ])("do not pay it by %s", (_, ...logs) => {
+  it.each<readonly [what: string, logs: ReadonlyArray<Log>]>([
+    ["a transfer alone", [moved()]],
+    ["its use alone", [used()]],
+    ["a transfer before its use", [moved(), used()]],
+    ["the use of another nonce", [used(newHex(32)), moved()]],
+    ["the same nonce of another wallet", [used(one.nonce, newHex(20)), moved()]],
+    ["a transfer of more", [used(), moved({ value: one.value + 1n })]],
+    ["a transfer of less", [used(), moved({ value: one.value - 1n })]],
+    ["a transfer to somebody else", [used(), moved({ to: newHex(20) })]],
+    ["a transfer of somebody else", [used(), moved({ from: newHex(20) })]],
+    ["a transfer of another token", [used(), moved({ asset: newHex(20) })]],
+    ["a transfer behind another one of the token", [used(), moved({ to: newHex(20) }), moved()]],
+  ])("do not pay it by %s", (_, logs) => {
     assert.isFalse(pays(logs, one))
   })
 })

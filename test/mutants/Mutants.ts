@@ -163,7 +163,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     tests: ["test/payments/finality.test.ts"],
   },
   {
-    fault: "one look is enough to call a payment lost",
+    fault: "two looks at once agree that a payment is lost",
     file: "src/payments/Finality.ts",
     from: "return pendingLoss?.reason === evidence.reason && pendingLoss.ageMillis >= apart",
     to: "return pendingLoss?.reason === evidence.reason && pendingLoss.ageMillis >= -apart",
