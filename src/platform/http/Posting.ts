@@ -79,6 +79,6 @@ export const to = Effect.fnUntraced(function* (url: URL) {
 
   return (letter: Letter) =>
     Effect.flatMap(Trace.current, (traceparent) => send(letter, traceparent)).pipe(
-      Trace.span("POST", { kind: "client", attributes: { "server.address": url.hostname } }),
+      Trace.span("POST", { kind: "client" }),
     )
 })
