@@ -105,8 +105,8 @@ export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView)
               ["Chain hash", code(stone.chainHash)],
             ])}
             <p>
-              The chain hash is the SHA-256 of the five parts above it, with a zero byte between them; the commitment is
-              that of the salt, a zero byte and the words. In a shell:
+              The chain hash is the SHA-256 of the other five, in the order of this command and with a zero byte between
+              them; the commitment is that of the salt, a zero byte and the words.
             </p>
             <pre class="shell">${shellCheck(stone)}</pre>
           </section>
