@@ -208,7 +208,7 @@ export const witness = (view: WitnessView): Page => {
       ${
         stones.length === 0
           ? ""
-          : html`<section aria-labelledby="stones-title">
+          : html`<section data-renew="stones" aria-labelledby="stones-title">
               ${heading("stones-title", "Stones", before === undefined ? "Newest first" : `Before stone ${before}`)}${ledger(stones, "Stones, newest first", (commitment) => pebbleAgain(commitment, "strip"))}
               ${leaf(
                 "More stones",

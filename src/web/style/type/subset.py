@@ -28,7 +28,8 @@ NAMES = "zero one two three four five six seven eight nine".split()
 
 
 def opened(style, part):
-    return TTFont(ORIGIN / f"vollkorn-{part}-wght-{style}.woff2")
+    # The time stays that of the origin, so that the same origin makes the same files.
+    return TTFont(ORIGIN / f"vollkorn-{part}-wght-{style}.woff2", recalcTimestamp=False)
 
 
 def limited(style, part):
@@ -42,20 +43,20 @@ def limited(style, part):
     whole = BytesIO()
     both.save(whole)
     whole.seek(0)
-    return TTFont(whole)
+    return TTFont(whole, recalcTimestamp=False)
 
 
 for style, name in [("normal", "roman"), ("italic", "italic")]:
     for suffix, part, signs in PARTS:
         font = limited(style, part)
-        if suffix == "":
+        if suffix == "" and style == "normal":
             # Figures of a table or a control are lining ones of one width; those of a sentence hang, as letters do.
             rules = " ".join(f"sub {one} by {one}.tf;" for one in NAMES)
             addOpenTypeFeaturesFromString(font, f"feature lnum {{ {rules} }} lnum;", tables=["GSUB"])
         options = Options()
         options.flavor = "woff2"
         options.hinting = False
-        options.layout_features = ["kern", "lnum"]
+        options.layout_features = ["kern", "lnum"] if style == "normal" else ["kern"]
         options.name_IDs = [0, 1, 2, 13, 14]
         options.drop_tables += ["STAT", "gasp"]
         subsetter = Subsetter(options)
