@@ -45,8 +45,18 @@ const policy = Object.entries({
   .map(([directive, sources]) => `${directive} ${sources}`)
   .join("; ")
 
+/** What no browser opens as a page needs no more, and travels with every page. */
+const inert = "default-src 'none'"
+
+const isInert = ({ body, headers }: HttpServerResponse.HttpServerResponse) =>
+  /^(?:text\/(?:css|javascript)|font\/)/u.test(
+    headers["content-type"] ?? (body._tag === "Empty" ? "" : (body.contentType ?? "")),
+  )
+
 const guarded = HttpRouter.middleware((httpEffect) =>
-  Effect.map(httpEffect, HttpServerResponse.setHeader("content-security-policy", policy)),
+  Effect.map(httpEffect, (response) =>
+    HttpServerResponse.setHeader(response, "content-security-policy", isInert(response) ? inert : policy),
+  ),
 ).layer
 
 /** Pages, styles and modules travel compressed; whoever asks for no encoding gets the bytes as they lie. */

@@ -66,16 +66,18 @@ export const candles = (view: CandlesView): Page => {
       </header>
       <section class="wall" id="wall" aria-label="The candles" data-renew="wall">
         ${filter(spirit)}
-        ${
-          wall.candles.length === 0
-            ? html`<div class="wall__none">
-                ${Candle.shelf([html`<li class="votive votive--none"><p class="dedication">${before === undefined ? "No candle burns here now" : "No more candles"}</p></li>`])}
-              </div>`
-            : Candle.shelf(
-                wall.candles.map((candle) => Candle.litCandle(candle, now, spiritLink(candle.spirit))),
-                "shelf--wall",
-              )
-        }
+        <div data-renew="wall">
+          ${Candle.shelf(
+            wall.candles.length === 0
+              ? [
+                  html`<li class="votive votive--none">
+                    <p class="dedication">${before === undefined ? "No candle burns here now" : "No more candles"}</p>
+                  </li>`,
+                ]
+              : wall.candles.map((candle) => Candle.litCandle(candle, now, spiritLink(candle.spirit))),
+            "shelf--wall",
+          )}
+        </div>
         ${leaf(
           "More candles",
           before === undefined ? undefined : html`<a href="${query(spirit, undefined)}">The newest candles</a>`,
