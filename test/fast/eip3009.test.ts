@@ -1,11 +1,13 @@
 /** The bytes that we write of calls and logs ourselves are the ones that viem makes of their signatures. */
 import { randomBytes } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { encodeEventTopics, encodeFunctionData, type Hex, parseAbi } from "viem"
+import { encodeEventTopics, encodeFunctionData, type Hex, numberToHex, pad, parseAbi, toEventSelector } from "viem"
 import {
   authorizationStateData,
   balanceData,
   endTopics,
+  type Log,
+  pays,
   settlementCall,
   type SignedAuthorization,
 } from "../../src/payments/x402/Eip3009.ts"
@@ -60,5 +62,48 @@ describe("an authorization as bytes", () => {
       const [canceled] = encodeEventTopics({ abi, eventName: "AuthorizationCanceled", args })
       assert.deepStrictEqual(endTopics({ from, nonce, ...rest }), [[used, canceled], ...indexed])
     }
+  })
+})
+
+describe("the logs of a transaction", () => {
+  const one = authorizationOf(65)
+  const word = (value: Hex) => pad(value, { size: 32 })
+  const used = (nonce: Hex = one.nonce, from: Hex = one.from): Log => ({
+    address: one.asset,
+    topics: [toEventSelector("AuthorizationUsed(address,bytes32)"), word(from), nonce],
+    data: "0x",
+  })
+  const moved = (change: Partial<Pick<SignedAuthorization, "asset" | "from" | "to" | "value">> = {}): Log => {
+    const { asset, from, to, value } = { ...one, ...change }
+    return {
+      address: asset,
+      topics: [toEventSelector("Transfer(address,address,uint256)"), word(from), word(to)],
+      data: numberToHex(value, { size: 32 }),
+    }
+  }
+  const elsewhere = moved({ asset: newHex(20), to: newHex(20) })
+
+  it.each<readonly [what: string, logs: ReadonlyArray<Log>]>([
+    ["its use and its transfer", [used(), moved()]],
+    ["its transfer behind a log of another contract", [used(), elsewhere, moved()]],
+    ["its own among those of others", [used(newHex(32)), moved({ to: newHex(20) }), used(), moved()]],
+  ])("pay an authorization by %s", (_, logs) => {
+    assert.isTrue(pays(logs, one))
+  })
+
+  it.each<readonly [what: string, logs: ReadonlyArray<Log>]>([
+    ["a transfer alone", [moved()]],
+    ["its use alone", [used()]],
+    ["a transfer before its use", [moved(), used()]],
+    ["the use of another nonce", [used(newHex(32)), moved()]],
+    ["the same nonce of another wallet", [used(one.nonce, newHex(20)), moved()]],
+    ["a transfer of more", [used(), moved({ value: one.value + 1n })]],
+    ["a transfer of less", [used(), moved({ value: one.value - 1n })]],
+    ["a transfer to somebody else", [used(), moved({ to: newHex(20) })]],
+    ["a transfer of somebody else", [used(), moved({ from: newHex(20) })]],
+    ["a transfer of another token", [used(), moved({ asset: newHex(20) })]],
+    ["a transfer behind another one of the token", [used(), moved({ to: newHex(20) }), moved()]],
+  ])("do not pay it by %s", (_, logs) => {
+    assert.isFalse(pays(logs, one))
   })
 })

@@ -18,28 +18,28 @@ export const mutants: ReadonlyArray<Mutant> = [
     file: "src/payments/x402/OfferMatch.ts",
     from: "if (!sameAddress(signed.authorization.to, terms.payTo)) {",
     to: "if (!sameAddress(signed.authorization.to, signed.authorization.to)) {",
-    tests: ["test/payments/forgeries.test.ts"],
+    tests: ["test/payments/refusals.test.ts"],
   },
   {
     fault: "an authorization for more than the price is accepted",
     file: "src/payments/x402/OfferMatch.ts",
     from: "BigInt(signed.authorization.value) !== sale.amountAtomic",
     to: "BigInt(signed.authorization.value) < sale.amountAtomic",
-    tests: ["test/payments/forgeries.test.ts"],
+    tests: ["test/payments/refusals.test.ts"],
   },
   {
     fault: "a payment that names another URL is accepted",
     file: "src/payments/x402/OfferMatch.ts",
     from: "if (resource.url !== sale.url)",
     to: "if (resource.url === '')",
-    tests: ["test/payments/forgeries.test.ts"],
+    tests: ["test/payments/refusals.test.ts"],
   },
   {
     fault: "an authorization may live as long as it likes",
     file: "src/payments/x402/OfferMatch.ts",
     from: "authorization.validBefore > now + longestLife(terms)",
     to: "authorization.validBefore < 0n",
-    tests: ["test/payments/forgeries.test.ts"],
+    tests: ["test/payments/refusals.test.ts"],
   },
   {
     fault: "a signature of anybody is plausible",
@@ -94,9 +94,9 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "a failed attempt keeps its number",
     file: "src/payments/ledger/Fail.ts",
-    from: "unnest(p.released || e.pool_number)",
-    to: "unnest(p.released || CASE WHEN e.pool_number < 0 THEN 0 END) AS n WHERE n IS NOT NULL",
-    tests: ["test/concurrency/claims.test.ts"],
+    from: "SET released = (SELECT array_agg(n ORDER BY n) FROM unnest(p.released || e.pool_number) AS n)",
+    to: "SET released = p.released",
+    tests: ["test/concurrency/endings.test.ts"],
   },
   // What counts as evidence.
   {
@@ -153,7 +153,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     file: "src/payments/Reconciler.ts",
     from: "evidence.unused && evidence.reverts ? (refusal ?? undefined) : undefined",
     to: "evidence._tag ? (refusal ?? undefined) : undefined",
-    tests: ["test/payments/faults.test.ts"],
+    tests: ["test/payments/repeated-inquiries.test.ts"],
   },
   {
     fault: "a settled transfer is final as soon as it is seen",
@@ -163,7 +163,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     tests: ["test/payments/finality.test.ts"],
   },
   {
-    fault: "one look is enough to call a payment lost",
+    fault: "two looks at once agree that a payment is lost",
     file: "src/payments/Finality.ts",
     from: "return pendingLoss?.reason === evidence.reason && pendingLoss.ageMillis >= apart",
     to: "return pendingLoss?.reason === evidence.reason && pendingLoss.ageMillis >= -apart",

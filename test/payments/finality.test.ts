@@ -1,6 +1,6 @@
 /** What became of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Logger, Redacted, Schedule } from "effect"
+import { Context, Duration, Effect, Layer, Logger, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { Chain } from "../../src/payments/x402/Chain.ts"
@@ -90,6 +90,21 @@ const looked = Effect.fnUntraced(function* (times: number) {
   )
 })
 
+/** The next look takes its time after one that could not tell. */
+const hasten = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE payment_attempts SET next_check_at = now()`)
+
+/** Waits until a look has found the transfer in a block above this one; what that look said of it. */
+const foundAbove = Effect.fnUntraced(function* (block: bigint) {
+  const sql = yield* SqlClient.SqlClient
+  yield* hasten
+  const [row] = yield* sql<{ readonly finality: string; readonly settledBlock: bigint }>`
+    SELECT finality, settled_block FROM payment_attempts`.pipe(
+    Effect.repeat({ until: ([row]) => (row?.settledBlock ?? 0n) > block, schedule: Schedule.spaced("50 millis") }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it was never found again") }),
+  )
+  return row?.finality
+})
+
 const health = Effect.flatMap(World, ({ url }) => ask(`${url}/api/health`))
 
 describe("a settled transfer", { concurrent: true }, () => {
@@ -137,11 +152,14 @@ describe("a settled transfer", { concurrent: true }, () => {
       const raw = yield* Purchase.onChain((client) =>
         client.request({ method: "eth_getRawTransactionByHash" as never, params: [transaction] as never }),
       )
+      const block = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
       yield* Purchase.takeBack(1)
       yield* mine(2)
       yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw as unknown as Hex }))
+      assert.strictEqual(yield* foundAbove(block), "pending")
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
       yield* mine(2)
+      yield* hasten
       assert.deepStrictEqual(yield* becomes(bought, "final"), { ...bought.receipt, finality: "final" })
       yield* assertKept(bought)
     }).pipe(Effect.provide(sweeper)),
@@ -176,6 +194,30 @@ describe("a settled transfer", { concurrent: true }, () => {
         assert.strictEqual((yield* health).status, 200)
         assert.strictEqual((yield* readAct(bought)).finality, "lost")
       }).pipe(Effect.provide(sweeper)),
+  )
+
+  it.live("that is gone for good is not lost before two looks agree that are a sweep apart", () =>
+    Effect.gen(function* () {
+      const { rpcUrl } = yield* LocalChain
+      const bought = yield* buy
+      yield* Purchase.takeBack(1)
+      yield* Purchase.outlive
+      const patient = yield* Layer.build(
+        Finality.layer({ sweepEvery: Duration.minutes(30) }).pipe(
+          Layer.provide(
+            Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
+          ),
+          Layer.provide(SettledTransfers.layer),
+        ),
+      )
+      const look = Effect.andThen(hasten, Context.get(patient, Finality).sweep)
+      for (const _ of [1, 2, 3]) yield* look
+      yield* Purchase.doubted(bought.purchase)
+      assert.strictEqual((yield* readAct(bought)).finality, "pending")
+      yield* Purchase.aSweepLater(bought.purchase)
+      yield* look
+      assert.strictEqual((yield* readAct(bought)).finality, "lost")
+    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
   )
 
   it.live("that is gone for good is logged as one error, however many servers sweep", () =>
@@ -219,11 +261,10 @@ describe("a settled transfer", { concurrent: true }, () => {
         method === "eth_getBlockByNumber" ? {} : { head: before, clamps: true, forgets: ["receipts", "logs"] },
       )
       yield* Purchase.outlive
-      const sql = yield* SqlClient.SqlClient
       yield* looked(2)
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
       yield* rpc.calm
-      yield* sql`UPDATE payment_attempts SET next_check_at = now()`
+      yield* hasten
       yield* becomes(bought, "final")
     }).pipe(Effect.provide(sweeper)),
   )

@@ -94,6 +94,20 @@ describe("a paid attempt", { concurrent: true }, () => {
   )
 })
 
+describe("an attempt that a facilitator refused", { concurrent: true }, () => {
+  it.live("is doubted by no look while its wallet can pay, for whoever refuses that may have sent it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { facilitator } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      facilitator.arm("refuseBefore")
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      yield* facilitator.calm
+      yield* staysOpen(url, purchase)
+    }).pipe(Effect.provide(proxiedServer("facilitator"))),
+  )
+})
+
 describe("an attempt that was never paid", { concurrent: true }, () => {
   it.live("fails once two inquiries a sweep apart agree, however many servers inquire at once", () =>
     Effect.gen(function* () {

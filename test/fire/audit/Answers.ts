@@ -1,7 +1,7 @@
 /** Every answer that a buyer was ever given, held against how things stand now. */
 import { createReadStream } from "node:fs"
 import { createInterface } from "node:readline"
-import { each, hear, parsed } from "./Api.ts"
+import { each, hear, isObject, type Json, parsed, textAt } from "./Api.ts"
 import type { GivenAnswer } from "./Audit.ts"
 import type { Chains } from "./Chains.ts"
 import type { Findings } from "./Findings.ts"
@@ -20,16 +20,6 @@ interface Known {
 const first = '"replayed":false}'
 const again = '"replayed":true}'
 const replayOf = (answer: string) => answer.slice(0, -first.length) + again
-
-type Json = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
-
-const textAt = (json: unknown, ...path: ReadonlyArray<string>): string | undefined => {
-  let value = json
-  for (const name of path) value = isObject(value) ? value[name] : undefined
-  return typeof value === "string" ? value : undefined
-}
 
 /** The authorization in a `PAYMENT-SIGNATURE`. */
 const paymentOf = (header: string | undefined) => {

@@ -1,5 +1,5 @@
 /** Transfers, settled rows and receipts are the same purchases, each of them once. */
-import { each, hear, parsed } from "./Api.ts"
+import { each, hear, parsed, textAt } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
 import type { Attempt, Ledger } from "./Ledger.ts"
 import { authorizationOf, type ChainView, type Transfer } from "./Transfers.ts"
@@ -26,6 +26,17 @@ export const readActs = async (server: string, found: Findings): Promise<Readonl
     if (page.next === null) return acts
     before = `&before=${page.next}`
   }
+}
+
+/** What each act costs, atomic USDC. */
+const prices: Readonly<Record<string, string>> = {
+  offerPrayer: "10000",
+  takeIn: "10000",
+  collectMaterial: "10000",
+  lightDay: "1000000",
+  lightWeek: "3000000",
+  lightMonth: "9000000",
+  setWitnessStone: "10000",
 }
 
 const lower = (value: unknown) => (typeof value === "string" ? value.toLowerCase() : value)
@@ -111,6 +122,11 @@ const auditSettled = (
       found.violate(check, `${what} is said to be final, but block ${transfer.block} is not`)
     if (attempt.network !== `eip155:${chain.chainId}` || attempt.asset !== target.token.toLowerCase())
       found.violate(check, `${what} is paid in ${attempt.asset} on ${attempt.network}`)
+    found.hold(
+      "an act is paid its price",
+      attempt.amount === (prices[attempt.act] ?? attempt.amount),
+      () => `${what} was sold for ${attempt.amount}, and its price is ${prices[attempt.act]}`,
+    )
     if (attempt.payTo !== target.payTo.toLowerCase()) found.violate(check, `${what} is paid to ${attempt.payTo}`)
   }
 }
@@ -126,6 +142,21 @@ const receiptOf = (attempt: Attempt) => ({
   finality: attempt.finality,
   ...(attempt.currentTransaction === null ? {} : { currentTransaction: attempt.currentTransaction }),
 })
+
+/** What the first answer and its header say of the payment, which every replay repeats. */
+const auditStored = (ledger: Ledger, found: Findings) => {
+  const check = "a stored answer names its payment"
+  for (const attempt of ledger.attempts.filter(({ rail, state }) => rail === "x402" && state === "settled")) {
+    const header = parsed(Buffer.from(attempt.paymentResponse ?? "", "base64").toString())
+    const answer = parsed(attempt.answer ?? "")
+    const said = [textAt(header, "transaction"), textAt(answer, "receipt", "transaction")]
+    found.hold(
+      check,
+      said.every((transaction) => lower(transaction) === attempt.transaction),
+      () => `act ${attempt.id} was settled by ${attempt.transaction}, but its answer names ${said.join(" and ")}`,
+    )
+  }
+}
 
 const auditReceipts = (server: string, acts: ReadonlyArray<PublicAct>, ledger: Ledger, found: Findings) => {
   const check = "a receipt is shown of each settled act, once"
@@ -145,7 +176,7 @@ const auditReceipts = (server: string, acts: ReadonlyArray<PublicAct>, ledger: L
           found.violate(check, `the receipt of ${id} says ${name} ${String(receipt[name])} and not ${value}`)
       }
     }
-    const answered = parsed(attempt.answer ?? "")
+    const answered: unknown = parsed(attempt.answer ?? "")
     if (!ledger.hidden.has(id) && typeof answered === "object" && answered !== null && "record" in answered) {
       found.hold(
         "a record is shown as it was answered",
@@ -213,6 +244,7 @@ export const auditPayments = async (
   await auditTransfers(target, new Set(target.settlers.map((one) => one.toLowerCase())), chain, ledger, found)
   auditSettled(target, chain, ledger, found)
   for (const [server, acts] of servers) auditReceipts(server, acts, ledger, found)
+  auditStored(ledger, found)
   auditTotals(ledger, found)
   auditPending(target.isQuiet, chain, ledger, found)
 }

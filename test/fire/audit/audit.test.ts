@@ -373,6 +373,16 @@ const faults: ReadonlyArray<readonly [name: string, change: string, check: strin
   ],
   ["a log that stopped", "UPDATE log_head SET stopped_reason = 'x', stopped_at = now()", "every stone is in the log"],
   [
+    "an act that was sold for another price",
+    "UPDATE payment_attempts SET amount_atomic = 10000 WHERE act = 'lightDay'",
+    "an act is paid its price",
+  ],
+  [
+    "a stored answer of another payment",
+    `UPDATE payment_attempts SET answer = regexp_replace(answer, '("receipt":.*?"0x)[0-9a-f]{64}', '\\1' || repeat('7', 64)) WHERE id = ${keeper}`,
+    "a stored answer names its payment",
+  ],
+  [
     "a stored answer that changed",
     `UPDATE payment_attempts SET answer = replace(answer, 'moss-hare', '${otherSpirit}') WHERE id = ${keeper}`,
     "an answer of a settled act is the stored one, to the byte",
