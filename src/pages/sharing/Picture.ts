@@ -12,12 +12,16 @@ const column = { left: 610, width: 545 }
 const letter = { 400: 0.47, 600: 0.5 } as const
 
 /** Words in lines of at most so many letters. */
-const wrapped = (text: string, most: number): ReadonlyArray<string> =>
-  text.split(" ").reduce<ReadonlyArray<string>>((lines, word) => {
-    const last = lines.at(-1)
-    const longer = last === undefined ? word : `${last} ${word}`
-    return last === undefined || longer.length > most ? [...lines, word] : [...lines.slice(0, -1), longer]
-  }, [])
+const wrapped = (text: string, most: number): ReadonlyArray<string> => {
+  const [first = "", ...rest] = text.split(" ")
+  const broken = [first]
+  for (const word of rest) {
+    const longer = `${broken.at(-1) ?? ""} ${word}`
+    if (longer.length > most) broken.push(word)
+    else broken[broken.length - 1] = longer
+  }
+  return broken
+}
 
 interface Style {
   readonly size: number

@@ -38,7 +38,7 @@ const thread = Effect.gen(function* () {
       if (asked.length >= most) return Effect.fail(new RendererBusy({}))
       const done = Deferred.makeUnsafe<Uint8Array>()
       asked.push(done)
-      worker.postMessage(svg)
+      worker.postMessage(svg, [])
       return Deferred.await(done)
     })
 })
