@@ -106,7 +106,7 @@ describe("the picture of an act", () => {
   it("knows every class of the drawings that a style sheet colours on the pages", () => {
     const drawn = picture(cardOf(candle("", "Wren"), start), artwork) + picture(cardOf(stone, start), undefined)
     const classes = new Set([...drawn.matchAll(/class="([^"]+)"/gu)].flatMap(([, names = ""]) => names.split(" ")))
-    const plain = ["candle", "flame", "pebble", "pebble__body", "pebble__inside"]
+    const plain = ["candle", "candle--light", "flame", "pebble", "pebble__body", "pebble__ground", "pebble__inside"]
     const inked = [...classes].filter((name) => !plain.includes(name))
     assert.isAbove(inked.length, 3)
     for (const name of inked) assert.match(drawn, new RegExp(`\\.${name}[ ,]`, "u"), name)
