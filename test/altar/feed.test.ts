@@ -101,6 +101,8 @@ layer(world(), { excludeTestServices: true })("what others follow", (it) => {
       const { icons, start_url: start }: { icons: ReadonlyArray<{ src: string }>; start_url: string } = JSON.parse(
         (yield* ask(`${url}/site.webmanifest`)).text,
       )
+      const favicon = yield* ask(`${url}/favicon.ico`)
+      assert.strictEqual((yield* ask(url + (favicon.headers.get("location") ?? "/none"))).status, 200)
       const page = (yield* ask(`${url}/v2/`)).text
       const touch = /rel="apple-touch-icon" href="([^"]+)"/u.exec(page)?.[1] ?? "none"
       for (const path of [start, touch, ...icons.map(({ src }) => src)]) {

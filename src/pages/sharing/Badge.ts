@@ -56,7 +56,7 @@ export const badge = (stone: Stone, isLost: boolean): string =>
       Witness stone ${stone.sequence}
     </text>
     <text class="code" x="74" y="42" textLength="138">${ends(stone.commitment)}</text>
-    <text x="74" y="56" font-size="11" fill="#5c5545">
+    <text x="74" y="56" font-size="11">
       ${isLost ? "Its payment was lost" : `Spirit Altar, ${dayWords(stone.witnessedAt)}`}
     </text>
   </svg>`.text

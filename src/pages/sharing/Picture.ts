@@ -95,14 +95,12 @@ const ink = html`<style>
   }
 </style>`
 
-/** A drawing of the server where the artwork would stand, or in front of it. */
-const plate = ({ drawing }: Card, artwork: Html | undefined): Html => {
-  const isCandle = drawing?.text.includes('class="wax"') === true
-  if (drawing === undefined)
-    return html`<svg x="90" y="105" width="420" height="420" viewBox="0 0 256 256">${artwork}</svg>`
-  if (!isCandle) return html`<g transform="translate(80 95) scale(4.4)">${drawing}</g>`
-  return html`<svg x="70" y="190" width="340" height="340" viewBox="0 0 256 256">${artwork}</svg>
-    <g transform="translate(400 105) scale(3.2)">${drawing}</g>`
+const plate = ({ candle, stone }: Card, artwork: Html | undefined): Html => {
+  if (stone !== undefined) return html`<g transform="translate(80 95) scale(4.4)">${stone}</g>`
+  return candle === undefined
+    ? html`<svg x="90" y="105" width="420" height="420" viewBox="0 0 256 256">${artwork}</svg>`
+    : html`<svg x="70" y="190" width="340" height="340" viewBox="0 0 256 256">${artwork}</svg>
+        <g transform="translate(400 105) scale(3.2)">${candle}</g>`
 }
 
 /** `artwork` is drawn on a square of 256. */
