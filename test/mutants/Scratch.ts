@@ -48,19 +48,21 @@ export const makeScratch = () => {
       stdio: "ignore",
       detached: true,
     })
-    const end = () => {
-      // Its group ends with it: a database and chains of its own.
-      if (program.pid !== undefined) process.kill(-program.pid, "SIGTERM")
+    // Its group ends with it: a database and chains of its own. A test that loops for ever hears nothing but the last word.
+    const end = (signal: NodeJS.Signals) => {
+      if (program.pid !== undefined && program.exitCode === null) process.kill(-program.pid, signal)
     }
-    process.once("exit", end)
+    const leave = () => end("SIGTERM")
+    process.once("exit", leave)
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
-        end()
+        end("SIGTERM")
+        setTimeout(end, 10_000, "SIGKILL").unref()
         resolve({ kind: "unknown", why: `it has not ended after ${minutes} minutes` })
       }, minutes * 60_000)
       program.once("close", (code) => {
         clearTimeout(timer)
-        process.off("exit", end)
+        process.off("exit", leave)
         resolve(verdictOf(report, code))
       })
     })
