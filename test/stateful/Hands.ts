@@ -59,7 +59,7 @@ export class Hands extends Context.Service<
           now += millis
           return Effect.orDie(Effect.asVoid(sql`UPDATE hands SET at = ${at()}::timestamptz`))
         })
-      return { now: () => now, pass, cutWaits: (cut) => void (isCut = cut), clock }
+      return { now: () => now, pass, cutWaits: (cut: boolean) => void (isCut = cut), clock }
     }).pipe(Effect.orDie),
   )
 }
