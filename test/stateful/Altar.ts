@@ -283,7 +283,7 @@ export const stories = (settledBy: Model.SettledBy): Play<Command> => ({
   name: settledBy,
   command: Arbitrary.schema(commandOf(settledBy)),
   longest: 30,
-  runs: 4,
+  runs: 3,
   says,
   play: (commands, tally) =>
     play(commands, tally).pipe(
