@@ -1,5 +1,5 @@
 /** Stories of paid acts: buyers with few keys and few wallets, a network that misbehaves, time that passes. */
-import { Arbitrary, Effect, Logger, Schedule } from "effect"
+import { Arbitrary, Effect, Layer, Logger, Schedule } from "effect"
 import { patience } from "../support/Patience.ts"
 import { type Answer, ask, post } from "../support/World.ts"
 import { type Command, commandOf, type Key, pauses, says } from "./AltarCommands.ts"
@@ -283,13 +283,12 @@ export const stories = (settledBy: Model.SettledBy): Play<Command> => ({
   name: settledBy,
   command: Arbitrary.schema(commandOf(settledBy)),
   longest: 30,
-  runs: 4,
+  runs: 3,
   says,
   play: (commands, tally) =>
     play(commands, tally).pipe(
       Effect.catchTag("SqlError", Effect.die),
       Effect.scoped,
-      Effect.provide(AltarWorld.layer(settledBy)),
-      Effect.provide(Logger.layer([])),
+      Effect.provide(Layer.provideMerge(AltarWorld.layer(settledBy), Logger.layer([]))),
     ),
 })

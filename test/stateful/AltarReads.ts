@@ -9,7 +9,7 @@ export const read = Effect.fnUntraced(function* (url: string) {
   const json = Effect.fnUntraced(function* (path: string) {
     return JSON.parse((yield* ask(`${url}${path}`)).text)
   })
-  const [acts, witness, segment, candles, altars, field, catalog, spiritList] = yield* Effect.all(
+  const [acts, witness, segment, candles, altars, field, catalog, spiritList] = yield* Effect.forEach(
     [
       "/api/acts?limit=50",
       "/api/witness?limit=50",
@@ -19,7 +19,8 @@ export const read = Effect.fnUntraced(function* (url: string) {
       "/api/field",
       "/api/pixels",
       "/api/spirits",
-    ].map(json),
+    ],
+    json,
     { concurrency: "unbounded" },
   )
   const altarOf = (target: number) => altars.altars.find(({ spirit }: { spirit: string }) => spirit === spirits[target])

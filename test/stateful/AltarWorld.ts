@@ -162,7 +162,7 @@ export const make = Effect.gen(function* () {
 
   const misbehave = Effect.fnUntraced(function* (fault: Model.Fault) {
     yield* calm
-    hands.cutWaits(Model.leavesOpen.has(fault))
+    hands.cutWaits(Model.leavesOpen.has(fault) || fault === "the facilitator names another transaction")
     switch (fault) {
       case "no":
         return

@@ -257,7 +257,6 @@ export const stories: Play<Command> = {
   says,
   play: (commands, tally) =>
     play(commands, tally).pipe(
-      Effect.provide(server.pipe(Layer.provideMerge(world), Layer.orDie)),
-      Effect.provide(Logger.layer([])),
+      Effect.provide(server.pipe(Layer.provideMerge(world), Layer.provideMerge(Logger.layer([])), Layer.orDie)),
     ),
 }
