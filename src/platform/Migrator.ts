@@ -23,7 +23,7 @@ import { transaction } from "./Sql.ts"
 export type Migration = Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
 
 /** By number and name, in the order in which they run. */
-const all: Readonly<Record<string, Migration>> = {
+export const all: Readonly<Record<string, Migration>> = {
   "0001_payments": payments,
   "0002_acts": acts,
   "0003_witness": witness,
