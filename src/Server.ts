@@ -59,6 +59,7 @@ import * as PostgresLimiter from "./limits/PostgresLimiter.ts"
 import * as RoomHttp from "./room/Http.ts"
 import * as RoomRequests from "./room/Requests.ts"
 import { RoomStore } from "./room/RoomStore.ts"
+import * as Migrator from "./platform/Migrator.ts"
 import * as Sql from "./platform/Sql.ts"
 import * as Site from "./pages/Site.ts"
 
@@ -138,7 +139,7 @@ export const services = (config: ServerConfig, house: House = altar) => {
     Layer.provideMerge(Layer.merge(Items.layer, terms)),
     Layer.provideMerge(PublicUrl.layer(config.publicUrl)),
     Layer.provideMerge(Operator.layer(config.operator ?? Operator.unnamed)),
-    Layer.provide(Sql.migrations),
+    Layer.provide(Migrator.layer),
     Layer.provide(Sql.layer(config.databaseUrl)),
     Layer.provide(Layer.effectDiscard(Sql.reached(config.databaseUrl))),
   )

@@ -1,23 +1,7 @@
-/** The database: one pool, the migrations, and the one way a transaction is run. */
+/** The database: one pool, and the one way a transaction is run. */
 import { PgClient } from "@effect/sql-pg"
-import { type Cause, Duration, Effect, Layer, Redacted, Ref, Schedule, String } from "effect"
-import { Migrator, SqlClient, SqlError, Statement } from "effect/sql"
-import payments from "../../migrations/0001_payments.ts"
-import acts from "../../migrations/0002_acts.ts"
-import witness from "../../migrations/0003_witness.ts"
-import altar from "../../migrations/0004_altar.ts"
-import totals from "../../migrations/0005_totals.ts"
-import rooms from "../../migrations/0010_rooms.ts"
-import limits from "../../migrations/0011_limits.ts"
-import cards from "../../migrations/0014_cards.ts"
-import lookups from "../../migrations/0015_lookups.ts"
-import evidence from "../../migrations/0016_evidence.ts"
-import purses from "../../migrations/0017_purses.ts"
-import log from "../../migrations/0018_log.ts"
-import groups from "../../migrations/0020_groups.ts"
-import traces from "../../migrations/0021_traces.ts"
-import administration from "../../migrations/0022_administration.ts"
-import actNames from "../../migrations/0023_names.ts"
+import { type Cause, Duration, Effect, Redacted, Ref, Schedule, String } from "effect"
+import { SqlClient, SqlError, Statement } from "effect/sql"
 
 const names = new Map<string, string>()
 
@@ -89,30 +73,6 @@ export const reached = Effect.fn("Sql.reached")(function* (url: Redacted.Redacte
   )
   if ((yield* Ref.get(reported)) !== "") yield* Effect.logInfo(`The database at ${place} answers.`)
 })
-
-/** Brings the schema up to date; forward only, safe when several servers start at once. */
-export const migrations = Layer.effectDiscard(
-  Migrator.make({})({
-    loader: Migrator.fromRecord({
-      "0001_payments": payments,
-      "0002_acts": acts,
-      "0003_witness": witness,
-      "0004_altar": altar,
-      "0005_totals": totals,
-      "0010_rooms": rooms,
-      "0011_limits": limits,
-      "0014_cards": cards,
-      "0015_lookups": lookups,
-      "0016_evidence": evidence,
-      "0017_purses": purses,
-      "0018_log": log,
-      "0020_groups": groups,
-      "0021_traces": traces,
-      "0022_administration": administration,
-      "0023_names": actNames,
-    }),
-  }),
-)
 
 /** Whether something failed because the database is away, or too busy: asked again in a while, it may well succeed. */
 export const isAway = (cause: Cause.Cause<unknown>): boolean =>

@@ -11,6 +11,7 @@ import { Settle } from "../../src/payments/ledger/Settle.ts"
 import type { ChainPayment } from "../../src/payments/Payment.ts"
 import { PaymentTerms, usdc } from "../../src/payments/PaymentTerms.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
+import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { newCommitment } from "./Payments.ts"
 import type { StoneRow } from "./peer/Store.ts"
@@ -75,7 +76,7 @@ const layer = (url: string) => {
     Layer.provide(WitnessChain.layer),
     Layer.provide(PublicUrl.layer(publicUrl)),
     Layer.provide(PaymentTerms.ready(terms, ["x402"])),
-    Layer.provide(Sql.migrations),
+    Layer.provide(Migrator.layer),
     Layer.provideMerge(Sql.layer(Redacted.make(url))),
   )
 }

@@ -17,6 +17,7 @@ import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { Publisher } from "../../src/log/Publisher.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
+import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import * as Databases from "./Databases.ts"
 import * as Ledger from "./Ledger.ts"
@@ -65,7 +66,7 @@ const parts = (url: string) =>
     Layer.provideMerge(LogStore.layer),
     Layer.provideMerge(WitnessChain.layer),
     Layer.provide([LastSigned.none, Witnesses.none]),
-    Layer.provide(Sql.migrations),
+    Layer.provide(Migrator.layer),
     Layer.provideMerge(Sql.layer(Redacted.make(url))),
     Layer.orDie,
   )

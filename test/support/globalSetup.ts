@@ -8,6 +8,7 @@ import { SqlClient } from "effect/sql"
 import { chromium } from "playwright-core"
 import type { TestProject } from "vitest/node"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { buildCheckout } from "../../src/build.ts"
 
@@ -64,7 +65,7 @@ const makeTemplate = (url: string) =>
     Effect.provide(Sql.layer(Redacted.make(url), 1)),
     Effect.andThen(
       Effect.void.pipe(
-        Effect.provide(Sql.migrations.pipe(Layer.provide(Sql.layer(Redacted.make(withDatabase(url, template)), 1)))),
+        Effect.provide(Migrator.layer.pipe(Layer.provide(Sql.layer(Redacted.make(withDatabase(url, template)), 1)))),
       ),
     ),
   )

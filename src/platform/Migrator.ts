@@ -1,0 +1,89 @@
+/** Brings the schema up to date: each migration once, in a transaction of its own, whoever else starts at the same time. */
+import { Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import payments from "../../migrations/0001_payments.ts"
+import acts from "../../migrations/0002_acts.ts"
+import witness from "../../migrations/0003_witness.ts"
+import altar from "../../migrations/0004_altar.ts"
+import totals from "../../migrations/0005_totals.ts"
+import rooms from "../../migrations/0010_rooms.ts"
+import limits from "../../migrations/0011_limits.ts"
+import cards from "../../migrations/0014_cards.ts"
+import lookups from "../../migrations/0015_lookups.ts"
+import evidence from "../../migrations/0016_evidence.ts"
+import purses from "../../migrations/0017_purses.ts"
+import log from "../../migrations/0018_log.ts"
+import groups from "../../migrations/0020_groups.ts"
+import traces from "../../migrations/0021_traces.ts"
+import administration from "../../migrations/0022_administration.ts"
+import actNames from "../../migrations/0023_names.ts"
+import fits from "../../migrations/0024_fits.ts"
+import { transaction } from "./Sql.ts"
+
+export type Migration = Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
+
+/** By number and name, in the order in which they run. */
+export const all: Readonly<Record<string, Migration>> = {
+  "0001_payments": payments,
+  "0002_acts": acts,
+  "0003_witness": witness,
+  "0004_altar": altar,
+  "0005_totals": totals,
+  "0010_rooms": rooms,
+  "0011_limits": limits,
+  "0014_cards": cards,
+  "0015_lookups": lookups,
+  "0016_evidence": evidence,
+  "0017_purses": purses,
+  "0018_log": log,
+  "0020_groups": groups,
+  "0021_traces": traces,
+  "0022_administration": administration,
+  "0023_names": actNames,
+  "0024_fits": fits,
+}
+
+/** Ids of those that have run. */
+const applied = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    sql<{ migration_id: number }>`SELECT migration_id FROM effect_sql_migrations`.withoutTransform,
+    (rows) => new Set(rows.map(({ migration_id }) => migration_id)),
+  )
+
+/** The table of the versions before, so that they and we see what the other has run. */
+const table = (sql: SqlClient.SqlClient) => sql`
+  CREATE TABLE effect_sql_migrations (
+    migration_id integer PRIMARY KEY,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    name text NOT NULL
+  )`
+
+/**
+ * The row of a migration is its claim: who comes second waits for the first one's transaction, and then finds it taken, or
+ * free again. The version before locks the whole table instead, and so waits for this row as well.
+ */
+const once = (sql: SqlClient.SqlClient, id: number, name: string, migration: Migration) =>
+  transaction(
+    sql,
+    Effect.gen(function* () {
+      const claimed = yield* sql`
+        INSERT INTO effect_sql_migrations (migration_id, name) VALUES (${id}, ${name})
+        ON CONFLICT (migration_id) DO NOTHING RETURNING migration_id`
+      if (claimed.length > 0) yield* migration
+    }),
+  ).pipe(Effect.withSpan(`Migrator ${name}`))
+
+/** Runs those that have not run, lowest number first; a database where all have run is only read. */
+export const run = Effect.fn("Migrator.run")(function* (migrations: Readonly<Record<string, Migration>>) {
+  const sql = yield* SqlClient.SqlClient
+  // Where somebody else makes the table at the same moment, ours is refused, and theirs will do.
+  const makeTable = Effect.catch(table(sql), (refused) => Effect.mapError(applied(sql), () => refused))
+  const done = yield* Effect.catch(applied(sql), () => Effect.andThen(makeTable, applied(sql)))
+  for (const [file, migration] of Object.entries(migrations).sort(([one], [other]) => one.localeCompare(other))) {
+    const [, id, name = ""] = /^(\d+)_(.+)$/u.exec(file) ?? []
+    if (!done.has(Number(id))) yield* once(sql, Number(id), name, migration)
+  }
+})
+
+/** Forward only, and safe when several servers start at once, also beside the version before. */
+export const layer = Layer.effectDiscard(run(all))

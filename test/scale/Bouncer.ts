@@ -1,0 +1,85 @@
+/** The database tests through PgBouncer in transaction mode, with every statement they send read by PostgreSQL's own parser. */
+import { execFileSync, spawn } from "node:child_process"
+import { chmodSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { freePort } from "../bench/Processes.ts"
+import { cluster } from "../fire/Cluster.ts"
+import type { Run } from "./Options.ts"
+import { violationsOf } from "./Portability.ts"
+import { statementTap } from "./StatementTap.ts"
+
+/** Those that talk to the database most, unless others are named. */
+const usual = ["test/concurrency", "test/payments", "test/room", "test/altar", "test/log", "test/limits", "test/admin"]
+
+/** What only tests do: they watch sessions, make databases, and break what they test. */
+const isOfTests = /\b(?:CREATE|DROP) DATABASE\b|pg_stat_activity|pg_terminate_backend|pg_locks/u
+
+const programOf = () => {
+  const program = process.env["PGBOUNCER"] ?? "pgbouncer"
+  const version = (() => {
+    try {
+      return Number(/ 1\.(\d+)/u.exec(execFileSync(program, ["--version"]).toString())?.[1])
+    } catch {
+      throw new Error("PgBouncer is not in the PATH: install it, or name it with PGBOUNCER")
+    }
+  })()
+  if (version < 21) throw new Error(`PgBouncer 1.${version} does not know prepared statements: 1.21 or newer is needed`)
+  return program
+}
+
+export const bouncer = async ({ folder, log }: Run, files: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+  const program = programOf()
+  const database = await cluster(folder)
+  const { password, username } = new URL(database.urlOf("altar"))
+  const port = await freePort()
+  const users = join(folder, "users.txt")
+  const file = join(folder, "pgbouncer.ini")
+  writeFileSync(users, `"${username}" "${decodeURIComponent(password)}"\n`)
+  writeFileSync(
+    file,
+    `[databases]
+* = host=127.0.0.1 port=${database.port()}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = scram-sha-256
+auth_file = ${users}
+pool_mode = transaction
+max_prepared_statements = 200
+max_client_conn = 2000
+default_pool_size = 8
+; A database that is copied or dropped must have no sessions left.
+server_idle_timeout = 1
+`,
+  )
+  for (const one of [users, file]) chmodSync(one, 0o644)
+  const asRoot = process.getuid?.() === 0 ? ["-u", "postgres"] : []
+  const child = spawn(program, ["-q", ...asRoot, file], { stdio: ["ignore", "ignore", "ignore"] })
+  process.once("exit", () => child.kill("SIGKILL"))
+  const tap = await statementTap(port)
+  try {
+    const code = await new Promise<number>((resolve) => {
+      const tests = files.length > 0 ? files : usual
+      log(`through PgBouncer: ${tests.join(", ")}`)
+      spawn(
+        process.execPath,
+        ["node_modules/vitest/vitest.mjs", "run", "--project", "whole", "--maxWorkers=1", ...tests],
+        {
+          stdio: "inherit",
+          env: { ...process.env, DATABASE_URL: `${database.urlOf("altar", tap.port)}?sslmode=disable` },
+        },
+      ).once("close", (ended) => resolve(ended ?? 1))
+    })
+    const statements = [...tap.statements].filter((one) => !isOfTests.test(one))
+    log(`${tap.statements.size} different statements were sent`)
+    return [
+      ...(code === 0 ? [] : [`the tests ended with ${code}`]),
+      ...statements.flatMap((one) => violationsOf(one).map((what) => `${what}: ${one.slice(0, 300)}`)),
+    ]
+  } finally {
+    tap.close()
+    child.kill("SIGTERM")
+    await database.close()
+  }
+}

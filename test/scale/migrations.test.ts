@@ -1,0 +1,109 @@
+/** Several servers start at once, of this version and of the one before: each migration has run once, whoever ran it. */
+import { execFile } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { inject } from "vitest"
+import * as Migrator from "../../src/platform/Migrator.ts"
+import * as Sql from "../../src/platform/Sql.ts"
+import { template, withDatabase } from "../support/globalSetup.ts"
+
+const run = promisify(execFile)
+const program = fileURLToPath(new URL("migrate.ts", import.meta.url))
+
+const admin = (statement: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
+    Effect.provide(Sql.layer(Redacted.make(inject("databaseUrl")), 1)),
+    Effect.orDie,
+  )
+
+/** A database without a table. */
+const empty = Effect.gen(function* () {
+  const name = `test_${randomBytes(6).toString("hex")}`
+  yield* Effect.acquireRelease(admin(`CREATE DATABASE ${name}`), () => admin(`DROP DATABASE ${name} WITH (FORCE)`))
+  return withDatabase(inject("databaseUrl"), name)
+})
+
+const migrateAs = (url: string, version: "this" | "before") =>
+  Effect.promise(() => run(process.execPath, [program, version], { env: { ...process.env, DATABASE_URL: url } }))
+
+/** Every table, column and index, and every function with its language. */
+const schemaOf = (url: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql<{ what: string }>`
+      SELECT table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable AS what
+        FROM information_schema.columns WHERE table_schema = 'public'
+      UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
+      UNION ALL SELECT p.proname || ' ' || l.lanname || p.prosrc FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+        WHERE p.pronamespace = 'public'::regnamespace
+      UNION ALL SELECT 'migration ' || migration_id || ' ' || name FROM effect_sql_migrations
+      ORDER BY 1`
+    return rows.map(({ what }) => what)
+  }).pipe(Effect.provide(Sql.layer(Redacted.make(url), 1)), Effect.orDie)
+
+describe("migrations", () => {
+  it.live("run once where three servers of this version and two of the one before meet an empty database", () =>
+    Effect.gen(function* () {
+      const url = yield* empty
+      const versions = ["this", "before", "this", "before", "this"] as const
+      yield* Effect.forEach(versions, (version) => migrateAs(url, version), { concurrency: "unbounded" })
+      const made = yield* schemaOf(url)
+      assert.deepStrictEqual(made, yield* schemaOf(withDatabase(url, template)))
+      assert.isTrue(made.some((what) => what.startsWith("payment_fits sql")))
+    }),
+  )
+
+  it.live("go on from a database of the version before, which then finds nothing to do", () =>
+    Effect.gen(function* () {
+      const url = yield* empty
+      yield* migrateAs(url, "before")
+      yield* migrateAs(url, "this")
+      yield* migrateAs(url, "before")
+      assert.deepStrictEqual(yield* schemaOf(url), yield* schemaOf(withDatabase(url, template)))
+    }),
+  )
+
+  it.live("are left to the next server by one that fails in the middle", () =>
+    Effect.gen(function* () {
+      const url = yield* empty
+      const [begun, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const table = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`CREATE TABLE one (id int)`))
+      const broken = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        table.pipe(
+          Effect.andThen(Deferred.succeed(begun, undefined)),
+          Effect.andThen(Deferred.await(go)),
+          Effect.andThen(Effect.asVoid(sql`SELECT 1 / 0`)),
+        ),
+      )
+      const server = (migration: Migrator.Migration) =>
+        Migrator.run({ "0001_one": migration }).pipe(Effect.provide(Sql.layer(Redacted.make(url), 2)), Effect.result)
+      const first = yield* Effect.forkChild(server(broken))
+      yield* Deferred.await(begun)
+      const second = yield* Effect.forkChild(server(table))
+      // The second waits for the first one's row.
+      const waiting = Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      ).pipe(Effect.provide(Sql.layer(Redacted.make(url), 1)))
+      yield* Effect.repeat(waiting, { until: (rows) => rows.length === 1 })
+      yield* Deferred.succeed(go, undefined)
+      assert.strictEqual((yield* Fiber.join(first))._tag, "Failure")
+      assert.strictEqual((yield* Fiber.join(second))._tag, "Success")
+      assert.deepStrictEqual(
+        yield* schemaOf(url),
+        [
+          "effect_sql_migrations.created_at timestamp with time zone NO",
+          "effect_sql_migrations.migration_id integer NO",
+          "effect_sql_migrations.name text NO",
+          "CREATE UNIQUE INDEX effect_sql_migrations_pkey ON public.effect_sql_migrations USING btree (migration_id)",
+          "migration 1 one",
+          "one.id integer YES",
+        ].sort(),
+      )
+    }),
+  )
+})
