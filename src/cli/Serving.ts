@@ -26,15 +26,14 @@ const server = listening.pipe(
 )
 
 /** Until it is stopped. A database that leaves while a server starts is waited for, as one that was not there. */
-const launched: Effect.Effect<never, Layer.Error<typeof server>, Layer.Services<typeof server>> = Effect.catchCause(
+const launched: Effect.Effect<never, Layer.Error<typeof server>, Layer.Services<typeof server>> = Effect.catchCauseIf(
   Layer.launch(server),
+  Sql.isAway,
   (cause) =>
-    Sql.isAway(cause)
-      ? Effect.logError("The database left while the server started, which begins again in a second", cause).pipe(
-          Effect.andThen(Effect.sleep("1 second")),
-          Effect.andThen(Effect.suspend(() => launched)),
-        )
-      : Effect.failCause(cause),
+    Effect.logError("The database left while the server started, which begins again in a second", cause).pipe(
+      Effect.andThen(Effect.sleep("1 second")),
+      Effect.andThen(Effect.suspend(() => launched)),
+    ),
 )
 
 export const serving = exitsCleanly.pipe(
