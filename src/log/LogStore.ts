@@ -199,18 +199,19 @@ export class LogStore extends Context.Service<
           WITH growths AS (
             SELECT level, index, start, decode(hashes, 'hex') AS hashes
             FROM json_to_recordset(${grown}::json) AS g(level smallint, index bigint, start int, hashes text)
-          ), wider AS (
-            UPDATE log_tiles t SET hashes = t.hashes || g.hashes FROM growths g
-            WHERE t.level = g.level AND t.index = g.index AND g.start > 0 AND octet_length(t.hashes) = g.start * 32
+          ), grown AS (
+            INSERT INTO log_tiles AS t (level, index, hashes) SELECT level, index, hashes FROM growths g
+            WHERE start = 0 OR EXISTS (SELECT 1 FROM log_tiles o WHERE o.level = g.level AND o.index = g.index)
+            ON CONFLICT (level, index) DO UPDATE SET hashes = t.hashes || excluded.hashes
+            WHERE octet_length(t.hashes) = (
+              SELECT g.start * 32 FROM growths g WHERE g.level = t.level AND g.index = t.index
+            )
             RETURNING t.level
-          ), fresh AS (
-            INSERT INTO log_tiles (level, index, hashes) SELECT level, index, hashes FROM growths WHERE start = 0
-            ON CONFLICT (level, index) DO NOTHING RETURNING level
           ), moved AS (
             UPDATE log_head SET size = ${size}::bigint, root = ${root}::bytea
             WHERE id = 1 AND size = ${from}::bigint RETURNING id
           )
-          SELECT (SELECT count(*) FROM wider) + (SELECT count(*) FROM fresh) AS tiles,
+          SELECT (SELECT count(*) FROM grown) AS tiles,
             (SELECT count(*) FROM moved) AS heads`,
           extendedRows,
         )

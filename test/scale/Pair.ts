@@ -1,6 +1,6 @@
 /** A PostgreSQL and its streaming standby, which takes over when the first one dies. */
 import { spawn } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, openSync } from "node:fs"
 import { chown, mkdir, stat } from "node:fs/promises"
 import { connect, createServer, type Socket } from "node:net"
 import { join } from "node:path"
@@ -58,8 +58,9 @@ export const pair = async (folder: string, isSync: boolean): Promise<Pair> => {
   const home = join(folder, "standby")
   await mkdir(home, { mode: 0o700 })
   await chown(home, uid, gid)
+  const heard = openSync(join(folder, "standby.log"), "a")
   const start = (program: string, args: ReadonlyArray<string>) =>
-    spawn(join(programs, program), [...args], { uid, gid, cwd: home, stdio: ["ignore", "ignore", "inherit"], env: {} })
+    spawn(join(programs, program), [...args], { uid, gid, cwd: home, stdio: ["ignore", "ignore", heard], env: {} })
 
   const wire = await link(primary.port())
   const copy = join(home, "cluster")
@@ -67,7 +68,7 @@ export const pair = async (folder: string, isSync: boolean): Promise<Pair> => {
   await new Promise<void>((resolve, reject) => {
     const args = ["-d", source, "-D", copy, "-X", "stream", "-c", "fast", "-R", "--no-sync"]
     start("pg_basebackup", args).once("close", (code) =>
-      code === 0 ? resolve() : reject(new Error(`pg_basebackup ended with ${code}`)),
+      code === 0 ? resolve() : reject(new Error(`pg_basebackup ended with ${code}: see ${folder}/standby.log`)),
     )
   })
   const port = await freePort()

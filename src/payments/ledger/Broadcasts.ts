@@ -101,19 +101,16 @@ export class Broadcasts extends Context.Service<
           ), open AS (
             UPDATE payment_attempts a SET refusal = NULL, doubted_at = NULL, doubted_reason = NULL
             FROM locked l WHERE a.id = l.id AND l.judged
-          ), first AS (
-            INSERT INTO relayer_broadcasts (attempt_id, nonce, hash, max_fee, sent_at, members)
-            SELECT id, ${nonce}::bigint, ${hash}, ${maxFeePerGas.toString()}::numeric,
-              ${timestampOf(atMillis)}::timestamptz, ${members}::smallint FROM locked
-            WHERE previous IS NULL
-            ON CONFLICT (attempt_id) DO NOTHING RETURNING attempt_id
-          ), again AS (
-            UPDATE relayer_broadcasts b SET nonce = ${nonce}::bigint, hash = ${hash},
-              max_fee = ${maxFeePerGas.toString()}::numeric, sent_at = ${timestampOf(atMillis)}::timestamptz,
-              members = ${members}::smallint
-            FROM locked l WHERE b.attempt_id = l.id AND b.hash = l.previous RETURNING b.attempt_id
           )
-          SELECT attempt_id FROM first UNION ALL SELECT attempt_id FROM again`).pipe(unavailable)
+          INSERT INTO relayer_broadcasts AS b (attempt_id, nonce, hash, max_fee, sent_at, members)
+          SELECT id, ${nonce}::bigint, ${hash}, ${maxFeePerGas.toString()}::numeric,
+            ${timestampOf(atMillis)}::timestamptz, ${members}::smallint FROM locked l
+          WHERE previous IS NULL OR EXISTS (SELECT 1 FROM relayer_broadcasts o WHERE o.attempt_id = l.id)
+          ON CONFLICT (attempt_id) DO UPDATE SET nonce = excluded.nonce, hash = excluded.hash,
+            max_fee = excluded.max_fee, sent_at = excluded.sent_at, members = excluded.members
+          -- A first note names none before it, and so replaces none.
+          WHERE b.hash = (SELECT l.previous FROM locked l WHERE l.id = b.attempt_id)
+          RETURNING b.attempt_id`).pipe(unavailable)
         const noted = yield* Effect.forEach(rows, readNoted)
         return new Set(noted.map(({ attemptId }) => attemptId))
       })
