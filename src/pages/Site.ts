@@ -12,6 +12,7 @@ import {
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { isForEver } from "../platform/AssetNames.ts"
 import { preferred } from "../platform/http/Accept.ts"
+import { inert } from "../platform/http/SecurityHeaders.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Feed from "./Feed.ts"
@@ -44,9 +45,6 @@ const policy = Object.entries({
 })
   .map(([directive, sources]) => `${directive} ${sources}`)
   .join("; ")
-
-/** What no browser opens as a page needs no more, and travels with every page. */
-const inert = "default-src 'none'"
 
 const isInert = ({ body, headers }: HttpServerResponse.HttpServerResponse) =>
   /^(?:text\/(?:css|javascript)|font\/)/u.test(

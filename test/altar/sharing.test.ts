@@ -92,7 +92,7 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
       assert.include(badge.text, `${commitment.slice(0, 8)} … ${commitment.slice(-8)}`)
       assert.notMatch(badge.text, /script|foreignObject|on[a-z]+=|href="[^#]/iu)
       assert.strictEqual(badge.headers.get("cross-origin-resource-policy"), "cross-origin")
-      assert.strictEqual(badge.headers.get("content-security-policy"), "default-src 'none'; style-src 'unsafe-inline'")
+      assert.strictEqual(badge.headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'")
       assert.strictEqual(badge.headers.get("x-content-type-options"), "nosniff")
       const packed = yield* ask(`${url}/witness/${stone.id}/badge.svg`, { headers: { "accept-encoding": "gzip" } })
       assert.deepStrictEqual([packed.headers.get("content-encoding"), packed.text], ["gzip", badge.text])

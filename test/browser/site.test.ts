@@ -100,7 +100,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
         const { headers, status, text } = yield* ask(`${url}${path}`)
         assert.deepStrictEqual([status, headers.get("content-type")], [200, type], path)
         assert.strictEqual(headers.get("cache-control"), "public, max-age=31536000, immutable", path)
-        assert.strictEqual(headers.get("content-security-policy"), "default-src 'none'", path)
+        assert.strictEqual(headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'", path)
         assert.strictEqual(headers.get("x-content-type-options"), "nosniff", path)
         assert.isTrue(
           pages.some((page) => page.text.includes(`"${path}"`)),
