@@ -41,10 +41,10 @@ export const load = async (on: Ground, buyers: number, random: Random): Promise<
   }
   const shop: Shop = { url: on.url, answers, chainNow: on.chain.now, signed: () => Promise.resolve() }
   const catalog = await catalogAt(on.url)
-  let isOver = false
+  const over = new AbortController()
   let end = Infinity
   const workers = Array.from({ length: buyers }, async (_, worker) => {
-    for (let turn = 0; !isOver; turn += 1) {
+    for (let turn = 0; !over.signal.aborted; turn += 1) {
       const chance = random.fork(`${worker}/${turn}`)
       const purchase: Purchase = {
         number: purchases.length,
@@ -68,7 +68,7 @@ export const load = async (on: Ground, buyers: number, random: Random): Promise<
     requests,
     shop,
     stop: async () => {
-      isOver = true
+      over.abort()
       end = performance.now() + 120_000
       await Promise.all(workers)
     },
