@@ -10,7 +10,7 @@ export { commitmentText, isSealable, normalize, normalizedLength, recipe, sealIs
 export const Commitment = Hex64.annotate({
   identifier: "Commitment",
   description:
-    "Lowercase hex SHA-256 over the UTF-8 bytes of: salt, one NUL byte, normalized words. Words and salt stay with you until you reveal.",
+    "Lowercase hex SHA-256 over the UTF-8 bytes of: salt, one NUL byte, normalized words. Words and salt stay with you.",
   examples: ["9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"],
 })
 

@@ -5,6 +5,7 @@ import { AppConfig, production } from "../Config.ts"
 import { adviceFor } from "../EnvironmentAdvice.ts"
 import { givenEnvironment } from "./Environment.ts"
 import { exitsCleanly } from "./ExitCode.ts"
+import * as Sql from "../platform/Sql.ts"
 import * as Server from "../Server.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
 
@@ -19,13 +20,24 @@ const listening = Layer.effectDiscard(
   }),
 )
 
-export const serving = Effect.andThen(
-  exitsCleanly,
-  Layer.launch(
-    listening.pipe(
-      Layer.provide(Server.layer(Layer.empty)),
-      Layer.provide(Layer.effect(AppConfig, production)),
-      Layer.provide(Telemetry.fromConfig),
+const server = listening.pipe(
+  Layer.provide(Server.layer(Layer.empty)),
+  Layer.provide(Layer.effect(AppConfig, production)),
+)
+
+/** Until it is stopped. A database that leaves while a server starts is waited for, as one that was not there. */
+const launched: Effect.Effect<never, Layer.Error<typeof server>, Layer.Services<typeof server>> = Effect.catchCauseIf(
+  Layer.launch(server),
+  Sql.isAway,
+  (cause) =>
+    Effect.logError("The database left while the server started, which begins again in a second", cause).pipe(
+      Effect.andThen(Effect.sleep("1 second")),
+      Effect.andThen(Effect.suspend(() => launched)),
     ),
-  ),
-).pipe(Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()))
+)
+
+export const serving = exitsCleanly.pipe(
+  Effect.andThen(launched),
+  Effect.provide(Telemetry.fromConfig),
+  Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()),
+)

@@ -84,11 +84,8 @@ const explain = (
   }
 }
 
-const hardened = { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" }
-
 /** Browsers may pay from any origin: what their x402 clients read. */
 const open = {
-  ...hardened,
   "access-control-allow-origin": "*",
   "access-control-expose-headers": [
     "PAYMENT-REQUIRED",
@@ -107,11 +104,11 @@ const uncached = { "cache-control": "no-store" }
 /** Written once: a response of ours gets one of these. */
 const headers = {
   /** Of a page or one of its parts nothing but the bytes is read elsewhere. */
-  page: Headers.fromInput({ ...hardened, "access-control-allow-origin": "*" }),
+  page: Headers.fromInput({ "access-control-allow-origin": "*" }),
   open: Headers.fromInput(open),
   openUncached: Headers.fromInput({ ...open, ...uncached }),
   /** Whatever the room answers is for one reader at one time. */
-  room: Headers.fromInput({ ...hardened, ...uncached }),
+  room: Headers.fromInput(uncached),
 }
 
 /** What a browser asks before it pays from another origin. */

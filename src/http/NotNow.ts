@@ -8,12 +8,7 @@ import { isRoom } from "./Shapes.ts"
 
 const message = "The server is starting or stopping: ask again in a second. This request did nothing."
 
-const headers = {
-  "content-type": "application/json",
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-}
+const headers = { "content-type": "application/json", "cache-control": "no-store" }
 const later = { ...headers, "retry-after": "1" }
 const anywhere = {
   ...later,

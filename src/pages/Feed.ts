@@ -1,6 +1,6 @@
 /** What feed readers, search engines and home screens ask for: the newest acts as Atom, the list of pages, the manifest. */
 import { Effect, Option } from "effect"
-import { HttpRouter, type HttpServerRequest } from "effect/http"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { NotFound } from "../../schema/Errors.ts"
 import { Acts } from "../altar/Acts.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
@@ -79,11 +79,14 @@ const sitemap = (publicUrl: string, listed: ReadonlyArray<Listed>) =>
     >`.text
   }\n`
 
+const icons = { small: "/art/icons/icon-192.png" }
+
 const manifest = JSON.stringify({
   name: "Spirit Altar",
   short_name: "Altar",
   description: "A field guide of 24 animal spirits with living altars.",
   lang: "en",
+  id: "/v2/",
   start_url: "/v2/",
   scope: "/",
   display: "minimal-ui",
@@ -91,7 +94,7 @@ const manifest = JSON.stringify({
   theme_color: "#f6f1e4",
   icons: [
     { src: "/style/icon.svg", type: "image/svg+xml", sizes: "any" },
-    { src: "/art/icons/icon-192.png", type: "image/png", sizes: "192x192" },
+    { src: icons.small, type: "image/png", sizes: "192x192" },
     { src: "/art/icons/icon-512.png", type: "image/png", sizes: "512x512" },
   ],
 })
@@ -161,6 +164,8 @@ export const layer = HttpRouter.use((router) =>
         fresh(request, sitemap(publicUrl, all), { contentType: "application/xml; charset=utf-8" }),
       ),
     )
+    // Whoever knows no drawn icons asks for this one without having been told of it.
+    yield* router.add("GET", "/favicon.ico", HttpServerResponse.redirect(icons.small, { status: 308 }))
     yield* router.add(
       "GET",
       "/site.webmanifest",

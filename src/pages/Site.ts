@@ -12,6 +12,7 @@ import {
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { isForEver } from "../platform/AssetNames.ts"
 import { preferred } from "../platform/http/Accept.ts"
+import { inert } from "../platform/http/SecurityHeaders.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Feed from "./Feed.ts"
@@ -45,8 +46,15 @@ const policy = Object.entries({
   .map(([directive, sources]) => `${directive} ${sources}`)
   .join("; ")
 
+const isInert = ({ body, headers }: HttpServerResponse.HttpServerResponse) =>
+  /^(?:text\/(?:css|javascript)|font\/)/u.test(
+    headers["content-type"] ?? (body._tag === "Empty" ? "" : (body.contentType ?? "")),
+  )
+
 const guarded = HttpRouter.middleware((httpEffect) =>
-  Effect.map(httpEffect, HttpServerResponse.setHeader("content-security-policy", policy)),
+  Effect.map(httpEffect, (response) =>
+    HttpServerResponse.setHeader(response, "content-security-policy", isInert(response) ? inert : policy),
+  ),
 ).layer
 
 /** Pages, styles and modules travel compressed; whoever asks for no encoding gets the bytes as they lie. */

@@ -1,6 +1,6 @@
 /** `dist/web` is the same for the same sources: modules bundled, styles minified, pages copied, nothing left over. */
 import { createHash } from "node:crypto"
-import { readdir } from "node:fs/promises"
+import { readdir, readFile } from "node:fs/promises"
 import { basename, dirname, extname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build as bundle, type OutputFile, type Plugin } from "esbuild"
@@ -87,6 +87,8 @@ export const build = async (folder: URL): Promise<void> => {
   await writeOutput(target, [
     ...files,
     ...all.filter(isPage).map((one) => page(one, names)),
+    // The licence of the typeface goes wherever the typeface goes.
+    { path: join(target, "type/OFL.txt"), contents: await readFile(join(source, "style/type/OFL.txt")) },
     { path: join(target, "assets.json"), contents: Buffer.from(JSON.stringify(Object.fromEntries(names))) },
   ])
 }

@@ -1,6 +1,7 @@
 /** Pictures and badges as other people's pages get them: drawn beside the server, kept, limited, and embeddable anywhere. */
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { Renderer } from "../../src/pages/sharing/Renderer.ts"
 import { inhabit, leave, sandbox } from "../support/Guide.ts"
 import { from, loopback, newAddress } from "../support/Rooms.ts"
@@ -91,7 +92,7 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
       assert.include(badge.text, `${commitment.slice(0, 8)} … ${commitment.slice(-8)}`)
       assert.notMatch(badge.text, /script|foreignObject|on[a-z]+=|href="[^#]/iu)
       assert.strictEqual(badge.headers.get("cross-origin-resource-policy"), "cross-origin")
-      assert.strictEqual(badge.headers.get("content-security-policy"), "default-src 'none'; style-src 'unsafe-inline'")
+      assert.strictEqual(badge.headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'")
       assert.strictEqual(badge.headers.get("x-content-type-options"), "nosniff")
       const packed = yield* ask(`${url}/witness/${stone.id}/badge.svg`, { headers: { "accept-encoding": "gzip" } })
       assert.deepStrictEqual([packed.headers.get("content-encoding"), packed.text], ["gzip", badge.text])
@@ -113,6 +114,28 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
       }
       const posted = yield* ask(`${url}/witness/${stone.id}/badge.svg`, { method: "POST" })
       assert.strictEqual(posted.status, 404)
+    }),
+  )
+
+  it.effect("is nothing to be proud of when the payment was lost", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const sql = yield* SqlClient.SqlClient
+      const stone = yield* leave("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
+      const look = (path: string) => ask(`${url}/witness/${stone.id}${path}`, { headers: { accept: "text/html" } })
+      const before = yield* look("")
+      assert.include(before.text, `property="og:image" content="${url}/acts/${stone.id}/preview.png"`)
+      assert.include(before.text, "Certificate to print")
+      assert.strictEqual((yield* look("/certificate")).status, 200)
+      yield* sql`UPDATE payment_attempts SET finality = 'lost' WHERE id = ${stone.id}::uuid`.pipe(Effect.orDie)
+      const after = yield* look("")
+      assert.include(after.text, `property="og:image" content="${url}/art/previews/kelp-seal.png"`)
+      assert.notMatch(after.text, /Certificate to print|application\/ld\+json/u)
+      assert.include((yield* look("/badge.svg")).text, "Its payment was lost")
+      const certificate = yield* look("/certificate")
+      assert.strictEqual(certificate.status, 404)
+      assert.include(certificate.text, "The chain took the payment of this stone back")
+      assert.strictEqual((yield* ask(`${url}/witness/nothing/certificate`)).status, 404)
     }),
   )
 

@@ -39,6 +39,7 @@ const reads: ReadonlyArray<readonly [name: string, statements: Effect.Effect<num
   ["field", counted(Effect.flatMap(FieldGuide, (guide) => guide.field))],
   ["candles", counted(Effect.flatMap(CandleWall, (wall) => wall.list({ spirit: "moss-hare", limit: 20, before: id })))],
   ["acts", counted(Effect.flatMap(Acts, (acts) => acts.list(20, id)))],
+  ["the acts of an altar", counted(Effect.flatMap(Acts, (acts) => acts.onAltar("moss-hare", 50)))],
   ["one act", counted(Effect.flatMap(Acts, (acts) => acts.get(id)))],
   ["elements", counted(Effect.flatMap(Catalogs, (catalogs) => catalogs.get("elements")))],
   ["companions", counted(Effect.flatMap(Catalogs, (catalogs) => catalogs.get("companions")))],

@@ -14,6 +14,8 @@ export interface Databases {
   readonly peer: string
   /** What PostgreSQL says of itself: version, and whether a commit waits for the disk. */
   readonly about: string
+  /** Gone with them. */
+  readonly folder: string
   close(): Promise<void>
 }
 
@@ -55,6 +57,7 @@ export const open = async (): Promise<Databases> => {
     ours: withDatabase(url, names[0]),
     peer: withDatabase(url, names[1]),
     about: await admin(about),
+    folder,
     close: async () => {
       if (given !== undefined) for (const name of names) await run(`DROP DATABASE ${name} WITH (FORCE)`)
       await Effect.runPromise(Scope.close(scope, Exit.void))

@@ -182,7 +182,7 @@ guide("a newcomer", (it) => {
           const painted = new Promise<void>((resolve) => {
             release = resolve
           })
-          await page.route("**/v2/main.js", async (route) => {
+          await page.route("**/v2/main-*.js", async (route) => {
             await painted
             await route.continue()
           })

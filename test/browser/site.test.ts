@@ -22,6 +22,17 @@ const raw = (url: string, path: string) =>
 
 const dist = new URL("../../dist/web/", import.meta.url).pathname
 
+/** The hashed name of an asset, as pages name it. */
+const assetOf = Effect.fnUntraced(function* (plain: string) {
+  const { url } = yield* World
+  const name = (yield* ask(`${url}/assets.json`)).json[plain]
+  assert.match(String(name), /^\/[a-z0-9]+\/[a-z-]+-[0-9A-Z]{8}\.\w+$/u)
+  return String(name)
+})
+
+/** What is fetched by its own name and is not compressed again. */
+const isPacked = (type: string) => /^(?:font|image\/png)/u.test(type)
+
 const built = () =>
   readdirSync(dist, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -49,10 +60,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
       const { url } = yield* World
       const types = {
         "/v2/": "text/html; charset=utf-8",
-        "/v2/page.css": "text/css; charset=utf-8",
         "/signals/": "text/html; charset=utf-8",
-        "/signals/page.css": "text/css; charset=utf-8",
-        "/signals/main.js": "text/javascript; charset=utf-8",
         "/style/icon.svg": "image/svg+xml; charset=utf-8",
       }
       for (const [path, type] of Object.entries(types)) {
@@ -61,7 +69,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
         assert.strictEqual(headers.get("content-type"), type)
         assert.strictEqual(
           headers.get("content-security-policy"),
-          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
         )
         assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
         assert.strictEqual(headers.get("referrer-policy"), "no-referrer")
@@ -70,10 +78,83 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     }),
   )
 
+  it.effect("lets a browser keep for a year what is named by its content, and names it in every page", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const types = {
+        "/v2/page.css": "text/css; charset=utf-8",
+        "/v2/main.js": "text/javascript; charset=utf-8",
+        "/signals/page.css": "text/css; charset=utf-8",
+        "/signals/main.js": "text/javascript; charset=utf-8",
+        "/docs/page.css": "text/css; charset=utf-8",
+        "/docs/main.js": "text/javascript; charset=utf-8",
+        "/agents/page.css": "text/css; charset=utf-8",
+        "/type/vollkorn-roman.woff2": "font/woff2",
+        "/type/vollkorn-italic.woff2": "font/woff2",
+      }
+      const pages = yield* Effect.forEach(["/v2/", "/signals/", "/docs", "/for-agents"], (path) =>
+        ask(`${url}${path}`, { headers: { accept: "text/html" } }),
+      )
+      for (const [plain, type] of Object.entries(types)) {
+        const path = yield* assetOf(plain)
+        const { headers, status, text } = yield* ask(`${url}${path}`)
+        assert.deepStrictEqual([status, headers.get("content-type")], [200, type], path)
+        assert.strictEqual(headers.get("cache-control"), "public, max-age=31536000, immutable", path)
+        assert.strictEqual(headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'", path)
+        assert.strictEqual(headers.get("x-content-type-options"), "nosniff", path)
+        assert.isTrue(
+          pages.some((page) => page.text.includes(`"${path}"`)),
+          path,
+        )
+        assert.isAbove(text.length, 0)
+        assert.isFalse(
+          pages.some((page) => page.text.includes(`"${plain}"`)),
+          plain,
+        )
+      }
+      const lost = yield* ask(`${url}/v2/page-00000000.css`)
+      assert.deepStrictEqual([lost.status, lost.headers.get("cache-control")], [404, "no-store"])
+    }),
+  )
+
+  it.effect("compresses whatever is longer than a kilobyte", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const assets = yield* ask(`${url}/assets.json`)
+      const paths = [
+        "/v2/",
+        "/v2/candles",
+        "/v2/catalog",
+        "/v2/witness",
+        "/v2/spirits/moss-hare",
+        "/v2/nowhere",
+        "/signals/",
+        "/docs",
+        "/for-agents",
+        "/terms",
+        "/openapi.json",
+        "/llms.txt",
+        "/v2/log.js",
+        "/api/altars",
+        "/api/elements",
+        "/art/spirits/moss-hare.svg",
+        "/art/pixels/pixel-bit-frog.png",
+        ...Object.values(assets.json).map(String),
+      ]
+      for (const path of paths) {
+        const headers = { accept: "text/html, */*;q=0.5", "accept-encoding": "br, gzip" }
+        const { headers: answered, text } = yield* ask(`${url}${path}`, { headers })
+        const isSmall = Buffer.byteLength(text) < 1024
+        const encoding = answered.get("content-encoding")
+        assert.strictEqual(encoding, isSmall || isPacked(answered.get("content-type") ?? "") ? null : "br", path)
+      }
+    }),
+  )
+
   it.effect("answers 304 for what is known, and a part of a file when a part is asked for", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const path = `${url}/signals/main.js`
+      const path = `${url}${yield* assetOf("/signals/main.js")}`
       const plainly = { "accept-encoding": "identity" }
       const whole = yield* ask(path, { headers: plainly })
       const etag = whole.headers.get("etag") ?? ""

@@ -4,6 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../support/Database.ts"
+import * as PgProxy from "../support/PgProxy.ts"
 import { line, serving } from "../support/ServeCommand.ts"
 import { ask, freePort } from "../support/World.ts"
 
@@ -54,6 +55,21 @@ layer(Layer.orDie(database), { excludeTestServices: true })("a database that can
       assert.strictEqual(linesOf(output, `${real.pathname} answers`).length, 1, output)
       assert.notInclude(output, `${real.username}:${real.password}`)
       assert.notInclude(output, url.href)
+      assert.strictEqual((yield* ask(`${server.url}/api/health`)).status, 200)
+      yield* server.signal("SIGTERM")
+      assert.strictEqual(yield* server.ended, 0, server.output())
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("is waited for when it leaves in the middle of a start, too", () =>
+    Effect.gen(function* () {
+      const proxy = yield* PgProxy.make(Redacted.value((yield* LocalDatabase).url))
+      const trap = proxy.arm(/LOCK TABLE/u, "cutBefore")
+      const server = yield* serving({ DATABASE_URL: proxy.url })
+      yield* trap.arrived
+      yield* server.says("The database left while the server started")
+      yield* proxy.calm
+      yield* server.says("Listening on")
       assert.strictEqual((yield* ask(`${server.url}/api/health`)).status, 200)
       yield* server.signal("SIGTERM")
       assert.strictEqual(yield* server.ended, 0, server.output())

@@ -49,6 +49,8 @@ const candle = (dedication: string, name: string) =>
     name,
   )
 
+const stone = actOf("setWitnessStone", { commitment: "5".repeat(64), sequence: 7, spirit: "kelp-seal" })
+
 const acts = (words: string, name: string): ReadonlyArray<SettledAct> => [
   candle(words, name),
   actOf("setWitnessStone", { commitment: "5".repeat(64), sequence: 7, spirit: "kelp-seal" }, name),
@@ -82,7 +84,7 @@ describe("the picture of an act", () => {
 
   it("shows a candle as tall as what is left of it, and says until when", () => {
     const tall = (now: number) =>
-      Number(/class="wax"[^/]*? height="([\d.]+)"/u.exec(cardOf(candle("", "Wren"), now).drawing?.text ?? "")?.[1])
+      Number(/class="wax"[^/]*? height="([\d.]+)"/u.exec(cardOf(candle("", "Wren"), now).candle?.text ?? "")?.[1])
     const at = [0, 1, 3, 5, 6.9].map((days) => start + days * day)
     const heights = at.map(tall)
     assert.deepStrictEqual(
@@ -98,7 +100,24 @@ describe("the picture of an act", () => {
     }
     const out = cardOf(candle("", "Wren"), start + 8 * day)
     assert.isUndefined(out.until)
-    assert.match(out.drawing?.text ?? "", /candle--out/u)
+    assert.match(out.candle?.text ?? "", /candle--out/u)
+  })
+
+  it("knows every class of the drawings that a style sheet colours on the pages", () => {
+    const drawn = picture(cardOf(candle("", "Wren"), start), artwork) + picture(cardOf(stone, start), undefined)
+    const classes = new Set([...drawn.matchAll(/class="([^"]+)"/gu)].flatMap(([, names = ""]) => names.split(" ")))
+    const plain = new Set([
+      "candle",
+      "candle--light",
+      "flame",
+      "pebble",
+      "pebble__body",
+      "pebble__ground",
+      "pebble__inside",
+    ])
+    const inked = [...classes].filter((name) => !plain.has(name))
+    assert.isAbove(inked.length, 3)
+    for (const name of inked) assert.match(drawn, new RegExp(`\\.${name}[ ,]`, "u"), name)
   })
 
   it("has room for the longest names", () => {

@@ -64,6 +64,7 @@ export const build = async (
           TRUSTED_PROXIES: "127.0.0.1",
           LOG_KEY: logKey,
           LOG_ORIGIN: "webtessera.fixture.log",
+          LOG_CHECKPOINT_FILE: join(folder, `checkpoint-${index}`),
           LOG_LEVEL: "Warn",
         },
       }),

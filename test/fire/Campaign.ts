@@ -41,6 +41,16 @@ const setUp = (options: Options, number: number) => {
   }
 }
 
+/** The command that runs one phase as it was. */
+const againOf = ({ each, kills, only, purchases, seed, servers, settledBy, withHaproxy }: Options, number: number) =>
+  [
+    `npm run fire -- --seed ${seed} --phase ${number} --purchases ${purchases} --kills ${kills} --each ${each}`,
+    ...(servers === undefined ? [] : [`--servers ${servers}`]),
+    ...(settledBy === undefined ? [] : [`--settled-by ${settledBy}`]),
+    ...(only === undefined ? [] : [`--only '${only}'`]),
+    ...(withHaproxy ? [] : ["--no-proxy"]),
+  ].join(" ")
+
 export const campaign = async (options: Options, log: (line: string) => void): Promise<Report> => {
   const { each, kills, phase, purchases, seed } = options
   const withHaproxy = options.withHaproxy && hasHaproxy()
@@ -109,10 +119,7 @@ export const campaign = async (options: Options, log: (line: string) => void): P
         `  ${how}; ${result.tally.strikes()} strikes; ${seconds} s; ${bought} bought, ${killed} kills, ${violations.length} violations so far`,
       )
       for (const what of result.violations.slice(0, 20)) log(`  VIOLATION ${what}`)
-      if (result.violations.length > 0)
-        log(
-          `  again: npm run fire -- --seed ${seed} --phase ${number} --purchases ${purchases} --kills ${kills} --each ${each}`,
-        )
+      if (result.violations.length > 0) log(`  again: ${againOf(options, number)}`)
     }
   } finally {
     await database.close()

@@ -76,12 +76,24 @@ export const cluster = async (folder: string): Promise<Cluster> => {
     return made.href
   }
 
-  const run = async (statement: string, database = "altar") => {
+  const runOnce = async (statement: string, database: string) => {
     const sql = postgres(urlOf(database), { max: 1, onnotice: () => {} })
     try {
       return await sql.unsafe(statement)
     } finally {
       await sql.end({ timeout: 1 })
+    }
+  }
+
+  /** It may still recover from a strike: tried again for half a minute. */
+  const run: Cluster["run"] = async (statement, database = "altar") => {
+    for (const end = performance.now() + 30_000; ; await setTimeout(200)) {
+      try {
+        return await runOnce(statement, database)
+      } catch (cause) {
+        const code = String(cause instanceof Error && "code" in cause ? cause.code : "")
+        if (!/^(?:57P|CONN|ECONN)/u.test(code) || performance.now() > end) throw cause
+      }
     }
   }
 

@@ -35,6 +35,9 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     options.log(`  ${((performance.now() - began) / 1000).toFixed(0).padStart(3)} s ${line}`)
   const world = await build({ ...options, log }, random)
   const violations: Array<string> = []
+  let purchases: ReadonlyArray<Purchase> = []
+  let checks: PhaseResult["checks"] = []
+  let kills = 0
   try {
     for (const one of world.servers) one.start()
     for (const one of world.servers) {
@@ -55,7 +58,6 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     }
     const plan = [...planOf(options, world, random.fork("plan"))]
     const running = new Set<Promise<unknown>>()
-    let kills = 0
     const strike = ({ random: chance, strike: one }: Planned) => {
       const over = world.tally.begin(one.name)
       appendFileSync(join(options.folder, "strikes.log"), `${new Date().toISOString()} ${one.name}\n`)
@@ -71,7 +73,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     }
 
     const shopping = random.fork("orders")
-    const purchases = Array.from({ length: options.purchases }, (_, index): Purchase => {
+    const wanted = Array.from({ length: options.purchases }, (_, index): Purchase => {
       const chance = shopping.fork(String(index))
       const least = world.skewSeconds > 0 ? 310 : 40
       return {
@@ -88,6 +90,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
         endedAt: undefined,
       }
     })
+    purchases = wanted
     const stopReading = reading(world.url, world.answers, random.fork("readers"))
     let [begun, left] = [0, 0]
     const strikeDue = () => {
@@ -96,7 +99,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     strikeDue()
     await Promise.all(
       Array.from({ length: buyers }, async () => {
-        for (let one = purchases[begun]; one !== undefined; one = purchases[begun]) {
+        for (let one = wanted[begun]; one !== undefined; one = wanted[begun]) {
           begun += 1
           one.startedAt = Date.now()
           const leaves = performance.now() + leavesAfter
@@ -110,7 +113,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     for (const rest of plan) strike(rest)
     while (running.size > 0) await Promise.all(running)
     await stopReading()
-    violations.push(...(await conclude(struck, shop, purchases)))
+    violations.push(...(await conclude(struck, shop, wanted)))
     for (const { crashes, name } of world.servers) {
       if (crashes() > 0) violations.push(`${name} has ended by itself ${crashes()} times`)
     }
@@ -129,8 +132,13 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
       violations: [{ check: "the audit", what: `could not be finished: ${String(cause)}` }],
     }))
     violations.push(...found.violations.map(({ check, what }) => `${check}: ${what}`))
-    return { purchases, tally: world.tally, kills, counts: world.answers.counts, checks: found.checks, violations }
+    checks = found.checks
+  } catch (cause) {
+    violations.push(
+      `the phase could not be finished: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`,
+    )
   } finally {
     await world.close()
   }
+  return { purchases, tally: world.tally, kills, counts: world.answers.counts, checks, violations }
 }

@@ -23,7 +23,7 @@ export interface Planned {
 /** In the order in which they begin. */
 export const planOf = (
   { kills, only, purchases }: PlanOptions,
-  world: World,
+  world: Pick<World, "settledBy">,
   random: Random,
 ): ReadonlyArray<Planned> => {
   const fitting = strikes.filter(

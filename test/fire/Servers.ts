@@ -36,7 +36,7 @@ export interface Server {
   readonly kill: () => Promise<void>
   /** SIGTERM; whether it has ended by itself in a minute. */
   readonly stop: () => Promise<boolean>
-  /** How often it has ended although nobody told it to, and not because the database left it while it started. */
+  /** How often it has ended although nobody told it to. */
   readonly crashes: () => number
 }
 
@@ -70,21 +70,14 @@ export const server = async ({ environment, folder, name, skewSeconds }: ServerO
       stdio: ["ignore", "pipe", "pipe"],
     })
     child = one
-    let isWithoutDatabase = false
-    const hear = (chunk: Buffer) => {
-      isWithoutDatabase ||= chunk.includes("The database cannot be used")
-      appendFileSync(join(folder, `${name}.log`), chunk)
-    }
+    const hear = (chunk: Buffer) => appendFileSync(join(folder, `${name}.log`), chunk)
     one.stdout.on("data", hear)
     one.stderr.on("data", hear)
     ended = new Promise((resolve) => {
-      one.once("close", () => {
+      one.once("exit", () => {
+        if (!isMeant) crashes += 1
         if (child === one) child = undefined
         resolve()
-        if (isMeant) return
-        if (!isWithoutDatabase) crashes += 1
-        // As the unit in deploy/ says: whatever ends is started again.
-        void setTimeout(1_000).then(() => (isMeant || child !== undefined ? undefined : start()))
       })
     })
   }

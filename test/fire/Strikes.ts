@@ -19,7 +19,7 @@ export interface Strike {
   /** Whether it counts among the kills. */
   readonly isKill?: boolean
   /** Where it means anything at all. */
-  readonly fits?: (world: World) => boolean
+  readonly fits?: (world: Pick<World, "settledBy">) => boolean
   /** Over when this is: the fault has ended by itself. */
   readonly run: (world: Struck, random: Random) => Promise<void>
 }

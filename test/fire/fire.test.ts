@@ -1,7 +1,10 @@
 /** A short campaign with a seed of its own: the command itself goes on for as long as it is told to. */
 import { assert, describe, it } from "vitest"
 import { campaign } from "./Campaign.ts"
+import { lies } from "./FacilitatorWire.ts"
 import { optionsOf } from "./Options.ts"
+import { planOf } from "./Plan.ts"
+import { random } from "./Random.ts"
 import { rowOf } from "./Tally.ts"
 
 describe("a campaign", () => {
@@ -16,6 +19,28 @@ describe("a campaign", () => {
     assert.strictEqual(ended.open, 0)
     assert.isAbove(ended["at once"] + ended.later, 12)
     assert.isAbove(report.examined.get("a settled act was paid once") ?? 0, 12)
+  })
+})
+
+describe("a plan", () => {
+  const planned = (seed: string, settledBy: "relayer" | "facilitator" = "relayer") =>
+    planOf({ purchases: 200, kills: 4, only: undefined }, { settledBy }, random(seed)).map(
+      ({ at, random: chance, strike }) => `${at} ${strike.name} ${chance.next()}`,
+    )
+
+  it("is the same for the same seed, and another for another", () => {
+    assert.deepStrictEqual(planned("7/4"), planned("7/4"))
+    assert.notDeepEqual(planned("7/4"), planned("7/5"))
+  })
+
+  it("has the kills that it is told, four other faults for each, and a facilitator's lies only where one settles", () => {
+    assert.lengthOf(planned("7/4"), 20)
+    const all = (settledBy: "relayer" | "facilitator") =>
+      Array.from({ length: 50 }, (_, seed) => planned(String(seed), settledBy))
+        .flat()
+        .join("\n")
+    assert.notInclude(all("relayer"), "facilitator:")
+    for (const lie of lies) assert.include(all("facilitator"), `facilitator: ${lie}`)
   })
 })
 

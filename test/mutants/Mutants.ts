@@ -262,7 +262,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     fault: "the tree is split in the wrong place",
     file: "schema/log/Merkle.ts",
     from: "while (left * 2 < size) left *= 2",
-    to: "while (left * 2 <= size) left *= 2",
+    to: "while (left * 4 < size) left *= 2",
     tests: ["test/fast/log-tree.test.ts", "test/log/proofs.test.ts"],
   },
   {

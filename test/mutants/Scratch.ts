@@ -10,7 +10,7 @@ const root = new URL("../..", import.meta.url).pathname
 /** What became of a run of tests. */
 export type Verdict =
   | { readonly kind: "passed"; readonly tests: number }
-  /** The tests that failed, or the files that could not even begin. */
+  /** The tests that failed. */
   | { readonly kind: "failed"; readonly by: ReadonlyArray<string> }
   /** It ended otherwise, or not at all: that proves nothing. */
   | { readonly kind: "unknown"; readonly why: string }
@@ -48,19 +48,21 @@ export const makeScratch = () => {
       stdio: "ignore",
       detached: true,
     })
-    const end = () => {
-      // Its group ends with it: a database and chains of its own.
-      if (program.pid !== undefined) process.kill(-program.pid, "SIGTERM")
+    // Its group ends with it: a database and chains of its own. A test that loops for ever hears nothing but the last word.
+    const end = (signal: NodeJS.Signals) => {
+      if (program.pid !== undefined && program.exitCode === null) process.kill(-program.pid, signal)
     }
-    process.once("exit", end)
+    const leave = () => end("SIGTERM")
+    process.once("exit", leave)
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
-        end()
+        end("SIGTERM")
+        setTimeout(end, 10_000, "SIGKILL").unref()
         resolve({ kind: "unknown", why: `it has not ended after ${minutes} minutes` })
       }, minutes * 60_000)
       program.once("close", (code) => {
         clearTimeout(timer)
-        process.off("exit", end)
+        process.off("exit", leave)
         resolve(verdictOf(report, code))
       })
     })
@@ -85,16 +87,10 @@ const verdictOf = (report: string, code: number | null): Verdict => {
   const failed = testResults.flatMap(({ assertionResults }) =>
     assertionResults.filter(({ status }) => status === "failed").map(({ fullName }) => fullName.trim()),
   )
-  const dead = testResults.filter(
-    ({ assertionResults, status }) =>
-      status === "failed" && assertionResults.every((one) => one.status !== "failed") && failed.length === 0,
-  )
-  if (failed.length + dead.length > 0) {
-    return {
-      kind: "failed",
-      by: [...failed, ...dead.map(({ name }) => `${name.replace(/^.*\/test\//u, "test/")} cannot begin`)],
-    }
-  }
+  if (failed.length > 0) return { kind: "failed", by: failed }
+  // What keeps a whole file from running is no fault that a test noticed.
+  const dead = testResults.filter(({ status }) => status === "failed").map(({ name }) => name)
+  if (dead.length > 0) return { kind: "unknown", why: `${dead.join(", ")} cannot begin` }
   return code === 0 && numPassedTests > 0
     ? { kind: "passed", tests: numPassedTests }
     : { kind: "unknown", why: `${numPassedTests} tests passed, and it ended with ${code}` }

@@ -139,7 +139,7 @@ describe.skipIf(!isHere)("the flake", () => {
         const built = spawnSync("npm", ["run", npmBuildScript, ...npmBuildFlags], { cwd: folder, encoding: "utf8" })
         assert.strictEqual(built.status, 0, built.stdout + built.stderr)
         assert.isTrue(existsSync(join(folder, "dist/lib/dist/server/main.js")))
-        assert.isTrue(existsSync(join(folder, "dist/lib/dist/web/v2/main.js")))
+        assert.isTrue(existsSync(join(folder, "dist/lib/dist/web/assets.json")))
       } finally {
         rmSync(folder, { recursive: true, force: true })
       }

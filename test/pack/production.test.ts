@@ -73,8 +73,16 @@ layer(database, { excludeTestServices: true, timeout: bound })("a checkout witho
           cwd: folder,
         }).pipe(Effect.orDie)
         assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
-        for (const page of ["/v2/", "/v2/main.js", "/signals/", "/signals/main.js", "/docs", "/for-agents"])
-          assert.strictEqual((yield* ask(url + page, { headers: { accept: "*/*" } })).status, 200, page)
+        const assets = (yield* ask(`${url}/assets.json`)).json
+        for (const page of [
+          "/v2/",
+          "/signals/",
+          "/docs",
+          "/for-agents",
+          assets["/v2/main.js"],
+          assets["/signals/main.js"],
+        ])
+          assert.strictEqual((yield* ask(url + page, { headers: { accept: "*/*" } })).status, 200, String(page))
       }),
     bound,
   )

@@ -42,7 +42,7 @@ export type SettledBy = keyof typeof faults
 export type Fault = (typeof faults)[SettledBy][number]
 
 /** Faults that leave a payment open, whose request is answered 202. */
-const leavesOpen: ReadonlySet<Fault> = new Set<Fault>([
+export const leavesOpen: ReadonlySet<Fault> = new Set<Fault>([
   "no block comes",
   "receipts are withheld",
   "broadcasts are swallowed",

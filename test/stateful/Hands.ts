@@ -1,9 +1,14 @@
 /** One clock for a server and its database, which stands where a test puts it: windows and ends are met to the millisecond. */
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { patience } from "../support/Patience.ts"
 
 /** Waits of the server that are as long as this are for its sweeps, which a story begins by itself. */
 const longWaitMillis = 30_000
+
+/** How long the server waits for a settlement: no answer that comes misses it, and where none can come it is cut short. */
+export const waitMillis = patience(20)
+const cutMillis = patience(1.5)
 
 export class Hands extends Context.Service<
   Hands,
@@ -11,6 +16,8 @@ export class Hands extends Context.Service<
     /** Unix milliseconds. */
     readonly now: () => number
     readonly pass: (millis: number) => Effect.Effect<void>
+    /** Whether nothing will come of what the server waits for. */
+    readonly cutWaits: (isCut: boolean) => void
     readonly clock: Clock.Clock
   }
 >()("test/Hands") {
@@ -21,6 +28,7 @@ export class Hands extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const real = yield* Clock.Clock
       let now = Date.now()
+      let isCut = false
       const at = () => new Date(now).toISOString()
       const [{ name } = { name: "" }] = yield* sql<{ name: string }>`SELECT current_database() AS name`
       yield* sql`CREATE TABLE hands (at timestamptz NOT NULL)`
@@ -40,14 +48,18 @@ export class Hands extends Context.Service<
         monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
         monotonicTimeNanos: real.monotonicTimeNanos,
         sleep: (duration) =>
-          Effect.suspend(() => (Duration.toMillis(duration) < longWaitMillis ? real.sleep(duration) : Effect.never)),
+          Effect.suspend(() => {
+            const millis = Duration.toMillis(duration)
+            if (millis === waitMillis) return real.sleep(isCut ? Duration.millis(cutMillis) : duration)
+            return millis < longWaitMillis ? real.sleep(duration) : Effect.never
+          }),
       }
       const pass = (millis: number) =>
         Effect.suspend(() => {
           now += millis
           return Effect.orDie(Effect.asVoid(sql`UPDATE hands SET at = ${at()}::timestamptz`))
         })
-      return { now: () => now, pass, clock }
+      return { now: () => now, pass, cutWaits: (cut: boolean) => void (isCut = cut), clock }
     }).pipe(Effect.orDie),
   )
 }

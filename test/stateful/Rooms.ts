@@ -1,14 +1,14 @@
 /** Stories of signal rooms: two addresses, up to three rooms, windows met to the millisecond, expiry, eviction. */
-import { isDeepStrictEqual } from "node:util"
 import { Arbitrary, Clock, Effect, Layer, Logger, Schema } from "effect"
 import { AppConfig } from "../../src/Config.ts"
 import * as Server from "../../src/Server.ts"
 import { database, sql } from "../support/Database.ts"
 import { roomConfig } from "../support/Rooms.ts"
 import { type Answer, ask, post } from "../support/World.ts"
+import { differ } from "./Difference.ts"
 import { Hands } from "./Hands.ts"
 import { type Drawn, none, type Request, type Rooms, step } from "./RoomModel.ts"
-import { Difference, type Play, type Tally } from "./Story.ts"
+import type { Play, Tally } from "./Story.ts"
 
 const minute = 60_000
 const day = 86_400_000
@@ -176,15 +176,6 @@ const heard = (answer: Answer, isRefused: boolean) => {
   }
 }
 
-const differ = (what: string, found: unknown, expected: unknown) =>
-  isDeepStrictEqual(found, expected)
-    ? Effect.void
-    : Effect.fail(
-        new Difference({
-          message: `${what}\n  was answered ${JSON.stringify(found)}\n  instead of   ${JSON.stringify(expected)}`,
-        }),
-      )
-
 const compared = Effect.fnUntraced(function* (
   tally: Tally,
   url: string,
@@ -262,11 +253,10 @@ export const stories: Play<Command> = {
   name: "rooms",
   command: Arbitrary.schema(Command),
   longest: 40,
-  runs: 12,
+  runs: 8,
   says,
   play: (commands, tally) =>
     play(commands, tally).pipe(
-      Effect.provide(server.pipe(Layer.provideMerge(world), Layer.orDie)),
-      Effect.provide(Logger.layer([])),
+      Effect.provide(server.pipe(Layer.provideMerge(world), Layer.provideMerge(Logger.layer([])), Layer.orDie)),
     ),
 }

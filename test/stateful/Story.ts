@@ -1,9 +1,8 @@
 /** Plays random sequences of commands against a world, and tells the shortest one it finds that goes wrong. */
 import { assert } from "@effect/vitest"
-import { Arbitrary, Cause, Data, Effect } from "effect"
-
-/** What an answer, a row or the chain says, and what the model says instead. */
-export class Difference extends Data.TaggedError("Difference")<{ readonly message: string }> {}
+import { Arbitrary, Cause, Effect } from "effect"
+import { patience } from "../support/Patience.ts"
+import { Difference } from "./Difference.ts"
 
 /** Counts what a story came by, so that a reader can see what was never met. */
 export type Tally = (what: string) => void
@@ -23,6 +22,9 @@ export interface Play<Command> {
 
 const { STATEFUL_PROGRESS, STATEFUL_REPLAY: replay, STATEFUL_RUNS, STATEFUL_SEED: seed = "1" } = process.env
 const isTold = STATEFUL_PROGRESS !== undefined
+
+/** Milliseconds for a file's stories; who asks for many of them waits. */
+export const timeLimit = STATEFUL_RUNS === undefined ? patience(300) : 86_400_000
 
 /** Shorter stories that are tried of one that goes wrong. */
 const maxShrinks = 200
@@ -52,11 +54,15 @@ export const check = Effect.fnUntraced(function* <Command>({
         const found = Cause.squash(cause)
         return Effect.fail(found instanceof Difference ? found : new Difference({ message: Cause.pretty(cause) }))
       }),
-      Effect.tapError(() => tell(`${name}: a story of ${story.length} commands goes wrong`)),
+      Effect.tapError(({ message }) => tell(`${name}: a story of ${story.length} commands goes wrong: ${message}`)),
     )
 
+  // Two halves: hardly a story is empty, and each can still be made as short as one likes.
+  const half = Arbitrary.array(command, { maxLength: Math.ceil(longest / 2) })
+  const storyOf = Arbitrary.map(Arbitrary.all([half, half]), ([first, second]) => [...first, ...second])
+
   for (let story = 1; story <= runs; story += 1) {
-    const result = yield* Arbitrary.checkEffect(Arbitrary.array(command, { maxLength: longest }), played, {
+    const result = yield* Arbitrary.checkEffect(storyOf, played, {
       runs: 1,
       size: longest,
       maxShrinks,

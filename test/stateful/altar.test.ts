@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { stories } from "./Altar.ts"
-import { check } from "./Story.ts"
+import { check, timeLimit } from "./Story.ts"
 
 describe("the altar", () => {
   it.live.each(["relayer", "facilitator"] as const)(
@@ -11,5 +11,6 @@ describe("the altar", () => {
       Effect.gen(function* () {
         assert.isAbove(yield* check(stories(settledBy)), 0)
       }),
+    timeLimit,
   )
 })

@@ -38,7 +38,6 @@ const vitest = await startVitest("test", ["test/stateful"], {
   silent: false,
   disableConsoleIntercept: true,
   maxWorkers: 1,
-  testTimeout: 0,
   ...(values.only === undefined ? {} : { testNamePattern: values.only === "rooms" ? "signal room" : values.only }),
 })
 await vitest.close()

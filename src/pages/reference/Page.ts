@@ -13,7 +13,7 @@ const inline = (text: string): ReadonlyArray<Html | string> =>
 const anchorOf = (title: string) => title.toLowerCase().replace(/\W+/gu, "-")
 
 const copied = (id: string, what: string) =>
-  html`<button class="copy" type="button" data-copy="${id}" aria-label="Copy ${what}" hidden>Copy</button>`
+  html`<button class="copy" type="button" data-copy="${id}" aria-label="Copy ${what}">Copy</button>`
 
 const pre = (id: string, label: string, text: string) =>
   html`<div class="sample">
@@ -161,7 +161,7 @@ const typed = ({ in: place, name }: Parameter) => place !== "header" || name ===
 const tryIt = (forms: Forms, operation: Operation) => {
   const form = bodyOf(operation)
   const id = operation.operationId
-  return html`<details class="try" data-try hidden>
+  return html`<details class="try" data-try>
     <summary>Try it here</summary>
     <form data-method="${operation.method}" data-path="${operation.path}">
       ${(operation.parameters ?? []).filter(typed).map((one) => input(forms, operation, one))}
@@ -214,14 +214,14 @@ const chapterOf = (publicUrl: string, forms: Forms, { description, operations, t
 
 const contents = (chapters: ReadonlyArray<Chapter>) =>
   html`<nav class="contents" aria-label="Operations">
-    <p class="find" data-find hidden>
+    <p class="find" data-find>
       <label for="find">Find an operation, a field or a code</label>
       <input class="field" id="find" type="search" autocomplete="off" spellcheck="false" />
     </p>
     <p role="status" class="quiet small" data-found></p>
     ${chapters.map(
       ({ operations, title }) =>
-        html`<details open data-chapter>
+        html`<details data-chapter>
           <summary>${title}</summary>
           <ul>
             ${operations.map(

@@ -1,5 +1,5 @@
 /** A small drawing of a stone for other people's pages: an image without script that says which stone, and when. */
-import { html } from "../../platform/Html.ts"
+import { Html, html } from "../../platform/Html.ts"
 import { pebble } from "../templates/Pebble.ts"
 import type { Stone } from "../templates/Witness.ts"
 import { dayWords } from "../templates/Words.ts"
@@ -13,6 +13,13 @@ export const badgePath = (id: string) => `/witness/${id}/badge.svg`
 const saying = ({ commitment, sequence, witnessedAt }: Stone) =>
   `Witness stone ${sequence}, set ${dayWords(witnessedAt)}, for the commitment ${commitment}`
 
+const serif = "'Iowan Old Style', Palatino, Charter, Georgia, 'DejaVu Serif', serif"
+const monospace = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+/** Its policy allows no style, so what a page's style gives a pebble's edge stands in its attributes. */
+const drawn = (commitment: string) =>
+  new Html(pebble(commitment).text.replace('class="pebble__edge"', 'fill="none" stroke="#3b2b20" stroke-width="2.5"'))
+
 /** `isLost` when the chain took the payment back: such a stone is shown as what it is. */
 export const badge = (stone: Stone, isLost: boolean): string =>
   html`<svg
@@ -24,41 +31,25 @@ export const badge = (stone: Stone, isLost: boolean): string =>
     aria-label="${isLost ? `The payment of witness stone ${stone.sequence} was lost` : saying(stone)}"
   >
     <title>${isLost ? `The payment of witness stone ${stone.sequence} was lost` : saying(stone)}</title>
-    <style>
-      text {
-        font-family: "Iowan Old Style", Palatino, Charter, Georgia, "DejaVu Serif", serif;
-        fill: #1c1a15;
-      }
-      .code {
-        font:
-          12px ui-monospace,
-          Menlo,
-          Consolas,
-          "DejaVu Sans Mono",
-          monospace;
-        fill: #8a3b12;
-      }
-      .pebble__edge {
-        fill: none;
-        stroke: #3b2b20;
-        stroke-width: 2.5;
-      }
-    </style>
     <rect x="0.75" y="0.75" width="278.5" height="62.5" rx="7" fill="#fdf9ef" stroke="#8c8168" stroke-width="1.5" />
-    <g transform="translate(7 3) scale(0.58)">${pebble(stone.commitment)}</g>
-    <text
-      x="74"
-      y="25"
-      font-size="16"
-      font-weight="600"
-      textLength="${Math.min(194, 118 + 9 * String(stone.sequence).length)}"
-    >
-      Witness stone ${stone.sequence}
-    </text>
-    <text class="code" x="74" y="42" textLength="138">${ends(stone.commitment)}</text>
-    <text x="74" y="56" font-size="11" fill="#5c5545">
-      ${isLost ? "Its payment was lost" : `Spirit Altar, ${dayWords(stone.witnessedAt)}`}
-    </text>
+    <g transform="translate(7 3) scale(0.58)">${drawn(stone.commitment)}</g>
+    <g font-family="${serif}" fill="#1c1a15">
+      <text
+        x="74"
+        y="25"
+        font-size="16"
+        font-weight="600"
+        textLength="${Math.min(194, 118 + 9 * String(stone.sequence).length)}"
+      >
+        Witness stone ${stone.sequence}
+      </text>
+      <text x="74" y="42" textLength="138" font-family="${monospace}" font-size="12" fill="#8a3b12">
+        ${ends(stone.commitment)}
+      </text>
+      <text x="74" y="56" font-size="11">
+        ${isLost ? "Its payment was lost" : `Spirit Altar, ${dayWords(stone.witnessedAt)}`}
+      </text>
+    </g>
   </svg>`.text
 
 /** What is pasted into a page, and into a document in Markdown. */

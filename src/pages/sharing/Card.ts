@@ -12,10 +12,12 @@ export interface Card {
   readonly line: string
   /** Digits by which the act is known elsewhere. */
   readonly code?: string
-  /** Drawn by the server. */
-  readonly drawing?: Html
   /** Artwork below `/art`. */
   readonly artwork?: string
+  /** What burns before it. */
+  readonly candle?: Html
+  /** A stone, which needs no artwork. */
+  readonly stone?: Html
   /** Milliseconds since 1970 until which it looks like this; always, when absent. */
   readonly until?: number
 }
@@ -26,16 +28,16 @@ export const previewPath = (id: string) => `/acts/${id}/preview.png`
 /** A candle is drawn anew this often while it burns. */
 const steps = 8
 
-const candleOf = (act: SettledAct, now: number): Pick<Card, "drawing" | "until"> => {
+const candleOf = (act: SettledAct, now: number): Pick<Card, "candle" | "until"> => {
   const rung = recordText(act, "rung")
   const [litAt, litUntil] = [recordText(act, "litAt"), recordText(act, "litUntil")]
   const [from, end] = [Date.parse(litAt), Date.parse(litUntil)]
   if (!isRung(rung) || !(from < end)) return {}
-  if (now >= end) return { drawing: html`<g class="candle--out">${Candle.drawing({ rung, litAt, litUntil }, end)}</g>` }
+  if (now >= end) return { candle: html`<g class="candle--out">${Candle.drawing({ rung, litAt, litUntil }, end)}</g>` }
   const step = (end - from) / steps
   const burned = Math.max(0, Math.floor((now - from) / step))
   const drawn = Candle.drawing({ rung, litAt, litUntil }, from + burned * step)
-  return { drawing: drawn, until: from + (burned + 1) * step }
+  return { candle: drawn, until: from + (burned + 1) * step }
 }
 
 /** The two ends of a hash, as pages print it. */
@@ -76,7 +78,7 @@ const artworkOf = (act: SettledAct) =>
 
 export const cardOf = (act: SettledAct, now: number): Card => {
   const commitment = act.act === "setWitnessStone" ? recordText(act, "commitment") : ""
-  if (commitment !== "") return { ...plain(act), drawing: pebble(commitment), code: ends(commitment) }
+  if (commitment !== "") return { ...plain(act), stone: pebble(commitment), code: ends(commitment) }
   const artwork = artworkOf(act)
   return {
     ...plain(act),

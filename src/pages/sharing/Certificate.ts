@@ -1,6 +1,7 @@
 /** One sheet of paper that still proves a stone when this server is gone: the link, its payment, and its place in the log. */
 import { generate } from "lean-qr"
 import { toSvgPath } from "lean-qr/extras/svg"
+import { assetPath } from "../../platform/Assets.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
 import { pebble, pebbleWords } from "../templates/Pebble.ts"
@@ -72,7 +73,7 @@ export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView)
         />
         <link rel="canonical" href="${publicUrl}${certificatePath(stone.id)}" />
         <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
-        <link rel="stylesheet" href="/certificate/page.css" />
+        <link rel="stylesheet" href="${assetPath("/certificate/page.css")}" />
       </head>
       <body>
         <nav aria-label="Site">
@@ -105,8 +106,8 @@ export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView)
               ["Chain hash", code(stone.chainHash)],
             ])}
             <p>
-              The chain hash is the SHA-256 of the five parts above it, with a zero byte between them; the commitment is
-              that of the salt, a zero byte and the words. In a shell:
+              The chain hash is the SHA-256 of the other five, in the order of this command and with a zero byte between
+              them; the commitment is that of the salt, a zero byte and the words.
             </p>
             <pre class="shell">${shellCheck(stone)}</pre>
           </section>

@@ -8,6 +8,7 @@ import { limits } from "../../altar/Limits.ts"
 import { WitnessStones } from "../../altar/witness/WitnessStones.ts"
 import type { Policy } from "../../limits/Policy.ts"
 import { refuse } from "../../platform/http/Responses.ts"
+import { inert } from "../../platform/http/SecurityHeaders.ts"
 import { written } from "../../platform/http/Written.ts"
 import { isUuid } from "../Pages.ts"
 import { isLost, receiptOf } from "../templates/RecordTable.ts"
@@ -23,11 +24,7 @@ const drawings: Policy = {
   windows: [{ name: "drawings", quota: 60, seconds: 60, says: "60 new pictures per minute from one address" }],
 }
 
-/** Any page may show it, one that isolates itself too; opened by itself it loads nothing. */
-const embeddable = {
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
-  "cross-origin-resource-policy": "cross-origin",
-}
+const policy = { "content-security-policy": inert }
 
 /** Seconds a cache may keep what does not change; a better drawing of the same is seen after that. */
 const week = 604_800
@@ -41,7 +38,7 @@ const hasIt = (request: Request, tag: string) =>
   (request.headers["if-none-match"] ?? "").split(",").some((one) => one.trim().replace(/^W\//u, "") === tag)
 
 const pictureOf = (request: Request, picture: Picture, now: number) => {
-  const headers = { ...embeddable, etag: picture.tag, "cache-control": cacheControl(picture, now) }
+  const headers = { ...policy, etag: picture.tag, "cache-control": cacheControl(picture, now) }
   return hasIt(request, picture.tag)
     ? HttpServerResponse.empty({ status: 304, headers })
     : HttpServerResponse.uint8Array(picture.png, { contentType: "image/png", headers })
@@ -71,7 +68,7 @@ const routes = HttpRouter.use((router) =>
       if (!isUuid(id)) return yield* new WitnessNotFound({})
       const { receipt, stone } = yield* stones.get(id).pipe(Effect.catchTag("ChainBroken", Effect.die))
       const text = badge(stone, isLost(yield* receiptOf(receipt)))
-      const headers = { ...embeddable, "cache-control": "public, max-age=300" }
+      const headers = { ...policy, "cache-control": "public, max-age=300" }
       return yield* written(text, { contentType: "image/svg+xml; charset=utf-8", effort: "once", headers }).respond(
         request,
       )

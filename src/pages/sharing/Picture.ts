@@ -12,12 +12,16 @@ const column = { left: 610, width: 545 }
 const letter = { 400: 0.47, 600: 0.5 } as const
 
 /** Words in lines of at most so many letters. */
-const wrapped = (text: string, most: number): ReadonlyArray<string> =>
-  text.split(" ").reduce<ReadonlyArray<string>>((lines, word) => {
-    const last = lines.at(-1)
-    const longer = last === undefined ? word : `${last} ${word}`
-    return last === undefined || longer.length > most ? [...lines, word] : [...lines.slice(0, -1), longer]
-  }, [])
+const wrapped = (text: string, most: number): ReadonlyArray<string> => {
+  const [first = "", ...rest] = text.split(" ")
+  const broken = [first]
+  for (const word of rest) {
+    const longer = `${broken.at(-1) ?? ""} ${word}`
+    if (longer.length > most) broken.push(word)
+    else broken[broken.length - 1] = longer
+  }
+  return broken
+}
 
 interface Style {
   readonly size: number
@@ -91,14 +95,12 @@ const ink = html`<style>
   }
 </style>`
 
-/** A drawing of the server where the artwork would stand, or in front of it. */
-const plate = ({ drawing }: Card, artwork: Html | undefined): Html => {
-  const isCandle = drawing?.text.includes('class="wax"') === true
-  if (drawing === undefined)
-    return html`<svg x="90" y="105" width="420" height="420" viewBox="0 0 256 256">${artwork}</svg>`
-  if (!isCandle) return html`<g transform="translate(80 95) scale(4.4)">${drawing}</g>`
-  return html`<svg x="70" y="190" width="340" height="340" viewBox="0 0 256 256">${artwork}</svg>
-    <g transform="translate(400 105) scale(3.2)">${drawing}</g>`
+const plate = ({ candle, stone }: Card, artwork: Html | undefined): Html => {
+  if (stone !== undefined) return html`<g transform="translate(80 95) scale(4.4)">${stone}</g>`
+  return candle === undefined
+    ? html`<svg x="90" y="105" width="420" height="420" viewBox="0 0 256 256">${artwork}</svg>`
+    : html`<svg x="70" y="190" width="340" height="340" viewBox="0 0 256 256">${artwork}</svg>
+        <g transform="translate(400 105) scale(3.2)">${candle}</g>`
 }
 
 /** `artwork` is drawn on a square of 256. */

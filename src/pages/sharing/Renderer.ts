@@ -10,7 +10,7 @@ export class RendererBusy extends Schema.TaggedError<RendererBusy>()("RendererBu
 const most = 16
 
 /** Far longer than any drawing of ours takes. */
-const patience = Duration.seconds(20)
+const patience = Duration.minutes(1)
 
 /** The thread and its engine take some 40 MB. */
 const idle = Duration.minutes(1)
@@ -21,6 +21,7 @@ const program = new URL("dist/server/renderer.js", packageRoot)
 /** The thread answers in the order it is asked. */
 const thread = Effect.gen(function* () {
   const asked: Array<Deferred.Deferred<Uint8Array>> = []
+  let failure: unknown
   const worker = yield* Effect.acquireRelease(
     Effect.sync(() => new Worker(program)),
     (worker) => Effect.promise(() => worker.terminate()),
@@ -31,14 +32,16 @@ const thread = Effect.gen(function* () {
     if (first !== undefined) Deferred.doneUnsafe(first, Exit.succeed(png))
   })
   worker.on("error", (error) => {
+    failure = error
     for (const one of asked.splice(0)) Deferred.doneUnsafe(one, Exit.die(error))
   })
   return (svg: string) =>
     Effect.suspend(() => {
+      if (failure !== undefined) return Effect.die(failure)
       if (asked.length >= most) return Effect.fail(new RendererBusy({}))
       const done = Deferred.makeUnsafe<Uint8Array>()
       asked.push(done)
-      worker.postMessage(svg)
+      worker.postMessage(svg, [])
       return Deferred.await(done)
     })
 })

@@ -19,4 +19,4 @@ const render = (svg: string): Uint8Array => {
   return png
 }
 
-parentPort?.on("message", (svg: string) => parentPort?.postMessage(render(svg)))
+parentPort?.on("message", (svg: string) => parentPort?.postMessage(render(svg), []))

@@ -13,7 +13,7 @@ const chosen = "spirit-id"
 
 const choice = (spirit: string | undefined): Html =>
   html`<p class="ask">
-    <label for="candle-spirit">Whose altar</label
+    <label for="candle-spirit">With which spirit</label
     ><select class="field" id="candle-spirit" data-place="${chosen}" required>
       <option value="">choose a spirit</option>
       ${plates.map(({ id, name }) => html`<option value="${id}" ${id === spirit ? html` selected` : ""}>${name}</option>`)}

@@ -28,9 +28,9 @@ const query = (spirit: string | undefined, before: string | undefined) => {
 
 const filter = (spirit: string | undefined): Html =>
   html`<form class="filter" action="/v2/candles" method="get">
-    <label for="spirit">Show the candles of</label>
+    <label for="spirit">Altar</label>
     <select class="field" id="spirit" name="spirit" required>
-      <option value="">all altars</option>
+      <option value="">All altars</option>
       ${plates.map(({ id, name }) => html`<option value="${id}" ${id === spirit ? html` selected` : ""}>${name}</option>`)}
     </select>
     <button class="button">Show</button>${spirit === undefined ? "" : html` <a href="/v2/candles">All altars</a>`}
@@ -66,16 +66,18 @@ export const candles = (view: CandlesView): Page => {
       </header>
       <section class="wall" id="wall" aria-label="The candles" data-renew="wall">
         ${filter(spirit)}
-        ${
-          wall.candles.length === 0
-            ? html`<div class="wall__none">
-                ${Candle.shelf([html`<li class="votive votive--none"><p class="dedication">${before === undefined ? "No candle burns here now" : "No more candles"}</p></li>`])}
-              </div>`
-            : Candle.shelf(
-                wall.candles.map((candle) => Candle.litCandle(candle, now, spiritLink(candle.spirit))),
-                "shelf--wall",
-              )
-        }
+        <div data-renew="wall">
+          ${Candle.shelf(
+            wall.candles.length === 0
+              ? [
+                  html`<li class="votive votive--none">
+                    <p class="dedication">${before === undefined ? "The shelf is empty." : "No more candles."}</p>
+                  </li>`,
+                ]
+              : wall.candles.map((candle) => Candle.litCandle(candle, now, spiritLink(candle.spirit))),
+            "shelf--wall",
+          )}
+        </div>
         ${leaf(
           "More candles",
           before === undefined ? undefined : html`<a href="${query(spirit, undefined)}">The newest candles</a>`,

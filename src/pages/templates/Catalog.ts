@@ -44,7 +44,6 @@ const editions = ({ editionSize, issued, name, remaining, reserved }: Item): Htm
     </svg>
     <p class="editions">
       <span><b>${issued}</b> issued</span> <span><b>${reserved}</b> reserved</span>
-      <span><b>${remaining}</b> of ${editionSize} left</span>
     </p>`
 }
 

@@ -71,7 +71,11 @@ export const myPurchases = (view: MyPurchasesView): Page => ({
       ${heading("box-title", "Sealed words in this browser", html`<span data-box-count></span>`)}
       <div class="beside">
         <div class="scripted" data-box>
-          <div data-box-list></div>
+          <div data-box-list>
+            <p class="blank awaited">
+              No sealed words are in this browser. What you seal here is kept here, from before it is paid.
+            </p>
+          </div>
           <div data-box-said role="status"></div>
           ${takeField("box-file")}
         </div>

@@ -40,21 +40,24 @@ interface Figure {
   readonly name: string
   readonly wide: number
   readonly high: number
+  /** How much of its width stands on the ground. */
+  readonly foot: number
   /** How far the edge is from an ellipse, by its angle. */
   readonly bulge: (angle: number) => number
 }
 
 /** Figures as they lie on a beach; each is half as wide and half as high as its measures. */
 const figures: ReadonlyArray<Figure> = [
-  { name: "round", wide: 38, high: 35, bulge: () => 1 },
-  { name: "egg-shaped", wide: 40, high: 32, bulge: (angle) => 1 + 0.13 * Math.cos(angle) },
-  { name: "flat", wide: 42, high: 23, bulge: (angle) => 1 + 0.05 * Math.cos(2 * angle) },
-  { name: "upright", wide: 28, high: 42, bulge: (angle) => 1 + 0.08 * Math.sin(angle) },
-  { name: "three-cornered", wide: 41, high: 38, bulge: (angle) => 0.93 - 0.13 * Math.sin(3 * angle) },
-  { name: "square", wide: 36, high: 32, bulge: (angle) => 1 - 0.1 * Math.cos(4 * angle) },
+  { name: "round", wide: 38, high: 35, foot: 0.8, bulge: () => 1 },
+  { name: "egg-shaped", wide: 40, high: 32, foot: 0.8, bulge: (angle) => 1 + 0.13 * Math.cos(angle) },
+  { name: "flat", wide: 42, high: 23, foot: 0.85, bulge: (angle) => 1 + 0.05 * Math.cos(2 * angle) },
+  { name: "upright", wide: 28, high: 42, foot: 0.8, bulge: (angle) => 1 + 0.08 * Math.sin(angle) },
+  { name: "three-cornered", wide: 41, high: 38, foot: 0.5, bulge: (angle) => 0.93 - 0.13 * Math.sin(3 * angle) },
+  { name: "square", wide: 36, high: 32, foot: 0.95, bulge: (angle) => 1 - 0.1 * Math.cos(4 * angle) },
 ]
 
-const figureOf = (digit: Digits): Figure => pick(figures, digit(14)) ?? { name: "", wide: 38, high: 35, bulge: () => 1 }
+const figureOf = (digit: Digits): Figure =>
+  pick(figures, digit(14)) ?? { name: "", wide: 38, high: 35, foot: 0.8, bulge: () => 1 }
 
 const corners = 12
 const ground = 88
@@ -134,7 +137,7 @@ const nameOf = (commitment: string, place: string) => `${place}-${commitment.sli
 export const pebble = (commitment: string, place = "stone", detail: Detail = "whole"): Html => {
   const digit = digitsOf(commitment)
   const rock = rockOf(digit)
-  const { high, wide } = figureOf(digit)
+  const { foot, high, wide } = figureOf(digit)
   const middle = middleOf(digit)
   const id = nameOf(commitment, place)
   const mark = markOn(markOf(digit), rock, digit, middle)
@@ -160,7 +163,7 @@ export const pebble = (commitment: string, place = "stone", detail: Detail = "wh
   return packed(
     html`<svg class="pebble" viewBox="0 0 100 100" width="100" height="100" aria-hidden="true" focusable="false">
       <g id="${id}-all">
-        <ellipse class="pebble__ground" cx="53" cy="${ground - 1}" rx="${round(wide * 0.92)}" ry="5" opacity=".16" />
+        <ellipse class="pebble__ground" cx="53" cy="${ground - 1}" rx="${round(wide * foot)}" ry="5" opacity=".16" />
         <clipPath id="${id}-in"><path id="${id}" d="${outline(digit)}" /></clipPath>
         <use class="pebble__body" href="#${id}" fill="${rock.body}" />
         <g class="pebble__inside" clip-path="url(#${id}-in)">${inside}</g>

@@ -156,7 +156,7 @@ const moss = (digit: Digits, middle: number) => {
     >${line(`M30 ${top}q2 6 5 7M46 ${top + 6}q4 2 7 0M66 ${top + 1}q4 2 7-1`, "#4c7227", 1.4)}`
 }
 
-const fixed: ReadonlyArray<Mark> = ["a snail", "barnacles"]
+const fixed: ReadonlySet<Mark> = new Set(["a snail", "barnacles"])
 
 /** The mark where it is found on its stone, turned as it fell. */
 export const markOn = (mark: Mark, rock: Rock, digit: Digits, middle: number): Html | string => {
@@ -164,7 +164,7 @@ export const markOn = (mark: Mark, rock: Rock, digit: Digits, middle: number): H
   if (mark === "a cap of moss") return moss(digit, middle)
   const x = round(44 + 12 * digit(26))
   const y = round(middle - 4 + 8 * digit(27))
-  const turn = fixed.includes(mark) ? Math.round(30 * digit(29) - 15) : Math.round(360 * digit(29))
+  const turn = fixed.has(mark) ? Math.round(30 * digit(29) - 15) : Math.round(360 * digit(29))
   return html`<g transform="translate(${x} ${y}) rotate(${turn}) scale(${round(0.95 + 0.25 * digit(28))})">
     ${drawn[mark](rock, digit)}
   </g>`

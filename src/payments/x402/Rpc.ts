@@ -7,10 +7,22 @@ import { type ChainUnavailable, senseless } from "./ChainUnavailable.ts"
 import { balanceData } from "./Eip3009.ts"
 import type { Ask } from "./JsonRpc.ts"
 
+/** Who asked the same together has the same answer, and a receipt is as long as its group: it is read once for all of them. */
 export const reader = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
   const decode = Schema.decodeUnknownEffect(schema)
-  return (answer: unknown): Effect.Effect<S["Type"], ChainUnavailable> =>
-    Effect.mapError(decode(answer), () => senseless(method))
+  const known = new WeakMap<object, S["Type"]>()
+  return (answer: unknown): Effect.Effect<S["Type"], ChainUnavailable> => {
+    const shared = typeof answer === "object" && answer !== null ? answer : undefined
+    const before = shared && known.get(shared)
+    if (before !== undefined) return Effect.succeed(before)
+    return Effect.mapBoth(decode(answer), {
+      onFailure: () => senseless(method),
+      onSuccess: (read) => {
+        if (shared !== undefined) known.set(shared, read)
+        return read
+      },
+    })
+  }
 }
 
 const readWord = reader("eth_call", Word)

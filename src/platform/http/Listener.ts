@@ -4,6 +4,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
 import { IdentifiedResponse } from "./IdentifiedResponse.ts"
 import { Observer, requestIdHeader } from "./Observer.ts"
+import { securityHeaders } from "./SecurityHeaders.ts"
 
 /** How long what is in flight may take once the server is told to stop. */
 export const grace = Duration.seconds(10)
@@ -42,12 +43,13 @@ class Listener extends Context.Service<
     readonly inFlight: ReadonlySet<ServerResponse>
   }
 >()("spirit-altar/platform/http/Listener") {
-  static readonly layer = (notNow: NotNow) =>
+  static readonly layer = (isEncrypted: boolean, notNow: NotNow) =>
     Layer.effect(
       Listener,
       Effect.map(Observer, (observe) => {
         const inFlight = new Set<ServerResponse>()
         const events = ["request", "checkContinue"] as const
+        const guards = securityHeaders(isEncrypted)
         let phase: Phase = "starting"
         const refuse = (url: string, response: ServerResponse) => {
           const { body, headers, status } = notNow(url, phase)
@@ -58,6 +60,7 @@ class Listener extends Context.Service<
         // Ours is the first of the listeners, and the only one while no routes stand.
         const receive = (request: IncomingMessage, response: IdentifiedResponse) => {
           request.headers[requestIdHeader] = response.requestId
+          response.securityHeaders = guards
           observe(request, response)
           if (server.listenerCount("request") === 1) return refuse(request.url ?? "/", response)
           inFlight.add(response)
@@ -115,17 +118,24 @@ export const drained = Layer.fresh(
   ),
 )
 
+export interface Address {
+  readonly host: string
+  readonly port: number
+  /** Where the world finds it; with https, browsers are told to come back by nothing else. */
+  readonly publicUrl?: string
+}
+
 /** An HTTP server on a socket of its own, which is closed last of all; one process may have several. */
-export const layer = (address: { readonly host: string; readonly port: number }, notNow: NotNow = plainly) =>
+export const layer = ({ host, port, publicUrl = "" }: Address, notNow: NotNow = plainly) =>
   Layer.fresh(
     closed.pipe(
       Layer.provideMerge(
         Layer.unwrap(
           Effect.map(Listener, ({ server }) =>
-            NodeHttpServer.layer(() => server, { ...address, disablePreemptiveShutdown: true }),
+            NodeHttpServer.layer(() => server, { host, port, disablePreemptiveShutdown: true }),
           ),
         ),
       ),
-      Layer.provideMerge(Listener.layer(notNow)),
+      Layer.provideMerge(Listener.layer(publicUrl.startsWith("https:"), notNow)),
     ),
   )

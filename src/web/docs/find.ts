@@ -22,7 +22,6 @@ export const start = () => {
     const field = place.querySelector("input")
     const said = document.querySelector("[data-found]")
     if (field === null || said === null) continue
-    place.hidden = false
     field.addEventListener("input", () => {
       const words = field.value.toLowerCase().split(/\s+/u).filter(Boolean)
       const found = show(words)

@@ -71,7 +71,6 @@ const begin = (box: HTMLElement) => {
   const said = box.querySelector("[data-said]")
   const answer = box.querySelector<HTMLElement>("[data-answer]")
   if (form === null || said === null || answer === null) return
-  box.hidden = false
   // A fresh key for each visitor: one that stands in the document was used by somebody.
   for (const key of form.querySelectorAll<HTMLInputElement>('[name="Idempotency-Key"]')) {
     key.value = `docs-${crypto.randomUUID()}`

@@ -1,7 +1,7 @@
 /** What is fetched when it is asked for; where it does not come, that is said in our words. */
 import { unreached } from "./http.ts"
 
-const arrived = <Part>(part: Promise<Part>): Promise<Part> =>
+export const arrived = <Part>(part: Promise<Part>): Promise<Part> =>
   part.catch(() => {
     throw unreached()
   })
@@ -13,6 +13,3 @@ export const paying = () => arrived(import("./pay/onDemand.ts"))
 
 /** The part that can sign. */
 export const signing = () => arrived(import("./pay/signer.ts"))
-
-/** The checks of the log, which stand alone. */
-export const logChecks = () => arrived(import("./log.js"))

@@ -1,7 +1,7 @@
 /** The checks of the log start when somebody asks for them, and are fetched then. */
 import { all, failure, one, verdict } from "./dom.ts"
 import { pageFailed, sentenceOf } from "./http.ts"
-import { logChecks } from "./load.ts"
+import { arrived } from "./load.ts"
 
 const attach = (root: HTMLElement) => {
   const status = one("[data-log-status]", HTMLElement, root)
@@ -9,7 +9,7 @@ const attach = (root: HTMLElement) => {
   const run = async () => {
     ask.disabled = true
     status.replaceChildren(verdict("waits", "Checking."))
-    const findings = await logChecks()
+    const findings = await arrived(import("./log.js"))
       .then(({ check }) => check(root, () => void run()))
       .catch((error: unknown) => failure("Not checked.", sentenceOf(error, pageFailed), () => void run()))
     status.replaceChildren(...findings)

@@ -48,6 +48,15 @@ const clear = (from: ChildNode | null, to: ChildNode | null) => {
   }
 }
 
+/** What is held says the same already, in the place where it was begun. */
+const isThere = (fresh: Node, place: Element): boolean =>
+  fresh instanceof Element &&
+  all("[id]", Element, fresh).some(({ id }) =>
+    all(`#${CSS.escape(id)}`, Element, place).some((same) =>
+      all(":scope > *", Element, place).some((child) => child.contains(same) && isHeld(child)),
+    ),
+  )
+
 const lay = (old: Element, fresh: Element): void => {
   for (const name of old.getAttributeNames())
     if (!kept.has(name) && !fresh.hasAttribute(name)) old.removeAttribute(name)
@@ -58,7 +67,7 @@ const lay = (old: Element, fresh: Element): void => {
     let match: ChildNode | null = next
     while (match !== null && !fits(match, node)) match = match.nextSibling
     if (match === null) {
-      old.insertBefore(document.importNode(node, true), next)
+      if (!isThere(node, old)) old.insertBefore(document.importNode(node, true), next)
       continue
     }
     clear(next, match)

@@ -1,4 +1,4 @@
-"""Makes the files of our typeface beside this one: only the signs this site prints, two weights in one file, two sets of figures.
+"""Makes the files of our typeface beside this one: only the signs this site prints, two weights in one file.
 
     npm pack @fontsource-variable/vollkorn@5.3.0 && tar xzf fontsource-variable-vollkorn-5.3.0.tgz
     python3 subset.py package/files     # Debian: python3-fonttools python3-brotli
@@ -28,7 +28,8 @@ NAMES = "zero one two three four five six seven eight nine".split()
 
 
 def opened(style, part):
-    return TTFont(ORIGIN / f"vollkorn-{part}-wght-{style}.woff2")
+    # The time stays that of the origin, so that the same origin makes the same files.
+    return TTFont(ORIGIN / f"vollkorn-{part}-wght-{style}.woff2", recalcTimestamp=False)
 
 
 def limited(style, part):
@@ -42,20 +43,22 @@ def limited(style, part):
     whole = BytesIO()
     both.save(whole)
     whole.seek(0)
-    return TTFont(whole)
+    return TTFont(whole, recalcTimestamp=False)
 
 
 for style, name in [("normal", "roman"), ("italic", "italic")]:
     for suffix, part, signs in PARTS:
         font = limited(style, part)
         if suffix == "":
-            # Figures of a table or a control are lining ones of one width; those of a sentence hang, as letters do.
-            rules = " ".join(f"sub {one} by {one}.tf;" for one in NAMES)
-            addOpenTypeFeaturesFromString(font, f"feature lnum {{ {rules} }} lnum;", tables=["GSUB"])
+            # Figures are lining ones, which nobody takes for letters; in a table those of one width.
+            for table in font["cmap"].tables:
+                table.cmap.update({0x30 + value: f"{one}.lf" for value, one in enumerate(NAMES)})
+            rules = " ".join(f"sub {one}.lf by {one}.tf;" for one in NAMES)
+            addOpenTypeFeaturesFromString(font, f"feature tnum {{ {rules} }} tnum;", tables=["GSUB"])
         options = Options()
         options.flavor = "woff2"
         options.hinting = False
-        options.layout_features = ["kern", "lnum"]
+        options.layout_features = ["kern", "tnum"] if style == "normal" else ["kern"]
         options.name_IDs = [0, 1, 2, 13, 14]
         options.drop_tables += ["STAT", "gasp"]
         subsetter = Subsetter(options)

@@ -1,0 +1,199 @@
+/** What every answer tells a browser to refuse: pages, their parts, documents, refusals, redirects, pictures and JSON alike. */
+import { readFileSync } from "node:fs"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { AppConfig } from "../../src/Config.ts"
+import { inhabit, sandbox } from "../support/Guide.ts"
+import { loopback, layer as rooms } from "../support/Rooms.ts"
+import { type Answer, ask, post, World } from "../support/World.ts"
+
+const document = JSON.parse(readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8"))
+
+/** Every method of every path of the contract, with holes filled by what is nowhere. */
+const operations = Object.entries<object>(document.paths).flatMap(([path, methods]) =>
+  [...Object.keys(methods), "put", "options"]
+    .filter((method) => /^(?:get|put|post|delete|patch|options)$/u.test(method))
+    .map((method) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/gu, "nowhere")] as const),
+)
+
+const asBrowser = { accept: "text/html" }
+
+/** What has no link on any page. */
+const unlinked: ReadonlyArray<readonly [path: string, init?: RequestInit]> = [
+  ["/"],
+  ["/docs", { headers: asBrowser }],
+  ["/signals"],
+  ["/signals/"],
+  ["/for-agents", { headers: asBrowser }],
+  ["/for-agents", { headers: { accept: "text/markdown" } }],
+  ["/llms.txt"],
+  ["/robots.txt"],
+  ["/sitemap.xml"],
+  ["/acts.atom"],
+  ["/v2/spirits/moss-hare/acts.atom"],
+  ["/favicon.ico"],
+  ["/openapi.json"],
+  ["/.well-known/security.txt"],
+  ["/.well-known/mcp/server-card.json"],
+  ["/.well-known/agent.json"],
+  ["/.well-known/agent-card.json"],
+  ["/.well-known/x402"],
+  ["/sandbox"],
+  ["/log/checkpoint"],
+  ["/log/nowhere"],
+  ["/mcp", post({ jsonrpc: "2.0", id: 1, method: "tools/list" }, { accept: "application/json, text/event-stream" })],
+  ["/mcp", { method: "GET" }],
+  ["/nowhere", { headers: asBrowser }],
+  ["/nowhere"],
+  ["/%00", { headers: asBrowser }],
+  ["//"],
+  ["/api;x"],
+  [`/${"a".repeat(300)}`, { headers: asBrowser }],
+  ["/v2/%E0%A4%A", { headers: asBrowser }],
+  ["/v2/search?q=%F0", { headers: asBrowser }],
+  ["/v2/", { method: "HEAD" }],
+  ["/v2/", { method: "POST" }],
+  ["/api/witness", post("a".repeat(70_000), { "idempotency-key": "key-of-a-body-too-long" })],
+  ["/api/witness", post("text", { "content-type": "text/plain" })],
+  ["/api/rooms", post({ name: "Heron" }, { origin: "https://elsewhere.example" })],
+]
+
+/** Addresses of this server that a page names. */
+const linksOf = (url: string, { text }: Answer) =>
+  [...text.matchAll(/\s(?:href|src|srcset|content)="([^"#\s]+)/gu)].flatMap(([, link = ""]) => {
+    const target = link.replaceAll("&amp;", "&")
+    return target.startsWith(url) ? [target.slice(url.length)] : /^\/(?!\/)/u.test(target) ? [target] : []
+  })
+
+const typeOf = ({ headers }: Answer) => (headers.get("content-type") ?? "").split(";", 1)[0] ?? ""
+
+/** Script or style that is not a file of ours; data for search engines run nowhere. */
+const inline =
+  /<script(?![^>]*\ssrc="|[^>]*\stype="application\/ld\+json")[^>]*>|<style[^>]*>|<[^>]*\sstyle="|<[^>]*\son\w+="|="javascript:/giu
+
+/** What is wrong with the guard of one answer; nothing, of a good one. */
+const faultsOf = (answer: Answer): ReadonlyArray<string> => {
+  const { headers, text } = answer
+  const type = typeOf(answer)
+  const isPage = type === "text/html"
+  const policy = new Map(
+    (headers.get("content-security-policy") ?? "").split("; ").map((directive) => {
+      const [name = "", ...sources] = directive.split(" ")
+      return [name, sources.join(" ")] as const
+    }),
+  )
+  const sources = [...policy].flatMap(([name, value]) => value.split(" ").map((source) => `${name} ${source}`))
+  const allowed = /^(?:[a-z-]+ '(?:none|self)'|img-src data:)$/u
+  const wanted: Readonly<Record<string, string | null>> = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": type.startsWith("image/") ? "cross-origin" : "same-origin",
+    "cross-origin-opener-policy": isPage ? "same-origin" : null,
+    "strict-transport-security": null,
+    "x-powered-by": null,
+    server: null,
+  }
+  return [
+    ...sources.filter((source) => !allowed.test(source)),
+    ...["default-src", "frame-ancestors", ...(isPage ? ["base-uri"] : [])].filter(
+      (name) => policy.get(name) !== "'none'",
+    ),
+    ...(isPage && !/^'(?:none|self)'$/u.test(policy.get("form-action") ?? "") ? ["form-action"] : []),
+    ...Object.entries(wanted).flatMap(([name, value]) => (headers.get(name) === value ? [] : [name])),
+    ...(isPage === /^camera=\(\), .*usb=\(\)$/u.test(headers.get("permissions-policy") ?? "")
+      ? []
+      : ["permissions-policy"]),
+    ...(isPage || type === "image/svg+xml" ? (text.match(inline) ?? []) : []),
+  ]
+}
+
+layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("every answer", (it) => {
+  it.effect("may load and run what is its own at most, is framed by nobody, and opens no door to another origin", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { stone } = yield* inhabit
+      const faults: Array<string> = []
+      const types = new Set<string>()
+      const statuses = new Set<number>()
+      let turn = 0
+      const look = Effect.fnUntraced(function* (path: string, init: RequestInit = {}) {
+        // Each asks from an address of its own, so that no limit stands in the way.
+        const from = { "x-forwarded-for": `10.${(turn >> 8) & 255}.${turn++ & 255}.1` }
+        const answer = yield* ask(url + path, {
+          ...init,
+          headers: { ...from, ...Object.fromEntries(new Headers(init.headers)) },
+        })
+        types.add(typeOf(answer))
+        statuses.add(answer.status)
+        for (const fault of faultsOf(answer)) faults.push(`${init.method ?? "GET"} ${path} ${answer.status}: ${fault}`)
+        return answer
+      })
+      for (const [method, path] of operations) {
+        yield* look(path, method === "POST" ? post({}, { "idempotency-key": "key-of-an-operation" }) : { method })
+        yield* look(path, { method, headers: asBrowser })
+      }
+      for (const [path, init] of unlinked) yield* look(path, init)
+      const seen = new Set([
+        "/v2/",
+        "/v2/witness",
+        `/witness/${stone.id}/badge.svg`,
+        `/witness/${stone.id}/certificate`,
+        `/acts/${stone.id}/preview.png`,
+        ...Object.values((yield* ask(`${url}/assets.json`)).json).map(String),
+      ])
+      // A set goes on with what is added to it on the way: this walks the site.
+      for (const path of seen) {
+        const answer = yield* look(path, { headers: asBrowser })
+        const links = typeOf(answer) === "text/html" && answer.status === 200 ? linksOf(url, answer) : []
+        for (const link of links) if (seen.size < 600) seen.add(link)
+      }
+      assert.deepStrictEqual(faults, [])
+      assert.containsAllKeys(Object.fromEntries([...types].map((type) => [type, true])), [
+        "application/atom+xml",
+        "application/json",
+        "application/xml",
+        "font/woff2",
+        "image/png",
+        "image/svg+xml",
+        "text/css",
+        "text/html",
+        "text/javascript",
+        "text/markdown",
+        "text/plain",
+      ])
+      for (const status of [200, 204, 307, 308, 400, 402, 403, 404, 405, 413, 415])
+        assert.isTrue(statuses.has(status), String(status))
+      assert.isAbove(seen.size, 150)
+    }),
+  )
+
+  it.effect("keeps the guard of what a cache has: a 304 brings no other", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      for (const path of ["/v2/", "/art/spirits/moss-hare.svg", "/api/spirits", "/llms.txt"]) {
+        const first = yield* ask(url + path)
+        const again = yield* ask(url + path, { headers: { "if-none-match": first.headers.get("etag") ?? "" } })
+        assert.strictEqual(again.status, 304, path)
+        for (const name of ["content-security-policy", "cross-origin-resource-policy"]) {
+          const brought = again.headers.get(name)
+          if (brought !== null) assert.strictEqual(brought, first.headers.get(name), `${path} ${name}`)
+        }
+      }
+    }),
+  )
+})
+
+layer(rooms({ publicUrl: "https://altar.example" }), { excludeTestServices: true })(
+  "a server that the world reaches by https",
+  (it) => {
+    it.effect("says so with every answer, and promises nothing for other names of its domain", () =>
+      Effect.gen(function* () {
+        const { host, port } = yield* AppConfig
+        for (const path of ["/v2/", "/api/spirits", "/nowhere", "/art/spirits/moss-hare.svg", "/api/rooms/nowhere"]) {
+          const { headers } = yield* ask(`http://${host}:${port}${path}`)
+          assert.strictEqual(headers.get("strict-transport-security"), "max-age=31536000", path)
+        }
+      }),
+    )
+  },
+)

@@ -1,0 +1,130 @@
+/** So many requests of a seed over so many connections, and what came of them. */
+import { random } from "../fire/Random.ts"
+import { faultsOf, isDocumented } from "../support/Contract.ts"
+import { type Answer, Line } from "./Line.ts"
+import { type Expected, type Known, volley, type Volley } from "./Requests.ts"
+
+export interface Options {
+  readonly url: string
+  readonly requests: number
+  readonly seed: string
+  readonly connections: number
+  /** Milliseconds an answer may take. */
+  readonly patience: number
+  /** Told whenever a thousand more are done. */
+  readonly progress?: (done: number) => void | Promise<void>
+}
+
+export interface Report {
+  readonly requests: number
+  /** Requests whose bytes were no HTTP. */
+  readonly broken: number
+  /** Answers by status, those of broken requests apart. */
+  readonly statuses: ReadonlyMap<string, number>
+  /** 503 that the document gives a reason for, by its code. */
+  readonly unavailable: ReadonlyMap<string, number>
+  /** Answers held against the document, body and headers. */
+  readonly judged: number
+  /** Answers of 500 and above, answers that the document does not know, and answers that never came; at most 100. */
+  readonly faults: ReadonlyArray<string>
+}
+
+const most = 100
+
+/** Bytes that show what was asked, without the end of what is long. */
+const shown = ({ bytes }: Volley) => JSON.stringify(bytes.toString("latin1").slice(0, 600))
+
+/** What a reader of URLs would tidy up asks for something else than was sent, and no route has a semicolon. */
+const isPlain = (origin: string, target: string) => {
+  const path = target.split("?", 1)[0] ?? ""
+  return URL.parse(`${origin}${target}`)?.pathname === path && !path.includes(";")
+}
+
+const codeOf = (body: string) => /"code":"(\w+)"/u.exec(body)?.[1]
+
+/** Rooms to speak in and names of what was sold, as anybody may learn them. */
+const learn = async (origin: string): Promise<Known> => {
+  const read = async (path: string, init?: RequestInit) => (await fetch(`${origin}${path}`, init)).text()
+  const ids = [...(await read("/api/acts?limit=20")).matchAll(/"(?:id|actId|witnessId)":"([0-9a-f-]{36})"/gu)]
+  const rooms = await Promise.all(
+    Array.from({ length: 8 }, (_, index) =>
+      read("/api/rooms", {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-forwarded-for": `10.99.0.${index + 1}` },
+        body: "{}",
+      }),
+    ),
+  )
+  return {
+    ids: [...new Set(ids.map(([, id = ""]) => id))],
+    rooms: rooms.map((text) => ({
+      id: /"roomId":"([^"]+)"/u.exec(text)?.[1] ?? "nobody",
+      token: /"(?:inviteToken|token)":"([^"]+)"/u.exec(text)?.[1] ?? "nothing",
+    })),
+  }
+}
+
+/** The same seed, number of connections and known names send the same bytes on each connection. */
+export const campaign = async (options: Options): Promise<Report> => {
+  const { connections, patience, progress, requests, seed, url } = options
+  const known = await learn(url)
+  const statuses = new Map<string, number>()
+  const unavailable = new Map<string, number>()
+  const faults: Array<string> = []
+  let [sent, done, broken, judged] = [0, 0, 0, 0]
+  const count = (map: Map<string, number>, name: string) => map.set(name, (map.get(name) ?? 0) + 1)
+  const blame = (what: string, shot: Volley, at: string) => {
+    if (faults.length < most) faults.push(`${at}: ${what}\n    ${shown(shot)}`)
+  }
+
+  const judge = ({ method, target }: Expected, { body, headers, status }: Answer, shot: Volley, at: string) => {
+    count(statuses, String(status))
+    const code = codeOf(body)
+    if (status === 503 && code !== undefined) count(unavailable, code)
+    else if (!(status >= 200 && status < 500)) blame(`${method} ${status} ${body.slice(0, 200)}`, shot, at)
+    if (!isPlain(url, target) || !isDocumented({ method, url: `${url}${target}` })) return
+    judged += 1
+    for (const fault of faultsOf({ method, url: `${url}${target}`, status, headers, body })) blame(fault, shot, at)
+  }
+
+  const one = async (line: Line, shot: Volley, at: string) => {
+    if (shot.isBroken) {
+      broken += 1
+      const came = await line.throw(shot.bytes, patience)
+      for (const [, status = ""] of came.matchAll(/HTTP\/1\.1 (\d{3}) /gu)) {
+        count(statuses, `${status} (broken)`)
+        if (Number(status) >= 500) blame(`${status} for what is no HTTP`, shot, at)
+      }
+      return
+    }
+    const answers = await line.ask(
+      shot.bytes,
+      shot.expected.map(({ method }) => method),
+      patience,
+    )
+    answers.forEach((answer, index) => {
+      const expected = shot.expected[index]
+      if (expected !== undefined) judge(expected, answer, shot, at)
+    })
+    const wasClosed = answers.at(-1)?.headers.get("connection") === "close"
+    if (answers.length < shot.expected.length && !wasClosed)
+      blame(`${answers.length} answers to ${shot.expected.length} requests`, shot, at)
+  }
+
+  const work = async (index: number) => {
+    const chance = random(`${seed}/${index}`)
+    const line = new Line(Number(new URL(url).port))
+    for (let turn = 0; sent < requests; turn += 1) {
+      const shot = volley(chance, known)
+      const size = Math.max(1, shot.expected.length)
+      sent += size
+      await one(line, shot, `connection ${index}, volley ${turn}`)
+      const before = done
+      done += size
+      if (Math.floor(before / 1000) < Math.floor(done / 1000)) await progress?.(done)
+    }
+    line.close()
+  }
+  await Promise.all(Array.from({ length: connections }, (_, index) => work(index)))
+  return { requests: done, broken, statuses, unavailable, judged, faults }
+}

@@ -1,0 +1,58 @@
+/** What the published document lets a client send: every operation with its parameters and the schema of its body. */
+import { readFileSync } from "node:fs"
+
+export interface Schema {
+  readonly $ref?: string
+  readonly type?: string
+  readonly examples?: ReadonlyArray<unknown>
+  readonly enum?: ReadonlyArray<unknown>
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: ReadonlyArray<string>
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxLength?: number
+  readonly anyOf?: ReadonlyArray<Schema>
+  readonly oneOf?: ReadonlyArray<Schema>
+}
+
+export interface Parameter {
+  readonly name: string
+  readonly in: "path" | "query" | "header"
+  readonly required?: boolean
+  readonly schema: Schema
+}
+
+export interface Operation {
+  readonly method: string
+  readonly path: string
+  readonly parameters: ReadonlyArray<Parameter>
+  readonly body: Schema | undefined
+}
+
+interface Written {
+  readonly parameters?: ReadonlyArray<Parameter>
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+}
+
+const document: {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Written>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+} = JSON.parse(readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8"))
+
+export const operations: ReadonlyArray<Operation> = Object.entries(document.paths).flatMap(([path, verbs]) =>
+  Object.entries(verbs).map(([method, { parameters = [], requestBody }]) => ({
+    method: method.toUpperCase(),
+    path,
+    parameters,
+    body: requestBody?.content["application/json"]?.schema,
+  })),
+)
+
+/** The schema itself, where it is named elsewhere. */
+export const resolved = (schema: Schema): Schema => {
+  const name = schema.$ref?.split("/").at(-1)
+  if (name === undefined) return schema
+  const found = document.components.schemas[decodeURIComponent(name)]
+  if (found === undefined) throw new Error(`The document has no schema ${name}`)
+  return { ...resolved(found), ...(schema.examples === undefined ? {} : { examples: schema.examples }) }
+}

@@ -1,0 +1,101 @@
+/** `npm run hostile`: hostile requests against a real server, and what its memory and its answers have shown. */
+import { parseArgs } from "node:util"
+import { campaign } from "./Campaign.ts"
+import { open, type Sample } from "./Target.ts"
+
+const help = `Sends hostile requests to a real server and holds every answer against the document.
+
+  npm run hostile -- --requests 1000000 --seed 7 --connections 16
+
+  --stones N     sold before it begins (2000)
+  --every N      requests between two looks at the server's memory (10000)
+
+Exit code 1: an answer of 500 or more, one that the document does not know, one that never came,
+memory above 350 MB, or memory, after the first tenth of the requests, that grew by more than a tenth.`
+
+const { values } = parseArgs({
+  options: {
+    help: { type: "boolean", short: "h", default: false },
+    requests: { type: "string", default: "20000" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    connections: { type: "string", default: "16" },
+    stones: { type: "string", default: "2000" },
+    every: { type: "string", default: "10000" },
+  },
+})
+const number = (name: "requests" | "connections" | "stones" | "every") => {
+  if (/^[1-9]\d*$/u.test(values[name])) return Number(values[name])
+  console.error(`--${name} is a number from 1 on.\n\n${help}`)
+  return process.exit(2)
+}
+if (values.help) {
+  console.log(help)
+  process.exit(0)
+}
+
+/** MB of resident memory at most. */
+const most = 350
+/** A million takes minutes: an answer that takes longer than this is none. */
+const patience = 60_000
+
+const [requests, connections, every] = [number("requests"), number("connections"), number("every")]
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
+console.log(`seed ${values.seed}, ${requests} requests over ${connections} connections`)
+const target = await open(number("stones"))
+const samples: Array<Sample & { readonly done: number }> = []
+const began = performance.now()
+const look = async (done: number) => {
+  const sample = { done, ...(await target.sample()) }
+  samples.push(sample)
+  const seconds = ((performance.now() - began) / 1000).toFixed(0)
+  console.log(
+    `${String(done).padStart(9)}  ${sample.resident.toFixed(0)} MB resident, ${sample.files} files, ${seconds} s`,
+  )
+}
+const collect = async () => {
+  const { external, heap } = await target.used()
+  console.log(`           after a collection ${heap.toFixed(0)} MB in use, ${external.toFixed(0)} MB beside`)
+}
+await look(0)
+let next = every
+const report = await campaign({
+  url: target.url,
+  requests,
+  seed: values.seed,
+  connections,
+  patience,
+  progress: async (done) => {
+    if (done < next) return
+    next += every
+    await look(done)
+  },
+})
+await look(report.requests)
+await collect()
+await target.close()
+
+const table = (map: ReadonlyMap<string, number>) =>
+  [...map].sort(([one], [other]) => one.localeCompare(other)).map(([name, count]) => `  ${name.padEnd(24)} ${count}`)
+const faults = [...report.faults]
+const warm = samples.find(({ done }) => done >= requests / 10)
+const last = samples.at(-1)
+const highest = Math.max(...samples.map(({ resident }) => resident))
+if (highest > most) faults.push(`memory: ${highest.toFixed(0)} MB, above ${most}`)
+if (warm !== undefined && last !== undefined && last.resident > warm.resident * 1.1)
+  faults.push(
+    `memory: ${warm.resident.toFixed(0)} MB after ${warm.done}, ${last.resident.toFixed(0)} MB after ${last.done}`,
+  )
+if (warm !== undefined && last !== undefined && last.files > warm.files + 8)
+  faults.push(`files: ${warm.files} after ${warm.done}, ${last.files} after ${last.done}`)
+console.log(
+  [
+    `${report.requests} requests, ${report.broken} of them no HTTP; ${report.judged} answers held against the document`,
+    "answers",
+    ...table(report.statuses),
+    "not available, by reason",
+    ...table(report.unavailable),
+    faults.length === 0 ? "No fault." : `${faults.length} faults`,
+    ...faults.map((fault) => `  ${fault}`),
+  ].join("\n"),
+)
+process.exit(faults.length > 0 ? 1 : 0)
