@@ -115,7 +115,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 describe("the packed file", () => {
   it("holds what runs and nothing else", () => {
     const meant =
-      /^(?:LICENSE|README\.md|package\.json|(?:(?:schema|src)\/[\w./-]+\.(?:js|d\.ts)|dist\/server\/[\w-]+\.js(?:\.map)?|dist\/web\/[\w./-]+\.(?:js|css|html|svg)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json))$/u
+      /^(?:LICENSE|README\.md|package\.json|(?:(?:schema|src)\/[\w./-]+\.(?:js|d\.ts)|dist\/server\/(?:[\w-]+\.js(?:\.map)?|book-\d00\.ttf|resvg\.wasm)|dist\/web\/(?:[\w./-]+\.(?:js|css|svg|woff2)|assets\.json|type\/OFL\.txt)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json))$/u
     assert.deepStrictEqual(
       files.filter((file) => !meant.test(file) || /(?:^|\/)\.|\.test\.|(?:^|\/)test\//u.test(file)),
       [],
