@@ -11,8 +11,8 @@ import { statementTap } from "./StatementTap.ts"
 /** Those that talk to the database most, unless others are named. */
 const usual = ["test/concurrency", "test/payments", "test/room", "test/altar", "test/log", "test/limits", "test/admin"]
 
-/** What only tests do: they watch sessions, make databases, and break what they test. */
-const isOfTests = /\b(?:CREATE|DROP) DATABASE\b|pg_stat_activity|pg_terminate_backend|pg_locks/u
+/** What only tests do: they watch sessions and row versions, and make databases. */
+const isOfTests = /\b(?:CREATE|DROP) DATABASE\b|pg_stat_activity|pg_terminate_backend|pg_locks|DISTINCT xmin/u
 
 const programOf = () => {
   const program = process.env["PGBOUNCER"] ?? "pgbouncer"

@@ -45,6 +45,32 @@ const schemaOf = (url: string) =>
     return rows.map(({ what }) => what)
   }).pipe(Effect.provide(Sql.layer(Redacted.make(url), 1)), Effect.orDie)
 
+/** The function of the version before 0024, in its own words. */
+const fitsBefore = (name: string) => `
+  CREATE FUNCTION ${name}(wallet text, amount numeric, balance numeric, since timestamptz, most integer)
+  RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+  BEGIN
+    RETURN (SELECT count(*) < most FROM payment_attempts WHERE payer = wallet AND state = 'pending')
+      AND amount + (
+        SELECT COALESCE(sum(amount_atomic), 0) FROM payment_attempts WHERE payer = wallet AND state = 'pending'
+      ) + (
+        SELECT COALESCE(sum(amount_atomic), 0) FROM (
+          SELECT amount_atomic FROM payment_attempts
+          WHERE lower(payer) = wallet AND state = 'settled' AND ended_at > since
+          ORDER BY ended_at DESC LIMIT 64
+        ) AS settled
+      ) <= balance;
+  END $$`
+
+/** Wallet `0x0` has nothing, each next one more that is pending, settled or failed, up to more than are looked at. */
+const attempts = `
+  INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, network, asset, pay_to, payer, nonce,
+    amount_atomic, valid_after, valid_before, signature, payload, from_block, state, accepted_at, ended_at, next_check_at)
+  SELECT gen_random_uuid(), w || '-' || i, '', '', '', '{}', '', '', '', '0x' || w, w || '-' || i,
+    10000 + i, 0, 0, '', '', 0, (ARRAY['pending', 'settled', 'settled', 'failed'])[i % 4 + 1],
+    now(), now() - i * interval '1 second', now()
+  FROM generate_series(1, 4) w, generate_series(1, w * w * 8) i`
+
 describe("migrations", () => {
   it.live("run once where three servers of this version and two of the one before meet an empty database", () =>
     Effect.gen(function* () {
@@ -60,10 +86,27 @@ describe("migrations", () => {
   it.live("go on from a database of the version before, which then finds nothing to do", () =>
     Effect.gen(function* () {
       const url = yield* empty
+      const database = Sql.layer(Redacted.make(url), 1)
+      const run = (statement: string) =>
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(Effect.provide(database), Effect.orDie)
       yield* migrateAs(url, "before")
+      yield* run(fitsBefore("payment_fits"))
       yield* migrateAs(url, "this")
       yield* migrateAs(url, "before")
       assert.deepStrictEqual(yield* schemaOf(url), yield* schemaOf(withDatabase(url, template)))
+
+      // What a wallet can pay is decided as it was.
+      yield* run(fitsBefore("fits_before"))
+      yield* run(attempts)
+      const decided = yield* run(`
+        SELECT fits_before(w, a, b, s, m) AS before, payment_fits(w, a, b, s, m) AS after
+        FROM unnest(ARRAY['0x0', '0x1', '0x2', '0x3', '0x4']) w, unnest(ARRAY[1, 10000]::numeric[]) a,
+          unnest(ARRAY[0, 1, 10000, 80027, 170000, 600000, 2000000]::numeric[]) b,
+          unnest(ARRAY[now() - interval '1 day', now() - interval '20 seconds', now()]) s, unnest(ARRAY[0, 2, 8, 18, 64]) m`)
+      assert.deepStrictEqual(
+        new Set(decided.map((row) => Object.values(row).join())),
+        new Set(["true,true", "false,false"]),
+      )
     }),
   )
 
