@@ -33,7 +33,7 @@ export const external = ["undici"]
 /** Bundles `src/main.ts` into `dist/server`, what a command loads on demand as a chunk of its own; and the renderer beside it. */
 const buildServer = async (target: URL) => {
   const outdir = fileURLToPath(new URL("dist/server/", target))
-  const { outputFiles } = await bundle({
+  const { metafile, outputFiles } = await bundle({
     absWorkingDir: root,
     entryPoints: [
       "src/main.ts",
@@ -61,15 +61,16 @@ const buildServer = async (target: URL) => {
     },
     legalComments: "none",
     write: false,
+    metafile: true,
     logLevel: "warning",
   })
   await writeOutput(outdir, withoutForeignMaps(outputFiles))
+  return Object.keys(metafile.inputs)
 }
 
-/** Pages and server, below `target`. */
-export const build = async (target: URL): Promise<void> => {
-  await Promise.all([buildPages(new URL("dist/web/", target)), buildServer(target)])
-}
+/** Pages and server, below `target`; the files that they were made of. */
+export const build = async (target: URL): Promise<ReadonlyArray<string>> =>
+  (await Promise.all([buildPages(new URL("dist/web/", target)), buildServer(target)])).flat()
 
 /** One build at a time; the lock is the kernel's, so whoever is killed has it no longer. */
 const alone = async (run: () => Promise<void>) => {

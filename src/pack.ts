@@ -7,6 +7,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, extname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { build, external } from "./build.ts"
+import { sbom } from "./Sbom.ts"
 
 const root = join(import.meta.dirname, "..")
 const library = join(root, "dist", "lib")
@@ -34,7 +35,7 @@ const choose = (names: ReadonlyArray<string>, range = "") =>
 const isServed = (file: string) => ["", ".png", ".svg"].includes(extname(basename(file)))
 
 rmSync(library, { recursive: true, force: true })
-await build(pathToFileURL(`${library}/`))
+const inputs = await build(pathToFileURL(`${library}/`))
 // Node strips no types below `node_modules`, so the library is JavaScript, with declarations.
 run("tsc", ["--project", "tsconfig.pack.json"])
 for (const file of ["start.js", "node.js"]) cpSync(join(root, "src", file), join(library, "src", file))
@@ -45,7 +46,7 @@ writeFileSync(
   JSON.stringify(
     {
       ...JSON.parse(JSON.stringify(manifest).replaceAll("dist/lib/", "")),
-      files: ["dist", "schema", "src"],
+      files: ["dist", "schema", "src", "sbom.cdx.json"],
       dependencies: choose(external),
       peerDependencies: choose(peers, "^"),
       peerDependenciesMeta: Object.fromEntries(peers.map((name) => [name, { optional: true }])),
@@ -53,6 +54,12 @@ writeFileSync(
     null,
     2,
   ),
+)
+const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"))
+const installed = external.map((name) => `node_modules/${name}/`)
+writeFileSync(
+  join(library, "sbom.cdx.json"),
+  JSON.stringify(sbom(manifest, packages, [...inputs, ...installed]), null, 2),
 )
 if (process.argv.includes("--no-archive")) process.exit(0)
 for (const file of ["README.md", "LICENSE"]) cpSync(join(root, file), join(library, file))

@@ -53,8 +53,8 @@ const page = ({ path, text }: OutputFile, names: ReadonlyMap<string, string>): O
   return { path, contents: Buffer.from(written) }
 }
 
-/** Bundles `src/web` into `folder`. */
-export const build = async (folder: URL): Promise<void> => {
+/** Bundles `src/web` into `folder`, and says which files it read. */
+export const build = async (folder: URL): Promise<ReadonlyArray<string>> => {
   const target = fileURLToPath(folder)
   const entries = await readdir(source, { recursive: true })
   const common = {
@@ -67,6 +67,7 @@ export const build = async (folder: URL): Promise<void> => {
     target: "es2023",
     charset: "utf8",
     write: false,
+    metafile: true,
     logLevel: "warning",
   } as const
   const pages = await bundle({
@@ -91,4 +92,5 @@ export const build = async (folder: URL): Promise<void> => {
     { path: join(target, "type/OFL.txt"), contents: await readFile(join(source, "style/type/OFL.txt")) },
     { path: join(target, "assets.json"), contents: Buffer.from(JSON.stringify(Object.fromEntries(names))) },
   ])
+  return [pages, loners].flatMap(({ metafile }) => Object.keys(metafile.inputs))
 }

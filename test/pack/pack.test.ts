@@ -115,7 +115,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 describe("the packed file", () => {
   it("holds what runs and nothing else", () => {
     const meant =
-      /^(?:LICENSE|README\.md|package\.json|(?:(?:schema|src)\/[\w./-]+\.(?:js|d\.ts)|dist\/server\/(?:[\w-]+\.js(?:\.map)?|book-\d00\.ttf|resvg\.wasm)|dist\/web\/(?:[\w./-]+\.(?:js|css|svg|woff2)|assets\.json|type\/OFL\.txt)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json))$/u
+      /^(?:LICENSE|README\.md|package\.json|sbom\.cdx\.json|(?:(?:schema|src)\/[\w./-]+\.(?:js|d\.ts)|dist\/server\/(?:[\w-]+\.js(?:\.map)?|book-\d00\.ttf|resvg\.wasm)|dist\/web\/(?:[\w./-]+\.(?:js|css|svg|woff2)|assets\.json|type\/OFL\.txt)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json))$/u
     assert.deepStrictEqual(
       files.filter((file) => !meant.test(file) || /(?:^|\/)\.|\.test\.|(?:^|\/)test\//u.test(file)),
       [],
@@ -126,6 +126,14 @@ describe("the packed file", () => {
       [],
     )
     assert.isAbove(files.filter((file) => file.endsWith(".png")).length, 50)
+  })
+
+  it("lists the packages whose code it holds, and the one it asks for", async () => {
+    const { components } = JSON.parse(await readFile(join(installed, "sbom.cdx.json"), "utf8"))
+    const names = new Set(components.map(({ name }: { readonly name: string }) => name))
+    for (const name of ["effect", "viem", "@effect/sql-pg", "@resvg/resvg-wasm", "lean-qr", "undici"])
+      assert.isTrue(names.has(name), name)
+    for (const name of ["esbuild", "typescript", "vitest", "node"]) assert.isFalse(names.has(name), name)
   })
 
   it("has a manifest without faults", async () => {

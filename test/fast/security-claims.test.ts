@@ -1,0 +1,40 @@
+/** What the README claims to be tested by is what is installed and listed here, in these versions and numbers. */
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import { mutants } from "../mutants/Mutants.ts"
+import { rfcConsistency, rfcInclusion, rfcRoots } from "../support/LogVectors.ts"
+
+const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")
+const claim = /^## Conformance\n([\s\S]*?)^## /mu.exec(text("README.md"))?.[1] ?? ""
+
+/** The project's own versions, and those of the integrator's folder beside them. */
+const installed: Readonly<Record<string, ReadonlyArray<string>>> = ["", "test/integrators/"]
+  .flatMap((folder) => Object.entries<string>(JSON.parse(text(`${folder}package.json`)).devDependencies))
+  .reduce<Record<string, ReadonlyArray<string>>>(
+    (all, [name, version]) => ({ ...all, [name]: [...(all[name] ?? []), version] }),
+    {},
+  )
+
+const rows = [...claim.matchAll(/^\| (`.*?) \| (\d[^|]*) \|/gmu)].map(([, names = "", versions = ""]) => ({
+  names: [...names.matchAll(/`([^`]+)`/gu)].map(([, name = ""]) => name),
+  versions: versions.trim().split(", "),
+}))
+
+describe("the claim of conformance", () => {
+  it.each(rows)("names $names in the versions that are installed", ({ names, versions }) => {
+    for (const [index, name] of names.entries())
+      assert.include(installed[name] ?? [], versions[index] ?? versions[0], name)
+  })
+
+  it("counts what there is", () => {
+    assert.isAtLeast(rows.length, 9)
+    const excepted = text("test/agents/conformance.yaml").match(/^ {2}- /gmu)?.length ?? 0
+    const scenarios =
+      /(\d+) server scenarios: (\d+) apply and pass, (\d+) want/u.exec(claim)?.slice(1).map(Number) ?? []
+    const required = /required = \[([^\]]*)\]/u.exec(text("test/agents/conformance.test.ts"))?.[1]?.split(",").length
+    assert.deepStrictEqual(scenarios, [excepted + (required ?? 0), required, excepted])
+    const vectors = /(\d+) roots, (\d+) inclusion and (\d+) consistency/u.exec(claim)?.slice(1).map(Number)
+    assert.deepStrictEqual(vectors, [rfcRoots.length, rfcInclusion.length, rfcConsistency.length])
+    assert.include(claim, `makes ${mutants.length} deliberate faults`)
+  })
+})

@@ -1,0 +1,89 @@
+/** Who may ask another machine, and whom: everything else in the sources opens no connection, and nobody follows a redirect. */
+import { readdirSync, readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import { join } from "node:path"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { HttpClient } from "effect/http"
+import * as Posting from "../../src/platform/http/Posting.ts"
+
+const root = new URL("../../", import.meta.url).pathname
+
+/** What opens a connection; in a page the policy of its content holds whom it may ask. */
+const opens =
+  /\bfetch\(|\?\? fetch\b|= fetch\b|\bFetchHttpClient\.layer\b|\bNodeHttpClient\.\w+|\bhttp\((?=[\w.(]*[rR]pcUrl)|\bwebSocket\(|\bnew WebSocket\b|\bEventSource\(|from "(?:undici|node:(?:https|tls|dgram|dns|http2))"|\bPgClient\.\w*layer|\b(?:connect|createConnection|request)\b[^;\n]*from "node:/u
+
+/** The address is one of the configuration, of a flag, or the altar that a buyer was told to use. */
+const mayAsk: Readonly<Record<string, string>> = {
+  "src/platform/http/Posting.ts": "the node, the facilitator",
+  "src/platform/Sql.ts": "the database",
+  "src/Server.ts": "the card processor",
+  "src/log/Log.ts": "witnesses of the log",
+  "src/telemetry/Telemetry.ts": "the collector of metrics and traces",
+  "src/cli/Checking.ts": "all of these, before a start",
+  "src/cli/Download.ts": "the altar and the node of `verify`",
+  "src/cli/Faucet.ts": "the altar of `buy`",
+  "src/buyer/Buyer.ts": "the altar of a buyer",
+  "src/buyer/Client.ts": "the altar of a buyer",
+  "src/sandbox/LocalChain.ts": "the chain that the sandbox started",
+  "src/sandbox/Sandbox.ts": "the chain that the sandbox started",
+}
+
+const sources = ["schema", "src", "migrations"]
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)),
+  )
+  .filter((file) => /\.(?:ts|js)$/u.test(file) && !file.startsWith("src/web/"))
+
+/** Without comments, and without the text of programs that documents show. */
+const codeOf = (file: string) =>
+  readFileSync(join(root, file), "utf8")
+    .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gmu, "")
+    .replaceAll(/^.*\bawait fetch\("\$\{publicUrl\}.*$/gmu, "")
+
+describe("a connection to another machine", () => {
+  it("is opened where it is listed, and nowhere else", () => {
+    assert.deepStrictEqual(sources.filter((file) => opens.test(codeOf(file))).sort(), Object.keys(mayAsk).sort())
+  })
+
+  it("is told to follow no redirect, wherever its kind would", () => {
+    // Each call of these, up to its end; undici's own requests follow none.
+    const calls = sources
+      .filter((file) => !file.startsWith("src/sandbox/"))
+      .flatMap((file) => [
+        ...codeOf(file).matchAll(
+          /\b(?:fetch\((?!\w+\)\.then)|send\(`|FetchHttpClient\.layer\.pipe\(|http\((?=[\w.(]*[rR]pcUrl))[\s\S]*?(?=\n\n|\.then\()/gu,
+        ),
+      ])
+    const careless = calls.filter(([call]) => !/redirect: "error"/u.test(call)).map(([call]) => call)
+    assert.deepStrictEqual(careless, [])
+    assert.isAbove(calls.length, 4)
+  })
+
+  it.live("follows none: the answer that names another address is the answer", () =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      const server = createServer((request, response) => {
+        asked.push(request.url ?? "")
+        response.writeHead(307, { location: "/elsewhere" }).end()
+      })
+      const port = yield* Effect.acquireRelease(
+        Effect.callback<number>((resume) => {
+          server.listen(0, "127.0.0.1", () => {
+            const address = server.address()
+            resume(Effect.succeed(typeof address === "object" ? (address?.port ?? 0) : 0))
+          })
+        }),
+        () => Effect.sync(() => server.close().closeAllConnections()),
+      )
+      const got = yield* HttpClient.get(`http://127.0.0.1:${port}/client`).pipe(
+        Effect.provide(NodeHttpClient.layerUndici),
+      )
+      const post = yield* Posting.to(new URL(`http://127.0.0.1:${port}/posting`))
+      const posted = yield* Effect.result(post({ text: "{}" }))
+      assert.deepStrictEqual([got.status, Result.isSuccess(posted) && posted.success.status], [307, 307])
+      assert.deepStrictEqual(asked, ["/client", "/posting"])
+    }).pipe(Effect.scoped),
+  )
+})
