@@ -4,15 +4,18 @@ import type { Issue } from "../../schema/Errors.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** At most 20 issues: a hostile body must not buy a long answer, and a cut must not leave half a character. */
+/** Names of members come from the caller: shown without what would steer a terminal, and without half a character. */
+const shown = (text: string, length: number) =>
+  text
+    .slice(0, length)
+    .toWellFormed()
+    .replace(/\p{Cc}/gu, "\ufffd")
+
+/** At most 20 issues: a hostile body must not buy a long answer. */
 export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
   format(error.issue)
     .issues.slice(0, 20)
     .map((issue) => ({
-      path: (issue.path ?? [])
-        .map((step) => String(typeof step === "object" ? step.key : step))
-        .join("/")
-        .slice(0, 200)
-        .toWellFormed(),
-      message: issue.message.slice(0, 300).toWellFormed(),
+      path: shown((issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join("/"), 200),
+      message: shown(issue.message, 300),
     }))

@@ -79,6 +79,8 @@ export const campaign = async (options: Options): Promise<Report> => {
 
   const judge = ({ method, target }: Expected, { body, headers, status }: Answer, shot: Volley, at: string) => {
     count(statuses, String(status))
+    // Too much in a head is refused before there is a request that could be named.
+    if (status === 431 && headers.get("x-request-id") === null) return
     const code = codeOf(body)
     if (status === 503 && code !== undefined) count(unavailable, code)
     else if (!(status >= 200 && status < 500)) blame(`${method} ${status} ${body.slice(0, 200)}`, shot, at)

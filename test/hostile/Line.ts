@@ -63,7 +63,7 @@ const cut = (bytes: Buffer, method: string, isOver: boolean): readonly [Answer, 
 export class Line {
   readonly #port: number
   #socket: Socket | undefined
-  #came = Buffer.alloc(0)
+  #came: Buffer = Buffer.alloc(0)
   #isOver = false
   #look: () => void = () => {}
 

@@ -31,8 +31,13 @@ export interface Target {
 
 const megabytes = 1024 * 1024
 
-/** `stones` are sold before it starts. */
-export const open = async (stones: number): Promise<Target> => {
+/** What `npm run serve` tells its Node: what is measured is what is run. */
+const flags: ReadonlyArray<string> = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+).scripts.serve.match(/--\S+/gu)
+
+/** `stones` are sold before it starts; `further` flags are told to its Node. */
+export const open = async (stones: number, further: ReadonlyArray<string> = []): Promise<Target> => {
   const databases = await Databases.open()
   const ledger = Ledger.open(databases.ours)
   const { close, serve } = serving()
@@ -43,6 +48,8 @@ export const open = async (stones: number): Promise<Target> => {
   const report = `${databases.folder}/memory.json`
   const server = await start(
     [
+      ...flags,
+      ...further,
       "--expose-gc",
       "--import",
       fileURLToPath(new URL("Probe.ts", import.meta.url)),

@@ -8,6 +8,7 @@ const help = `Sends hostile requests to a real server and holds every answer aga
   npm run hostile -- --requests 1000000 --seed 7 --connections 16
 
   --stones N     sold before it begins (2000)
+  --node FLAG    for the server's Node, such as --max-semi-space-size=8; may be repeated
   --every N      requests between two looks at the server's memory (10000)
 
 Exit code 1: an answer of 500 or more, one that the document does not know, one that never came,
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     connections: { type: "string", default: "16" },
     stones: { type: "string", default: "2000" },
+    node: { type: "string", multiple: true, default: [] },
     every: { type: "string", default: "10000" },
   },
 })
@@ -41,7 +43,7 @@ const patience = 60_000
 const [requests, connections, every] = [number("requests"), number("connections"), number("every")]
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
 console.log(`seed ${values.seed}, ${requests} requests over ${connections} connections`)
-const target = await open(number("stones"))
+const target = await open(number("stones"), values.node)
 const samples: Array<Sample & { readonly done: number }> = []
 const began = performance.now()
 const look = async (done: number) => {

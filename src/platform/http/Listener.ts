@@ -18,6 +18,16 @@ const limits = {
   connectionsCheckingInterval: 1_000,
 }
 
+/** What those can take who open connections, or are slow to read; a head and a body have their times above. */
+export interface Bounds {
+  /** Open at once; one more is closed before it is heard. */
+  readonly connections: number
+  /** How long nothing may be read or taken while an answer is waited for; longer than any settlement takes. */
+  readonly quiet: Duration.Duration
+}
+
+export const bounds: Bounds = { connections: 4096, quiet: Duration.minutes(2) }
+
 /** What a server is while no routes stand. */
 export type Phase = "starting" | "stopping"
 
@@ -43,7 +53,7 @@ class Listener extends Context.Service<
     readonly inFlight: ReadonlySet<ServerResponse>
   }
 >()("spirit-altar/platform/http/Listener") {
-  static readonly layer = (isEncrypted: boolean, notNow: NotNow) =>
+  static readonly layer = (isEncrypted: boolean, notNow: NotNow, { connections, quiet }: Bounds) =>
     Layer.effect(
       Listener,
       Effect.map(Observer, (observe) => {
@@ -72,6 +82,8 @@ class Listener extends Context.Service<
           // Nothing here speaks another protocol, and what asks for one would go around all of this.
           shouldUpgradeCallback: () => false,
         })
+        server.maxConnections = connections
+        server.setTimeout(Duration.toMillis(quiet))
         const onlyOurs = () => {
           for (const event of events) server.removeAllListeners(event).on(event, receive)
         }
@@ -126,7 +138,7 @@ export interface Address {
 }
 
 /** An HTTP server on a socket of its own, which is closed last of all; one process may have several. */
-export const layer = ({ host, port, publicUrl = "" }: Address, notNow: NotNow = plainly) =>
+export const layer = ({ host, port, publicUrl = "" }: Address, notNow: NotNow = plainly, within: Bounds = bounds) =>
   Layer.fresh(
     closed.pipe(
       Layer.provideMerge(
@@ -136,6 +148,6 @@ export const layer = ({ host, port, publicUrl = "" }: Address, notNow: NotNow = 
           ),
         ),
       ),
-      Layer.provideMerge(Listener.layer(publicUrl.startsWith("https:"), notNow)),
+      Layer.provideMerge(Listener.layer(publicUrl.startsWith("https:"), notNow, within)),
     ),
   )

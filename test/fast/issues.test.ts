@@ -1,0 +1,23 @@
+/** What a caller is told of a wrong request quotes what the caller wrote, and must be harmless wherever it is shown. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { RoomBody } from "../../schema/room/Room.ts"
+import { issuesOf } from "../../src/platform/Issues.ts"
+import { refusalOf } from "../../src/room/Body.ts"
+
+const strict = { onExcessProperty: "error", errors: "all" } as const
+
+describe("what is wrong with a body", () => {
+  it.effect.each(["\u0000", "\u001b[2J", "a\nb", "\u009b", "\ud800", "x".repeat(5000)])(
+    "is said without what would steer a terminal: %j",
+    (name) =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 }))
+        const [issue] = issuesOf(error)
+        for (const text of [issue?.path, issue?.message, refusalOf(error).error.message]) {
+          assert.match(text ?? "\n", /^[^\p{Cc}\p{Cs}]*$/u)
+          assert.isAtMost(text?.length ?? 0, 502)
+        }
+      }),
+  )
+})
