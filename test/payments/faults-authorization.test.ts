@@ -6,6 +6,7 @@ import { parseEther, parseGwei } from "viem"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { Proxies, proxiedServer } from "../support/Proxies.ts"
+import { broadcast } from "../support/ThirdParty.ts"
 import { World } from "../support/World.ts"
 
 // Account 0 of the public test mnemonic: anvil signs for it.
@@ -103,6 +104,22 @@ describe("before settlement", { concurrent: true }, () => {
       const { url } = yield* World
       yield* refusedBefore(yield* Purchase.prepare(url, 9_999n), "invalid_exact_evm_insufficient_balance")
     }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
+
+  it.live(
+    "a payer without funds is not told that nothing was charged, since somebody may fund and settle it at once",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* World
+        const purchase = yield* Purchase.prepare(url, 0n)
+        const refused = yield* Purchase.send(url, purchase)
+        assert.strictEqual(refused.json["reason"], "invalid_exact_evm_insufficient_balance")
+        assert.match(String(refused.json["message"]), /fund it and sign again\. This request charged nothing\.$/u)
+        yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
+        yield* broadcast(purchase)
+        assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+        yield* Purchase.assertSettled(url, purchase)
+      }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
 

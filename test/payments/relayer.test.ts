@@ -2,13 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Hex, parseEther, parseGwei, parseTransaction } from "viem"
+import { type Hex, keccak256, parseEther, parseGwei, parseTransaction } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import type { RpcProxy } from "../support/RpcProxy.ts"
-import { stranger } from "../support/ThirdParty.ts"
+import { cancel, stranger } from "../support/ThirdParty.ts"
 import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import { ask, newCommitment, newKey, post, World } from "../support/World.ts"
 
@@ -235,6 +235,76 @@ describe("a transaction that no block takes", { concurrent: true }, () => {
       assert.strictEqual(yield* relayed, 1)
       yield* Purchase.assertSettled(url, purchase)
       yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
+})
+
+/**
+ * Two purchases whose transactions have left us, one behind the other; the first one is lost, and the second one waits in
+ * the node for its place.
+ */
+const gap = Effect.gen(function* () {
+  const { url } = yield* World
+  const { rpc } = yield* Proxies
+  const [lost, waiting] = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
+  const sent: Array<Hex> = []
+  rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
+    sent.push(...(JSON.parse(params) as ReadonlyArray<Hex>))
+    return false
+  })
+  yield* Purchase.onChain((client) => client.setAutomine(false))
+  for (const purchase of [lost, waiting]) Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+  assert.deepStrictEqual(
+    sent.map((raw) => parseTransaction(raw).nonce ?? 0),
+    [0, 1],
+  )
+  const [first = "0x", second = "0x"] = sent
+  yield* Purchase.onChain(async (client) => {
+    await client.dropTransaction({ hash: keccak256(first) })
+    await client.dropTransaction({ hash: keccak256(second) }).catch(() => undefined)
+    await client.setAutomine(true)
+    await client.sendRawTransaction({ serializedTransaction: second })
+    await client.mine({ blocks: 2 })
+  })
+  assert.strictEqual(yield* relayed, 0, "nothing is mined behind a place that nobody has")
+  return { lost, waiting, sent }
+})
+
+describe("a place that a lost transaction leaves free", { concurrent: true }, () => {
+  it.live("is taken by that payment itself, and those behind it are paid", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { lost, sent, waiting } = yield* gap
+      const looks = Effect.forEach([lost, waiting], (one) => Purchase.reconcile(url, one))
+      yield* eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
+      assert.strictEqual(parseTransaction(sent[2] ?? "0x").nonce ?? 0, 0)
+      yield* Purchase.assertSettled(url, lost)
+      yield* Purchase.assertSettled(url, waiting)
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
+
+  it.live("is filled by whoever waits behind it, where nobody sends that payment any more", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { lost, waiting } = yield* gap
+      yield* cancel(lost)
+      yield* untilSettled(url, waiting)
+      assert.strictEqual(yield* relayed, 2)
+      yield* Purchase.assertSettled(url, waiting)
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
+
+  it.live("is taken by the next purchase", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { lost, waiting } = yield* gap
+      yield* cancel(lost)
+      const next = yield* Purchase.prepare(url)
+      const answer = yield* Purchase.send(url, next)
+      assert.strictEqual(answer.status, 201, answer.text)
+      yield* untilSettled(url, waiting)
+      assert.strictEqual(yield* relayed, 2)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

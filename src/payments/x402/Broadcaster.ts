@@ -46,6 +46,17 @@ export const make = Effect.fnUntraced(function* (
     yield* dispatch([{ transfer, noted }], { chainId, nonce, to: account.address, gas: 21_000n, fee })
   }, turn.withPermits(1))
 
+  /**
+   * What waits in the node for an earlier place that nobody has any more, lost in a reorganisation say, would wait for ever:
+   * an empty transaction to ourselves takes it, if there is such a place. It moves no money, so it is not noted.
+   */
+  const fillBefore = Effect.fnUntraced(function* ({ chainId }: Transfer, waiting: Broadcast) {
+    const [nonce, { fee }] = yield* Effect.all([nonces.next, market], { concurrency: "unbounded" })
+    if (nonce >= waiting.nonce) return false
+    yield* dispatch([], { chainId, nonce, to: account.address, gas: 21_000n, fee })
+    return true
+  }, turn.withPermits(1))
+
   const sendOnce = Effect.fnUntraced(function* (member: Member, gas: bigint, stuck: Option.Option<Broadcast>) {
     const { authorization, chainId } = member.transfer
     const call = settlementCall(authorization)
@@ -175,5 +186,5 @@ export const make = Effect.fnUntraced(function* (
     return yield* counted(Fees.settlementGas, alone({ transfer, noted: yield* Ref.make(Option.some(previous)) }, stuck))
   })
 
-  return { send, sendAlone, replaceByNothing, keepApart, openGas: () => openGas }
+  return { send, sendAlone, replaceByNothing, fillBefore, keepApart, openGas: () => openGas }
 })

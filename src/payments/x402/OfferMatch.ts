@@ -11,11 +11,11 @@ const leastLife = 6n
 /** Seconds by which clocks may be wrong: so much longer than asked for may an authorization live. */
 const clockGrace = 300n
 
-/** Of what cannot have paid, by its signature or by the token's word. */
+/** Of what cannot have paid and never will, because its wallet did not sign it. */
 export const reject = (reason: string, message: string) =>
   new PaymentRejected({ reason, message: `${message} Nothing was charged.` })
 
-/** Of what may have paid before: the chain was not asked, or did not say. */
+/** Of what may have paid before, or may still pay: the chain was not asked, or spoke of one moment. */
 export const refuse = (reason: string, message: string) =>
   new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
 

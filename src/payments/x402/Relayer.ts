@@ -169,9 +169,10 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         }
         if (known === null) return Option.some(yield* broadcaster.send(transfer, Option.some(hash)))
         const replacer = replacerOf(known)
-        return Option.isNone(replacer)
-          ? Option.none<Submission>()
-          : Option.some(yield* replacer.value.sendAlone(transfer, hash, last))
+        if (Option.isNone(replacer) || (yield* replacer.value.fillBefore(transfer, last.value))) {
+          return Option.none<Submission>()
+        }
+        return Option.some(yield* replacer.value.sendAlone(transfer, hash, last))
       })
 
       /** Asked at most every few seconds, whoever wants to know; a node that does not answer is found out elsewhere. */

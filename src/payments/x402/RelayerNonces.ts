@@ -1,45 +1,57 @@
-/** The relayer's next nonce, by the node's count and by what this process sent last. */
-import { Clock, Effect, Ref } from "effect"
+/** The relayer's next nonce, by the node's count and by what this process sent. */
+import { Clock, Effect } from "effect"
 import { type Hex, hexToNumber } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import type { RelayerNode } from "./RelayerNode.ts"
 
-/** What the node was sent last. */
-interface Last {
-  readonly nonce: number
-  readonly hash: Hex | undefined
+/** What the node was sent under a nonce. */
+interface Sent {
+  readonly hash: Hex
   readonly atMillis: number
 }
 
-const never: Last = { nonce: -1, hash: undefined, atMillis: 0 }
-
-/** Milliseconds for which our own count of nonces outweighs that of a node that does not know our last transaction. */
+/** Milliseconds for which our own count of nonces outweighs that of a node that does not know our transaction. */
 const believedFor = 2_000
 
+/** How many places are remembered: more than a reorganisation can free. */
+const remembered = 512
+
 export const make = (node: RelayerNode, address: Address) => {
-  const last = Ref.makeUnsafe(never)
+  /** What was sent, by its nonce; the newest nonce is the one behind all others. */
+  const sentUnder = new Map<number, Sent>()
+  let newest = -1
 
-  const isKnown = (hash: Hex | undefined) =>
-    hash === undefined ? Effect.succeed(false) : Effect.map(node.transaction(hash), (found) => found !== null)
-
-  /** The node may lag behind our own last broadcast for a moment, or may have dropped it: then its count is right. */
+  /**
+   * The node may lag behind our own last broadcast for a moment, or count no transaction before its block. Or what has the
+   * place that it calls free is lost, in a reorganisation say: all later ones wait until that place is taken again.
+   */
   const next = Effect.gen(function* () {
-    const pending = yield* node.call((client) =>
+    const free = yield* node.call((client) =>
       client.request({ method: "eth_getTransactionCount", params: [address, "pending"] }).then(hexToNumber),
     )
-    const sent = yield* Ref.get(last)
-    if (pending > sent.nonce) return pending
-    const recent = (yield* Clock.currentTimeMillis) - sent.atMillis < believedFor
-    return recent || (yield* isKnown(sent.hash)) ? sent.nonce + 1 : pending
+    if (newest < free) return free
+    const there = sentUnder.get(free)
+    const { atMillis } = there ?? sentUnder.get(newest) ?? { atMillis: 0 }
+    const isRecent = (yield* Clock.currentTimeMillis) - atMillis < believedFor
+    const isTaken = isRecent || (there !== undefined && (yield* node.transaction(there.hash)) !== null)
+    return isTaken ? newest + 1 : free
   })
 
-  /** A replacement stands in an earlier place: what was sent last is the one behind all others. */
   const sent = (nonce: number, hash: Hex) =>
-    Effect.flatMap(Clock.currentTimeMillis, (atMillis) =>
-      Ref.update(last, (before) => (nonce < before.nonce ? before : { nonce, hash, atMillis })),
-    )
+    Effect.map(Clock.currentTimeMillis, (atMillis) => {
+      sentUnder.delete(nonce)
+      sentUnder.set(nonce, { hash, atMillis })
+      newest = Math.max(newest, nonce)
+      const [oldest] = sentUnder.keys()
+      if (oldest !== undefined && sentUnder.size > remembered) sentUnder.delete(oldest)
+    })
 
-  return { next, sent, forget: Ref.set(last, never) }
+  const forget = Effect.sync(() => {
+    sentUnder.clear()
+    newest = -1
+  })
+
+  return { next, sent, forget }
 }
 
 export type RelayerNonces = ReturnType<typeof make>

@@ -66,8 +66,7 @@ const maybeUsed: ReadonlySet<string> = new Set([
   "invalid_exact_evm_transaction_simulation_failed",
 ])
 
-const refusedBy = (reason: string) =>
-  (maybeUsed.has(reason) ? refuse : reject)(reason, simulationMessages[reason] ?? "The token refuses this transfer.")
+const messageOf = (reason: string) => simulationMessages[reason] ?? "The token refuses this transfer."
 
 const read = ({ isStrict, json, text }: PaymentHeader) => {
   if (!isStrict || Option.isNone(text)) {
@@ -114,7 +113,9 @@ export class Verifier extends Context.Service<
             refusal,
             isTraceable: true,
           })
-          if (!(yield* signatures.plausible(authorization, terms))) return yield* refusedBy(badSignature)
+          if (!(yield* signatures.plausible(authorization, terms))) {
+            return yield* reject(badSignature, messageOf(badSignature))
+          }
 
           const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
           const late = untimely(authorization, terms, now)
@@ -127,7 +128,8 @@ export class Verifier extends Context.Service<
             },
           )
           if (simulation._tag === "Reverted") {
-            const refusal = refusedBy(simulation.reason)
+            // A wallet may be funded within this second, and a node answer from the one before: the next dry run may pass.
+            const refusal = refuse(simulation.reason, messageOf(simulation.reason))
             return maybeUsed.has(simulation.reason) ? refused(refusal) : yield* refusal
           }
           const verified: VerifiedPayment = {
