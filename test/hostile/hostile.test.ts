@@ -8,7 +8,9 @@ import { campaign } from "./Campaign.ts"
 
 const stored = Effect.flatMap(
   SqlClient.SqlClient,
-  (sql) => sql`SELECT (SELECT count(*) FROM payment_attempts) AS attempts, (SELECT count(*) FROM payment_claims) AS claims,
+  (
+    sql,
+  ) => sql`SELECT (SELECT count(*) FROM payment_attempts) AS attempts, (SELECT count(*) FROM payment_claims) AS claims,
     (SELECT count(*) FROM acts) AS acts, (SELECT count(*) FROM payment_pools) AS pools`,
 )
 
