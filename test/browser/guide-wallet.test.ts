@@ -206,7 +206,10 @@ guide("a wallet of the browser", (it) => {
         await form.getByRole("button", { name: "Lay the prayer for" }).click()
         await form.getByText("Not done.").waitFor()
         const said = await form.locator("[data-progress]").innerText()
-        assert.match(said, /holds less USDC than the price; fund it and sign again\. This request charged nothing\.\s*$/u)
+        assert.match(
+          said,
+          /holds less USDC than the price; fund it and sign again\. This request charged nothing\.\s*$/u,
+        )
         assert.notInclude(said, "Nothing was charged.")
         assert.deepStrictEqual(
           await page.evaluate(() => [sessionStorage, localStorage].flatMap((store) => Object.keys(store))),
