@@ -2,6 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { Browser, browser } from "../support/Browser.ts"
+import { serve } from "../support/LocalHttpServer.ts"
 import { World } from "../support/World.ts"
 
 browser("a page of another origin", (it) => {
@@ -15,9 +16,9 @@ browser("a page of another origin", (it) => {
         (opened) => Effect.promise(() => opened.close()),
       )
       const page = yield* Effect.promise(() => context.newPage())
-      // Plain text: a page without a policy of its own.
-      yield* Effect.promise(() => page.goto(`${url}/llms.txt`))
-      const tools = `${url.replace("127.0.0.1", "localhost")}/mcp`
+      const elsewhere = yield* serve(async () => ({ status: 200, body: "A page of somebody else.", type: "text/plain" }))
+      yield* Effect.promise(() => page.goto(elsewhere))
+      const tools = `${url}/mcp`
       const answers = yield* Effect.promise(() =>
         page.evaluate(async (address) => {
           const send = async (method: string, params: object) => {

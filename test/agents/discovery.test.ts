@@ -1,5 +1,4 @@
 /** No document promises what the live 402 does not: price, network, asset, recipient and URL of every act agree. */
-import { existsSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { AppConfig } from "../../src/Config.ts"
@@ -156,7 +155,7 @@ layer(world(), { excludeTestServices: true })("the documents for agents", (it) =
       assert.notMatch(page.text, /<script|\sstyle=|\son[a-z]+=/u)
       assert.notInclude(page.text, "`", "every backtick became markup")
       const style = /<link rel="stylesheet" href="([^"]+)"/u.exec(page.text)?.[1] ?? "none"
-      assert.isTrue(existsSync(new URL(`../../src/web${style}`, import.meta.url)), style)
+      assert.strictEqual((yield* ask(`${url}${style}`)).headers.get("content-type"), "text/css; charset=utf-8", style)
       const ids = [...page.text.matchAll(/ id="([^"]+)"/gu)].map((match) => match[1])
       for (const [, target] of page.text.matchAll(/href="#([^"]+)"/gu)) assert.include(ids, target)
       const plain = yield* ask(`${url}/for-agents`, { headers: { accept: "text/markdown, text/html;q=0.9" } })

@@ -64,7 +64,7 @@ layer(Layer.orDie(database), { excludeTestServices: true })("a database that can
   it.effect("is waited for when it leaves in the middle of a start, too", () =>
     Effect.gen(function* () {
       const proxy = yield* PgProxy.make(Redacted.value((yield* LocalDatabase).url))
-      const trap = proxy.arm(/LOCK TABLE/u, "cutBefore")
+      const trap = proxy.arm(/FROM effect_sql_migrations/u, "cutBefore")
       const server = yield* serving({ DATABASE_URL: proxy.url })
       yield* trap.arrived
       yield* server.says("The database left while the server started")

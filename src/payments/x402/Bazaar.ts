@@ -59,12 +59,11 @@ const read = (endpoint: PaidEndpoint): Call => {
     method: { const: endpoint.method },
     bodyType: { const: "json" },
     body: closed(body),
-    // The path says what it may hold; a proxy's buffer for a whole response head is 4 KiB.
+    // The path says what it may hold, and an output needs no schema; a proxy's buffer for a whole response head is 4 KiB.
     ...(endpoint.params === undefined ? {} : { pathParams: { type: "object" } }),
     ...(endpoint.query === undefined ? {} : { queryParams: closed(queryParams) }),
   }
   const required = ["type", "method", "bodyType", "body", ...(endpoint.params === undefined ? [] : ["pathParams"])]
-  const output = { type: "object", properties: { type: { const: "json" } }, required: ["type"] }
   return {
     method: endpoint.method,
     path: endpoint.path,
@@ -74,7 +73,7 @@ const read = (endpoint: PaidEndpoint): Call => {
     schema: {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       type: "object",
-      properties: { input: { type: "object", properties, required, additionalProperties: false }, output },
+      properties: { input: { type: "object", properties, required, additionalProperties: false } },
       required: ["input"],
     },
   }
