@@ -1,9 +1,13 @@
-/** Inquires about every settled transfer again once its block is final: still there, found elsewhere, or lost. */
+/**
+ * Inquires about every settled transfer again once its block is final: still there, found elsewhere, or lost. As long as its
+ * authorization can pay, also before: what was taken back is handed in again.
+ */
 import { type Cause, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { FailureVerdict } from "./ledger/Attempt.ts"
 import { type SettledTransfer, SettledTransfers } from "./ledger/SettledTransfers.ts"
 import * as Trace from "../platform/Trace.ts"
 import { changed } from "./Changes.ts"
+import { Settlement } from "./Settlement.ts"
 import { Chain } from "./x402/Chain.ts"
 
 export interface FinalityConfig {
@@ -21,10 +25,13 @@ const leaseMillis = 60_000
 /** Milliseconds until an inquiry that proved nothing is repeated: from 2 s to an hour. */
 const retryAfterMillis = (checks: number) => Math.min(3_600, 2 ** Math.min(checks + 1, 12)) * 1000
 
+/** Milliseconds at most until what was taken back is inquired about again: its authorization ends in minutes. */
+const goneAfterMillis = 10_000
+
 export class Finality extends Context.Service<
   Finality,
   {
-    /** Inquires about settled transfers whose block should be final by now; returns how many were taken. */
+    /** Inquires about settled transfers whose block should be final by now, or may be gone; returns how many were taken. */
     readonly sweep: Effect.Effect<number>
   }
 >()("spirit-altar/payments/Finality") {
@@ -34,6 +41,7 @@ export class Finality extends Context.Service<
       Effect.gen(function* () {
         const transfers = yield* SettledTransfers
         const chain = yield* Chain
+        const settlement = yield* Settlement
         const apart = Duration.toMillis(config.sweepEvery)
 
         /** The act stays and so does its answer; whoever finds it out first rings the alarm. */
@@ -46,20 +54,35 @@ export class Finality extends Context.Service<
           }
         })
 
+        /** Its act stands, and whoever signed it is still to pay for it. */
+        const resubmit = Effect.fnUntraced(function* (transfer: SettledTransfer) {
+          const { acceptedAt, act, checks, id, payment, transaction } = transfer
+          const unpaid = { id, acceptedAt, checks, state: "settled", paidIn: transaction } as const
+          const submission = yield* settlement.resubmit(unpaid, payment)
+          if (Option.isSome(submission)) {
+            yield* Effect.logWarning(
+              `The payment of ${act} ${id} was taken back with the block of ${transaction} and is handed in again`,
+              submission.value,
+            )
+          }
+        })
+
         const inquire = Effect.fnUntraced(function* (transfer: SettledTransfer) {
-          const { act, checks, currentTransaction, id, payment, pendingLoss, transaction } = transfer
+          const { act, checks, currentTransaction, id, isEarly, payment, pendingLoss, transaction } = transfer
           const { authorization, fromBlock } = payment
+          const known = Option.getOrElse(currentTransaction, () => transaction)
           const evidence = yield* chain.evidence({
             authorization,
             fromBlock,
-            transaction: Option.orElseSome(currentTransaction, () => transaction),
+            transaction: Option.some(known),
             patience: Duration.zero,
           })
           switch (evidence._tag) {
             case "Paid": {
               const found = evidence.transaction
+              if (isEarly && found === known.toLowerCase()) return
               const moved = found === transaction.toLowerCase() ? Option.none() : Option.some(found)
-              const isFinal = yield* chain.isFinal(evidence.block)
+              const isFinal = !isEarly && (yield* chain.isFinal(evidence.block))
               yield* transfers.confirm(id, isFinal ? "final" : "pending", evidence.block.number, moved)
               const to = isFinal ? "final" : "moved"
               if (isFinal || Option.isSome(moved))
@@ -71,7 +94,9 @@ export class Finality extends Context.Service<
                 ? yield* lose(transfer, pendingLoss)
                 : yield* transfers.defer(id, evidence.reason, apart)
             case "Open":
-              return yield* transfers.defer(id, null, retryAfterMillis(checks))
+              if (!evidence.unused) return yield* transfers.defer(id, null, retryAfterMillis(checks))
+              yield* resubmit(transfer)
+              return yield* transfers.defer(id, null, Math.min(retryAfterMillis(checks), goneAfterMillis))
           }
         }, Trace.span("Finality.inquire"))
 
@@ -79,7 +104,7 @@ export class Finality extends Context.Service<
           if (!(yield* transfers.isAnyDue)) return 0
           const final = yield* Effect.option(chain.final)
           if (Option.isNone(final)) return 0
-          const due = yield* transfers.lease(sweepSize, final.value.number, leaseMillis)
+          const due = yield* transfers.lease(sweepSize, final.value.number, leaseMillis, settlement.resubmits)
           yield* Effect.forEach(
             due.transfers,
             (transfer) =>

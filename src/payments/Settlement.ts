@@ -31,16 +31,30 @@ export const groupMost = 50
 /** Whether there is gas for one more settlement beside those that are being sent. */
 export type Funds = "ok" | "failing" | "unknown"
 
+/** A payment whose transfer is in no block: it is pending, or settled and its block was taken back. */
+export interface Unpaid {
+  readonly id: string
+  readonly state: Attempt["state"]
+  /** RFC 3339, of the intent. */
+  readonly acceptedAt: string
+  /** Inquiries that it has seen. */
+  readonly checks: number
+  /** The transaction that has paid it once: where the node knows it no more, it is lost and not on its way. */
+  readonly paidIn?: Hex
+}
+
 export class Settlement extends Context.Service<
   Settlement,
   {
     /** Never fails: what goes wrong is a kind of answer. */
     submit(request: SettlementRequest): Effect.Effect<Submission>
     /**
-     * Hands an attempt in again that is certainly not on its way, or hurries one that is stuck; none where it may be on
+     * Hands a payment in again that is certainly not on its way, or hurries one that is stuck; none where it may be on
      * its way, or nobody can know. Never fails.
      */
-    resubmit(attempt: Attempt, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
+    resubmit(unpaid: Unpaid, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
+    /** Whether it ever hands in again, so that it pays to notice early that a transfer was taken back. */
+    readonly resubmits: boolean
     /** Frees the place in the queue of a transaction that can no longer pay, and that no block takes. Never fails. */
     abandon(attempt: Attempt): Effect.Effect<void>
     /** Whether one more settlement could be paid for, as far as is known. */

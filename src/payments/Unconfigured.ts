@@ -20,6 +20,7 @@ export const layer = Layer.mergeAll(
     Settlement.of({
       submit: () => unreachable,
       resubmit: () => unreachable,
+      resubmits: false,
       abandon: () => unreachable,
       solvent: Effect.succeed(true),
       funds: Effect.succeed("ok"),

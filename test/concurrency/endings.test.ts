@@ -105,7 +105,8 @@ layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql)
       const [over, open] = [yield* claimed(newName()), yield* claimed(newName())]
       const [first, second] = [newHex(32), newHex(32)]
       const broadcast = { nonce: 1, maxFeePerGas: 1n, atMillis: Date.now(), members: 2 }
-      const both = (previous: Option.Option<`0x${string}`>) => [over, open].map(({ id }) => ({ attempt: id, previous }))
+      const both = (previous: Option.Option<`0x${string}`>) =>
+        [over, open].map(({ id }) => ({ attempt: id, state: "pending" as const, previous }))
       const noted = yield* note(both(Option.none()), { ...broadcast, hash: first })
       assert.deepStrictEqual(noted, new Set([over.id, open.id]))
       yield* fail(over.id, "authorization_expired")

@@ -21,7 +21,10 @@ const memberOf = Effect.fnUntraced(function* (attempt: string) {
     nonce: zeroHash,
     signature: zeroHash,
   }
-  return { transfer: { attempt, chainId: 1, authorization }, noted: yield* Ref.make(Option.none<Hex>()) }
+  return {
+    transfer: { attempt, state: "pending" as const, chainId: 1, authorization },
+    noted: yield* Ref.make(Option.none<Hex>()),
+  }
 })
 
 /** Groups whose node says nothing, so that each travels by what is given for one alone. */

@@ -158,8 +158,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "a settled transfer is final as soon as it is seen",
     file: "src/payments/Finality.ts",
-    from: "const isFinal = yield* chain.isFinal(evidence.block)",
-    to: "const isFinal = yield* Effect.as(chain.isFinal(evidence.block), true)",
+    from: "const isFinal = !isEarly && (yield* chain.isFinal(evidence.block))",
+    to: "const isFinal = !isEarly && (yield* Effect.as(chain.isFinal(evidence.block), true))",
     tests: ["test/payments/finality.test.ts"],
   },
   {

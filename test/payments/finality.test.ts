@@ -4,7 +4,10 @@ import { Context, Duration, Effect, Layer, Logger, Redacted, Schedule } from "ef
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { Chain } from "../../src/payments/x402/Chain.ts"
+import * as Relayer from "../../src/payments/x402/Relayer.ts"
 import { Finality } from "../../src/payments/Finality.ts"
+import { Settlement } from "../../src/payments/Settlement.ts"
+import { Broadcasts } from "../../src/payments/ledger/Broadcasts.ts"
 import { SettledTransfers } from "../../src/payments/ledger/SettledTransfers.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
@@ -54,6 +57,12 @@ const buy = Effect.gen(function* () {
 
 const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
 
+/** A facilitator is asked once, so that what the chain takes back from it stays away. */
+const sweeperOfFacilitator = proxiedServer("facilitator", "5 seconds", "200 millis")
+
+/** Nobody who would hand anything in again. */
+const nobody = Layer.mock(Settlement, { resubmits: true, resubmit: () => Effect.succeedNone })
+
 const readAct = ({ id }: Bought) =>
   Effect.flatMap(World, ({ url }) => ask(`${url}/api/acts/${id}`)).pipe(
     Effect.map(({ text }): Receipt => JSON.parse(text).act.receipt),
@@ -90,9 +99,6 @@ const looked = Effect.fnUntraced(function* (times: number) {
   )
 })
 
-/** The next look takes its time after one that could not tell. */
-const hasten = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE payment_attempts SET next_check_at = now()`)
-
 /** Waits until a look has found the transfer in a block above this one; what that look said of it. */
 const foundAbove = Effect.fnUntraced(function* (block: bigint) {
   const sql = yield* SqlClient.SqlClient
@@ -104,6 +110,28 @@ const foundAbove = Effect.fnUntraced(function* (block: bigint) {
   )
   return row?.finality
 })
+
+/** The next look takes its time after one that could not tell; the column rounds to milliseconds, which is not to be later. */
+const hasten = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`UPDATE payment_attempts SET next_check_at = now() - interval '1 second'`,
+)
+
+/** An empty block stands where the newest one was, so that fees are others: the same transaction is not signed again. */
+const replaced = Effect.andThen(Purchase.takeBack(1), mine(1))
+
+/** What settled is looked at after ten seconds, though its block is not final. */
+const settledLongAgo = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`UPDATE payment_attempts SET ended_at = ended_at - interval '20 seconds'`,
+)
+
+/** Waits, with one look after the other, until the payer is charged on the chain as it is now. */
+const chargedAgain = ({ purchase }: Bought) =>
+  Effect.andThen(hasten, Purchase.charges(purchase)).pipe(
+    Effect.repeat({ until: ({ charged }) => charged === 1, schedule: Schedule.spaced("50 millis") }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it was never charged again") }),
+  )
 
 const health = Effect.flatMap(World, ({ url }) => ask(`${url}/api/health`))
 
@@ -193,7 +221,54 @@ describe("a settled transfer", { concurrent: true }, () => {
         yield* sql`UPDATE payment_attempts SET acknowledged_at = now() WHERE finality = 'lost'`
         assert.strictEqual((yield* health).status, 200)
         assert.strictEqual((yield* readAct(bought)).finality, "lost")
-      }).pipe(Effect.provide(sweeper)),
+      }).pipe(Effect.provide(sweeperOfFacilitator)),
+  )
+
+  it.live("that is taken back is brought to the chain again before its block is final, while it can be paid", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const bought = yield* buy
+      yield* replaced
+      assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
+      yield* settledLongAgo
+      const { transaction = "0x" } = yield* chargedAgain(bought)
+      assert.strictEqual((yield* readAct(bought)).finality, "pending")
+      yield* mine(2)
+      yield* hasten
+      const receipt = yield* becomes(bought, "final")
+      assert.notStrictEqual(transaction, bought.receipt.transaction)
+      assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: transaction })
+      assert.strictEqual((yield* health).status, 200)
+      yield* assertKept(bought)
+      yield* Purchase.audit(url)
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(proxiedServer("relayer", "1 second", "200 millis"))),
+  )
+
+  it.live("that is taken back is handed in once, however many servers look", () =>
+    Effect.gen(function* () {
+      const { relayerKey: privateKey } = yield* LocalChain
+      const { rpc } = yield* Proxies
+      const bought = yield* buy
+      yield* replaced
+      yield* settledLongAgo
+      let sent = 0
+      rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
+        if (params.includes(bought.purchase.nonce.slice(2))) sent += 1
+        return false
+      })
+      const timing = { timeout: Duration.seconds(10), stuckAfter: Duration.seconds(30) }
+      const server = Finality.layer({ sweepEvery: Duration.millis(20) }).pipe(
+        Layer.provide(Relayer.layer({ privateKey, ...timing, groupMost: 50 })),
+        Layer.provide(
+          Chain.layer({ rpcUrl: Redacted.make(rpc.url), finalTag: "finalized", timeout: Duration.seconds(10) }),
+        ),
+        Layer.provide([SettledTransfers.layer, Broadcasts.layer]),
+      )
+      for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
+      yield* chargedAgain(bought)
+      assert.strictEqual(sent, 1)
+    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
   )
 
   it.live("that is gone for good is not lost before two looks agree that are a sweep apart", () =>
@@ -207,7 +282,7 @@ describe("a settled transfer", { concurrent: true }, () => {
           Layer.provide(
             Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
           ),
-          Layer.provide(SettledTransfers.layer),
+          Layer.provide([SettledTransfers.layer, nobody]),
         ),
       )
       const look = Effect.andThen(hasten, Context.get(patient, Finality).sweep)
@@ -234,7 +309,7 @@ describe("a settled transfer", { concurrent: true }, () => {
         Layer.provide(
           Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
         ),
-        Layer.provide(SettledTransfers.layer),
+        Layer.provide([SettledTransfers.layer, nobody]),
         Layer.provide(Logger.layer([ears])),
       )
       // The server of this test sweeps at its start only; these are its neighbours.

@@ -6,6 +6,7 @@ import { retryConflicts } from "../../platform/Sql.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { Word } from "../Hex.ts"
+import type { Attempt } from "./Attempt.ts"
 
 /** The newest transaction of an attempt; `maxFeePerGas` in wei. */
 export interface Broadcast {
@@ -21,6 +22,8 @@ export interface Broadcast {
 export interface Passenger {
   /** The attempt's id. */
   readonly attempt: string
+  /** What the attempt has to be still. */
+  readonly state: Attempt["state"]
   readonly previous: Option.Option<Hex>
 }
 
@@ -88,16 +91,21 @@ export class Broadcasts extends Context.Service<
         passengers: ReadonlyArray<Passenger>,
         { atMillis, hash, maxFeePerGas, members, nonce }: Broadcast,
       ) {
-        const asked = passengers.map(({ attempt, previous }) => ({ id: attempt, previous: Option.getOrNull(previous) }))
+        const asked = passengers.map(({ attempt, previous, state }) => ({
+          id: attempt,
+          state,
+          previous: Option.getOrNull(previous),
+        }))
         // The attempts' rows are locked with it, in one order, so that nobody ends one as never sent beside this.
         const rows = yield* retryConflicts(sql`
           WITH asked AS MATERIALIZED (
-            SELECT id, previous FROM json_to_recordset(${JSON.stringify(asked)}::json) AS r(id uuid, previous text)
+            SELECT id, state, previous
+            FROM json_to_recordset(${JSON.stringify(asked)}::json) AS r(id uuid, state text, previous text)
           ), locked AS MATERIALIZED (
             SELECT a.id, r.previous,
               r.previous IS NULL AND (a.refusal IS NOT NULL OR a.doubted_at IS NOT NULL) AS judged
             FROM payment_attempts a JOIN asked r ON r.id = a.id
-            WHERE a.state = 'pending' ORDER BY a.id FOR UPDATE OF a
+            WHERE a.state = r.state AND a.finality = 'pending' ORDER BY a.id FOR UPDATE OF a
           ), open AS (
             UPDATE payment_attempts a SET refusal = NULL, doubted_at = NULL, doubted_reason = NULL
             FROM locked l WHERE a.id = l.id AND l.judged

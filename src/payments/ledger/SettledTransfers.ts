@@ -21,6 +21,10 @@ export interface SettledTransfer {
   /** Where a reorganisation put the transfer, if not into the transaction that was recorded. */
   readonly currentTransaction: Option.Option<Hex>
   readonly checks: number
+  /** RFC 3339, of the intent. */
+  readonly acceptedAt: string
+  /** Whether its block is not final yet: what it was taken for is to notice in time that the block is gone. */
+  readonly isEarly: boolean
   /** Why the inquiry before found it lost. */
   readonly pendingLoss: FailureVerdict | null
 }
@@ -33,7 +37,7 @@ interface Confirmed {
   readonly moved: Option.Option<Hex>
 }
 
-const columns = ["id, act, current_transaction, checks", ...paymentColumns, ...verdictColumns].join(", ")
+const columns = ["id, act, accepted_at, current_transaction, checks", ...paymentColumns, ...verdictColumns].join(", ")
 
 const readRow = rowReader(
   "payment_attempts",
@@ -43,11 +47,15 @@ const readRow = rowReader(
     transaction: Word,
     currentTransaction: Schema.OptionFromNullOr(Word),
     checks: Schema.Int,
+    acceptedAt: Schema.Date,
+    isEarly: Schema.Boolean,
   }),
 )
 
 const readTransfer = Effect.fnUntraced(function* (row: unknown): Effect.fn.Return<SettledTransfer> {
-  return { ...(yield* readRow(row)), payment: yield* readChainPayment(row), pendingLoss: yield* readVerdict(row) }
+  const { acceptedAt, ...rest } = yield* readRow(row)
+  const payment = yield* readChainPayment(row)
+  return { ...rest, acceptedAt: acceptedAt.toISOString(), payment, pendingLoss: yield* readVerdict(row) }
 })
 
 export class SettledTransfers extends Context.Service<
@@ -55,11 +63,15 @@ export class SettledTransfers extends Context.Service<
   {
     /** Whether any transfer is due, so that the chain is worth asking. */
     readonly isAnyDue: Effect.Effect<boolean>
-    /** Takes what is due and settled at or below the final block, for `leaseMillis`. */
+    /**
+     * Takes what is due and settled at or below the final block, for `leaseMillis`; `withEarly` also what settled above it
+     * and can still be paid by its authorization: after 10 seconds, 20, 40 and so on, at least every minute.
+     */
     lease(
       limit: number,
       finalBlock: bigint,
       leaseMillis: number,
+      withEarly: boolean,
     ): Effect.Effect<{ readonly taken: number; readonly transfers: ReadonlyArray<SettledTransfer> }>
     /** The transfer is in this block; a `moved` transaction is not the recorded one; `finality` says whether that is for good. */
     confirm(id: string, finality: "pending" | "final", block: bigint, moved: Option.Option<Hex>): Effect.Effect<void>
@@ -86,16 +98,25 @@ export class SettledTransfers extends Context.Service<
         limit: number,
         finalBlock: bigint,
         leaseMillis: number,
+        withEarly: boolean,
       ) {
         const now = yield* Clock.currentTimeMillis
+        const at = sql`${timestampOf(now)}::timestamptz`
         const rows = yield* retryConflicts(sql`
-          UPDATE payment_attempts SET next_check_at = ${timestampOf(now + leaseMillis)}::timestamptz
+          UPDATE payment_attempts SET next_check_at = CASE
+            -- Most are where they were: their next look is noted with this one.
+            WHEN settled_block > ${finalBlock}::bigint THEN ${at} + least(${at} - ended_at, interval '1 minute')
+            ELSE ${timestampOf(now + leaseMillis)}::timestamptz END
           WHERE id IN (
             SELECT id FROM payment_attempts
-            WHERE ${unfinal} AND next_check_at <= ${timestampOf(now)}::timestamptz
-              AND (settled_block IS NULL OR settled_block <= ${finalBlock}::bigint)
+            WHERE ${unfinal} AND next_check_at <= ${at}
+              AND (settled_block IS NULL OR settled_block <= ${finalBlock}::bigint
+                OR (${withEarly}::boolean AND ended_at <= ${at} - interval '10 seconds'
+                  AND valid_before > ${Math.floor(now / 1000)}::bigint))
             ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
-          RETURNING ${sql.literal(columns)}`).pipe(Effect.orDie)
+          RETURNING ${sql.literal(columns)}, COALESCE(settled_block > ${finalBlock}::bigint, false) AS is_early`).pipe(
+          Effect.orDie,
+        )
         return { taken: rows.length, transfers: yield* readable(rows, readTransfer) }
       })
 

@@ -2,6 +2,7 @@
 import { Clock, Effect, Option, Ref } from "effect"
 import { type Hex, keccak256 } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
+import type { Attempt } from "../ledger/Attempt.ts"
 import type { Broadcasts } from "../ledger/Broadcasts.ts"
 import type { SignedAuthorization } from "./Eip3009.ts"
 import type { Fee } from "./Fees.ts"
@@ -12,6 +13,8 @@ import type { RelayerNonces } from "./RelayerNonces.ts"
 export interface Transfer {
   /** The attempt's id. */
   readonly attempt: string
+  /** What the attempt has to be still, or its transfer is not sent. */
+  readonly state: Attempt["state"]
   readonly chainId: number
   readonly authorization: SignedAuthorization
 }
@@ -51,7 +54,7 @@ export const make = (
     const hash = keccak256(signed)
     const atMillis = yield* Clock.currentTimeMillis
     const passengers = yield* Effect.forEach(members, ({ noted, transfer }) =>
-      Effect.map(Ref.get(noted), (previous) => ({ attempt: transfer.attempt, previous })),
+      Effect.map(Ref.get(noted), (previous) => ({ attempt: transfer.attempt, state: transfer.state, previous })),
     )
     const ours = yield* broadcasts
       .note(passengers, { nonce, hash, maxFeePerGas: fee.maxFeePerGas, atMillis, members: members.length })

@@ -107,6 +107,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement> =>
       return Settlement.of({
         submit,
         resubmit: () => Effect.succeedNone,
+        resubmits: false,
         abandon: () => Effect.void,
         solvent: Effect.succeed(true),
         funds: Effect.succeed("ok"),

@@ -5,7 +5,7 @@ import { privateKeyToAccount } from "viem/accounts"
 import type { Attempt } from "../ledger/Attempt.ts"
 import { type Broadcast, Broadcasts } from "../ledger/Broadcasts.ts"
 import type { ChainPayment } from "../Payment.ts"
-import { type Funds, Settlement, type SettlementRequest, type Submission } from "../Settlement.ts"
+import { type Funds, Settlement, type SettlementRequest, type Submission, type Unpaid } from "../Settlement.ts"
 import * as Broadcaster from "./Broadcaster.ts"
 import { unsent } from "./Broadcaster.ts"
 import { Chain } from "./Chain.ts"
@@ -83,7 +83,12 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       const submit = Effect.fnUntraced(function* ({ attempt, authorization, requirements }: SettlementRequest) {
         const reason = yield* distrustOf(authorization.from)
         if (Option.isSome(reason)) return unsent(reason.value)
-        const transfer = { attempt, authorization, chainId: chainIdOf(requirements.network) }
+        const transfer: Transfer = {
+          attempt,
+          state: "pending",
+          authorization,
+          chainId: chainIdOf(requirements.network),
+        }
         return yield* broadcaster.send(transfer, Option.none())
       })
 
@@ -118,32 +123,33 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         return known !== null && known.blockNumber === null ? replacerOf(known) : Option.none()
       })
 
-      const abandon = Effect.fn("Relayer.abandon")(function* ({ id, payment }: Attempt) {
-        if (payment.rail === "card") return
+      const abandon = Effect.fn("Relayer.abandon")(function* (
+        { id, state }: Pick<Attempt, "id" | "state">,
+        { authorization, network }: ChainPayment,
+      ) {
         const last = yield* broadcasts.find(id)
         if (Option.isNone(last)) return
         const replacer = yield* replacerOfStuck(last.value)
         if (Option.isNone(replacer)) return
-        const { authorization, network } = payment
-        yield* replacer.value.replaceByNothing({ attempt: id, authorization, chainId: chainIdOf(network) }, last.value)
+        const transfer: Transfer = { attempt: id, state, authorization, chainId: chainIdOf(network) }
+        yield* replacer.value.replaceByNothing(transfer, last.value)
       })
 
-      const resubmit = Effect.fn("Relayer.resubmit")(function* (
-        attempt: Attempt,
-        { authorization, network }: ChainPayment,
-      ) {
+      const resubmit = Effect.fn("Relayer.resubmit")(function* (unpaid: Unpaid, payment: ChainPayment) {
+        const { acceptedAt, checks, id, paidIn, state } = unpaid
+        const { authorization, network } = payment
         const now = yield* Clock.currentTimeMillis
         if (authorization.validBefore < BigInt(Math.floor(now / 1000)) + leastLife) {
-          yield* abandon(attempt)
+          yield* abandon(unpaid, payment)
           return Option.none<Submission>()
         }
-        const transfer: Transfer = { attempt: attempt.id, authorization, chainId: chainIdOf(network) }
-        const last = yield* broadcasts.find(attempt.id)
+        const transfer: Transfer = { attempt: id, state, authorization, chainId: chainIdOf(network) }
+        const last = yield* broadcasts.find(id)
         const refused = yield* distrustOf(authorization.from)
         if (Option.isNone(last)) {
           // Its request may be about to send it; once somebody has inquired about it, that was given up. Of two who send it
           // only one is noted.
-          const isGivenUp = attempt.checks > 0 || now - Date.parse(attempt.acceptedAt) > stuckAfter
+          const isGivenUp = checks > 0 || now - Date.parse(acceptedAt) > stuckAfter
           if (!isGivenUp) return Option.none<Submission>()
           return Option.some(
             Option.isSome(refused) ? unsent(refused.value) : yield* broadcaster.send(transfer, Option.none()),
@@ -152,7 +158,9 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         const { atMillis, hash, members } = last.value
         const isOld = now - atMillis >= stuckAfter
         // What a group has shown to have failed needs no wait: its neighbours may have taken its gas.
-        if (!isOld && members === 1) return Option.none<Submission>()
+        // Nor does what had paid and is unknown now: its block took it along.
+        const hasPaid = hash === paidIn
+        if (!isOld && !hasPaid && members === 1) return Option.none<Submission>()
         const known = yield* node.transaction(hash)
         if (known !== null && known.blockNumber !== null) {
           // What failed in a group may not have been at fault; alone it reverted by itself, and is not paid for again.
@@ -161,10 +169,10 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
             ? Option.some(yield* broadcaster.sendAlone(transfer, hash, Option.none()))
             : Option.none<Submission>()
         }
-        if (!isOld) return Option.none<Submission>()
+        if (!isOld && !(hasPaid && known === null)) return Option.none<Submission>()
         if (Option.isSome(refused)) {
           // Nothing more is paid for it, but all later ones wait for its place.
-          yield* abandon(attempt)
+          yield* abandon(unpaid, payment)
           return Option.none<Submission>()
         }
         if (known === null) return Option.some(yield* broadcaster.send(transfer, Option.some(hash)))
@@ -193,14 +201,17 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
 
       return Settlement.of({
         submit,
-        resubmit: (attempt, payment) =>
-          Effect.catch(resubmit(attempt, payment), (error) =>
+        resubmits: true,
+        resubmit: (unpaid, payment) =>
+          Effect.catch(resubmit(unpaid, payment), (error) =>
             Effect.as(Effect.logWarning("A payment could not be handed in again", error), Option.none<Submission>()),
           ),
         abandon: (attempt) =>
-          Effect.catch(abandon(attempt), (error) =>
-            Effect.logWarning("A transaction that no block takes could not be replaced", error),
-          ),
+          attempt.payment.rail === "card"
+            ? Effect.void
+            : Effect.catch(abandon(attempt, attempt.payment), (error) =>
+                Effect.logWarning("A transaction that no block takes could not be replaced", error),
+              ),
         solvent: Effect.map(funds, (found) => found !== "failing"),
         funds,
       })
