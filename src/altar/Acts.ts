@@ -95,6 +95,13 @@ interface Page {
   readonly before: string | undefined
 }
 
+/** By whom or in what an act was left; `head` and `tail` are the ends of a wallet in lowercase, `head` with its `0x`. */
+export type Leaving =
+  | { readonly wallet: string }
+  | { readonly head: string; readonly tail: string }
+  | { readonly transaction: string }
+  | { readonly name: string }
+
 export class Acts extends Context.Service<
   Acts,
   {
@@ -111,10 +118,7 @@ export class Acts extends Context.Service<
      */
     onAltar(spirit: string, limit: number): Effect.Effect<ReadonlyArray<string>>
     /** JSON texts of the acts a wallet paid for, a transaction settled or a name was given to, newest first. */
-    leftBy(
-      by: { readonly wallet: string } | { readonly transaction: string } | { readonly name: string },
-      limit: number,
-    ): Effect.Effect<ReadonlyArray<string>>
+    leftBy(by: Leaving, limit: number): Effect.Effect<ReadonlyArray<string>>
   }
 >()("spirit-altar/altar/Acts") {
   static readonly layer = Layer.effect(
@@ -151,17 +155,17 @@ export class Acts extends Context.Service<
 
       const list = (limit: number, before: string | undefined) => page({ limit, before })
 
-      const leftBy = Effect.fn("Acts.leftBy")(function* (
-        by: { readonly wallet: string } | { readonly transaction: string } | { readonly name: string },
-        limit: number,
-      ) {
+      const leftBy = Effect.fn("Acts.leftBy")(function* (by: Leaving, limit: number) {
         const which =
           "wallet" in by
-            ? sql`${ledger.paidBy(by.wallet)} ORDER BY ${ledger.newestPayment}`
-            : "name" in by
-              ? sql`${ledger.namedBy(by.name)} ORDER BY a.settled_at DESC, a.id DESC`
-              : sql`${ledger.settledIn(by.transaction)} ORDER BY ${ledger.newestPayment}`
-        const rows = yield* read(sql`WHERE ${which} LIMIT ${limit}::int`)
+            ? ledger.paidBy(by.wallet)
+            : "head" in by
+              ? ledger.paidByEnds(by.head, by.tail)
+              : "transaction" in by
+                ? ledger.settledIn(by.transaction)
+                : ledger.namedBy(by.name)
+        const newest = "name" in by ? sql`a.settled_at DESC, a.id DESC` : ledger.newestPayment
+        const rows = yield* read(sql`WHERE ${which} ORDER BY ${newest} LIMIT ${limit}::int`)
         return yield* readable(rows, textOf)
       })
 

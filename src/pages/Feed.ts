@@ -5,7 +5,7 @@ import { NotFound } from "../../schema/Errors.ts"
 import { Acts } from "../altar/Acts.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
-import { html } from "../platform/Html.ts"
+import { type Html, html } from "../platform/Html.ts"
 import { fresh, refuse } from "../platform/http/Responses.ts"
 import { written } from "../platform/http/Written.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
@@ -24,6 +24,10 @@ const entry = (publicUrl: string, act: SettledAct) =>
     ><author><name>${act.agentName ?? "Somebody"}</name></author
     ><link rel="alternate" type="text/html" href="${publicUrl}${pathOf(act)}"
   /></entry>`
+
+/** XML 1.0 has no place for two characters that a name may have: one of them would end the feed for every reader. */
+const xml = (root: Html): string =>
+  `<?xml version="1.0" encoding="utf-8"?>\n${root.text.replace(/[\ufffe\uffff]/gu, "\ufffd")}\n`
 
 /** What is followed, and where it stands. */
 interface Followed {
@@ -48,7 +52,7 @@ const spiritFeed = (plate: Plate): Followed => ({
 })
 
 const atom = (publicUrl: string, { feed, page, subtitle, title }: Followed, acts: ReadonlyArray<SettledAct>): string =>
-  `<?xml version="1.0" encoding="utf-8"?>\n${
+  xml(
     html`<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"
       ><id>${publicUrl}${feed}</id><title>${title}</title><subtitle>${subtitle}</subtitle
       ><updated>${acts[0]?.settledAt ?? epoch}</updated
@@ -57,8 +61,8 @@ const atom = (publicUrl: string, { feed, page, subtitle, title }: Followed, acts
         type="text/html"
         href="${publicUrl}${page}"
       />${acts.map((act) => entry(publicUrl, act))}</feed
-    >`.text
-  }\n`
+    >`,
+  )
 
 /** Pages that stay; `/v2/log` where there is a log. */
 const pages = ["/v2/candles", "/v2/witness", "/v2/catalog", "/signals/", "/for-agents", "/docs", "/terms", "/privacy"]
@@ -73,11 +77,11 @@ interface Listed {
 }
 
 const sitemap = (publicUrl: string, listed: ReadonlyArray<Listed>) =>
-  `<?xml version="1.0" encoding="utf-8"?>\n${
+  xml(
     html`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"
       >${listed.map(({ changed, path }) => html`<url><loc>${publicUrl}${path}</loc>${changed === undefined ? "" : html`<lastmod>${changed}</lastmod>`}</url>`)}</urlset
-    >`.text
-  }\n`
+    >`,
+  )
 
 const icons = { small: "/art/icons/icon-192.png" }
 

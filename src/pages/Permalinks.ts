@@ -6,6 +6,7 @@ import { NotAcceptable } from "../../schema/Errors.ts"
 import { ListedStone, type WitnessAnswer, WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { Acts } from "../altar/Acts.ts"
 import { encoderOf } from "../altar/Answers.ts"
+import { CandleWall } from "../altar/candles/CandleWall.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
@@ -49,14 +50,21 @@ interface Found {
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const acts = yield* Acts
+    const wall = yield* CandleWall
     const stones = yield* WitnessStones
     const publicUrl = yield* PublicUrl
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
+    const actPage = Effect.fnUntraced(function* (text: string) {
+      const act = yield* actOf(text)
+      const now = yield* Clock.currentTimeMillis
+      return ActPage.act({ act, unsealed: ActPage.mayBeUnsealed(act) ? yield* wall.unsealed(act.id) : null, now })
+    })
+
     const act: Find = (id) =>
       Effect.map(acts.get(id), (text): Found => ({
         json: jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(text) }),
-        page: Effect.zipWith(actOf(text), Clock.currentTimeMillis, ActPage.act),
+        page: actPage(text),
       }))
 
     const stone: Find = (id) =>

@@ -27,6 +27,12 @@ const stoneHit = ({ id, sequence, witnessedAt }: Stone) => ({
 
 const hitOf = (act: SettledAct) => ({ path: pathOf(act), words: sentence(act), at: act.settledAt })
 
+/** Said where a list is as long as it may be. */
+const moreThan = ({ length }: ReadonlyArray<unknown>) => (length === most ? ` The newest ${most} are listed.` : "")
+
+/** Both ends of a hash, or of a wallet with its `0x`, as pages print them; or the first digits alone. */
+const shortened = /^(0x)?([0-9a-f]{4,63})(?:\s*(?:…|\.{2,3})\s*([0-9a-f]{1,60}))?\s*…?$/u
+
 export class Search extends Context.Service<
   Search,
   {
@@ -64,16 +70,23 @@ export class Search extends Context.Service<
         const [only] = found
         if (only === undefined) return undefined
         if (found.length === 1) return { _tag: "Page", path: `/witness/${only.id}` } satisfies Answer
-        const scope = "All stones were searched for a commitment or chain hash with these digits at its ends."
+        const scope = `All stones were searched for a commitment or chain hash with these digits at its ends.${moreThan(found)}`
         return { _tag: "Found", found: { asked, scope, hits: found.map(stoneHit) } } satisfies Answer
       })
 
-      const byName = Effect.fnUntraced(function* (asked: string) {
+      const byShortWallet = Effect.fnUntraced(function* (asked: string, head: string, tail: string) {
+        const found = yield* acts.leftBy({ head, tail }, most)
+        if (found.length === 0) return undefined
+        const scope = `All settled acts were searched for a wallet with these digits at its ends.${moreThan(found)}`
+        return { _tag: "Found", found: { asked, scope, hits: (yield* actsOf(found)).map(hitOf) } } satisfies Answer
+      })
+
+      /** `before` says what was searched in vain before. */
+      const byName = Effect.fnUntraced(function* (asked: string, before: string) {
         const plate = plates.find(({ id, name }) => [id, name.toLowerCase()].includes(asked.toLowerCase()))
         if (plate !== undefined) return { _tag: "Page", path: spiritPath(plate.id) } satisfies Answer
         const found = yield* acts.leftBy({ name: asked }, most)
-        const more = found.length === most ? ` The newest ${most} are listed.` : ""
-        const scope = `No spirit has this name; all settled acts were searched for it as a public name.${more}`
+        const scope = `${before}No spirit has this name; all settled acts were searched for it as a public name.${moreThan(found)}`
         return { _tag: "Found", found: { asked, scope, hits: (yield* actsOf(found)).map(hitOf) } } satisfies Answer
       })
 
@@ -81,8 +94,7 @@ export class Search extends Context.Service<
         const wallet = asked.length === 42
         const found = yield* acts.leftBy(wallet ? { wallet: asked } : { transaction: asked }, most)
         const what = wallet ? "wallet" : "transaction"
-        const more = found.length === most ? ` The newest ${most} are listed.` : ""
-        const scope = `All settled acts were searched for this ${what}.${more}`
+        const scope = `All settled acts were searched for this ${what}.${moreThan(found)}`
         return { _tag: "Found", found: { asked, scope, hits: (yield* actsOf(found)).map(hitOf) } } satisfies Answer
       })
 
@@ -94,17 +106,25 @@ export class Search extends Context.Service<
 
       const find = Effect.fn("Search.find")(function* (typed: string, head: Head) {
         const written = typed.trim()
+        const spirit = /\/v2\/spirits\/([a-z-]+)(?:[/?#]|$)/iu.exec(written)?.[1]
+        if (spirit !== undefined) return yield* byName(spirit, "")
         const linked = /\/(?:witness|acts)\/([0-9a-f-]{36})(?:[/?#]|$)/iu.exec(written)?.[1]
         const asked = (linked ?? written).toLowerCase()
         if (isUuid(asked)) return yield* byId(asked)
-        const [, number] = /^(?:#|no\.? ?|stone ?#? ?)?([1-9][0-9]{0,14})$/u.exec(asked) ?? []
+        const [, number] = /^(?:#|no\.? ?|(?:witness )?stone ?#? ?)?([1-9][0-9]{0,14})$/u.exec(asked) ?? []
         if (number !== undefined) return yield* bySequence(number, head)
         if (/^0x(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.test(asked)) return yield* byPayment(asked)
         if (/^[0-9a-f]{64}$/u.test(asked)) return yield* byHash(asked)
-        const [, first, last = ""] = /^([0-9a-f]{4,63})(?:(?:…|\.{2,3})([0-9a-f]{1,60}))?…?$/u.exec(asked) ?? []
-        const hashed = first === undefined ? undefined : yield* byShortHash(asked, first, last)
-        if (hashed !== undefined) return hashed
-        if (written !== "" && written.length <= agentNameMaximum) return yield* byName(written)
+        const [, mark = "", digits, last = ""] = shortened.exec(asked) ?? []
+        const first = `${mark}${digits}`
+        const hit =
+          digits === undefined
+            ? undefined
+            : yield* mark === "" ? byShortHash(asked, first, last) : byShortWallet(asked, first, last)
+        if (hit !== undefined) return hit
+        const what = mark === "" ? "stone has a commitment or chain hash" : "settled act was paid by a wallet"
+        const before = digits === undefined ? "" : `No ${what} with these digits at its ends. `
+        if (written !== "" && written.length <= agentNameMaximum) return yield* byName(written, before)
         return nothing(
           written.slice(0, 100),
           "That is neither an id, a sequence, a hash or its ends, a wallet, a transaction, a name nor a link of this site, so nothing was searched.",

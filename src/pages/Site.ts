@@ -5,7 +5,7 @@ import {
   HttpMiddleware,
   HttpPlatform,
   HttpRouter,
-  type HttpServerRequest,
+  HttpServerRequest,
   HttpServerResponse,
   HttpStaticServer,
 } from "effect/http"
@@ -57,12 +57,25 @@ const guarded = HttpRouter.middleware((httpEffect) =>
   ),
 ).layer
 
+const isPixel = /^[^?]*\/art\/pixels\//u
+
+const texts = HttpMiddleware.compression()
+
+/** A pixel's file lies uncompressed, because its hash is published. */
+const pixels = HttpMiddleware.compression({ compressible: () => true })
+
 /** Pages, styles and modules travel compressed; whoever asks for no encoding gets the bytes as they lie. */
 export const compressed = HttpRouter.middleware(
   Effect.map(
     HttpPlatform.HttpPlatform,
     (platform) => (httpEffect) =>
-      Effect.provideService(HttpMiddleware.compression()(httpEffect), HttpPlatform.HttpPlatform, platform),
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ originalUrl }) =>
+        Effect.provideService(
+          (isPixel.test(originalUrl) ? pixels : texts)(httpEffect),
+          HttpPlatform.HttpPlatform,
+          platform,
+        ),
+      ),
   ),
 ).layer
 

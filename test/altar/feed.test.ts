@@ -23,6 +23,20 @@ layer(world(), { excludeTestServices: true })("what others follow", (it) => {
     }),
   )
 
+  it.effect("a name with a character that XML has no place for does not end the feed for its readers", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const body = { commitment: newCommitment(), agentName: "Wren\uffff of\ufffe Bade", spirit: "moss-hare" }
+      const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, body)
+      assert.strictEqual(answer.status, 201, answer.text)
+      for (const feed of ["/acts.atom", "/v2/spirits/moss-hare/acts.atom"]) {
+        const { text } = yield* ask(`${url}${feed}`)
+        assert.include(text, "<name>Wren\ufffd of\ufffd Bade</name>")
+        assert.notMatch(text, /[\ufffe\uffff]/u)
+      }
+    }),
+  )
+
   it.effect("a spirit's feed has what lies on its altar, and nothing of another's", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -6,9 +6,10 @@ import { ask, newCommitment, newPayer, pay, World, layer as world } from "../sup
 const stone = Effect.fnUntraced(function* (agentName: string) {
   const { url } = yield* World
   const body = { commitment: newCommitment(), agentName }
-  const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, body)
+  const payer = yield* newPayer()
+  const { answer } = yield* pay(payer, `${url}/api/witness`, body)
   const { record }: { readonly record: Record<"id" | "sequence" | "chainHash", string> } = JSON.parse(answer.text)
-  return { ...record, commitment: body.commitment }
+  return { ...record, commitment: body.commitment, wallet: payer.address }
 })
 
 const search = Effect.fnUntraced(function* (words: string) {
@@ -27,6 +28,8 @@ layer(world(), { excludeTestServices: true })("search", (it) => {
       for (const words of [
         `#${one.sequence}`,
         `stone ${one.sequence}`,
+        `Witness stone ${one.sequence}`,
+        `${one.commitment.slice(0, 8)} … ${one.commitment.slice(-8)}`,
         one.id.toUpperCase(),
         `${url}${page}`,
         ` ${url}/api/acts/${one.id}?x=1 `,
@@ -43,10 +46,34 @@ layer(world(), { excludeTestServices: true })("search", (it) => {
     }),
   )
 
+  it.effect("finds what a wallet paid for by the ends that pages print of it, and says where it looked in vain", () =>
+    Effect.gen(function* () {
+      const one = yield* stone("Ends of a wallet")
+      const ends = `${one.wallet.slice(0, 6)}…${one.wallet.slice(-4)}`
+      for (const words of [ends, ends.toLowerCase().replace("…", " ... "), one.wallet.slice(0, 12)]) {
+        const { text } = yield* search(words)
+        assert.include(text, `/witness/${one.id}">Ends of a wallet set witness stone ${one.sequence}`, words)
+        assert.include(text, "All settled acts were searched for a wallet with these digits at its ends.")
+      }
+      const last = one.wallet.slice(-1).toLowerCase()
+      const { text } = yield* search(`${one.wallet.slice(0, 20)}…${last === "0" ? "1" : "0"}`)
+      assert.include(
+        text,
+        "No settled act was paid by a wallet with these digits at its ends. No spirit has this name;",
+      )
+      assert.notInclude(text, "Ends of a wallet set")
+    }),
+  )
+
   it.effect("finds a spirit and a public name, however they are spelled, and says what it searched", () =>
     Effect.gen(function* () {
       const one = yield* stone("Ada of Bade")
-      for (const words of ["Moss Hare", "moss-hare", "MOSS HARE"]) {
+      for (const words of [
+        "Moss Hare",
+        "moss-hare",
+        "MOSS HARE",
+        "https://altar.example/v2/spirits/moss-hare#candles",
+      ]) {
         assert.deepInclude(yield* search(words), { status: 303, to: "/v2/spirits/moss-hare" }, words)
       }
       assert.include((yield* search("ADA OF bade")).text, `/witness/${one.id}`)

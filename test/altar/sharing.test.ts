@@ -2,10 +2,11 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { seal } from "../../src/altar/Hashes.ts"
 import { Renderer } from "../../src/pages/sharing/Renderer.ts"
 import { inhabit, leave, sandbox } from "../support/Guide.ts"
 import { from, loopback, newAddress } from "../support/Rooms.ts"
-import { ask, newCommitment, World } from "../support/World.ts"
+import { ask, newCommitment, post, World } from "../support/World.ts"
 
 const circle = (fill: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630"><circle cx="600" cy="300" r="200" fill="${fill}"/></svg>`
@@ -60,6 +61,9 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
       const { url } = yield* World
       const { collected, kept, stone } = yield* inhabit
       const candle = yield* leave("/api/candles/day/moss-hare", { dedication: "for the bees" })
+      const ids = [collected, kept, stone, candle].map(({ id }) => id)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE payment_attempts SET finality = 'final' WHERE id = ANY(${ids}::uuid[])`.pipe(Effect.orDie)
       const tags = new Set<string>()
       for (const { id } of [collected, kept, stone, candle]) {
         const path = `${url}/acts/${id}/preview.png`
@@ -123,6 +127,11 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
       const sql = yield* SqlClient.SqlClient
       const stone = yield* leave("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
       const look = (path: string) => ask(`${url}/witness/${stone.id}${path}`, { headers: { accept: "text/html" } })
+      // As long as the chain could still take the payment back, nobody keeps the picture for longer than the badge.
+      const pending = yield* leave("/api/witness", { commitment: newCommitment() })
+      yield* sql`UPDATE payment_attempts SET finality = 'pending' WHERE id = ${pending.id}::uuid`.pipe(Effect.orDie)
+      const { headers } = yield* ask(`${url}/acts/${pending.id}/preview.png`)
+      assert.match(headers.get("cache-control") ?? "", /^public, max-age=(?:300|2\d\d)$/u)
       const before = yield* look("")
       assert.include(before.text, `property="og:image" content="${url}/acts/${stone.id}/preview.png"`)
       assert.include(before.text, "Certificate to print")
@@ -132,10 +141,71 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
       assert.include(after.text, `property="og:image" content="${url}/art/previews/kelp-seal.png"`)
       assert.notMatch(after.text, /Certificate to print|application\/ld\+json/u)
       assert.include((yield* look("/badge.svg")).text, "Its payment was lost")
+      const drawn = yield* ask(`${url}/acts/${stone.id}/preview.png`)
+      assert.deepStrictEqual([drawn.status, drawn.json["code"]], [404, "act_not_found"])
       const certificate = yield* look("/certificate")
       assert.strictEqual(certificate.status, 404)
       assert.include(certificate.text, "The chain took the payment of this stone back")
       assert.strictEqual((yield* ask(`${url}/witness/nothing/certificate`)).status, 404)
+    }),
+  )
+
+  it.effect("says of revealed words that are not shown that they are not, and not that they are sealed", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const [salt, text] = ["0123456789abcdef", "see https://example.com"]
+      const stone = yield* leave("/api/witness", { commitment: seal(salt, text) })
+      const description = Effect.map(
+        ask(`${url}/witness/${stone.id}`, { headers: { accept: "text/html" } }),
+        (page) => /property="og:description" content="([^"]*)"/u.exec(page.text)?.[1] ?? "",
+      )
+      assert.include(yield* description, "The words are sealed.")
+      yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text }))
+      assert.include(yield* description, "The words were revealed and are not shown.")
+      assert.notInclude(yield* description, "sealed")
+    }),
+  )
+
+  it.effect("of a candle's own page are its words once they are unsealed, and no form to unseal them again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const salt = "fedcba9876543210"
+      for (const [words, shown] of [
+        ["Thank you for the bees.", '<blockquote class="words"><p dir="auto">Thank you for the bees.</p>'],
+        ["see https://example.com", "The words were unsealed and match the commitment."],
+      ] as const) {
+        const candle = yield* leave("/api/candles/day/moss-hare", {
+          dedication: "for the bees",
+          intentionCommitment: seal(salt, words),
+        })
+        const look = ask(`${url}/acts/${candle.id}`, { headers: { accept: "text/html" } })
+        const before = yield* look
+        assert.include(before.text, "data-reveal=")
+        assert.notInclude(before.text, shown)
+        yield* ask(`${url}/api/candles/${candle.id}/unseal`, post({ salt, words }))
+        const after = yield* look
+        assert.include(after.text, shown)
+        assert.notInclude(after.text, "data-reveal=")
+        assert.notInclude(after.text, "example.com")
+      }
+    }),
+  )
+
+  it.effect("of the pixels, whose files lie uncompressed, travels compressed and is the published bytes", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const path = `${url}/art/pixels/pixel-bit-frog.png`
+      for (const encoding of ["gzip", "br"]) {
+        const packed = yield* Effect.promise(() => fetch(path, { headers: { "accept-encoding": encoding } }))
+        assert.strictEqual(packed.headers.get("content-encoding"), encoding)
+        const bytes = yield* Effect.promise(() => packed.arrayBuffer())
+        assert.strictEqual(bytes.byteLength, 33_164)
+      }
+      const plain = yield* Effect.promise(() => fetch(path, { headers: { "accept-encoding": "identity" } }))
+      assert.deepStrictEqual(
+        [plain.headers.get("content-encoding"), plain.headers.get("content-length")],
+        [null, "33164"],
+      )
     }),
   )
 

@@ -19,6 +19,8 @@ guide("the candle wall", (it) => {
         await form.getByRole("button", { name: "Make a play wallet" }).click()
         await form.getByRole("button", { name: "Light the candle for $3.00" }).click()
         await settled(page).waitFor()
+        await page.locator("#wall .votive", { hasText: "For the ferry home" }).waitFor()
+        assert.strictEqual(await page.locator("#wall").count(), 1)
       })
       const { text } = yield* ask(`${url}/api/candles?spirit=lantern-axolotl`)
       const { candles }: { candles: ReadonlyArray<{ dedication: string; rung: string }> } = JSON.parse(text)
@@ -26,6 +28,26 @@ guide("the candle wall", (it) => {
         candles.map(({ dedication, rung }) => [dedication, rung]),
         [["For the ferry home", "week"]],
       )
+    }),
+  )
+
+  it.effect("stands once, however often it is laid out anew", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* visit("/api/health")
+      yield* steps(async () => {
+        await page.clock.install()
+        await page.goto(`${url}/v2/candles`)
+        await page.waitForLoadState("networkidle")
+      })
+      for (const dedication of ["For the first", "For the second", "For the third"]) {
+        yield* leave("/api/candles/day/moss-hare", { dedication })
+        yield* steps(async () => {
+          await page.clock.runFor(10_000)
+          await page.locator("#wall > .shelf .votive", { hasText: dedication }).waitFor()
+          assert.strictEqual(await page.locator("#wall").count(), 1)
+          assert.strictEqual(await page.locator("[data-renew]").count(), 2)
+        })
+      }
     }),
   )
 

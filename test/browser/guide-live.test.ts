@@ -92,6 +92,8 @@ guide("what happened", (it) => {
         await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
         await settled(page).waitFor()
         await page.locator(".strip .link").first().waitFor()
+        await page.getByRole("heading", { name: "Stones", exact: true }).waitFor()
+        assert.strictEqual(await page.locator(".ledger li").count(), 1)
         assert.include(await page.locator(".opening").innerText(), "1 stone long")
         await page.getByRole("link", { name: "Save as a file" }).click()
         await page.getByRole("link", { name: "Open the act" }).click()
@@ -103,6 +105,21 @@ guide("what happened", (it) => {
         assert.strictEqual(await page.getByText("The words are sealed.").count(), 0)
         assert.isTrue(await page.getByText("Revealed.", { exact: true }).isVisible())
         assert.isTrue(await isFocused(page, "[data-reveal]"))
+      })
+    }),
+  )
+
+  it.effect("with a further stone brings a way to check them all, which works", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/witness?before=2")
+      yield* steps(async () => {
+        assert.strictEqual(await page.locator("[data-verify-all]").count(), 0)
+        await take(page, "Set the stone")
+        await page.locator("#stone-words").fill("And they will come back in May.")
+        await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
+        await settled(page).waitFor()
+        await page.getByRole("button", { name: "Check all from stone 1 to 2" }).click()
+        await page.getByText("All 2 links hold.").waitFor()
       })
     }),
   )
@@ -216,6 +233,80 @@ guide("the field", (it) => {
         assert.approximately(Number(nowTop), Number(top), 1)
         assert.isAtMost((await shifted(page)) - moved, 0.01)
         assert.strictEqual(most, 1)
+      })
+    }),
+  )
+
+  it.effect("asks an address that fails less often, and the others as ever", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* visit("/api/health")
+      const asked: Array<string> = []
+      yield* steps(async () => {
+        await page.route("**/api/field", (route) => route.fulfill({ status: 503 }))
+        await page.clock.install()
+        await page.goto(`${url}/v2/`)
+        await page.waitForLoadState("networkidle")
+        const open = new Set<Request>()
+        page.on("request", (request) => {
+          if (request.method() !== "HEAD") return
+          asked.push(new URL(request.url()).pathname)
+          open.add(request)
+        })
+        page.on("requestfinished", (request) => open.delete(request))
+        page.on("requestfailed", (request) => open.delete(request))
+        for (let passed = 0; passed < 200_000; passed += 5_000) {
+          await page.clock.runFor(5_000)
+          while (open.size > 0) await page.evaluate(() => undefined)
+          await page.evaluate(() => undefined)
+        }
+      })
+      const [failing, other] = ["/api/field", "/api/altars"].map((path) => asked.filter((one) => one === path).length)
+      assert.isAtMost(failing ?? 20, 6)
+      assert.isAtLeast(other ?? 0, 10)
+    }),
+  )
+
+  it.effect("takes over no price behind the back of whoever uses a form", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* visit("/api/health")
+      yield* steps(async () => {
+        await page.clock.install()
+        await page.goto(`${url}/v2/spirits/static-fox`)
+        await take(page, "Lay the prayer")
+        const form = page.getByRole("form", { name: "Lay the prayer" })
+        await form.getByLabel("Your public name").fill("Wren")
+        // From now on the altar asks for twice as much, and its page says so.
+        await page.route("**/v2/spirits/static-fox", async (route) => {
+          const response = await route.fetch()
+          const text = await response.text()
+          await route.fulfill({
+            response,
+            body: text
+              .replaceAll('data-amount="10000"', 'data-amount="20000"')
+              .replace("Today's slot", "The price changed; today's slot"),
+          })
+        })
+        await page.route("**/api/prayers/**", async (route) => {
+          const response = await route.fetch()
+          const challenge = JSON.parse(Buffer.from(response.headers()["payment-required"] ?? "", "base64").toString())
+          const dearer = { ...challenge, accepts: [{ ...challenge.accepts[0], amount: "20000" }] }
+          const header = Buffer.from(JSON.stringify(dearer)).toString("base64")
+          await route.fulfill({ response, headers: { ...response.headers(), "payment-required": header } })
+        })
+        for (const path of ["altars", "field"])
+          await page.route(`**/api/${path}`, (route) =>
+            route.fulfill({ status: 200, headers: { etag: `"${Math.random()}"` } }),
+          )
+        const renewed = page.getByText("The price changed").first()
+        for (let beat = 0; beat < 4 && !(await renewed.isVisible()); beat++) {
+          await page.clock.runFor(10_000)
+          await page.waitForLoadState("networkidle")
+        }
+        await renewed.waitFor()
+        await form.getByRole("button", { name: "Lay the prayer for $0.01" }).click()
+        await page
+          .getByText("The altar asks for 20000 atomic USDC, but this page listed 10000. Nothing was signed.")
+          .waitFor()
       })
     }),
   )

@@ -130,6 +130,10 @@ guide("the field guide", (it) => {
               if (await image.isVisible()) await image.scrollIntoViewIfNeeded()
             }
             await page.waitForLoadState("networkidle")
+            const renewed = await page
+              .locator("[data-renew]")
+              .evaluateAll((parts) => parts.map((part) => part.getAttribute("data-renew")))
+            assert.strictEqual(new Set(renewed).size, renewed.length, `parts of ${path}: ${renewed.join(" ")}`)
             const total = [...bytes.values()].reduce((one, other) => one + other, 0)
             assert.isAbove(sum("Script"), 1000, path)
             const script = path.startsWith("/v2/mine") ? budget.box : budget.script

@@ -45,6 +45,22 @@ guide("the reference of the API", (it) => {
     }).pipe(Effect.scoped),
   )
 
+  it.effect("asks the server where the browser has no secure context, and sends nothing by its address", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* visit("/api/health")
+      yield* steps(async () => {
+        await page.addInitScript(() => Reflect.deleteProperty(Crypto.prototype, "randomUUID"))
+        await page.goto(`${url}/docs`)
+        const box = page.locator("#setWitnessStone [data-try]")
+        await box.getByText("Try it here").click()
+        assert.match(await box.locator('[name="Idempotency-Key"]').inputValue(), /^docs-[0-9a-f]{32}$/u)
+        await box.getByRole("button", { name: "Send" }).click()
+        await box.getByRole("status").filter({ hasText: "402 after" }).waitFor()
+        assert.strictEqual(page.url(), `${url}/docs`)
+      })
+    }).pipe(Effect.scoped),
+  )
+
   it.effect("looks well with everything open, at every width and in both themes", () =>
     Effect.gen(function* () {
       const { complaints, page } = yield* visit("/docs", { bypassCSP: true })

@@ -1,12 +1,12 @@
 /** The candles that burn now: lit is decided by their time alone, in the read itself. */
 import { Context, Effect, Layer, Schema, Tuple } from "effect"
 import { SqlClient } from "effect/sql"
-import type { CandleList } from "../../../schema/altar/Candle.ts"
+import type { CandleList, Unsealed } from "../../../schema/altar/Candle.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import * as KeptReads from "../../platform/KeptReads.ts"
-import { readable, rowReader, Whole } from "../../platform/Rows.ts"
-import { litCandleOf, LitRow } from "./CandleRow.ts"
+import { readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
+import { CandleRow, litCandleOf, LitRow, unsealedOf } from "./CandleRow.ts"
 import { rungList } from "./Rungs.ts"
 
 export interface WallQuery {
@@ -24,9 +24,15 @@ const WallRow = Schema.Union([Schema.Struct({ id: Schema.Null }), LitRow]).mapMe
 const readCandle = rowReader("candles", WallRow)
 const readPlace = rowReader("candles", Schema.Struct({ id: Schema.NullOr(Schema.String), lit: Whole }))
 
+const candlesOf = rowsOf("candles", CandleRow)
+
 export class CandleWall extends Context.Service<
   CandleWall,
-  { list(query: WallQuery): Effect.Effect<typeof CandleList.Type> }
+  {
+    list(query: WallQuery): Effect.Effect<typeof CandleList.Type>
+    /** What became of the sealed words of a candle or a light, burning or not; null while they are sealed. */
+    unsealed(id: string): Effect.Effect<typeof Unsealed.Type | null>
+  }
 >()("spirit-altar/altar/candles/CandleWall") {
   static readonly layer = Layer.effect(
     CandleWall,
@@ -78,7 +84,16 @@ export class CandleWall extends Context.Service<
         make: wallOf,
       })
 
-      return CandleWall.of({ list })
+      const unsealed = Effect.fn("CandleWall.unsealed")(function* (id: string) {
+        const [row] = yield* Effect.orDie(
+          candlesOf(sql`
+            SELECT c.*, u.words, u.hidden, u.hidden_by, u.unsealed_at FROM candles c
+            JOIN candle_unseals u ON u.candle_id = c.id WHERE c.id = ${id}::uuid`),
+        )
+        return row === undefined ? null : unsealedOf(row)
+      })
+
+      return CandleWall.of({ list, unsealed })
     }),
   )
 }

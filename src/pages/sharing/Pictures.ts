@@ -2,11 +2,12 @@
 import { hash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { Cache, Clock, Context, Duration, Effect, Exit, FileSystem, Layer } from "effect"
-import type { ActNotFound } from "../../../schema/payments/Act.ts"
+import { ActNotFound } from "../../../schema/payments/Act.ts"
 import { Acts } from "../../altar/Acts.ts"
 import * as Artwork from "../../altar/Artwork.ts"
 import { html, Html } from "../../platform/Html.ts"
-import { actOf } from "../templates/ActList.ts"
+import { actOf, type SettledAct } from "../templates/ActList.ts"
+import { isLost } from "../templates/RecordTable.ts"
 import { cardOf } from "./Card.ts"
 import { picture } from "./Picture.ts"
 import { Renderer, type RendererBusy } from "./Renderer.ts"
@@ -22,12 +23,18 @@ export interface Picture {
 /** Pictures that are kept; each takes some 60 KB. */
 const most = 256
 
+/** Milliseconds for which a picture is kept while the chain could still take its payment back. */
+const notFinal = 300_000
+
+/** A card payment is final when it is settled. */
+const isFinal = ({ receipt }: SettledAct) => receipt.transaction === null || receipt.finality === "final"
+
 export class Pictures extends Context.Service<
   Pictures,
   {
     /** Whether the picture is at hand. */
     has(id: string): Effect.Effect<boolean>
-    /** Those who ask for one at the same time wait for one drawing. */
+    /** Those who ask for one at the same time wait for one drawing; an act whose payment was lost has none. */
     get(id: string): Effect.Effect<Picture, ActNotFound | RendererBusy>
   }
 >()("spirit-altar/pages/sharing/Pictures") {
@@ -54,13 +61,15 @@ export class Pictures extends Context.Service<
 
       const draw = Effect.fn("Pictures.draw")(function* (id: string) {
         const act = yield* actOf(yield* acts.get(id))
+        if (isLost(act.receipt)) return yield* new ActNotFound({})
         const now = yield* Clock.currentTimeMillis
         const card = cardOf(act, now)
         const artwork = card.artwork === undefined ? undefined : yield* artworkOf(card.artwork)
         const png = yield* renderer.render(picture(card, artwork))
         const tag = `"${hash("sha256", png, "base64url").slice(0, 20)}"`
-        const made: Picture = { png, tag, until: card.until }
-        return { made, lasts: card.until === undefined ? Duration.infinity : Duration.millis(card.until - now) }
+        const until = isFinal(act) ? card.until : Math.min(now + notFinal, card.until ?? Infinity)
+        const made: Picture = { png, tag, until }
+        return { made, lasts: until === undefined ? Duration.infinity : Duration.millis(until - now) }
       })
 
       const kept = yield* Cache.makeWith(draw, {

@@ -1,5 +1,6 @@
 /** The page of one settled act: what was done, its record, and the receipt that proves its payment. */
 import { readAct } from "../../../schema/altar/ActApi.ts"
+import type { Unsealed } from "../../../schema/altar/Candle.ts"
 import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
 import * as Candle from "./Candle.ts"
 import { nameOf, plateOf, previewOf, spiritLink, illustration, spiritPath } from "./Plates.ts"
@@ -92,16 +93,24 @@ const record = (act: SettledAct): ReadonlyArray<Row> =>
     return label === undefined ? [] : [[label, value.length > 30 ? code(value) : value]]
   })
 
-/** A candle or light whose words can still be unsealed, or were; a prayer's words can be checked by whoever has them. */
-const sealedWords = (act: SettledAct): Html => {
+/** A candle or light with sealed words; a prayer's stay sealed. */
+export const mayBeUnsealed = (act: SettledAct): boolean => recordText(act, "unsealUrl") !== ""
+
+const unsealedWords = ({ hiddenBy, unsealedAt, words }: typeof Unsealed.Type): Html =>
+  html`${words === null ? html`<p class="words words--sealed">The words were unsealed and match the commitment. ${hiddenBy === undefined ? "They look like a link, a wallet or an address, so they are not shown." : "They are hidden by the operator; whoever has words and salt can check them against the commitment still."}</p>` : html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`}
+    <p class="quiet">Unsealed ${localMoment(unsealedAt)}</p>`
+
+/** What became of the sealed words; a prayer's words can be checked by whoever has them. */
+const sealedWords = ({ act, unsealed }: ActView): Html => {
   const commitment = recordText(act, "intentionCommitment")
-  const shown = `/v2/candles?spirit=${recordText(act, "spirit")}`
   if (commitment === "") return html``
-  const unseals = recordText(act, "unsealUrl") !== ""
-  return html`<section id="check" aria-labelledby="check-title">
-    ${heading("check-title", "Sealed words", unseals ? "The candle carries them until they are unsealed." : "A prayer stays sealed.")}
+  const shown = `/v2/candles?spirit=${recordText(act, "spirit")}`
+  const unseals = mayBeUnsealed(act)
+  const note = unseals ? "The candle carries them until they are unsealed." : "A prayer stays sealed."
+  return html`<section id="check" data-renew="check" aria-labelledby="check-title">
+    ${heading("check-title", "Sealed words", unsealed === null ? note : "They were unsealed, free and once.")}
     <div class="column">
-      ${checkForm(commitment)}${unseals ? revealForm({ url: filled(unsealCandle.path, { candleId: act.id }), name: "words", commitment, shown }) : ""}
+      ${unsealed === null ? "" : unsealedWords(unsealed)}${checkForm(commitment)}${unseals && unsealed === null ? revealForm({ url: filled(unsealCandle.path, { candleId: act.id }), name: "words", commitment, shown }) : ""}
     </div>
   </section>`
 }
@@ -111,7 +120,15 @@ const quoted = (act: SettledAct): Html => {
   return words === "" ? html`` : html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
 }
 
-export const act = (one: SettledAct, now: number): Page => {
+export interface ActView {
+  readonly act: SettledAct
+  /** What became of a candle's sealed words; null while they are sealed, or where there are none. */
+  readonly unsealed: typeof Unsealed.Type | null
+  readonly now: number
+}
+
+export const act = (view: ActView): Page => {
+  const { act: one, now } = view
   const { plate, preview } = picture(one, now)
   const drawn = previewPath(one.id)
   const words = recordText(one, "dedication") || recordText(one, "reason")
@@ -145,7 +162,7 @@ export const act = (one: SettledAct, now: number): Page => {
           ${heading("receipt-title", "Receipt")}${receiptTable(one.receipt)}
         </section>
       </div>
-      ${sealedWords(one)}
+      ${sealedWords(view)}
       <nav class="leaf" aria-label="More">
         <a href="/v2/#acts">The newest acts</a><a href="${filled(readAct.path, { actId: one.id })}">This act as JSON</a>
       </nav>`,

@@ -66,18 +66,16 @@ export const candles = (view: CandlesView): Page => {
       </header>
       <section class="wall" id="wall" aria-label="The candles" data-renew="wall">
         ${filter(spirit)}
-        <div data-renew="wall">
-          ${Candle.shelf(
-            wall.candles.length === 0
-              ? [
-                  html`<li class="votive votive--none">
-                    <p class="dedication">${before === undefined ? "The shelf is empty." : "No more candles."}</p>
-                  </li>`,
-                ]
-              : wall.candles.map((candle) => Candle.litCandle(candle, now, spiritLink(candle.spirit))),
-            "shelf--wall",
-          )}
-        </div>
+        ${Candle.shelf(
+          wall.candles.length === 0
+            ? [
+                html`<li class="votive votive--none">
+                  <p class="dedication">${before === undefined ? "The shelf is empty." : "No more candles."}</p>
+                </li>`,
+              ]
+            : wall.candles.map((candle) => Candle.litCandle(candle, now, spiritLink(candle.spirit))),
+          "shelf--wall",
+        )}
         ${leaf(
           "More candles",
           before === undefined ? undefined : html`<a href="${query(spirit, undefined)}">The newest candles</a>`,

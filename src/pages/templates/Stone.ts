@@ -37,6 +37,12 @@ const reveal = ({ reveal: revealed }: Stone): Html =>
           ${revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `}${localMoment(revealed.revealedAt)}
         </p>`
 
+/** The words of a stone for whoever sees its page in a list of results, or where it is shared. */
+const summary = ({ reveal: revealed }: Stone): string => {
+  if (revealed === null) return "The words are sealed."
+  return revealed.text === null ? "The words were revealed and are not shown." : `“${revealed.text}”`
+}
+
 /** What the log has of a stone, and nothing else of it. */
 const leafOf = ({ chainHash, commitment, previousHash, sequence, transaction, witnessedAt }: Stone) =>
   JSON.stringify({ sequence, commitment, witnessedAt, transaction, previousHash, chainHash })
@@ -79,8 +85,8 @@ const share = (one: Stone, publicUrl: string): Html =>
         ([language, text]) =>
           html`<p>
               <b>${language}</b>
-              <button class="button" type="button" data-copy="badge-${language}" aria-label="Copy the ${language}">
-                Copy
+              <button class="button scripted" type="button" data-copy="badge-${language}">
+                Copy<span class="unseen"> the ${language}</span>
               </button>
             </p>
             <p><code class="long" id="badge-${language}">${text}</code></p>`,
@@ -89,11 +95,10 @@ const share = (one: Stone, publicUrl: string): Html =>
   </section>`
 
 export const stone = ({ log, publicUrl, receipt, stone: one }: StoneView): Page => {
-  const shown = one.reveal?.text
   const preview = previewPath(one.id)
   return {
     title: `Witness stone ${one.sequence}`,
-    description: `${one.kind[0]?.toUpperCase()}${one.kind.slice(1)} with ${nameOf(one.spirit)}, witnessed ${timeWords(one.witnessedAt)}. ${shown === null || shown === undefined ? "The words are sealed." : `“${shown}”`}`,
+    description: `${one.kind[0]?.toUpperCase()}${one.kind.slice(1)} with ${nameOf(one.spirit)}, witnessed ${timeWords(one.witnessedAt)}. ${summary(one)}`,
     path: `/witness/${one.id}`,
     chapter: "witness",
     // A stone that was not paid after all is nothing to show around.

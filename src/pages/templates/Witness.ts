@@ -206,20 +206,14 @@ export const witness = (view: WitnessView): Page => {
         ${heading("verify-title", "Check it here", "Your browser computes each hash anew, and compares the chain with this page and with what it saw before.")}${verification(oldest, newest, head.sequence)}
       </section>
       <section id="search" aria-labelledby="search-title">${heading("search-title", "Search")}${search(found)}</section>
-      ${
-        stones.length === 0
-          ? ""
-          : html`<section data-renew="stones" aria-labelledby="stones-title">
-              ${heading("stones-title", "Stones", before === undefined ? "Newest first" : `Before stone ${before}`)}${ledger(stones, "Stones, newest first", (commitment) => pebbleAgain(commitment, "strip"))}
-              ${leaf(
-                "More stones",
-                before === undefined ? undefined : html`<a href="/v2/witness">The newest stones</a>`,
-                next === null
-                  ? undefined
-                  : html`<a rel="next" href="/v2/witness?before=${next}">Stones before these</a>`,
-              )}
-            </section>`
-      }
+      <section ${stones.length === 0 ? html`hidden` : ""} data-renew="stones" aria-labelledby="stones-title">
+        ${heading("stones-title", "Stones", before === undefined ? "Newest first" : `Before stone ${before}`)}${ledger(stones, "Stones, newest first", (commitment) => pebbleAgain(commitment, "strip"))}
+        ${leaf(
+          "More stones",
+          before === undefined ? undefined : html`<a href="/v2/witness">The newest stones</a>`,
+          next === null ? undefined : html`<a rel="next" href="/v2/witness?before=${next}">Stones before these</a>`,
+        )}
+      </section>
       <section id="set" aria-labelledby="set-title">
         ${heading("set-title", "Set a stone", `${capitalized(priceWords(setWitnessStone.sale))}.`)}
         ${payment.enabled ? html`<div class="beside">${setForm(view)}${aside}</div>` : notConfigured(payment)}

@@ -19,6 +19,9 @@ export const make = (sql: SqlClient.SqlClient) => ({
   paymentState: sql.literal("p.rail, p.finality, p.current_transaction"),
   /** Where the payer of a settled act is this wallet, however it is spelled. */
   paidBy: (wallet: string) => sql`p.state = 'settled' AND lower(p.payer) = ${wallet.toLowerCase()}::text`,
+  /** The same for a wallet of which only both ends are known: its first digits are a range of the index of wallets. */
+  paidByEnds: (head: string, tail: string) => sql`p.state = 'settled' AND lower(p.payer) >= ${head}::text
+    AND lower(p.payer) < ${`${head}g`}::text AND right(lower(p.payer), ${tail.length}::int) = ${tail}::text`,
   /** Where this transaction settled an act, or holds its transfer now. */
   settledIn: (transaction: string) => {
     const hash = transaction.toLowerCase()

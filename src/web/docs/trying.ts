@@ -1,4 +1,5 @@
 /** Sends what the form says to this very server, and shows what came back. */
+import { randomHex } from "../../buyer/core/Digest.ts"
 import { all } from "../v2/dom.ts"
 
 interface Filled {
@@ -71,10 +72,6 @@ const begin = (box: HTMLElement) => {
   const said = box.querySelector("[data-said]")
   const answer = box.querySelector<HTMLElement>("[data-answer]")
   if (form === null || said === null || answer === null) return
-  // A fresh key for each visitor: one that stands in the document was used by somebody.
-  for (const key of form.querySelectorAll<HTMLInputElement>('[name="Idempotency-Key"]')) {
-    key.value = `docs-${crypto.randomUUID()}`
-  }
   form.addEventListener("submit", (event) => {
     event.preventDefault()
     said.textContent = "Asking…"
@@ -87,6 +84,10 @@ const begin = (box: HTMLElement) => {
       () => (said.textContent = "The server could not be reached. Look at your connection, and send it again."),
     )
   })
+  // A fresh key for each visitor: one that stands in the document was used by somebody.
+  for (const key of form.querySelectorAll<HTMLInputElement>('[name="Idempotency-Key"]')) {
+    key.value = `docs-${randomHex(16)}`
+  }
 }
 
 export const start = () => {

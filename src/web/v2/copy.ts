@@ -7,16 +7,23 @@ const select = (element: Element) => {
   getSelection()?.addRange(range)
 }
 
+/** What a button says at other times: one that is pressed twice says `Copied` when it is pressed again. */
+const labels = new WeakMap<Element, ReadonlyArray<Node>>()
+
 /** False when the text is only selected: its reader still has to copy it. */
 export const copyFrom = async (button: HTMLButtonElement, source: Element): Promise<boolean> => {
-  const label = [...button.childNodes]
+  const label = labels.get(button) ?? [...button.childNodes]
+  labels.set(button, label)
   const copied = await navigator.clipboard?.writeText(source.textContent ?? "").then(
     () => true,
     () => false,
   )
   if (copied !== true) select(source)
   button.textContent = copied === true ? "Copied" : "Selected"
-  setTimeout(() => button.replaceChildren(...label), 2000)
+  setTimeout(() => {
+    labels.delete(button)
+    button.replaceChildren(...label)
+  }, 2000)
   return copied === true
 }
 

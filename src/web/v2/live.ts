@@ -7,47 +7,53 @@ const beat = 10_000
 const longest = 300_000
 
 export const start = () => {
-  // What changes with what the page shows; asked in turn, for their ETags alone.
-  const paths = all("[data-live]", HTMLElement).flatMap(({ dataset }) => dataset["live"]?.split(" ") ?? [])
-  const tags = new Map<string, string>()
-  let [turn, wait, due, isAsking] = [0, 0, 0, false]
+  // What changes with what the page shows; the one that was asked longest ago is next, for its ETag alone.
+  const asked = all("[data-live]", HTMLElement)
+    .flatMap(({ dataset }) => dataset["live"]?.split(" ") ?? [])
+    .map((path) => ({ path, tag: "", misses: 0, due: 0 }))
+  let [misses, due, isAsking] = [0, 0, false]
   let timer: ReturnType<typeof setTimeout> | undefined
 
   /** Whether the altar answered, and the page is as new as its answer. */
-  const ask = async (path: string): Promise<boolean> => {
-    const known = tags.get(path)
-    const answer = await fetch(path, {
+  const ask = async (one: (typeof asked)[number]): Promise<boolean> => {
+    const answer = await fetch(one.path, {
       method: "HEAD",
       cache: "no-store",
-      headers: known === undefined ? {} : { "if-none-match": known },
+      headers: one.tag === "" ? {} : { "if-none-match": one.tag },
       signal: AbortSignal.timeout(beat),
     })
     if (answer.status === 304) return true
     const tag = answer.headers.get("etag")
     if (!answer.ok || tag === null) return false
-    if (known !== undefined && !(await (await paying()).renew())) return false
-    tags.set(path, tag)
+    if (one.tag !== "" && !(await (await paying()).renew())) return false
+    one.tag = tag
     return true
   }
 
   const plan = () => {
     clearTimeout(timer)
+    const one = asked.reduce((first, other) => (other.due < first.due ? other : first))
     if (!isAsking && !document.hidden && navigator.onLine)
-      timer = setTimeout(() => void look(), Math.max(0, due - Date.now()))
+      timer = setTimeout(() => void look(one), Math.max(0, Math.max(due, one.due) - Date.now()))
   }
 
-  const look = async () => {
+  const pause = (missed: number) => Math.min(longest, beat * 2 ** (missed - 1))
+
+  const look = async (one: (typeof asked)[number]) => {
     isAsking = true
-    const isAnswered = await ask(paths[turn++ % paths.length] ?? "").catch(() => false)
+    const isAnswered = await ask(one).catch(() => false)
+    one.misses = isAnswered ? 0 : one.misses + 1
+    misses = isAnswered ? 0 : misses + 1
+    const now = Date.now()
+    // One that fails waits longer by itself; where none answers, all of them do.
+    one.due = isAnswered ? now : now + pause(one.misses)
     // At first each is asked for once: the page is as new as they are.
-    const pause = tags.size < paths.length ? 0 : beat
-    wait = isAnswered ? pause : Math.min(longest, Math.max(beat, 2 * wait))
-    due = Date.now() + wait
+    due = now + (isAnswered ? (asked.some((other) => other.due === 0) ? 0 : beat) : pause(misses))
     isAsking = false
     plan()
   }
 
-  if (paths.length === 0) return
+  if (asked.length === 0) return
   plan()
   document.addEventListener("visibilitychange", plan)
   for (const change of ["online", "offline"]) addEventListener(change, plan)

@@ -19,7 +19,8 @@ const isChanged = (field: Element): boolean => {
 }
 
 const isUsed = (form: HTMLFormElement) =>
-  form.querySelector("[data-progress] > *, [data-result] > *") !== null || [...form.elements].some(isChanged)
+  form.querySelector("[data-progress] > *, [data-result] > *, [data-submit][aria-disabled]") !== null ||
+  [...form.elements].some(isChanged)
 
 /** Somebody is in it, or has begun something in it: it stays where it is. */
 const isHeld = (node: Node): boolean =>
@@ -58,10 +59,11 @@ const isThere = (fresh: Node, place: Element): boolean =>
   )
 
 const lay = (old: Element, fresh: Element): void => {
+  // A price that its reader has not been shown is not taken over either.
+  if (old.matches(own)) return
   for (const name of old.getAttributeNames())
     if (!kept.has(name) && !fresh.hasAttribute(name)) old.removeAttribute(name)
   for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value)
-  if (old.matches(own)) return
   let next: ChildNode | null = old.firstChild
   for (const node of fresh.childNodes) {
     let match: ChildNode | null = next
@@ -107,7 +109,7 @@ export const renew = async (): Promise<boolean> => {
     const fresh = page.querySelector(`[data-renew="${old.dataset["renew"]}"]`)
     if (fresh === null) continue
     if (fits(old, fresh)) lay(old, fresh)
-    else old.replaceWith(document.importNode(fresh, true))
+    else if (!isHeld(old)) old.replaceWith(document.importNode(fresh, true))
   }
   attachAll()
   tick()

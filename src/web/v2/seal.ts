@@ -4,7 +4,7 @@ import { randomHex } from "../../buyer/core/Digest.ts"
 import { held, hold } from "./box.ts"
 import { all, failure, make, one, verdict } from "./dom.ts"
 import { canHash, cannotHash } from "./hashing.ts"
-import { ask, messageOf, pageFailed, part, post, sentenceOf } from "./http.ts"
+import { ask, messageOf, pageFailed, post, sentenceOf } from "./http.ts"
 import { acceptImports, leftOut } from "./import.ts"
 import { keepsake } from "./keepsake.ts"
 import { paying } from "./load.ts"
@@ -125,12 +125,6 @@ const sealing = (form: HTMLFormElement) =>
     return [verdict("holds", "Sealed."), keepsake(kept, "sealed-words", true)]
   })
 
-/** A candle's own page has no other place for its words. */
-const shownWords = (unsealed: unknown) => {
-  const words = part(unsealed, "words")
-  return typeof words === "string" ? [make("blockquote", { class: "words" }, make("p", { dir: "auto" }, words))] : []
-}
-
 const revealing = (form: HTMLFormElement) => {
   const against = form.dataset["against"] ?? ""
   const offer = filling(form, () => against)
@@ -146,7 +140,6 @@ const revealing = (form: HTMLFormElement) => {
     )
     return [
       verdict("holds", "Revealed."),
-      ...shownWords(part(part(reply.body, "candle"), "unsealed")),
       make("p", {}, make("a", { href: dataset["shown"] ?? location.pathname }, "See the words")),
     ]
   })

@@ -27,10 +27,12 @@ const attach = (root: HTMLElement) => {
     status: one("[data-verify-status]", HTMLElement, root),
     list: one("[data-verify-list]", HTMLElement, root),
   }
-  const buttons = all("button", HTMLButtonElement, root)
+  const able = (is: boolean) => {
+    for (const button of all("[data-verify-some], [data-verify-all]", HTMLButtonElement, root)) button.disabled = !is
+  }
   const run = async (from: number, to: number, every: boolean) => {
     if (!canHash()) return place.status.replaceChildren(verdict("broken", "Cannot check here.", cannotHash))
-    for (const button of buttons) button.disabled = true
+    able(false)
     // What hashes and compares is fetched when somebody asks for it.
     await onDemand()
       .then(({ check }) => check(place, { from, to }, every, before))
@@ -39,12 +41,15 @@ const attach = (root: HTMLElement) => {
           ...failure("Not checked.", sentenceOf(error, pageFailed), () => void run(from, to, every)),
         )
       })
-    for (const button of buttons) button.disabled = false
+    able(true)
   }
   const some = () => void run(number("from"), number("to"), true)
-  one("[data-verify-some]", HTMLButtonElement, root).addEventListener("click", some)
-  for (const button of all("[data-verify-all]", HTMLButtonElement, root))
-    button.addEventListener("click", () => void run(1, number("head"), false))
+  // A button may come with a page that was laid out anew.
+  root.addEventListener("click", ({ target }) => {
+    if (!(target instanceof Element)) return
+    if (target.closest("[data-verify-some]") !== null) some()
+    if (target.closest("[data-verify-all]") !== null) void run(1, number("head"), false)
+  })
   const doubtful = isDoubtful()
   const { head, stones } = rendered()
   record([...stones.values(), ...(head === undefined ? [] : [head])])
