@@ -18,7 +18,7 @@ import traces from "../../migrations/0021_traces.ts"
 import administration from "../../migrations/0022_administration.ts"
 import actNames from "../../migrations/0023_names.ts"
 import fits from "../../migrations/0024_fits.ts"
-import { transaction } from "./Sql.ts"
+import { codeOf, transaction } from "./Sql.ts"
 
 export type Migration = Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
 
@@ -50,6 +50,9 @@ const applied = (sql: SqlClient.SqlClient) =>
     (rows) => new Set(rows.map(({ migration_id }) => migration_id)),
   )
 
+/** SQLSTATE 42P01: there is no such table. */
+const isUnmade = (failure: SqlError.SqlError): boolean => codeOf(failure) === "42P01"
+
 /** The table of the versions before, so that they and we see what the other has run. */
 const table = (sql: SqlClient.SqlClient) => sql`
   CREATE TABLE effect_sql_migrations (
@@ -78,7 +81,7 @@ export const run = Effect.fn("Migrator.run")(function* (migrations: Readonly<Rec
   const sql = yield* SqlClient.SqlClient
   // Where somebody else makes the table at the same moment, ours is refused, and theirs will do.
   const makeTable = Effect.catch(table(sql), (refused) => Effect.mapError(applied(sql), () => refused))
-  const done = yield* Effect.catch(applied(sql), () => Effect.andThen(makeTable, applied(sql)))
+  const done = yield* Effect.catchIf(applied(sql), isUnmade, () => Effect.andThen(makeTable, applied(sql)))
   for (const [file, migration] of Object.entries(migrations).sort(([one], [other]) => one.localeCompare(other))) {
     const [, id, name = ""] = /^(\d+)_(.+)$/u.exec(file) ?? []
     if (!done.has(Number(id))) yield* once(sql, Number(id), name, migration)

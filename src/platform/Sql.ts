@@ -34,7 +34,7 @@ export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
   })
 
 /** What the system or PostgreSQL calls an error. */
-const codeOf = ({ reason }: SqlError.SqlError): unknown =>
+export const codeOf = ({ reason }: SqlError.SqlError): unknown =>
   typeof reason.cause === "object" && reason.cause !== null && "code" in reason.cause ? reason.cause.code : undefined
 
 /** Why a connection failed, in the driver's words and the system's; neither quotes the URL. */
