@@ -311,6 +311,71 @@ guide("the field", (it) => {
     }),
   )
 
+  it.effect("leaves a form where it is while its payment is prepared, wherever the focus is by then", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* visit("/api/health")
+      const form = page.getByRole("form", { name: "Lay the prayer" })
+      const prayer = page.locator("#prayer")
+      let release = () => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      yield* steps(async () => {
+        await page.clock.install()
+        await page.goto(`${url}/v2/spirits/brass-cicada`)
+        await page.waitForLoadState("networkidle")
+        await page.route("**/sandbox/**", async (route) => {
+          await held
+          await route.continue()
+        })
+        await form.getByRole("button", { name: "Lay the prayer for" }).click()
+        await form.getByText("Opening a play wallet.").waitFor()
+        await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur())
+      })
+      yield* leave("/api/prayers/brass-cicada", { agentName: "Faster", intentionCommitment: newCommitment() })
+      yield* steps(async () => {
+        for (let beat = 0; beat < 4 && !(await prayer.innerText()).includes("Faster"); beat++) {
+          await page.clock.runFor(10_000)
+          await page.waitForLoadState("networkidle")
+        }
+        await prayer.getByText("Faster").first().waitFor()
+        assert.strictEqual(await form.count(), 1)
+        release()
+        await form.getByText("Nothing was signed.").waitFor()
+      })
+    }),
+  )
+
+  it.effect("takes nothing from under whoever is in it, however its place has changed", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* visit("/api/health")
+      yield* steps(async () => {
+        await page.clock.install()
+        await page.goto(`${url}/v2/spirits/cloud-tapir`)
+        const name = page.getByRole("form", { name: "Lay the prayer" }).getByLabel("Your public name")
+        await name.fill("Wren")
+        await page.route("**/v2/spirits/cloud-tapir", async (route) => {
+          const response = await route.fetch()
+          const text = await response.text()
+          const body = text.replace('id="prayer"', 'class="other" id="prayer"').replace("None lit", "Laid out anew")
+          await route.fulfill({ response, body })
+        })
+        for (const path of ["altars", "field"])
+          await page.route(`**/api/${path}`, (route) =>
+            route.fulfill({ status: 200, headers: { etag: `"${Math.random()}"` } }),
+          )
+        const renewed = page.getByText("Laid out anew").first()
+        for (let beat = 0; beat < 4 && !(await renewed.isVisible()); beat++) {
+          await page.clock.runFor(10_000)
+          await page.waitForLoadState("networkidle")
+        }
+        await renewed.waitFor()
+        assert.isTrue(await name.evaluate((field) => field === document.activeElement))
+        assert.strictEqual(await name.inputValue(), "Wren")
+      })
+    }),
+  )
+
   it.effect("is not asked while nobody looks or the browser is offline, and less often where nobody answers", () =>
     Effect.gen(function* () {
       const { complaints, page, url } = yield* visit("/api/health")

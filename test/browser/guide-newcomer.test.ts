@@ -130,12 +130,62 @@ guide("a newcomer", (it) => {
         await page.route("**/api/prayers/**", (route) => route.abort("connectionrefused"))
         await form.getByRole("button", { name: "Try again" }).click()
         await form.getByText("The altar does not answer. Nothing was signed.").waitFor()
+        const again = form.getByRole("button", { name: "Try again" })
+        assert.isTrue(await again.evaluate((button) => button === document.activeElement))
         await isOurs(page, "price")
         await page.unrouteAll()
         await form.getByRole("button", { name: "Try again" }).click()
         await settled(page).waitFor()
       })
       assert.deepStrictEqual(complaints, [])
+    }),
+  )
+
+  it.effect("whose page is older than the site is told to load it again, and that nothing was signed", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/midnight-otter")
+      yield* steps(async () => {
+        const form = page.getByRole("form", { name: "Lay the prayer" })
+        await form.getByRole("button", { name: "Make a play wallet" }).click()
+        await form.getByText("Play wallet with").waitFor()
+        await page.route("**/*.js", (route) => route.fulfill({ status: 404 }))
+        await form.getByRole("button", { name: "Lay the prayer for" }).click()
+        await form.getByText("The site was renewed; load the page again. Nothing was signed.").waitFor()
+        assert.strictEqual(await form.getByRole("button", { name: "Try again" }).count(), 0)
+      })
+    }),
+  )
+
+  it.effect("who copies twice reads what the button does again afterwards", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/witness", { permissions: ["clipboard-read", "clipboard-write"] })
+      yield* steps(async () => {
+        await page.getByText("The exact call for").first().click()
+        const button = page.locator("[data-copy]").first()
+        const label = await button.innerText()
+        for (const _ of [1, 2]) {
+          await button.click()
+          await page.getByRole("button", { name: "Copied" }).waitFor()
+        }
+        await page.getByRole("button", { name: "Copied" }).waitFor({ state: "detached" })
+        assert.strictEqual(await button.innerText(), label)
+      })
+    }),
+  )
+
+  it.effect("whose clock is UTC reads no time twice", () =>
+    Effect.gen(function* () {
+      const prayer = yield* leave("/api/prayers/dune-pangolin", {
+        agentName: "Wren",
+        intentionCommitment: newCommitment(),
+      })
+      const { page } = yield* visit(`/acts/${prayer.id}`, { timezoneId: "UTC" })
+      yield* steps(async () => {
+        await page.waitForLoadState("networkidle")
+        const said = await page.locator(".local").allInnerTexts()
+        assert.isAbove(said.length, 0)
+        assert.strictEqual(said.join(""), "")
+      })
     }),
   )
 

@@ -27,7 +27,11 @@ const here = new Intl.DateTimeFormat(undefined, {
   timeZoneName: "short",
 })
 
+/** It would say the same twice. */
+const isUtc = /(?:UTC|GMT)$/u.test(here.resolvedOptions().timeZone)
+
 const localise = () => {
+  if (isUtc) return
   for (const element of all("[data-local], time[datetime*=T]", HTMLElement)) {
     const { local } = element.dataset
     const words = here.format(new Date(local ?? element.getAttribute("datetime") ?? ""))

@@ -94,9 +94,11 @@ const attach = (form: HTMLFormElement) => {
     submit.setAttribute("aria-disabled", "true")
     const pay = await prepare().catch((error: unknown) => {
       const message = `${sentenceOf(error, pageFailed)} ${safe}`
+      const isHere = outcome.contains(document.activeElement)
       said.replaceChildren(
         ...(isUnreached(error) ? failure("Not done.", message, again) : [verdict("broken", "Not done.", message)]),
       )
+      if (isHere) said.querySelector("button")?.focus()
     })
     if (pay !== undefined) finish(await pay())
     busy = false

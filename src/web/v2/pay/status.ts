@@ -74,6 +74,11 @@ export const conduct = async (
   again: () => void,
 ): Promise<Result> => {
   const said = one("[data-progress]", HTMLElement, outcome)
+  // The button that was pressed to try again goes; whoever goes by keyboard stays in this place.
+  if (outcome.contains(document.activeElement)) {
+    outcome.tabIndex = -1
+    outcome.focus()
+  }
   clear(outcome, said)
   const result = await work(progress(said)).catch((error: unknown): Result => ({
     tag: "open",
@@ -86,7 +91,10 @@ export const conduct = async (
   }
   const isOpen = result.tag === "open"
   said.append(isOpen ? verdict("waits", "Open.", result.message) : verdict("broken", "Not done.", result.message))
-  if (isOpen || result.isUnreached === true)
-    outcome.append(make("p", { class: "again" }, button(isOpen ? "Ask again" : "Try again", again, isOpen)))
+  if (isOpen || result.isUnreached === true) {
+    const press = button(isOpen ? "Ask again" : "Try again", again, isOpen)
+    outcome.append(make("p", { class: "again" }, press))
+    if (document.activeElement === outcome) press.focus()
+  }
   return result
 }
