@@ -2,7 +2,9 @@
 import { createServer, type ServerResponse } from "node:http"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Redacted } from "effect"
+import { Duration, Effect, Fiber, Redacted, Result } from "effect"
+import { numberToHex } from "viem"
+import { Chain } from "../../src/payments/x402/Chain.ts"
 import * as JsonRpc from "../../src/payments/x402/JsonRpc.ts"
 
 interface Call {
@@ -18,7 +20,7 @@ const isBatch = (calls: Call | ReadonlyArray<Call>): calls is ReadonlyArray<Call
 const echo = ({ id, method, params }: Call) => ({ jsonrpc: "2.0", id, result: `${method} ${String(params[0])}` })
 const answerAll = (calls: Call | ReadonlyArray<Call>) => JSON.stringify(isBatch(calls) ? calls.map(echo) : echo(calls))
 
-const nodeThat = Effect.fnUntraced(function* (behave: Behaviour, timeout: Duration.Duration, limit?: number) {
+const served = Effect.fnUntraced(function* (behave: Behaviour) {
   const heard: Array<Call | ReadonlyArray<Call>> = []
   const server = yield* Effect.acquireRelease(
     Effect.callback<ReturnType<typeof createServer>>((resume) => {
@@ -37,6 +39,11 @@ const nodeThat = Effect.fnUntraced(function* (behave: Behaviour, timeout: Durati
   )
   const at = server.address()
   const url = Redacted.make(`http://127.0.0.1:${typeof at === "object" && at !== null ? at.port : 0}`)
+  return { heard, url }
+})
+
+const nodeThat = Effect.fnUntraced(function* (behave: Behaviour, timeout: Duration.Duration, limit?: number) {
+  const { heard, url } = yield* served(behave)
   const node = yield* JsonRpc.make({ url, timeout, ...(limit === undefined ? {} : { limit }) })
   return { ...node, heard }
 })
@@ -203,6 +210,185 @@ describe("questions to the node", () => {
         assert.strictEqual(heard.length, 2)
         yield* Effect.flip(once("eth_sendRawTransaction", ["0x"]))
         assert.strictEqual(heard.length, 3)
+      }),
+    ),
+  )
+})
+
+/** A block of one of two branches, as the head of it says. */
+const blockOn = (branch: "a" | "b", number: number) => ({
+  number: numberToHex(number),
+  hash: numberToHex(BigInt(number) + (branch === "a" ? 0x1_0000n : 0x2_0000n), { size: 32 }),
+  timestamp: "0x1",
+})
+
+const newest = 1_000
+
+describe("two nodes behind one address, of which one is on a dead branch up to the block before the final one", () => {
+  const missing = { result: null }
+  const failing = { error: { code: -32_603, message: "no such block" } }
+  for (const [how, there] of [
+    ["has nothing there", missing],
+    ["fails there", failing],
+  ] as const) {
+    // Odd and even numbers of them, so that requests are full in the middle of a pair and between two.
+    for (const acts of [1, 25, 49, 50, 99]) {
+      it.live(`never make a block of the dead branch final: ${acts} asked at once, and the second node ${how}`, () =>
+        scoped(
+          Effect.gen(function* () {
+            let requests = 0
+            const { heard, url } = yield* served((calls, response) => {
+              requests += 1
+              const isBehind = requests === 2
+              const one = ({ id, params: [block] }: Call) => {
+                const number = block === "finalized" ? newest : Number(block)
+                return isBehind && number >= newest
+                  ? { id, ...there }
+                  : { id, result: blockOn(isBehind ? "b" : "a", number) }
+              }
+              response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
+            })
+            const isFinal = Effect.gen(function* () {
+              const chain = yield* Chain
+              const lookAt = (branch: "a" | "b") => (index: number) => {
+                const { hash } = blockOn(branch, 800 + index)
+                return Effect.result(chain.isFinal({ number: BigInt(800 + index), hash }))
+              }
+              const all = Array.from({ length: acts }, (_, index) => index)
+              const concurrency = "unbounded"
+              return {
+                dead: yield* Effect.forEach(all, lookAt("b"), { concurrency }),
+                alive: yield* Effect.forEach(all, lookAt("a"), { concurrency }),
+              }
+            })
+            const { alive, dead } = yield* isFinal.pipe(
+              Effect.provide(Chain.layer({ rpcUrl: url, finalTag: "finalized", timeout: patient })),
+            )
+            assert.isAbove(requests, 2)
+            assert.isAtMost(Math.max(...heard.map((calls) => [calls].flat().length)), 50)
+            assert.deepStrictEqual(
+              dead.filter((one) => Result.isSuccess(one) && one.success),
+              [],
+            )
+            assert.isTrue(alive.every((one) => Result.isSuccess(one) && one.success))
+          }),
+        ),
+      )
+    }
+  }
+})
+
+describe("two questions that are asked together", () => {
+  it.live("are answered by one request, whatever is asked beside them and however they have to be repeated", () =>
+    scoped(
+      Effect.gen(function* () {
+        let failures = 3
+        const { ask, askTogether, heard } = yield* nodeThat((calls, response) => {
+          const request = heard.length
+          const one = ({ id, params: [name] }: Call) =>
+            String(name).startsWith("other") && failures-- > 0
+              ? { id, error: { code: -32_603, message: "later" } }
+              : { id, result: request }
+          response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
+        }, patient)
+        const pairs = Array.from({ length: 70 }, (_, index) =>
+          Effect.map(askTogether(["eth_call", [`one ${index % 40}`]], ["eth_call", [`other ${index}`]]), (both) =>
+            both.map(Result.getOrThrow),
+          ),
+        )
+        const lone = Array.from({ length: 7 }, (_, index) =>
+          Effect.map(ask("eth_call", [`one ${index}`]), (one) => [one]),
+        )
+        const answers = yield* Effect.all([...lone, ...pairs], { concurrency: "unbounded" })
+        for (const [one, other] of answers.slice(lone.length)) assert.strictEqual(one, other)
+        assert.isBelow(failures, 1)
+      }),
+    ),
+  )
+
+  it.live("say each what it was refused with, and are repeated together where one takes all the bytes", () =>
+    scoped(
+      Effect.gen(function* () {
+        const { ask, askTogether, heard } = yield* nodeThat((calls, response) => {
+          if ([calls].flat().some(({ params }) => params[0] === "endless"))
+            return void response.write("[".padEnd(2_000_000))
+          const one = (call: Call) =>
+            call.params[0] === "reverts" ? { id: call.id, error: { code: 3, message: "reverted" } } : echo(call)
+          return void response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
+        }, patient)
+        const [both] = yield* Effect.all(
+          [askTogether(["eth_call", ["first"]], ["eth_call", ["reverts"]]), Effect.flip(ask("eth_call", ["endless"]))],
+          { concurrency: "unbounded" },
+        )
+        assert.deepStrictEqual(both.map(Result.match({ onSuccess: String, onFailure: ({ code }) => String(code) })), [
+          fine[0],
+          "3",
+        ])
+        assert.deepStrictEqual(heard.map((calls) => [calls].flat().length).sort(), [1, 2, 3])
+      }),
+    ),
+  )
+})
+
+describe("a long answer", () => {
+  const long = "x".repeat(1_500_000)
+
+  it.live("is read a few at a time, once for all who ask the same, and holds up nobody else", () =>
+    scoped(
+      Effect.gen(function* () {
+        const held: Array<() => void> = []
+        const asked = new Map<string, number>()
+        const { ask } = yield* nodeThat(
+          (calls, response) => {
+            const result = ({ params: [name] }: Call) => (String(name).startsWith("long") ? long : "short")
+            const text = JSON.stringify(
+              isBatch(calls)
+                ? calls.map((call) => ({ id: call.id, result: result(call) }))
+                : { id: calls.id, result: result(calls) },
+            )
+            if (isBatch(calls)) return void response.end(text)
+            const name = String(calls.params[0])
+            asked.set(name, (asked.get(name) ?? 0) + 1)
+            // The first time it is found too long; from then on whoever reads it waits.
+            if (name.startsWith("long") && asked.get(name) === 2) return void held.push(() => response.end(text))
+            return void response.end(text)
+          },
+          patient,
+          4_000_000,
+        )
+        const longNames = ["long 1", "long 2", "long 3", "long 4", "long 5"]
+        const longOnes = yield* Effect.forkChild(
+          Effect.forEach(
+            [...longNames, ...longNames],
+            (name) => Effect.map(ask("eth_getTransactionReceipt", [name]), (answer) => String(answer).length),
+            { concurrency: "unbounded" },
+          ),
+        )
+        yield* Effect.repeat(Effect.sleep(5), { until: () => Effect.succeed(held.length === 3) })
+        const short = yield* Effect.forEach(
+          ["short 1", "short 2"],
+          (name) => ask("eth_getTransactionReceipt", [name]),
+          { concurrency: "unbounded" },
+        )
+        assert.deepStrictEqual(short, ["short", "short"])
+        assert.strictEqual(held.length, 3, "no more than three are read at once")
+        const releasing = yield* Effect.forkChild(
+          Effect.forever(
+            Effect.andThen(
+              Effect.sleep(5),
+              Effect.sync(() => held.shift()?.()),
+            ),
+          ),
+        )
+        assert.deepStrictEqual(
+          yield* Fiber.join(longOnes),
+          Array.from({ length: 10 }, () => long.length),
+        )
+        yield* Fiber.interrupt(releasing)
+        assert.deepStrictEqual(
+          [...asked.entries()].filter(([name]) => name.startsWith("long")).sort(),
+          longNames.map((name) => [name, 2]),
+        )
       }),
     ),
   )

@@ -73,22 +73,22 @@ export class Chain extends Context.Service<
       Effect.gen(function* () {
         const { rpcUrl: url, timeout } = config
         const node = yield* JsonRpc.make({ url, timeout })
-        const { ask } = node
+        const { ask, askTogether } = node
         const client = yield* NodeClient.make(node)
         // Whoever ends an authorization chooses how long its receipt is: it is read whole, and nothing else suffers from it.
         const receipts = yield* JsonRpc.make({ url, timeout, limit: receiptLimit })
 
-        const blockAt = (block: "latest" | "finalized" | "safe" | Hex) =>
-          ask("eth_getBlockByNumber", [block, false]).pipe(
-            Effect.flatMap(readBlock),
-            Effect.map(({ hash, number, timestamp }): Block => ({
-              number: hexToBigInt(number),
-              hash,
-              timestamp: hexToBigInt(timestamp),
-            })),
-          )
+        const blockAt = (block: "latest" | "finalized" | "safe" | Hex): JsonRpc.Question => [
+          "eth_getBlockByNumber",
+          [block, false],
+        ]
 
-        const final = blockAt(config.finalTag)
+        const final = Effect.flatMap(ask(...blockAt(config.finalTag)), blockIn)
+
+        const blocksAt = Effect.fnUntraced(function* (one: JsonRpc.Question, other: JsonRpc.Question) {
+          const [first, second] = yield* askTogether(one, other)
+          return [yield* blockOf(first), yield* blockOf(second)] as const
+        })
 
         const settling = (authorization: SignedAuthorization) => {
           const transfer = settlementCall(authorization)
@@ -98,16 +98,9 @@ export class Chain extends Context.Service<
         const simulate = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
           const transfer = settling(authorization)
           // What is final stays; any later block may be replaced, and the transfer be put below the head that is seen now.
-          const [{ number: block }, revert] = yield* Effect.all(
-            [
-              final,
-              ask("eth_call", [transfer, "latest"]).pipe(
-                Effect.as(Option.none<string>()),
-                Effect.catchIf(isRevert, (error) => Effect.succeedSome(revertText(error))),
-              ),
-            ],
-            together,
-          )
+          const [head, run] = yield* askTogether(blockAt(config.finalTag), ["eth_call", [transfer, "latest"]])
+          const { number: block } = yield* blockOf(head)
+          const revert = yield* revertIn(Effect.fromResult(run))
           return Option.match(revert, {
             onNone: (): Simulation => ({ _tag: "Accepted", block }),
             onSome: (text): Simulation => ({ _tag: "Reverted", reason: reasonOf(text) }),
@@ -129,26 +122,24 @@ export class Chain extends Context.Service<
             ),
           )
 
-        /** By hash, so that a node on another branch cannot answer; by number where hashes are not understood. */
-        const callAt = (
-          asked: { readonly from?: Hex; readonly to: Hex; readonly data: Hex },
-          { hash, number }: BlockId,
-        ) => {
-          const at = (block: Hex | { readonly blockHash: Hex }) => ask("eth_call", [asked, block])
-          return at({ blockHash: hash }).pipe(Effect.catchIf(isNotUnderstood, () => at(numberToHex(number))))
-        }
-
-        const isUsed = ({ asset, from, nonce }: SignedAuthorization, block: BlockId) =>
-          callAt({ to: asset, data: authorizationStateData(from, nonce) }, block).pipe(
-            Effect.flatMap(readWord),
-            Effect.map((word) => BigInt(word) === 1n),
+        const stateIn = Effect.fnUntraced(function* (
+          authorization: SignedAuthorization,
+          block: Hex | { readonly blockHash: Hex },
+        ) {
+          const { asset, from, nonce } = authorization
+          const [state, run] = yield* askTogether(
+            ["eth_call", [{ to: asset, data: authorizationStateData(from, nonce) }, block]],
+            ["eth_call", [settling(authorization), block]],
           )
+          const used = BigInt(yield* Effect.flatMap(Effect.fromResult(state), readWord)) === 1n
+          const revert = yield* revertIn(Effect.flatMap(Effect.fromResult(run), readOutput))
+          return { used, revert: Option.map(revert, reasonOf) }
+        })
 
-        const revertAt = (authorization: SignedAuthorization, block: BlockId) =>
-          callAt(settling(authorization), block).pipe(
-            Effect.flatMap(readOutput),
-            Effect.as(Option.none<string>()),
-            Effect.catchIf(isRevert, (error) => Effect.succeedSome(reasonOf(revertText(error)))),
+        /** By hash, so that a node on another branch cannot answer; by number where hashes are not understood. */
+        const stateAt = (authorization: SignedAuthorization, { hash, number }: BlockId) =>
+          stateIn(authorization, { blockHash: hash }).pipe(
+            Effect.catchIf(isNotUnderstood, () => stateIn(authorization, numberToHex(number))),
           )
 
         const search = LogSearch.make<ChainUnavailable>(isTooWide)
@@ -170,18 +161,17 @@ export class Chain extends Context.Service<
         }
 
         const { evidence, isFinal, usedBy } = Evidence.make<ChainUnavailable>({
-          heads: Effect.all({ newest: blockAt("latest"), final }, together),
+          heads: Effect.map(blocksAt(blockAt("latest"), blockAt(config.finalTag)), ([newest, final]) => ({
+            newest,
+            final,
+          })),
           finalAnd: Effect.fnUntraced(function* (number: bigint) {
             const newest = yield* final
-            const [there, again] = yield* Effect.all(
-              [blockAt(numberToHex(number)), blockAt(numberToHex(newest.number))],
-              together,
-            )
+            const [there, again] = yield* blocksAt(blockAt(numberToHex(number)), blockAt(numberToHex(newest.number)))
             return { final: newest, there, again }
           }),
           receiptOf,
-          stateAt: (authorization, block) =>
-            Effect.all({ used: isUsed(authorization, block), revert: revertAt(authorization, block) }, together),
+          stateAt,
           logsOf,
         })
 
@@ -193,8 +183,14 @@ export class Chain extends Context.Service<
 /** Bytes of a receipt at most: a log costs 375 gas and a transaction may take 2^24, which makes 17 MB of empty logs. */
 const receiptLimit = 33_554_432
 
-/** What is asked together goes to the node in one batch. */
-const together = { concurrency: "unbounded" } as const
+const blockIn = (answer: unknown) =>
+  Effect.map(readBlock(answer), ({ hash, number, timestamp }): Block => ({
+    number: hexToBigInt(number),
+    hash,
+    timestamp: hexToBigInt(timestamp),
+  }))
+
+const blockOf = (asked: JsonRpc.Asked) => Effect.flatMap(Effect.fromResult(asked), blockIn)
 
 /** JSON-RPC's "invalid params". */
 const isNotUnderstood = ({ code }: ChainUnavailable): boolean => code === -32_602
@@ -207,3 +203,10 @@ const isTooWide = ({ code, status = 0 }: ChainUnavailable): boolean =>
 const isRevert = ({ code, detail = "" }: ChainUnavailable): boolean => code === 3 || /revert/iu.test(detail)
 
 const revertText = ({ detail = "" }: ChainUnavailable): string => detail
+
+/** Why a dry run reverted, if it did; no answer stays none. */
+const revertIn = <A>(run: Effect.Effect<A, ChainUnavailable>) =>
+  run.pipe(
+    Effect.as(Option.none<string>()),
+    Effect.catchIf(isRevert, (error) => Effect.succeedSome(revertText(error))),
+  )
