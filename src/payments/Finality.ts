@@ -100,6 +100,10 @@ export class Finality extends Context.Service<
           }
         }, Trace.span("Finality.inquire"))
 
+        /** Nothing was learnt: a doubt stays as it was. */
+        const putOff = ({ checks, id, pendingLoss }: SettledTransfer) =>
+          transfers.defer(id, pendingLoss?.reason ?? null, retryAfterMillis(checks))
+
         const sweep = Effect.gen(function* () {
           if (!(yield* transfers.isAnyDue)) return 0
           const final = yield* Effect.option(chain.final)
@@ -108,8 +112,12 @@ export class Finality extends Context.Service<
           yield* Effect.forEach(
             due.transfers,
             (transfer) =>
-              Effect.catchCause(inquire(transfer), (cause) =>
-                Effect.logWarning("The finality of a payment could not be looked at", transfer.id, cause),
+              inquire(transfer).pipe(
+                // What fails again and again must not stand before those that were never looked at.
+                Effect.tapCause(() => putOff(transfer)),
+                Effect.catchCause((cause) =>
+                  Effect.logWarning("The finality of a payment could not be looked at", transfer.id, cause),
+                ),
               ),
             { concurrency: inquiredAtOnce, discard: true },
           )

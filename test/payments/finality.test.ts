@@ -327,6 +327,32 @@ describe("a settled transfer", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
   )
 
+  it.live("that cannot be looked at is put off for longer each time, and its doubt stays", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { rpc } = yield* Proxies
+      yield* buy
+      yield* sql`UPDATE payment_attempts SET doubted_reason = 'authorization_expired', doubted_at = now()`
+      const [before] = yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`
+      rpc.arm("eth_getTransactionReceipt", "refusal")
+      yield* mine(2)
+      const waits: Array<number> = []
+      for (const times of [1, 2, 3]) {
+        yield* hasten
+        yield* looked(times)
+        const [row] = yield* sql<{ readonly wait: number }>`
+          SELECT extract(epoch FROM next_check_at - now())::float8 AS wait FROM payment_attempts`
+        waits.push(row?.wait ?? 0)
+      }
+      assert.deepStrictEqual(
+        waits.map((wait, index) => wait > 2 ** index && wait <= 2 ** (index + 1)),
+        [true, true, true],
+        waits.join(),
+      )
+      assert.deepStrictEqual(yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`, [before])
+    }).pipe(Effect.provide(sweeper)),
+  )
+
   it.live("is not lost to a node that forgets it", () =>
     Effect.gen(function* () {
       const { rpc } = yield* Proxies
