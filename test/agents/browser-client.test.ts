@@ -16,7 +16,11 @@ browser("a page of another origin", (it) => {
         (opened) => Effect.promise(() => opened.close()),
       )
       const page = yield* Effect.promise(() => context.newPage())
-      const elsewhere = yield* serve(async () => ({ status: 200, body: "A page of somebody else.", type: "text/plain" }))
+      const elsewhere = yield* serve(async () => ({
+        status: 200,
+        body: "A page of somebody else.",
+        type: "text/plain",
+      }))
       yield* Effect.promise(() => page.goto(elsewhere))
       const tools = `${url}/mcp`
       const answers = yield* Effect.promise(() =>
