@@ -1,5 +1,5 @@
 /** The routes of everything that is sold: one handler for all acts, and how a paid request ended. */
-import { Cause, Effect, type Layer, Option, Schema } from "effect"
+import { Effect, type Layer, Option, Schema } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { Api, rules } from "../../schema/Api.ts"
@@ -53,15 +53,13 @@ const sell = (group: PaidGroup<string>) =>
       }
       /**
        * What names its purchase is answered by the pipeline at once, its path and query being decoded. It pays nothing and
-       * changes nothing, so whatever comes of it but an answer goes the whole way again and is refused there.
+       * changes nothing, so what is refused goes the whole way again and is refused there; a fault is not tried twice.
        */
       const asked =
         ({ act }: typeof first, { params, query }: Omit<PaidCall, "request">): Answer =>
         (request, whole) =>
           isKey(request.headers["idempotency-key"])
-            ? Effect.catchCause(paid.pay(act, { request, params, query }), (cause) =>
-                Cause.hasInterruptsOnly(cause) ? Effect.interrupt : whole,
-              )
+            ? Effect.catch(paid.pay(act, { request, params, query }), () => whole)
             : whole
       /** A bare question for the price has one answer while all is sold, but where a card challenge has its time in it. */
       const remember = (

@@ -184,14 +184,15 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
         )
       }
 
-      /** What a known request is answered with are few objects, sent again and again: each is finished once. */
-      const known = new WeakMap<Response, Response>()
+      /** What a known request is answered with: an object that comes again is kept by somebody, and finished once. */
+      const known = new WeakMap<Response, Response | undefined>()
       const finishedOnce = (request: Request, response: Response) => {
         const before = known.get(response)
-        if (before !== undefined) return before
+        if (before !== undefined) return pressedOnce(request, before)
         const now = finished(request, false, response)
-        known.set(response, now)
-        return now
+        const isAgain = known.has(response)
+        known.set(response, isAgain ? now : undefined)
+        return isAgain ? pressedOnce(request, now) : pressed(request, now)
       }
 
       const failed = (request: Request, cause: Cause.Cause<unknown>) =>
@@ -216,7 +217,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
             onSuccess: (response) =>
               answer === undefined || isRoom
                 ? pressed(request, finished(request, isRoom, response))
-                : pressedOnce(request, finishedOnce(request, response)),
+                : finishedOnce(request, response),
             onFailure: (cause) =>
               Cause.hasInterruptsOnly(cause)
                 ? Effect.failCause(cause)

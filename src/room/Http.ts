@@ -69,7 +69,7 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
       Effect.map(
         Effect.flatMap(callerOf(request), (caller) => poll(id, after, caller)),
         (response) => {
-          if (response.status === 200) known.set(request, pollAgain(id, after))
+          if (response.status === 200) known.set(request, pollAgain(id, after), "poll")
           return response
         },
       )

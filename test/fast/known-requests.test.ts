@@ -23,6 +23,18 @@ it.effect("a request that is asked again outlives any number that are asked once
   }).pipe(Effect.provide(KnownRequests.layer)),
 )
 
+it.effect("any number of polls leaves the reads their places, and the newest polls are known", () =>
+  Effect.gen(function* () {
+    const known = yield* KnownRequests
+    known.set(request("/read/once"), answer)
+    const poll = () => Effect.succeed(HttpServerResponse.empty())
+    for (let after = 0; after < 5_000; after += 1) known.set(request(`/room?after=${after}`), poll, "poll")
+    assert.strictEqual(known.get(request("/read/once")), answer)
+    assert.strictEqual(known.get(request("/room?after=4999")), poll)
+    assert.isUndefined(known.get(request("/room?after=0")))
+  }).pipe(Effect.provide(KnownRequests.layer)),
+)
+
 it.effect(
   "a question with a key is another than the bare one, and what pays, or has a body without a key, is never known",
   () =>

@@ -333,7 +333,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       const { rpc } = yield* Proxies
       yield* buy
       yield* sql`UPDATE payment_attempts SET doubted_reason = 'authorization_expired', doubted_at = now()`
-      const [before] = yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`
+      const before = yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`
       rpc.arm("eth_getTransactionReceipt", "refusal")
       yield* mine(2)
       const waits: Array<number> = []
@@ -349,7 +349,7 @@ describe("a settled transfer", { concurrent: true }, () => {
         [true, true, true],
         waits.join(),
       )
-      assert.deepStrictEqual(yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`, [before])
+      assert.deepStrictEqual(yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`, before)
     }).pipe(Effect.provide(sweeper)),
   )
 

@@ -95,6 +95,25 @@ layer(world(), { excludeTestServices: true })("a URL that is known", (it) => {
     }),
   )
 
+  it.effect("spends no more on the bytes of a replay, which is sent once, than the whole way does", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const payer = yield* newPayer()
+      const body = { commitment: newCommitment() }
+      const { key } = yield* pay(payer, `${url}/api/witness`, body)
+      yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, named()))
+      const replay = (path: string) =>
+        Effect.map(
+          ask(`${url}${path}`, post(body, { "idempotency-key": key, "accept-encoding": "br" })),
+          ({ headers, status }) => [status, headers.get("content-encoding"), headers.get("content-length")],
+        )
+      // Spelled otherwise, it is not known yet.
+      const whole = yield* replay("/api/%77itness")
+      assert.deepStrictEqual(whole.slice(0, 2), [200, "br"])
+      assert.deepStrictEqual(yield* replay("/api/witness"), whole)
+    }),
+  )
+
   it.effect("keeps what its path and query say apart from those of another", () =>
     Effect.gen(function* () {
       const { url } = yield* World

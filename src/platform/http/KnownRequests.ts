@@ -10,8 +10,11 @@ export type Answer = <E, R>(
   whole: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
-/** Requests that are remembered; the least used go first. */
+/** Requests of a kind that are remembered; the least used go first. */
 const most = 4096
+
+/** A poll names what its reader has seen, so nearly every one is new: polls leave the reads their places. */
+export type Kind = "read" | "poll"
 
 /** Characters of an URL that is remembered. */
 const longest = 512
@@ -38,27 +41,38 @@ export class KnownRequests extends Context.Service<
   {
     readonly get: (request: Request) => Answer | undefined
     /** Remembers how a `GET`, or a `POST` that pays nothing, is answered from now on: one with neither key nor body, or any with a key. */
-    readonly set: (request: Request, answer: Answer) => void
+    readonly set: (request: Request, answer: Answer, kind?: Kind) => void
   }
 >()("spirit-altar/platform/http/KnownRequests") {
   static readonly layer = Layer.sync(KnownRequests, () => {
-    const answers = new Map<string, Answer>()
-    const set = (request: Request, answer: Answer) => {
+    const known = { read: remembered(), poll: remembered() }
+    const set = (request: Request, answer: Answer, kind: Kind = "read") => {
       const name = nameOf(request)
-      if (name === undefined || name.length > longest) return
-      answers.delete(name)
-      answers.set(name, answer)
-      const [oldest] = answers.keys()
-      if (answers.size > most && oldest !== undefined) answers.delete(oldest)
+      if (name !== undefined && name.length <= longest) known[kind].set(name, answer)
     }
     const get = (request: Request) => {
       const name = nameOf(request)
-      const answer = name === undefined ? undefined : answers.get(name)
-      if (name === undefined || answer === undefined) return undefined
-      answers.delete(name)
-      answers.set(name, answer)
-      return answer
+      return name === undefined ? undefined : (known.read.get(name) ?? known.poll.get(name))
     }
     return KnownRequests.of({ get, set })
   })
+}
+
+/** Answers by name; the most that are remembered are those that were asked last. */
+const remembered = () => {
+  const answers = new Map<string, Answer>()
+  const set = (name: string, answer: Answer) => {
+    answers.delete(name)
+    answers.set(name, answer)
+    const [oldest] = answers.keys()
+    if (answers.size > most && oldest !== undefined) answers.delete(oldest)
+  }
+  const get = (name: string) => {
+    const answer = answers.get(name)
+    if (answer === undefined) return undefined
+    answers.delete(name)
+    answers.set(name, answer)
+    return answer
+  }
+  return { get, set }
 }
