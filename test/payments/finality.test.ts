@@ -336,19 +336,17 @@ describe("a settled transfer", { concurrent: true }, () => {
       const before = yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`
       rpc.arm("eth_getTransactionReceipt", "refusal")
       yield* mine(2)
-      const waits: Array<number> = []
-      for (const times of [1, 2, 3]) {
+      for (const [index, seconds] of [2, 4, 8].entries()) {
+        const [asked] = yield* sql<{ readonly at: Date }>`SELECT now() AS at`
         yield* hasten
-        yield* looked(times)
-        const [row] = yield* sql<{ readonly wait: number }>`
-          SELECT extract(epoch FROM next_check_at - now())::float8 AS wait FROM payment_attempts`
-        waits.push(row?.wait ?? 0)
+        yield* looked(index + 1)
+        const [found] = yield* sql<{ readonly at: Date; readonly next: Date }>`
+          SELECT now() AS at, next_check_at AS next FROM payment_attempts`
+        const [early, late, next] = [asked?.at, found?.at, found?.next].map((at) => Number(at) / 1000)
+        // The look was between the two questions, however long they took.
+        assert.isAtLeast(Number(next) - Number(early), seconds - 0.01)
+        assert.isAtMost(Number(next) - Number(late), seconds)
       }
-      assert.deepStrictEqual(
-        waits.map((wait, index) => wait > 2 ** index && wait <= 2 ** (index + 1)),
-        [true, true, true],
-        waits.join(),
-      )
       assert.deepStrictEqual(yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`, before)
     }).pipe(Effect.provide(sweeper)),
   )
