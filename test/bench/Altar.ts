@@ -99,7 +99,7 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
     }
 
     const paid = async (contest: Contest) => {
-      const count = held.isQuick ? 200 : 400
+      const count = 600
       const total = count * (held.rounds + 1)
       const sign = async (side: Side) => [...(await signMany(await offerOf(sides[side].url), total))]
       const signed = { ours: await sign("ours"), peer: await sign("peer") }

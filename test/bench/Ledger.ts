@@ -1,6 +1,6 @@
 /** Our own ledger and chain in this process: seeds the stones the reads are measured on, and appends through `Settle.settle`. */
 import { randomBytes } from "node:crypto"
-import { Effect, Layer, ManagedRuntime, Option, Redacted } from "effect"
+import { Effect, Layer, ManagedRuntime, Option, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../../src/altar/witness/WitnessStones.ts"
@@ -78,6 +78,8 @@ const layer = (url: string) => {
     Layer.provide(PaymentTerms.ready(terms, ["x402"])),
     Layer.provide(Migrator.layer),
     Layer.provideMerge(Sql.layer(Redacted.make(url))),
+    // A line for each stone would be most of what is measured here.
+    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
   )
 }
 

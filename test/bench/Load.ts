@@ -96,7 +96,7 @@ class Connection {
       bytes = bytes.subarray(end + 4 - before)
     }
     this.#seen += bytes.length
-    if (this.#keeps) this.#parts.push(Buffer.from(bytes))
+    if (this.#keeps || !this.#head.startsWith("2", 9)) this.#parts.push(Buffer.from(bytes))
     if (this.#length === -1) {
       const tail = Buffer.concat([this.#tail, bytes.subarray(-lastChunk.length)]).subarray(-lastChunk.length)
       this.#tail = tail
@@ -107,7 +107,7 @@ class Connection {
     waiting?.resolve({
       status: Number(this.#head.slice(9, 12)),
       head: this.#head,
-      body: this.#keeps ? Buffer.concat(this.#parts) : nothing,
+      body: Buffer.concat(this.#parts),
     })
   }
 }
@@ -128,7 +128,9 @@ export const askJson = async (to: string, path: string, headers: Shot["headers"]
 
 const mustBe = (expected: number, reply: Reply, shot: Shot) => {
   if (reply.status !== expected)
-    throw new Error(`${shot.method} ${shot.path}: expected ${expected}, got ${reply.status}\n${reply.head}`)
+    throw new Error(
+      `${shot.method} ${shot.path}: expected ${expected}, got ${reply.status}\n${reply.head}${reply.body.toString()}`,
+    )
 }
 
 const withConnections = async <A>(to: string, count: number, use: (all: ReadonlyArray<Connection>) => Promise<A>) => {
