@@ -83,7 +83,10 @@ export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlready
 
 export class PaymentsUnavailable extends Schema.Error<PaymentsUnavailable>("PaymentsUnavailable")(
   {
-    ...envelope("payments_unavailable", `Payments are not configured on this server; the free routes work. ${nothingNow}`),
+    ...envelope(
+      "payments_unavailable",
+      `Payments are not configured on this server; the free routes work. ${nothingNow}`,
+    ),
     missing: listOf(sentence("PAY_TO"), 20).annotate({ description: "Settings that this server lacks." }),
   },
   at(503, "Payments are not configured."),
