@@ -1,7 +1,7 @@
 /** Refusals that any request may meet, whatever it asks for. */
 import { Schema } from "effect"
 import { anyText, listOf, sentence, upTo } from "./Bounds.ts"
-import { at, envelope, nothing } from "./Refusal.ts"
+import { at, envelope, nothingNow } from "./Refusal.ts"
 
 export const Issue = Schema.Struct({
   path: sentence("commitment", 200, anyText).annotate({
@@ -15,11 +15,11 @@ export class BadRequest extends Schema.Error<BadRequest>("BadRequest")(
   {
     ...envelope(
       "bad_request",
-      `The request does not have the documented form; correct it and send it again. ${nothing}`,
+      `The request does not have the documented form; correct it and send it again. ${nothingNow}`,
     ),
     issues: listOf(Issue, 20),
   },
-  at(400, "The request does not have the documented form. Nothing was charged or stored."),
+  at(400, "The request does not have the documented form. This request charged and stored nothing."),
 ) {}
 
 export class NotFound extends Schema.Error<NotFound>("NotFound")(
@@ -38,12 +38,12 @@ export class NotAcceptable extends Schema.Error<NotAcceptable>("NotAcceptable")(
 ) {}
 
 export class TooLarge extends Schema.Error<TooLarge>("TooLarge")(
-  envelope("too_large", `The body or a header is larger than this route allows. ${nothing}`),
+  envelope("too_large", `The body or a header is larger than this route allows. ${nothingNow}`),
   at(413, "Body or header too large."),
 ) {}
 
 export class UnsupportedMediaType extends Schema.Error<UnsupportedMediaType>("UnsupportedMediaType")(
-  envelope("unsupported_media_type", `Send the body as Content-Type: application/json. ${nothing}`),
+  envelope("unsupported_media_type", `Send the body as Content-Type: application/json. ${nothingNow}`),
   at(415, "The body is not JSON."),
 ) {}
 

@@ -75,7 +75,7 @@ const cardHttp = Layer.effect(
   ),
 ).pipe(Layer.provide(NodeHttpClient.layerUndici))
 
-const settlementLayer = ({ patience, settlement }: PaymentsConfig) =>
+const settlementLayer = ({ patience, settlement, terms }: PaymentsConfig) =>
   settlement._tag === "Relayer"
     ? Relayer.layer({
         privateKey: settlement.privateKey,
@@ -84,7 +84,7 @@ const settlementLayer = ({ patience, settlement }: PaymentsConfig) =>
         stuckAfter: Duration.times(patience, 3),
         groupMost: settlement.groupMost ?? groupMost,
       }).pipe(Layer.provide(Broadcasts.layer))
-    : Facilitator.layer({ ...settlement, timeout: patience })
+    : Facilitator.layer({ ...settlement, terms, timeout: patience })
 
 const isMissing = (payments: ServerConfig["payments"]): payments is ReadonlyArray<string> => Array.isArray(payments)
 
@@ -105,7 +105,7 @@ const moneyLayer = (payments: PaymentsConfig) => {
     Verifier.layer({ walletFactories: payments.walletFactories }).pipe(Layer.provide(Signatures.layer)),
     UsedAuthorizations.layer,
     reconciler,
-    Finality.layer({ sweepEvery: payments.sweepEvery }),
+    Finality.layer({ sweepEvery: payments.sweepEvery, patience: payments.patience }),
     NodeWatch.layer(sender),
   ).pipe(
     Layer.provideMerge(Layer.merge(settlementLayer(payments), PayerBalances.layer)),

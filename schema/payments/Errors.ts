@@ -1,7 +1,7 @@
 /** Refusals of a paid request, before and after payment. */
 import { Schema } from "effect"
 import { listOf, sentence } from "../Bounds.ts"
-import { at, envelope, nothing, nothingNow } from "../Refusal.ts"
+import { at, envelope, nothingNow } from "../Refusal.ts"
 import { Challenge } from "./Payment.ts"
 
 const challenged = { challenge: Challenge }
@@ -9,7 +9,7 @@ const challenged = { challenge: Challenge }
 export class IdempotencyKeyRequired extends Schema.Error<IdempotencyKeyRequired>("IdempotencyKeyRequired")(
   envelope(
     "idempotency_key_required",
-    `Send an Idempotency-Key header of 12 to 128 characters of A-Z a-z 0-9 _ - that names this purchase. ${nothing}`,
+    `Send an Idempotency-Key header of 12 to 128 characters of A-Z a-z 0-9 _ - that names this purchase. ${nothingNow}`,
   ),
   at(400, "A paid request needs an Idempotency-Key header."),
 ) {}
@@ -17,7 +17,7 @@ export class IdempotencyKeyRequired extends Schema.Error<IdempotencyKeyRequired>
 export class IdempotencyKeyInvalid extends Schema.Error<IdempotencyKeyInvalid>("IdempotencyKeyInvalid")(
   envelope(
     "idempotency_key_invalid",
-    `The Idempotency-Key must be 12 to 128 characters of A-Z a-z 0-9 _ -. ${nothing}`,
+    `The Idempotency-Key must be 12 to 128 characters of A-Z a-z 0-9 _ -. ${nothingNow}`,
   ),
   at(400, "The Idempotency-Key is malformed."),
 ) {}
@@ -83,7 +83,10 @@ export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlready
 
 export class PaymentsUnavailable extends Schema.Error<PaymentsUnavailable>("PaymentsUnavailable")(
   {
-    ...envelope("payments_unavailable", `Payments are not configured on this server; the free routes work. ${nothing}`),
+    ...envelope(
+      "payments_unavailable",
+      `Payments are not configured on this server; the free routes work. ${nothingNow}`,
+    ),
     missing: listOf(sentence("PAY_TO"), 20).annotate({ description: "Settings that this server lacks." }),
   },
   at(503, "Payments are not configured."),

@@ -44,7 +44,7 @@ export const outcomes = [
   },
   { status: 200, meaning: "Settled before under this key: the same bytes again, replayed: true. Nothing was charged." },
   { status: 202, meaning: "Outcome not known yet. Do not pay again; POST the reconcile URL until it ends." },
-  { status: 400, meaning: "The request is malformed; issues say where. Nothing was charged." },
+  { status: 400, meaning: "The request is malformed; issues say where. This request charged nothing." },
   {
     status: 402,
     meaning:

@@ -1,5 +1,5 @@
 /** The routes of everything that is sold: one handler for all acts, and how a paid request ended. */
-import { Effect, type Layer, Option, Schema } from "effect"
+import { Context, Effect, type Layer, Option, Schema } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { Api, rules } from "../../schema/Api.ts"
@@ -51,15 +51,23 @@ const sell = (group: PaidGroup<string>) =>
         const answer = Effect.map(selling.paused, (reason) => (Option.isNone(reason) ? response : paused))
         return () => answer
       }
+      const pay = ({ act }: typeof first, call: PaidCall) => paid.pay(act, call)
+      /** Why a request that went the short way is refused: the contract says how that is written. */
+      const Refused = Context.Reference<Option.Option<Effect.Error<ReturnType<typeof pay>>>>(
+        "spirit-altar/altar/PaidRoutes/Refused",
+        { defaultValue: Option.none },
+      )
       /**
-       * What names its purchase is answered by the pipeline at once, its path and query being decoded. It pays nothing and
-       * changes nothing, so what is refused goes the whole way again and is refused there; a fault is not tried twice.
+       * What names its purchase is answered by the pipeline at once, its path and query being decoded. What it refuses goes
+       * the whole way with that refusal, and is asked nothing again.
        */
       const asked =
-        ({ act }: typeof first, { params, query }: Omit<PaidCall, "request">): Answer =>
+        (sold: typeof first, { params, query }: Omit<PaidCall, "request">): Answer =>
         (request, whole) =>
           isKey(request.headers["idempotency-key"])
-            ? Effect.catch(paid.pay(act, { request, params, query }), () => whole)
+            ? Effect.catch(pay(sold, { request, params, query }), (refusal) =>
+                Effect.provideService(whole, Refused, Option.some(refusal)),
+              )
             : whole
       /** A bare question for the price has one answer while all is sold, but where a card challenge has its time in it. */
       const remember = (
@@ -74,7 +82,11 @@ const sell = (group: PaidGroup<string>) =>
       }
       const register = (sold: typeof first) =>
         handlers.handleRaw(sold.name, (call) =>
-          Effect.map(paid.pay(sold.act, call), (response) => remember(sold, call, response)),
+          Effect.flatMap(Refused, (refused) =>
+            Option.isSome(refused)
+              ? Effect.fail(refused.value)
+              : Effect.map(pay(sold, call), (response) => remember(sold, call, response)),
+          ),
         )
       for (const other of others) register(other)
       return register(first)

@@ -13,13 +13,15 @@ import { Chain } from "./x402/Chain.ts"
 export interface FinalityConfig {
   /** Pause between two sweeps, and the least time between two inquiries that agree that a transfer is lost. */
   readonly sweepEvery: Duration.Duration
+  /** How long handing a payment in may take: until then no other server hands in the same. */
+  readonly patience: Duration.Duration
 }
 
 /** Settled transfers one sweep takes, and how many of them are inquired about at once: one request to the node. */
 const sweepSize = 200
 const inquiredAtOnce = 50
 
-/** Milliseconds a sweep keeps what it took; any number of servers may sweep at once. */
+/** Milliseconds a sweep keeps what it took, beside what handing in may take; any number of servers may sweep at once. */
 const leaseMillis = 60_000
 
 /** Milliseconds until an inquiry that proved nothing is repeated: from 2 s to an hour. */
@@ -27,6 +29,10 @@ const retryAfterMillis = (checks: number) => Math.min(3_600, 2 ** Math.min(check
 
 /** Milliseconds at most until what was taken back is inquired about again: its authorization ends in minutes. */
 const goneAfterMillis = 10_000
+
+/** The same of what has just been handed in: it takes some blocks to be seen, and whoever was asked is not asked every time. */
+const handedInAfterMillis = (checks: number) =>
+  Math.max(goneAfterMillis, Math.min(retryAfterMillis(checks), 6 * goneAfterMillis))
 
 export class Finality extends Context.Service<
   Finality,
@@ -43,6 +49,7 @@ export class Finality extends Context.Service<
         const chain = yield* Chain
         const settlement = yield* Settlement
         const apart = Duration.toMillis(config.sweepEvery)
+        const heldFor = leaseMillis + Duration.toMillis(config.patience)
 
         /** The act stays and so does its answer; whoever finds it out first rings the alarm. */
         const lose = Effect.fnUntraced(function* ({ act, id, transaction }: SettledTransfer, verdict: FailureVerdict) {
@@ -54,23 +61,27 @@ export class Finality extends Context.Service<
           }
         })
 
-        /** Its act stands, and whoever signed it is still to pay for it. */
-        const resubmit = Effect.fnUntraced(function* (transfer: SettledTransfer) {
-          const { acceptedAt, act, checks, id, payment, transaction } = transfer
-          const unpaid = { id, acceptedAt, checks, state: "settled", paidIn: transaction } as const
+        /** Its act stands, and whoever signed it is still to pay for it: handed in by whoever holds it, once at a time. */
+        const handIn = Effect.fnUntraced(function* (transfer: SettledTransfer, reverts: boolean) {
+          const held = yield* transfers.hold(transfer, heldFor)
+          if (Option.isNone(held)) return
+          const { acceptedAt, act, checks, id, payment, transaction } = held.value
+          const unpaid = { id, acceptedAt, checks, state: "settled", paidIn: lastIn(held.value), reverts } as const
           const submission = yield* settlement.resubmit(unpaid, payment)
-          if (Option.isSome(submission)) {
-            yield* Effect.logWarning(
-              `The payment of ${act} ${id} was taken back with the block of ${transaction} and is handed in again`,
-              submission.value,
-            )
+          if (Option.isNone(submission)) {
+            return yield* transfers.defer(held.value, null, Math.min(retryAfterMillis(checks), goneAfterMillis))
           }
+          yield* Effect.logWarning(
+            `The payment of ${act} ${id} was taken back with the block of ${transaction} and is handed in again`,
+            submission.value,
+          )
+          return yield* transfers.defer(held.value, null, handedInAfterMillis(checks))
         })
 
         const inquire = Effect.fnUntraced(function* (transfer: SettledTransfer) {
-          const { act, checks, currentTransaction, id, isEarly, payment, pendingLoss, transaction } = transfer
+          const { act, checks, id, isEarly, payment, pendingLoss, transaction } = transfer
           const { authorization, fromBlock } = payment
-          const known = Option.getOrElse(currentTransaction, () => transaction)
+          const known = lastIn(transfer)
           const evidence = yield* chain.evidence({
             authorization,
             fromBlock,
@@ -92,23 +103,23 @@ export class Finality extends Context.Service<
             case "Void":
               return pendingLoss?.reason === evidence.reason && pendingLoss.ageMillis >= apart
                 ? yield* lose(transfer, pendingLoss)
-                : yield* transfers.defer(id, evidence.reason, apart)
+                : yield* transfers.defer(transfer, evidence.reason, apart)
             case "Open":
-              if (!evidence.unused) return yield* transfers.defer(id, null, retryAfterMillis(checks))
-              yield* resubmit(transfer)
-              return yield* transfers.defer(id, null, Math.min(retryAfterMillis(checks), goneAfterMillis))
+              return evidence.unused
+                ? yield* handIn(transfer, evidence.reverts)
+                : yield* transfers.defer(transfer, null, retryAfterMillis(checks))
           }
         }, Trace.span("Finality.inquire"))
 
         /** Nothing was learnt: a doubt stays as it was. */
-        const putOff = ({ checks, id, pendingLoss }: SettledTransfer) =>
-          transfers.defer(id, pendingLoss?.reason ?? null, retryAfterMillis(checks))
+        const putOff = (transfer: SettledTransfer) =>
+          transfers.defer(transfer, transfer.pendingLoss?.reason ?? null, retryAfterMillis(transfer.checks))
 
         const sweep = Effect.gen(function* () {
           if (!(yield* transfers.isAnyDue)) return 0
           const final = yield* Effect.option(chain.final)
           if (Option.isNone(final)) return 0
-          const due = yield* transfers.lease(sweepSize, final.value.number, leaseMillis, settlement.resubmits)
+          const due = yield* transfers.lease(sweepSize, final.value.number, heldFor)
           yield* Effect.forEach(
             due.transfers,
             (transfer) =>
@@ -136,3 +147,7 @@ export class Finality extends Context.Service<
       }),
     )
 }
+
+/** The transaction that it was last found in. */
+const lastIn = ({ currentTransaction, transaction }: SettledTransfer) =>
+  Option.getOrElse(currentTransaction, () => transaction)

@@ -26,7 +26,7 @@ const badRequest = (path: string, message: string) => new BadRequest({ issues: [
 export const paidTwice = () =>
   badRequest(
     "authorization",
-    "The request pays twice, by PAYMENT-SIGNATURE and by card; send one of them. Nothing was charged",
+    "The request pays twice, by PAYMENT-SIGNATURE and by card; send one of them. This request charged nothing",
   )
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))

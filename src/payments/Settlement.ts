@@ -39,8 +39,10 @@ export interface Unpaid {
   readonly acceptedAt: string
   /** Inquiries that it has seen. */
   readonly checks: number
-  /** The transaction that has paid it once: where the node knows it no more, it is lost and not on its way. */
+  /** The transaction that has paid it before: where the node knows it no more, it is lost and not on its way. */
   readonly paidIn?: Hex
+  /** Whether the newest block would refuse its transfer. */
+  readonly reverts?: boolean
 }
 
 export class Settlement extends Context.Service<
@@ -53,8 +55,6 @@ export class Settlement extends Context.Service<
      * its way, or nobody can know. Never fails.
      */
     resubmit(unpaid: Unpaid, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
-    /** Whether it ever hands in again, so that it pays to notice early that a transfer was taken back. */
-    readonly resubmits: boolean
     /** Frees the place in the queue of a transaction that can no longer pay, and that no block takes. Never fails. */
     abandon(attempt: Attempt): Effect.Effect<void>
     /** Whether one more settlement could be paid for, as far as is known. */

@@ -20,7 +20,6 @@ export const layer = Layer.mergeAll(
     Settlement.of({
       submit: () => unreachable,
       resubmit: () => unreachable,
-      resubmits: false,
       abandon: () => unreachable,
       solvent: Effect.succeed(true),
       funds: Effect.succeed("ok"),

@@ -27,7 +27,7 @@ const looks = Effect.fnUntraced(function* (path: string) {
       }),
       lost: Effect.succeed(0),
     }),
-    Layer.mock(Settlement, { resubmits: false, funds: Effect.succeed("ok" as const) }),
+    Layer.mock(Settlement, { funds: Effect.succeed("ok" as const) }),
     PaymentTerms.notConfigured([]),
   )
   const { handler } = yield* Effect.acquireRelease(

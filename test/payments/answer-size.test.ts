@@ -10,6 +10,7 @@ import { Chain } from "../../src/payments/x402/Chain.ts"
 import type { SignedAuthorization } from "../../src/payments/x402/Eip3009.ts"
 import * as Facilitator from "../../src/payments/x402/Facilitator.ts"
 import type { CardPayment } from "../../src/payments/Payment.ts"
+import { requirementsOf, type Terms } from "../../src/payments/PaymentTerms.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
 import { json, serve } from "../support/LocalHttpServer.ts"
 
@@ -30,15 +31,17 @@ const authorization: SignedAuthorization = {
   signature: `0x${"3".repeat(130)}`,
 }
 
-const requirements = {
-  scheme: "exact",
+const terms: Terms = {
   network: "eip155:84532",
-  amount: "10000",
   asset: address,
+  assetName: "USDC",
+  assetVersion: "2",
   payTo: address,
   maxTimeoutSeconds: 300,
-  extra: { name: "USDC", version: "2", paymentFlow: "upfront" },
-} as const
+  settledBy: "a facilitator",
+  isCatalogued: false,
+  explorer: "https://explorer.example/{tx}",
+}
 
 /** Starts as an answer that would count, and never ends; says how much of it was taken when the reader has gone. */
 const endless = Effect.fnUntraced(function* (beginning: string) {
@@ -78,20 +81,26 @@ const endless = Effect.fnUntraced(function* (beginning: string) {
 
 const patience = Duration.minutes(1)
 
+const chain = (url: string) => Chain.layer({ rpcUrl: Redacted.make(url), finalTag: "finalized", timeout: patience })
+
 const facilitator = (url: string) =>
   Effect.flatMap(Settlement, (settlement) =>
-    settlement.submit({ attempt: attempt.id, authorization, requirements, payload: "{}" }),
+    settlement.submit({
+      attempt: attempt.id,
+      authorization,
+      requirements: requirementsOf(terms, 10_000n),
+      payload: "{}",
+    }),
   ).pipe(
     Effect.provide(
-      Facilitator.layer({ url, key: Option.none(), timeout: patience }).pipe(Layer.provide(NodeHttpClient.layerUndici)),
+      Facilitator.layer({ url, key: Option.none(), terms, timeout: patience }).pipe(
+        Layer.provide([NodeHttpClient.layerUndici, chain(url)]),
+      ),
     ),
   )
 
 const node = (url: string) =>
-  Effect.flatMap(Chain, (chain) => chain.simulate(authorization)).pipe(
-    Effect.result,
-    Effect.provide(Chain.layer({ rpcUrl: Redacted.make(url), finalTag: "finalized", timeout: patience })),
-  )
+  Effect.flatMap(Chain, (chain) => chain.simulate(authorization)).pipe(Effect.result, Effect.provide(chain(url)))
 
 const payment: CardPayment = {
   rail: "card",

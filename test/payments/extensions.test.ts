@@ -110,9 +110,13 @@ layer(world(), { excludeTestServices: true })("payment-identifier", (it) => {
         ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature }))
       const differing = yield* send(newKey())
       assert.deepStrictEqual([differing.status, differing.json["code"]], [400, "idempotency_key_invalid"])
-      assert.match(String(differing.json["message"]), /differ.*Nothing was charged/u)
+      assert.match(String(differing.json["message"]), /differ.*This request charged nothing/u)
       assert.strictEqual(yield* attempts, before)
       assert.strictEqual((yield* send(id)).status, 201)
+      // By now it has paid, under the other name.
+      const late = yield* send(newKey())
+      assert.deepStrictEqual([late.status, late.text], [differing.status, differing.text])
+      assert.notMatch(late.text, /nothing was charged/iu)
     }),
   )
 

@@ -1,9 +1,10 @@
 /** What became of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Duration, Effect, Layer, Logger, Redacted, Schedule } from "effect"
+import { Clock, Context, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { Chain } from "../../src/payments/x402/Chain.ts"
+import * as Facilitator from "../../src/payments/x402/Facilitator.ts"
 import * as Relayer from "../../src/payments/x402/Relayer.ts"
 import { Finality } from "../../src/payments/Finality.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
@@ -13,7 +14,7 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import { ask, World } from "../support/World.ts"
+import { ask, paymentsOf, World } from "../support/World.ts"
 
 // Account 0 of the public test mnemonic: anvil signs for it.
 const stranger = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
@@ -55,22 +56,75 @@ const buy = Effect.gen(function* () {
   return bought
 })
 
+/** The transaction that paid it, as it was sent. */
+const rawOf = ({ receipt }: Bought) =>
+  Purchase.onChain(async ({ request }) => {
+    const question = { method: "eth_getRawTransactionByHash" as never, params: [receipt.transaction] as never }
+    return (await request(question)) as unknown as Hex
+  })
+
+/** Its wallet holds nothing any more. */
+const spend = ({ payer }: Purchase.Purchase) =>
+  Purchase.onChain(async (client, { asset }) => {
+    const contract = { address: asset, abi: Purchase.token } as const
+    const held = await client.readContract({ ...contract, functionName: "balanceOf", args: [payer.address] })
+    await client.setBalance({ address: payer.address, value: 10n ** 18n })
+    const call = { ...contract, functionName: "transfer", args: [stranger, held] } as const
+    await client.waitForTransactionReceipt({
+      hash: await client.writeContract({ ...call, account: payer, chain: null }),
+    })
+  })
+
 const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
 
-/** A facilitator is asked once, so that what the chain takes back from it stays away. */
 const sweeperOfFacilitator = proxiedServer("facilitator", "5 seconds", "200 millis")
 
+/** Another server, whose facilitator may take so many seconds; it looks when it is told to. */
+const neighbour = Effect.fnUntraced(function* (wait = 20) {
+  const { terms } = paymentsOf(yield* LocalChain)
+  const { facilitator, rpc } = yield* Proxies
+  const timeout = Duration.millis(patience(wait))
+  const server = Finality.layer({ sweepEvery: Duration.hours(1), patience: timeout }).pipe(
+    Layer.provide(Facilitator.layer({ url: facilitator.url, key: Option.none(), terms, timeout })),
+    Layer.provide(
+      Chain.layer({ rpcUrl: Redacted.make(rpc.url), finalTag: "finalized", timeout: Duration.seconds(10) }),
+    ),
+    Layer.provide(SettledTransfers.layer),
+  )
+  return Context.get(yield* Layer.build(Layer.fresh(server)), Finality)
+})
+
+/** At this moment, whatever the time is. */
+const at = Effect.fnUntraced(function* <A>(unixSeconds: number, effect: Effect.Effect<A>) {
+  const real = yield* Clock.Clock
+  const millis = unixSeconds * 1000
+  const nanos = BigInt(millis) * 1_000_000n
+  return yield* Effect.provideService(effect, Clock.Clock, {
+    currentTimeMillisUnsafe: () => millis,
+    currentTimeMillis: Effect.succeed(millis),
+    currentTimeNanosUnsafe: () => nanos,
+    currentTimeNanos: Effect.succeed(nanos),
+    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: real.monotonicTimeNanos,
+    sleep: (duration) => real.sleep(duration),
+  })
+})
+
 /** Nobody who would hand anything in again. */
-const nobody = Layer.mock(Settlement, { resubmits: true, resubmit: () => Effect.succeedNone })
+const nobody = Layer.mock(Settlement, { resubmit: () => Effect.succeedNone })
 
 const readAct = ({ id }: Bought) =>
   Effect.flatMap(World, ({ url }) => ask(`${url}/api/acts/${id}`)).pipe(
     Effect.map(({ text }): Receipt => JSON.parse(text).act.receipt),
   )
 
-/** Waits until a read says so; returns the receipt it shows. */
-const becomes = (bought: Bought, finality: string) =>
-  readAct(bought).pipe(
+/** Waits until a read says so, doing something before each; returns the receipt it shows. */
+const becomes = (
+  bought: Bought,
+  finality: string,
+  before: Effect.Effect<unknown, unknown, SqlClient.SqlClient> = Effect.void,
+) =>
+  Effect.andThen(before, readAct(bought)).pipe(
     Effect.repeat({ until: (receipt) => receipt.finality === finality, schedule: Schedule.spaced("50 millis") }),
     Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`never became ${finality}`) }),
   )
@@ -176,14 +230,11 @@ describe("a settled transfer", { concurrent: true }, () => {
   it.live("that a reorganisation put into a later block is final there, and not before", () =>
     Effect.gen(function* () {
       const bought = yield* buy
-      const { transaction } = bought.receipt
-      const raw = yield* Purchase.onChain((client) =>
-        client.request({ method: "eth_getRawTransactionByHash" as never, params: [transaction] as never }),
-      )
+      const raw = yield* rawOf(bought)
       const block = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
       yield* Purchase.takeBack(1)
       yield* mine(2)
-      yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw as unknown as Hex }))
+      yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw }))
       assert.strictEqual(yield* foundAbove(block), "pending")
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
       yield* mine(2)
@@ -198,15 +249,18 @@ describe("a settled transfer", { concurrent: true }, () => {
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
+        const { facilitator } = yield* Proxies
         const bought = yield* buy
+        const refusal = facilitator.arm("refuseBefore")
         yield* Purchase.takeBack(1)
         yield* mine(4)
         // It could still be brought back: nothing is lost before its authorization has ended.
-        yield* looked(1)
+        yield* refusal.arrived
+        yield* looked(2)
         assert.strictEqual((yield* readAct(bought)).finality, "pending")
         assert.strictEqual((yield* health).status, 200)
         yield* Purchase.outlive
-        assert.deepStrictEqual(yield* becomes(bought, "lost"), { ...bought.receipt, finality: "lost" })
+        assert.deepStrictEqual(yield* becomes(bought, "lost", hasten), { ...bought.receipt, finality: "lost" })
         const failing = yield* health
         assert.strictEqual(failing.status, 503)
         assert.deepInclude(failing.json, { ok: false })
@@ -224,25 +278,26 @@ describe("a settled transfer", { concurrent: true }, () => {
       }).pipe(Effect.provide(sweeperOfFacilitator)),
   )
 
-  it.live("that is taken back is brought to the chain again before its block is final, while it can be paid", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const bought = yield* buy
-      yield* replaced
-      assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
-      yield* settledLongAgo
-      const { transaction = "0x" } = yield* chargedAgain(bought)
-      assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* mine(2)
-      yield* hasten
-      const receipt = yield* becomes(bought, "final")
-      assert.notStrictEqual(transaction, bought.receipt.transaction)
-      assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: transaction })
-      assert.strictEqual((yield* health).status, 200)
-      yield* assertKept(bought)
-      yield* Purchase.audit(url)
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "1 second", "200 millis"))),
+  it.live.each(["relayer", "facilitator"] as const)(
+    "that is taken back is brought to the chain again before its block is final, while it can be paid: by the %s",
+    (settledBy) =>
+      Effect.gen(function* () {
+        const { url } = yield* World
+        const bought = yield* buy
+        yield* replaced
+        assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
+        yield* settledLongAgo
+        const { transaction = "0x" } = yield* chargedAgain(bought)
+        assert.strictEqual((yield* readAct(bought)).finality, "pending")
+        yield* mine(2)
+        const receipt = yield* becomes(bought, "final", hasten)
+        assert.notStrictEqual(transaction, bought.receipt.transaction)
+        assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: transaction })
+        assert.strictEqual((yield* health).status, 200)
+        yield* assertKept(bought)
+        yield* Purchase.audit(url)
+        yield* Purchase.assertNextStone(url)
+      }).pipe(Effect.provide(proxiedServer(settledBy, "1 second", "200 millis"))),
   )
 
   it.live("that is taken back is handed in once, however many servers look", () =>
@@ -258,7 +313,7 @@ describe("a settled transfer", { concurrent: true }, () => {
         return false
       })
       const timing = { timeout: Duration.seconds(10), stuckAfter: Duration.seconds(30) }
-      const server = Finality.layer({ sweepEvery: Duration.millis(20) }).pipe(
+      const server = Finality.layer({ sweepEvery: Duration.millis(20), patience: Duration.seconds(10) }).pipe(
         Layer.provide(Relayer.layer({ privateKey, ...timing, groupMost: 50 })),
         Layer.provide(
           Chain.layer({ rpcUrl: Redacted.make(rpc.url), finalTag: "finalized", timeout: Duration.seconds(10) }),
@@ -271,6 +326,107 @@ describe("a settled transfer", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
   )
 
+  it.live("that is taken back is handed to a facilitator by one server at a time", () =>
+    Effect.gen(function* () {
+      const { facilitator, rpc } = yield* Proxies
+      const [one, other, third] = yield* Effect.all([neighbour(), neighbour(), neighbour()])
+      const bought = yield* buy
+      yield* replaced
+      yield* settledLongAgo
+      const asked = facilitator.asked()
+      const settlement = facilitator.arm("holdBefore")
+      let looks = 0
+      const look = rpc.arm("eth_getTransactionReceipt", "holdBefore", () => {
+        looks += 1
+        return true
+      })
+      const looking = (so: number) =>
+        Effect.sync(() => looks).pipe(
+          Effect.repeat({ until: (now) => now >= so, schedule: Schedule.spaced("20 millis") }),
+          Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("nobody looks") }),
+        )
+      yield* hasten
+      const first = yield* Effect.forkChild(one.sweep)
+      yield* looking(1)
+      // It is slow to look: what it has taken falls due again.
+      yield* hasten
+      const second = yield* Effect.forkChild(other.sweep)
+      yield* looking(2)
+      yield* look.release
+      yield* settlement.arrived
+      assert.strictEqual(yield* third.sweep, 0, "it is kept from others as long as it is handed in")
+      yield* facilitator.calm
+      yield* settlement.release
+      yield* Effect.all([Fiber.join(first), Fiber.join(second)])
+      assert.strictEqual(facilitator.asked(), asked + 1)
+      assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)
+    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
+  )
+
+  it.live("that is taken back is charged once by a facilitator that lies, sends nothing, or sends too late", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { facilitator } = yield* Proxies
+      const { sweep } = yield* neighbour(1)
+      const bought = yield* buy
+      yield* replaced
+      yield* settledLongAgo
+      for (const lie of ["imagineBefore", "nonsenseBefore", "refuseBefore"] as const) {
+        const told = facilitator.arm(lie)
+        yield* hasten
+        assert.strictEqual(yield* sweep, 1)
+        yield* told.arrived
+        assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
+        assert.deepStrictEqual(yield* readAct(bought), { ...bought.receipt, finality: "pending" })
+      }
+      const late = facilitator.arm("holdBefore")
+      yield* hasten
+      assert.strictEqual(yield* sweep, 1, "whoever does not answer is not waited for")
+      yield* late.arrived
+      yield* facilitator.calm
+      yield* hasten
+      assert.strictEqual(yield* sweep, 1)
+      yield* chargedAgain(bought)
+      yield* late.release
+      // It settles one after the other: the late one has had its turn.
+      yield* Purchase.assertNextStone(url)
+      assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)
+      yield* mine(2)
+      yield* hasten
+      yield* sweep
+      assert.strictEqual((yield* readAct(bought)).finality, "final")
+      yield* assertKept(bought)
+    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
+  )
+
+  it.live(
+    "that is taken back is not handed to a facilitator while it is on its way, about to end, or its wallet empty",
+    () =>
+      Effect.gen(function* () {
+        const { facilitator } = yield* Proxies
+        const { sweep } = yield* neighbour()
+        const bought = yield* buy
+        const raw = yield* rawOf(bought)
+        yield* replaced
+        yield* settledLongAgo
+        const asked = facilitator.asked()
+        yield* Purchase.onChain((client) => client.setAutomine(false))
+        yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw }))
+        yield* hasten
+        assert.strictEqual(yield* sweep, 1)
+        assert.strictEqual(facilitator.asked(), asked, "it waits in the node again")
+        yield* Purchase.onChain((client) => client.dropTransaction({ hash: bought.receipt.transaction }))
+        yield* Purchase.onChain((client) => client.setAutomine(true))
+        yield* hasten
+        assert.strictEqual(yield* at(Number(bought.purchase.validBefore) - 8, sweep), 1)
+        assert.strictEqual(facilitator.asked(), asked, "it is about to end")
+        yield* spend(bought.purchase)
+        yield* hasten
+        assert.strictEqual(yield* sweep, 1)
+        assert.strictEqual(facilitator.asked(), asked, "its wallet is empty")
+      }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
+  )
+
   it.live("that is gone for good is not lost before two looks agree that are a sweep apart", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* LocalChain
@@ -278,7 +434,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       yield* Purchase.takeBack(1)
       yield* Purchase.outlive
       const patient = yield* Layer.build(
-        Finality.layer({ sweepEvery: Duration.minutes(30) }).pipe(
+        Finality.layer({ sweepEvery: Duration.minutes(30), patience: Duration.seconds(10) }).pipe(
           Layer.provide(
             Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
           ),
@@ -305,7 +461,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       const ears = Logger.make<unknown, void>(({ logLevel, message }) => {
         if (logLevel === "Error") alarms.push(String(message))
       })
-      const server = Finality.layer({ sweepEvery: Duration.millis(200) }).pipe(
+      const server = Finality.layer({ sweepEvery: Duration.millis(200), patience: Duration.seconds(10) }).pipe(
         Layer.provide(
           Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
         ),

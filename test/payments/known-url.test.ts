@@ -1,7 +1,8 @@
 /** From the second time on a URL is known and its questions go a shorter way: nobody can tell by the answers. */
 import { connect } from "node:net"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { Statement } from "effect/sql"
 import {
   type Answer,
   ask,
@@ -57,7 +58,15 @@ const chunkedAndEmpty = (url: string) =>
     socket.on("close", () => resume(Effect.succeed(answer)))
   })
 
-layer(world(), { excludeTestServices: true })("a URL that is known", (it) => {
+let lookups = 0
+
+/** Counts the statements that look a key up. */
+const counting = Layer.succeed(Statement.CurrentTransformer, (statement) => {
+  if (statement.compile()[0].includes("payment_claims WHERE name = n.name")) lookups += 1
+  return Effect.succeed(statement)
+})
+
+layer(world().pipe(Layer.provide(counting)), { excludeTestServices: true })("a URL that is known", (it) => {
   it.effect("refuses every wrong question as it did before", () =>
     Effect.gen(function* () {
       const { url } = yield* World
@@ -92,6 +101,25 @@ layer(world(), { excludeTestServices: true })("a URL that is known", (it) => {
       assert.strictEqual(again.text, answer.text.replace(/"replayed":false\}$/u, '"replayed":true}'))
       const other = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": key }))
       assert.deepStrictEqual([other.status, other.json["code"]], [409, "idempotency_conflict"], other.text)
+    }),
+  )
+
+  it.effect("looks a key up once, whatever becomes of the question", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const payer = yield* newPayer()
+      const { key } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
+      yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, named()))
+      const asked = Effect.fnUntraced(function* (path: string, headers: Record<string, string>) {
+        const before = lookups
+        const { status } = yield* ask(`${url}${path}`, post({ commitment: newCommitment() }, headers))
+        return [status, lookups - before]
+      })
+      // Spelled otherwise, it is not known yet.
+      for (const path of ["/api/%77itness", "/api/witness"]) {
+        assert.deepStrictEqual(yield* asked(path, { "idempotency-key": key }), [409, 1])
+        assert.deepStrictEqual(yield* asked(path, named()), [402, 1])
+      }
     }),
   )
 

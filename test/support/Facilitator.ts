@@ -33,6 +33,8 @@ export interface Facilitator {
   readonly arm: (fault: FacilitatorFault, after?: "broadcast" | "mined") => Interception.Interception
   /** Settles honestly again. */
   readonly calm: Effect.Effect<void>
+  /** How many settlements it was asked for. */
+  readonly asked: () => number
 }
 
 // Account 6 of the public test mnemonic printed in anvil's manual; anvil gives it gas.
@@ -50,6 +52,7 @@ export const make = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
   let armed:
     | { readonly fault: FacilitatorFault; readonly isMined: boolean; readonly trap: Interception.InterceptionControl }
     | undefined
+  let settlements = 0
 
   const signer = toFacilitatorEvmSigner({
     address: account.address,
@@ -121,6 +124,7 @@ export const make = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
 
   const settled = async (body: Body): Promise<Reply> => {
     const plan = armed
+    settlements += 1
     if (plan === undefined) return json(await (await settle(body)).result)
     if (plan.fault.endsWith("Before")) {
       return (await before(plan.fault, plan.trap)) ?? json(await (await settle(body)).result)
@@ -150,6 +154,7 @@ export const make = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
     calm: Effect.sync(() => {
       armed = undefined
     }),
+    asked: () => settlements,
   }
   return service
 })

@@ -64,19 +64,23 @@ export class SettledTransfers extends Context.Service<
     /** Whether any transfer is due, so that the chain is worth asking. */
     readonly isAnyDue: Effect.Effect<boolean>
     /**
-     * Takes what is due and settled at or below the final block, for `leaseMillis`; `withEarly` also what settled above it
-     * and can still be paid by its authorization: after 10 seconds, 20, 40 and so on, at least every minute.
+     * Takes what is due and settled at or below the final block, for `leaseMillis`; also what settled above it and can still
+     * be paid by its authorization: after 10 seconds, 20, 40 and so on, at least every minute.
      */
     lease(
       limit: number,
       finalBlock: bigint,
       leaseMillis: number,
-      withEarly: boolean,
     ): Effect.Effect<{ readonly taken: number; readonly transfers: ReadonlyArray<SettledTransfer> }>
+    /** Keeps it from all others for so long, before it is handed in; none if somebody has looked at it since it was taken. */
+    hold(transfer: SettledTransfer, holdMillis: number): Effect.Effect<Option.Option<SettledTransfer>>
     /** The transfer is in this block; a `moved` transaction is not the recorded one; `finality` says whether that is for good. */
     confirm(id: string, finality: "pending" | "final", block: bigint, moved: Option.Option<Hex>): Effect.Effect<void>
-    /** Nothing was decided: why it is lost if the next inquiry says the same, and milliseconds until that one. */
-    defer(id: string, reason: string | null, pauseMillis: number): Effect.Effect<void>
+    /**
+     * Nothing was decided: why it is lost if the next inquiry says the same, and milliseconds until that one. What somebody
+     * else has looked at since stays as they left it.
+     */
+    defer(transfer: SettledTransfer, reason: string | null, pauseMillis: number): Effect.Effect<void>
     /** Marks it as lost if the verdict is still the one of the inquiry before; true for whoever was first. */
     lose(id: string, verdict: FailureVerdict): Effect.Effect<boolean>
   }
@@ -98,7 +102,6 @@ export class SettledTransfers extends Context.Service<
         limit: number,
         finalBlock: bigint,
         leaseMillis: number,
-        withEarly: boolean,
       ) {
         const now = yield* Clock.currentTimeMillis
         const at = sql`${timestampOf(now)}::timestamptz`
@@ -111,8 +114,7 @@ export class SettledTransfers extends Context.Service<
             SELECT id FROM payment_attempts
             WHERE ${unfinal} AND next_check_at <= ${at}
               AND (settled_block IS NULL OR settled_block <= ${finalBlock}::bigint
-                OR (${withEarly}::boolean AND ended_at <= ${at} - interval '10 seconds'
-                  AND valid_before > ${Math.floor(now / 1000)}::bigint))
+                OR (ended_at <= ${at} - interval '10 seconds' AND valid_before > ${Math.floor(now / 1000)}::bigint))
             ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
           RETURNING ${sql.literal(columns)}, COALESCE(settled_block > ${finalBlock}::bigint, false) AS is_early`).pipe(
           Effect.orDie,
@@ -147,8 +149,17 @@ export class SettledTransfers extends Context.Service<
           Trace.span("SettledTransfers.confirm"),
         )
 
+      const hold = Effect.fn("SettledTransfers.hold")(function* (transfer: SettledTransfer, holdMillis: number) {
+        const { checks, id } = transfer
+        const until = timestampOf((yield* Clock.currentTimeMillis) + holdMillis)
+        const rows = yield* retryConflicts(sql`
+          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${until}::timestamptz
+          WHERE id = ${id}::uuid AND ${unfinal} AND checks = ${checks}::int RETURNING id`).pipe(Effect.orDie)
+        return rows.length > 0 ? Option.some({ ...transfer, checks: checks + 1 }) : Option.none()
+      })
+
       const defer = Effect.fn("SettledTransfers.defer")(function* (
-        id: string,
+        { checks, id }: SettledTransfer,
         reason: string | null,
         pauseMillis: number,
       ) {
@@ -156,7 +167,7 @@ export class SettledTransfers extends Context.Service<
         yield* sql`
           UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${until}::timestamptz,
             ${setVerdict(sql, reason)}
-          WHERE id = ${id}::uuid AND ${unfinal}`.pipe(Effect.orDie)
+          WHERE id = ${id}::uuid AND ${unfinal} AND checks = ${checks}::int`.pipe(Effect.orDie)
       })
 
       const lose = Effect.fn("SettledTransfers.lose")((id: string, { at, reason }: FailureVerdict) =>
@@ -169,7 +180,7 @@ export class SettledTransfers extends Context.Service<
         ),
       )
 
-      return SettledTransfers.of({ isAnyDue, lease, confirm, defer, lose })
+      return SettledTransfers.of({ isAnyDue, lease, hold, confirm, defer, lose })
     }),
   )
 }

@@ -1,19 +1,28 @@
 /** Settles through a remote x402 facilitator, believing only a refusal that cannot hide a broadcast. */
-import type { Duration } from "effect"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Clock, type Duration, Effect, Layer, Option, Schema } from "effect"
+import type { PaymentRequirements } from "../../../schema/payments/Payment.ts"
 import * as Posting from "../../platform/http/Posting.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { inLowerCase } from "../Hex.ts"
 import type { FacilitatorKey } from "./FacilitatorKey.ts"
 import { bearerToken } from "./FacilitatorKey.ts"
-import { Settlement, type SettlementRequest, type Submission } from "../Settlement.ts"
+import type { ChainPayment } from "../Payment.ts"
+import { requirementsOf, type Terms } from "../PaymentTerms.ts"
+import { Settlement, type SettlementRequest, type Submission, type Unpaid } from "../Settlement.ts"
+import { Chain } from "./Chain.ts"
+import type { SignedAuthorization } from "./Eip3009.ts"
 
 export interface FacilitatorConfig {
   /** Base URL; `/settle` is appended. */
   readonly url: string
   readonly key: Option.Option<FacilitatorKey>
+  /** What is asked for: a payment is handed in again in these words. */
+  readonly terms: Terms
   readonly timeout: Duration.Duration
 }
+
+/** Seconds an authorization must still live to be handed in again: facilitators ask for 6, and take their time. */
+const leastLife = 12n
 
 const Answer = Schema.Struct({
   success: Schema.Boolean,
@@ -78,10 +87,20 @@ const read = (text: string): Submission => {
       }
 }
 
-export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement> =>
+/** The payload of a payment as any x402 client would send it: what the client sent besides is not kept. */
+const payloadOf = (accepted: PaymentRequirements, signed: SignedAuthorization) => {
+  const { from, nonce, signature, to, validAfter, validBefore, value } = signed
+  const [amount, start, end] = [value, validAfter, validBefore].map(String)
+  const authorization = { from, to, value: amount, validAfter: start, validBefore: end, nonce }
+  return JSON.stringify({ x402Version: 2, accepted, payload: { signature, authorization } })
+}
+
+export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never, Chain> =>
   Layer.effect(
     Settlement,
     Effect.gen(function* () {
+      const chain = yield* Chain
+      const { terms } = config
       const settleUrl = new URL(`${config.url.replace(/\/$/u, "")}/settle`)
       const post = yield* Posting.to(settleUrl)
 
@@ -103,11 +122,33 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement> =>
         )
       }, Trace.span("Facilitator.submit"))
 
-      // Whether a facilitator has broadcast what it was handed, it alone knows; its gas is its own affair.
+      /**
+       * What has paid, and whose transaction the node does not know any more, is handed in again: the authorization pays once,
+       * whatever is still on its way. Whether a facilitator has broadcast what never paid, it alone knows.
+       */
+      const resubmit = Effect.fn("Facilitator.resubmit")(function* (unpaid: Unpaid, payment: ChainPayment) {
+        const { authorization, network } = payment
+        const { asset, to: payTo, validBefore, value } = authorization
+        const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+        // The token's name stands in no row: of another token we know none.
+        const isOurs = network === terms.network && asset.toLowerCase() === terms.asset.toLowerCase()
+        if (unpaid.paidIn === undefined || unpaid.reverts === true || !isOurs || validBefore < now + leastLife) {
+          return Option.none<Submission>()
+        }
+        const known = yield* chain.ask("eth_getTransactionByHash", [unpaid.paidIn])
+        if (known !== null) return Option.none<Submission>()
+        const requirements = { ...requirementsOf(terms, value), payTo }
+        const payload = payloadOf(requirements, authorization)
+        return Option.some(yield* submit({ attempt: unpaid.id, authorization, requirements, payload }))
+      })
+
+      // Its gas is its own affair.
       return Settlement.of({
         submit,
-        resubmit: () => Effect.succeedNone,
-        resubmits: false,
+        resubmit: (unpaid, payment) =>
+          Effect.catch(resubmit(unpaid, payment), (error) =>
+            Effect.as(Effect.logWarning("A payment could not be handed in again", error), Option.none<Submission>()),
+          ),
         abandon: () => Effect.void,
         solvent: Effect.succeed(true),
         funds: Effect.succeed("ok"),

@@ -49,7 +49,7 @@ export const keyOf = ({
     return Effect.fail(
       new IdempotencyKeyInvalid({
         message:
-          "The payment-identifier id must be 16 to 128 characters of A-Z a-z 0-9 _ -; correct it or leave it out. Nothing was charged.",
+          "The payment-identifier id must be 16 to 128 characters of A-Z a-z 0-9 _ -; correct it or leave it out. This request charged nothing.",
       }),
     )
   }
@@ -58,7 +58,7 @@ export const keyOf = ({
     : Effect.fail(
         new IdempotencyKeyInvalid({
           message:
-            "Idempotency-Key and the payment-identifier id of the payment differ; one purchase has one name, so send them equal or leave one out. Nothing was charged.",
+            "Idempotency-Key and the payment-identifier id of the payment differ; one purchase has one name, so send them equal or leave one out. This request charged nothing.",
         }),
       )
 }

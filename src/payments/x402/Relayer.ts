@@ -201,7 +201,6 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
 
       return Settlement.of({
         submit,
-        resubmits: true,
         resubmit: (unpaid, payment) =>
           Effect.catch(resubmit(unpaid, payment), (error) =>
             Effect.as(Effect.logWarning("A payment could not be handed in again", error), Option.none<Submission>()),
