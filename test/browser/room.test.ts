@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { Page, Request } from "playwright-core"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { browser, isAccessible, steps, visit } from "../support/Browser.ts"
+import { readQrCode } from "../support/QrCode.ts"
 import { type Guest, newAddress, newRoom, poll, send } from "../support/Rooms.ts"
 import { Agent, programOf } from "../support/Script.ts"
 import { ask, World } from "../support/World.ts"
@@ -95,7 +96,8 @@ browser("the signal room", (it) => {
         const link = await host.page.locator("#invite-link").inputValue()
         assert.strictEqual(link, host.page.url())
         assert.match(link, /\/signals\/#room=[0-9a-f-]{36}&token=[A-Za-z0-9_-]{43}$/u)
-        await host.page.getByRole("img", { name: "QR code of the invite link" }).waitFor()
+        const code = host.page.getByRole("img", { name: "QR code of the invite link" })
+        assert.strictEqual(await readQrCode(code), link)
 
         await guest.page.goto(`${guest.url}/signals/`)
         await guest.page.locator("#join-link").fill(`  ${link} `)
