@@ -1,6 +1,7 @@
 /** Whether the service works, for monitors and load balancers. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import type { Group } from "./Group.ts"
 import { Count, listOf, shaped } from "./Bounds.ts"
 import { ChainHead } from "./altar/Witness.ts"
 import { RoomRequests } from "./room/Api.ts"
@@ -106,7 +107,11 @@ const readyz = HttpApiEndpoint.get("readyz", "/readyz", {
   }),
 )
 
-export class ServiceGroup extends HttpApiGroup.make("service")
+const serviceGroup: Group<"service", typeof health | typeof livez | typeof readyz, RoomRequests> = HttpApiGroup.make(
+  "service",
+)
   .add(health, livez, readyz)
   .middleware(RoomRequests)
-  .annotateMerge(OpenApi.annotations({ title: "Service", description: "The service itself." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Service", description: "The service itself." }))
+
+export class ServiceGroup extends serviceGroup {}

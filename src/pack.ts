@@ -1,9 +1,10 @@
 /**
  * `npm run package`: a package with the bundle that a checkout runs too, and the library compiled beside it. Its manifest
- * asks for what the bundle does not hold, so that a server is installed without what it was made from.
+ * asks for what the bundle does not hold, so that a server is installed without what it was made from. The same sources and
+ * lock give the same bytes, wherever and whenever they are packed.
  */
 import { spawnSync } from "node:child_process"
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, extname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { build, external } from "./build.ts"
@@ -63,4 +64,7 @@ writeFileSync(
 )
 if (process.argv.includes("--no-archive")) process.exit(0)
 for (const file of ["README.md", "LICENSE"]) cpSync(join(root, file), join(library, file))
+// An archive keeps modes, and those of a checkout are its owner's.
+for (const entry of readdirSync(library, { recursive: true, withFileTypes: true }))
+  chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() || entry.name === "start.js" ? 0o755 : 0o644)
 run("npm", ["pack", library, ...process.argv.slice(2)])

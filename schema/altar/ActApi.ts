@@ -1,6 +1,7 @@
 /** The routes of settled acts of every kind. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import type { Group } from "../Group.ts"
 import { listOf } from "../Bounds.ts"
 import { listLimit, listMaximum, Uuid } from "../Common.ts"
 import { Act, ActAnswer, ActNotFound } from "../payments/Act.ts"
@@ -25,7 +26,9 @@ export const readAct = HttpApiEndpoint.get("readAct", "/api/acts/:actId", {
   .annotateMerge(described("One act", "A settled act of any kind with its record and receipt."))
   .annotate(Unknown, () => new ActNotFound({}))
 
-export class ActsGroup extends HttpApiGroup.make("acts")
+const actsGroup: Group<"acts", typeof listActs | typeof readAct, AltarRequests> = HttpApiGroup.make("acts")
   .add(listActs, readAct)
   .middleware(AltarRequests)
-  .annotateMerge(readsChapter) {}
+  .annotateMerge(readsChapter)
+
+export class ActsGroup extends actsGroup {}

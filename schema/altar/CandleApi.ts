@@ -1,6 +1,7 @@
 /** The free routes of candles: the wall, and the unsealing of words. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import type { Group } from "../Group.ts"
 import { listLimit, Uuid } from "../Common.ts"
 import {
   AlreadyUnsealed,
@@ -39,7 +40,11 @@ export const unsealCandle = HttpApiEndpoint.post("unsealCandle", "/api/candles/:
   .annotateMerge(OpenApi.annotations({ override: { tags: ["Altar"] } }))
   .annotate(Unknown, () => new CandleNotFound({}))
 
-export class CandlesGroup extends HttpApiGroup.make("candles")
+const candlesGroup: Group<"candles", typeof listCandles | typeof unsealCandle, AltarRequests> = HttpApiGroup.make(
+  "candles",
+)
   .add(listCandles, unsealCandle)
   .middleware(AltarRequests)
-  .annotateMerge(readsChapter) {}
+  .annotateMerge(readsChapter)
+
+export class CandlesGroup extends candlesGroup {}

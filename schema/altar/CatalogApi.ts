@@ -1,5 +1,6 @@
 /** The routes of the catalogs and of the chain of publications. */
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import type { Group } from "../Group.ts"
 import { segmentQuery } from "../Common.ts"
 import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "./Catalog.ts"
 import { AltarRequests, described, readsChapter } from "./Requests.ts"
@@ -26,7 +27,13 @@ export const readPublicationChain = HttpApiEndpoint.get("readPublicationChain", 
   ),
 )
 
-export class CatalogsGroup extends HttpApiGroup.make("catalogs")
+const catalogsGroup: Group<
+  "catalogs",
+  typeof listElements | typeof listCompanions | typeof listPixels | typeof readPublicationChain,
+  AltarRequests
+> = HttpApiGroup.make("catalogs")
   .add(listElements, listCompanions, listPixels, readPublicationChain)
   .middleware(AltarRequests)
-  .annotateMerge(readsChapter) {}
+  .annotateMerge(readsChapter)
+
+export class CatalogsGroup extends catalogsGroup {}

@@ -1,6 +1,7 @@
 /** What can be read of the field guide: spirits, altars, and the state of the field. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import type { Group } from "../Group.ts"
 import { Count, listOf, path, sentence } from "../Bounds.ts"
 import { ActName } from "../payments/Act.ts"
 import { LitCandle } from "./Candle.ts"
@@ -92,7 +93,10 @@ export const readField = HttpApiEndpoint.get("readField", "/api/field", { succes
   described("The state of the field", "Keepers, prayers today, cents settled, the last settlement."),
 )
 
-export class GuideGroup extends HttpApiGroup.make("guide")
-  .add(listSpirits, listAltars, readField)
-  .middleware(AltarRequests)
-  .annotateMerge(readsChapter) {}
+const guideGroup: Group<"guide", typeof listSpirits | typeof listAltars | typeof readField, AltarRequests> =
+  HttpApiGroup.make("guide")
+    .add(listSpirits, listAltars, readField)
+    .middleware(AltarRequests)
+    .annotateMerge(readsChapter)
+
+export class GuideGroup extends guideGroup {}

@@ -1,6 +1,7 @@
 /** Everything that is sold: one line for each act. Routes, manifests, prices and clients are made from this list. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import type { Group } from "../Group.ts"
 import { header } from "../Bounds.ts"
 import { anyRailHeaders, PaymentRefusal, Pending, reconcilePath } from "../payments/Endpoint.ts"
 import { AttemptNotFound, PaymentsUnavailable } from "../payments/Errors.ts"
@@ -15,10 +16,12 @@ import { setWitnessStone, WitnessSettled } from "./Witness.ts"
 /** The endpoints at which acts are sold, each with its `sale`, in the order of every price list. */
 export const sales = [offerPrayer, takeIn, collectMaterial, lightDay, lightWeek, lightMonth, setWitnessStone] as const
 
-export class PaidGroup extends HttpApiGroup.make("paid")
+const paidGroup: Group<"paid", (typeof sales)[number], AltarRequests> = HttpApiGroup.make("paid")
   .add(...sales)
   .middleware(AltarRequests)
-  .annotateMerge(OpenApi.annotations({ title: "Altar", description: "Prayers, keepers, collectibles and candles." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Altar", description: "Prayers, keepers, collectibles and candles." }))
+
+export class PaidGroup extends paidGroup {}
 
 /** The answer of a settled attempt, of whichever act. */
 const AnySettled = Schema.Union([
@@ -48,7 +51,9 @@ export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
   )
   .annotate(Unknown, () => new AttemptNotFound({}))
 
-export class PaymentsGroup extends HttpApiGroup.make("payments")
+const paymentsGroup: Group<"payments", typeof reconcile, AltarRequests> = HttpApiGroup.make("payments")
   .add(reconcile)
   .middleware(AltarRequests)
-  .annotateMerge(OpenApi.annotations({ title: "Payments", description: "How a paid request ended." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Payments", description: "How a paid request ended." }))
+
+export class PaymentsGroup extends paymentsGroup {}

@@ -1,6 +1,7 @@
 /** The free routes of the witness chain. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import type { Group } from "../Group.ts"
 import { whole } from "../Bounds.ts"
 import { listLimit, segmentQuery, Uuid } from "../Common.ts"
 import { CommitmentMismatch } from "./Commitment.ts"
@@ -53,7 +54,13 @@ export const revealWitnessStone = HttpApiEndpoint.post("revealWitnessStone", "/a
   )
   .annotate(Unknown, () => new WitnessNotFound({}))
 
-export class WitnessGroup extends HttpApiGroup.make("witness")
+const witnessGroup: Group<
+  "witness",
+  typeof listWitnessStones | typeof readWitnessChain | typeof readWitnessStone | typeof revealWitnessStone,
+  AltarRequests
+> = HttpApiGroup.make("witness")
   .add(listWitnessStones, readWitnessChain, readWitnessStone, revealWitnessStone)
   .middleware(AltarRequests)
-  .annotateMerge(OpenApi.annotations({ title: "Witness", description: "Witness stones and their hash chain." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Witness", description: "Witness stones and their hash chain." }))
+
+export class WitnessGroup extends witnessGroup {}

@@ -1,6 +1,7 @@
 /** What the altar says of its transparency log, and the proof of one stone; the log itself is files below `/log/`. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import type { Group } from "../Group.ts"
 import { Count, header, sentence, shaped } from "../Bounds.ts"
 import { Timestamp, Url, Uuid } from "../Common.ts"
 import { NotFound } from "../Errors.ts"
@@ -118,9 +119,11 @@ export const readStoneProof = HttpApiEndpoint.get("readStoneProof", "/api/witnes
   )
   .annotate(Unknown, () => new WitnessNotFound({}))
 
-export class LogGroup extends HttpApiGroup.make("log")
+const logGroup: Group<"log", typeof readLog | typeof readStoneProof, AltarRequests> = HttpApiGroup.make("log")
   .add(readLog, readStoneProof)
   .middleware(AltarRequests)
   .annotateMerge(
     OpenApi.annotations({ title: "Log", description: "The transparency log over the stones, and proofs out of it." }),
-  ) {}
+  )
+
+export class LogGroup extends logGroup {}

@@ -8,6 +8,7 @@ import {
   HttpApiSecurity,
   OpenApi,
 } from "effect/http-api"
+import type { Group } from "../Group.ts"
 import { header, whole } from "../Bounds.ts"
 import { optionalBody } from "../openapi/OptionalBody.ts"
 import * as Errors from "./Errors.ts"
@@ -160,7 +161,16 @@ const deleteRoom = HttpApiEndpoint.delete("deleteRoom", "/api/rooms/:roomId", {
   .middleware(RoomInvite)
   .annotateMerge(described("deleteRoom", "Delete a room", "Gone at once for everyone. 10 per minute from one address."))
 
-export class RoomsGroup extends HttpApiGroup.make("rooms")
+const roomsGroup: Group<
+  "rooms",
+  | typeof createRoom
+  | typeof readRoom
+  | typeof streamRoom
+  | typeof sendMessage
+  | typeof sendMessageToRoom
+  | typeof deleteRoom,
+  RoomRequests
+> = HttpApiGroup.make("rooms")
   .add(createRoom, readRoom, streamRoom, sendMessage, sendMessageToRoom, deleteRoom)
   .middleware(RoomRequests)
   .annotateMerge(
@@ -169,4 +179,6 @@ export class RoomsGroup extends HttpApiGroup.make("rooms")
       description:
         "Private rooms for short signals between people and agents, reachable by an invite token. The room's clock and limits are exact; messages are plaintext to the service.",
     }),
-  ) {}
+  )
+
+export class RoomsGroup extends roomsGroup {}

@@ -18,8 +18,8 @@ export const assetPath = (plain: string): string => {
   return path
 }
 
-/** Asks for the typeface before the style that uses it is there; nothing moves when it comes. */
-export const preloads = (): ReadonlyArray<Html> =>
-  typefaces.map(
-    (face) => html`<link rel="preload" href="${assetPath(face)}" as="font" type="font/woff2" crossorigin />`,
-  )
+/** Asks for a face before the style that uses it is there; nothing moves when it comes. */
+export const preload = (face: string): Html =>
+  html`<link rel="preload" href="${assetPath(face)}" as="font" type="font/woff2" crossorigin />`
+
+export const preloads = (): ReadonlyArray<Html> => typefaces.map(preload)

@@ -8,6 +8,7 @@ import { guide, leave } from "../support/Guide.ts"
 import { serve } from "../support/LocalHttpServer.ts"
 import { origin, signer } from "../support/LogWorld.ts"
 import { patience } from "../support/Patience.ts"
+import { readQrCode } from "../support/QrCode.ts"
 import { ask, newCommitment, World } from "../support/World.ts"
 
 interface Stone {
@@ -39,7 +40,7 @@ guide(
     it.effect("a certificate fits one sheet, and what stands on it is enough to check the stone", () =>
       Effect.gen(function* () {
         const { id, stone } = yield* covered
-        const { complaints, page } = yield* visit(`/witness/${id}/certificate`, { bypassCSP: true })
+        const { complaints, page, url } = yield* visit(`/witness/${id}/certificate`, { bypassCSP: true })
         yield* steps(async () => {
           for (const format of ["A4", "Letter"] as const)
             assert.strictEqual(pagesOf(await page.pdf({ format })), 1, format)
@@ -53,7 +54,8 @@ guide(
           const text = await page.locator("main").innerText()
           for (const part of [stone.commitment, stone.chainHash, stone.transaction, signer.vkey, `/witness/${id}`])
             assert.include(text.replace(/\s/gu, ""), part)
-          assert.strictEqual(await page.getByRole("img", { name: "QR code of the address of this stone" }).count(), 1)
+          const code = page.getByRole("img", { name: "QR code of the address of this stone" })
+          assert.strictEqual(await readQrCode(code), `${url}/witness/${id}`)
           await looksWell(page, looksOf(320, 1440), "certificate", "certificate")
           // As it will be when the log has grown a million million times, and five witnesses sign beside it.
           await page.locator("pre:not(.shell)").evaluate((pre) => {
@@ -62,6 +64,33 @@ guide(
           })
           for (const format of ["A4", "Letter"] as const)
             assert.strictEqual(pagesOf(await page.pdf({ format })), 1, format)
+        })
+        assert.deepStrictEqual(complaints, [])
+      }),
+    )
+
+    it.effect("a certificate is set in the site's typeface, and asks for the one file of it that it needs", () =>
+      Effect.gen(function* () {
+        const { id } = yield* covered
+        const { complaints, page, url } = yield* visit(`/witness/${id}/certificate`)
+        yield* steps(async () => {
+          // A face that came too late for the first view is there for the second one.
+          await page.evaluate(() => document.fonts.ready)
+          const asked = new Set<string>()
+          page.on("request", (request) => void (request.resourceType() === "font" && asked.add(request.url())))
+          await page.reload()
+          const session = await page.context().newCDPSession(page)
+          await session.send("DOM.enable")
+          await session.send("CSS.enable")
+          const { root } = await session.send("DOM.getDocument")
+          for (const selector of ["h1", ".statement", "dt"]) {
+            const { nodeId } = await session.send("DOM.querySelector", { nodeId: root.nodeId, selector })
+            const { fonts } = await session.send("CSS.getPlatformFontsForNode", { nodeId })
+            assert.deepStrictEqual([...new Set(fonts.map(({ familyName }) => familyName))], ["Vollkorn"], selector)
+          }
+          const face = await page.locator(`link[rel="preload"]`).getAttribute("href")
+          assert.match(face ?? "", /\/vollkorn-roman-[0-9A-Z]{8}\.woff2$/u)
+          assert.deepStrictEqual([...asked], [`${url}${face}`])
         })
         assert.deepStrictEqual(complaints, [])
       }),

@@ -1,8 +1,10 @@
 /** What `npm run package` packs works where it is installed: the command, the server and its pages, the library and its types. */
 import { execFile } from "node:child_process"
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { createHash } from "node:crypto"
+import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { dirname, join, relative } from "node:path"
+import { basename, dirname, join, relative } from "node:path"
+import { gunzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { publint } from "publint"
@@ -112,6 +114,21 @@ beforeAll(async () => {
 }, bound)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
+/** The SHA-256 of an archive as a whole, and of each entry with its mode, so that a difference says where it is. */
+const contentsOf = async (archive: string) => {
+  const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
+  const bytes = gunzipSync(await readFile(archive))
+  const text = (from: number, length: number) => bytes.toString("latin1", from, from + length).replace(/\0.*$/su, "")
+  const entries: Array<readonly [name: string, mode: string, digest: string]> = []
+  for (let at = 0; bytes[at] !== 0;) {
+    const size = Number.parseInt(text(at + 124, 12), 8)
+    const content = bytes.subarray(at + 512, at + 512 + size)
+    entries.push([`${text(at + 345, 155)}/${text(at, 100)}`, text(at + 100, 8), sha256(content)])
+    at += 512 + Math.ceil(size / 512) * 512
+  }
+  return { entries, whole: sha256(await readFile(archive)) }
+}
+
 describe("the packed file", () => {
   it("holds what runs and nothing else", () => {
     const meant =
@@ -135,6 +152,29 @@ describe("the packed file", () => {
       assert.isTrue(names.has(name), name)
     for (const name of ["esbuild", "typescript", "vitest", "node"]) assert.isFalse(names.has(name), name)
   })
+
+  it(
+    "is the same to the byte where its sources are packed elsewhere, later, and by somebody with another clock and other modes",
+    async () => {
+      const elsewhere = join(folder, "elsewhere")
+      const sources = ["src", "schema", "migrations", "README.md", "LICENSE", ".npmrc"]
+      for (const name of [...sources, "package.json", "package-lock.json", "tsconfig.json", "tsconfig.pack.json"])
+        await cp(join(root, name), join(elsewhere, name), { recursive: true })
+      // Linked where it can be, for it is large; what starts with a dot belongs to whoever runs there meanwhile.
+      const others = `mkdir node_modules && cd '${root}/node_modules' && to='${elsewhere}/node_modules/'
+        cp -al .bin [!.]* "$to" 2>&- || { rm -rf "$to"/* && cp -a .bin [!.]* "$to"; }`
+      const pack = `chmod -R go= src schema README.md LICENSE && umask 077 && npm run package -- --silent`
+      const ended = await run("sh", ["-ec", `${others}\ncd '${elsewhere}' && ${pack}`], elsewhere, {
+        ...process.env,
+        TZ: "Pacific/Kiritimati",
+        LC_ALL: "C",
+      })
+      assert.strictEqual(ended.code, 0, ended.stdout + ended.stderr)
+      const [here, there] = await Promise.all([tarball, join(elsewhere, basename(tarball))].map(contentsOf))
+      assert.deepStrictEqual(there, here)
+    },
+    bound,
+  )
 
   it("has a manifest without faults", async () => {
     const bytes = await readFile(tarball)

@@ -1,7 +1,7 @@
 /** One sheet of paper that still proves a stone when this server is gone: the link, its payment, and its place in the log. */
 import { generate } from "lean-qr"
 import { toSvgPath } from "lean-qr/extras/svg"
-import { assetPath } from "../../platform/Assets.ts"
+import { assetPath, preload } from "../../platform/Assets.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
 import { pebble, pebbleWords } from "../templates/Pebble.ts"
@@ -73,6 +73,7 @@ export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView)
         />
         <link rel="canonical" href="${publicUrl}${certificatePath(stone.id)}" />
         <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
+        ${preload("/type/vollkorn-roman.woff2")}
         <link rel="stylesheet" href="${assetPath("/certificate/page.css")}" />
       </head>
       <body>

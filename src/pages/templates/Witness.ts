@@ -157,7 +157,7 @@ const setForm = ({ payment, publicUrl }: WitnessView): Html =>
       <p class="ask">
         <label for="stone-spirit">With</label
         ><select class="field" id="stone-spirit" data-body="spirit">
-          <option value="">whom the commitment chooses</option>
+          <option value="">the commitment's choice</option>
           ${plates.map(({ id, name }) => html`<option value="${id}">${name}</option>`)}
         </select>
       </p>

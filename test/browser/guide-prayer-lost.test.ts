@@ -1,0 +1,279 @@
+/** Whatever the network, a proxy or a slow chain does to a payment: it is asked for, and never paid again. */
+import { assert } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { isAccessible, picture, steps, visit } from "../support/Browser.ts"
+import { guide, settled, signed } from "../support/Guide.ts"
+import { chainClient } from "../support/World.ts"
+import { watch, attempts, attemptsAt, wallet, lay, paidPath, kept, cutOff } from "../support/PrayerVisitor.ts"
+
+guide("a prayer", (it) => {
+  it.effect("whose answer is lost is asked for, not paid again", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/rain-crow")
+      const requests = watch(page)
+      yield* steps(async () => {
+        await page.route(paidPath, async (route) => {
+          if (route.request().headers()["payment-signature"] === undefined) return route.continue()
+          await route.fetch()
+          await route.abort("connectionreset")
+        })
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await lay(page).click()
+        await settled(page).waitFor()
+      })
+      assert.strictEqual(signed(requests).length, 1)
+      assert.deepStrictEqual(
+        (yield* attemptsAt("rain-crow")).map(({ state }) => state),
+        ["settled"],
+      )
+    }),
+  )
+
+  it.effect("that never arrived is handed in again after a reload, with the one signature it has", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/library-moth")
+      const requests = watch(page)
+      yield* steps(async () => {
+        await cutOff(page)
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await lay(page).click()
+        await page.getByText("not paying again").waitFor()
+        await page.unrouteAll({ behavior: "ignoreErrors" })
+        await page.reload()
+        await settled(page).waitFor()
+      })
+      const handed = signed(requests)
+      assert.isAtLeast(handed.length, 2)
+      assert.strictEqual(new Set(handed.map(({ payment }) => payment)).size, 1)
+      assert.strictEqual(new Set(handed.map(({ key }) => key)).size, 1)
+      assert.deepStrictEqual(
+        (yield* attemptsAt("library-moth")).map(({ state }) => state),
+        ["settled"],
+      )
+    }),
+  )
+
+  it.effect("is finished by a tab that was restored from before it was signed", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/atlas-sandpiper")
+      const requests = watch(page)
+      yield* steps(async () => {
+        await cutOff(page)
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await page.getByLabel("Your words").first().fill("The tab came back.")
+        await lay(page).click()
+        await page.getByText("not paying again").waitFor()
+        await page.evaluate(() => {
+          for (const slot of Object.keys(sessionStorage).filter((name) => name.startsWith("altar:purchase:"))) {
+            const purchase = JSON.parse(sessionStorage.getItem(slot) ?? "{}")
+            sessionStorage.setItem(slot, JSON.stringify({ ...purchase, payment: null }))
+          }
+        })
+        await page.reload()
+        await page.getByText("not paying again").waitFor()
+        await page.unrouteAll({ behavior: "ignoreErrors" })
+        await settled(page).waitFor()
+        assert.include(await page.locator(".keepsake").innerText(), "The tab came back.")
+      })
+      assert.strictEqual(new Set(signed(requests).map(({ key, payment }) => `${key} ${payment}`)).size, 1)
+      assert.deepStrictEqual(
+        (yield* attemptsAt("atlas-sandpiper")).map(({ state }) => state),
+        ["settled"],
+      )
+    }),
+  )
+
+  for (const [spirit, what, status] of [
+    ["compass-beetle", "a proxy refuses", 403],
+    ["ink-cuttlefish", "a portal claims to be", 200],
+  ] as const) {
+    it.effect(`that ${what} is not over: only the altar ends it`, () =>
+      Effect.gen(function* () {
+        const { page, url } = yield* visit("/v2/")
+        // What is answered here is not the altar's, and no page of ours is judged by it.
+        const next = yield* Effect.promise(() => page.context().newPage())
+        const requests = watch(next)
+        yield* steps(async () => {
+          await next.goto(`${url}/v2/spirits/${spirit}`)
+          await next.route(
+            (to) => paidPath(to) || to.pathname.startsWith("/api/reconcile/"),
+            (route) =>
+              route.request().headers()["payment-signature"] === undefined && paidPath(new URL(route.request().url()))
+                ? route.continue()
+                : route.fulfill({ status, contentType: "text/html", body: "<h1>Not so fast</h1>" }),
+          )
+          await wallet(next).click()
+          await next.getByText("Play wallet with").first().waitFor()
+          await lay(next).click()
+          await next.getByText("No answer. Asking again, not paying again.").waitFor()
+          assert.strictEqual(await next.getByText(/nothing was charged/iu).count(), 0)
+          await next.unrouteAll({ behavior: "ignoreErrors" })
+          await settled(next).waitFor()
+        })
+        assert.strictEqual(new Set(signed(requests).map(({ key, payment }) => `${key} ${payment}`)).size, 1)
+        assert.deepStrictEqual(
+          (yield* attemptsAt(spirit)).map(({ state }) => state),
+          ["settled"],
+        )
+      }),
+    )
+  }
+
+  for (const [what, status, says] of [
+    ["whose price a proxy answers is refused with the status that came", 502, "The altar answered 502."],
+    ["whose terms cannot be read is stopped there", 402, "The altar sent terms this page cannot read."],
+  ] as const) {
+    it.effect(what, () =>
+      Effect.gen(function* () {
+        const { page, url } = yield* visit("/v2/")
+        // What is answered here is not the altar's, and no page of ours is judged by it.
+        const next = yield* Effect.promise(() => page.context().newPage())
+        const requests = watch(next)
+        yield* steps(async () => {
+          await next.goto(`${url}/v2/spirits/quartz-elephant`)
+          await next.route(paidPath, (route) =>
+            status === 502
+              ? route.fulfill({ status, contentType: "text/html", body: "<h1>Bad gateway</h1>" })
+              : route.fulfill({ status, json: { ok: false, code: "payment_required", message: "Pay." } }),
+          )
+          await wallet(next).click()
+          await next.getByText("Play wallet with").first().waitFor()
+          await lay(next).click()
+          await next.getByText(`${says} Nothing was signed.`).waitFor()
+          const steps = await next.locator("#prayer .steps").innerText()
+          assert.strictEqual(/Stopped:\s*Not what this page listed\./u.test(steps), status === 402, steps)
+        })
+        assert.deepStrictEqual(signed(requests), [])
+      }),
+    )
+  }
+
+  it.effect("whose outcome is not known yet is asked for at once, and only then after a while", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* visit("/v2/")
+      // What is answered here is not the altar's, and no page of ours is judged by it.
+      const next = yield* Effect.promise(() => page.context().newPage())
+      yield* steps(async () => {
+        await next.goto(`${url}/v2/spirits/cloud-tapir`)
+        let answered = 0
+        let asked = 0
+        await next.route(
+          (to) => paidPath(to) || to.pathname.startsWith("/api/reconcile/"),
+          async (route) => {
+            if (route.request().url().includes("/api/reconcile/")) {
+              asked ||= Date.now()
+              return route.continue()
+            }
+            if (route.request().headers()["payment-signature"] === undefined) return route.continue()
+            const response = await route.fetch()
+            const pending = { ok: true, code: "settlement_pending" }
+            await route.fulfill({ response, status: 202, headers: { "retry-after": "10" }, json: pending })
+            answered = Date.now()
+          },
+        )
+        await wallet(next).click()
+        await next.getByText("Play wallet with").first().waitFor()
+        await lay(next).click()
+        await settled(next).waitFor()
+        assert.isAbove(asked, 0)
+        assert.isBelow(asked - answered, 9_000)
+      })
+    }),
+  )
+
+  it.effect("that the altar refuses is said to have cost nothing only where the altar says so", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/dune-pangolin")
+      yield* steps(async () => {
+        await page.route(paidPath, (route) =>
+          route.request().headers()["payment-signature"] === undefined
+            ? route.continue()
+            : route.fulfill({
+                status: 409,
+                headers: { "access-control-allow-origin": "*" },
+                json: { ok: false, code: "idempotency_conflict", message: "This key names another purchase." },
+              }),
+        )
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await lay(page).click()
+        await page.getByText("This key names another purchase.").waitFor()
+        assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)
+        assert.strictEqual((await kept(page)).filter((slot) => slot.startsWith("altar:words:")).length, 1)
+      })
+    }),
+  )
+
+  it.effect("that cannot be settled now is kept, and no other is signed beside it", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/spirits/glass-tortoise")
+      const requests = watch(page)
+      yield* steps(async () => {
+        await page.route(paidPath, (route) =>
+          route.request().headers()["payment-signature"] === undefined
+            ? route.continue()
+            : route.fulfill({
+                status: 503,
+                headers: { "access-control-allow-origin": "*" },
+                json: { ok: false, code: "facilitator_unavailable", message: "Not now." },
+              }),
+        )
+        await wallet(page).click()
+        await page.getByText("Play wallet with").first().waitFor()
+        await lay(page).click()
+        await page.getByText("What you signed is kept in this browser.").waitFor()
+        await page.unrouteAll()
+        await lay(page).click()
+        await settled(page).waitFor()
+      })
+      assert.strictEqual(new Set(signed(requests).map(({ payment }) => payment)).size, 1)
+      assert.strictEqual((yield* attemptsAt("glass-tortoise")).length, 1)
+    }),
+  )
+})
+
+guide(
+  "a chain that takes its time",
+  (it) => {
+    it.effect("leaves a payment open: it is asked for, over a reload too, and never paid again", () =>
+      Effect.gen(function* () {
+        const { rpcUrl } = yield* LocalChain
+        const anvil = chainClient(rpcUrl)
+        const { page } = yield* visit("/v2/spirits/kelp-seal", { bypassCSP: true })
+        const requests = watch(page)
+        const open = page.getByText("Not known yet. Asking again, not paying again.")
+        yield* steps(async () => {
+          await wallet(page).click()
+          await page.getByText("Play wallet with").first().waitFor()
+          await anvil.setAutomine(false)
+          await lay(page).click()
+          await open.waitFor()
+          await isAccessible(page, "pending")
+          await picture(page, "guide-pending")
+          await page.reload()
+          await page.getByRole("region", { name: "Your open purchase" }).waitFor()
+          await page.getByText("A payment in flight holds today's slot.").waitFor()
+          await open.waitFor()
+          await isAccessible(page, "pending after a reload")
+          await picture(page, "guide-pending-reload")
+          assert.strictEqual(signed(requests).length, 1)
+          await anvil.setAutomine(true)
+          await anvil.mine({ blocks: 1 })
+          await settled(page).waitFor()
+          assert.include(await page.locator(".keepsake").innerText(), "I came by, and it was quiet.")
+        })
+        assert.strictEqual(signed(requests).length, 1)
+        const asked = requests.filter((request) => request.url().includes("/api/reconcile/"))
+        assert.isAtLeast(asked.length, 2)
+        const [attempt, ...others] = yield* attempts
+        assert.deepStrictEqual([attempt?.state, others], ["settled", []])
+      }),
+    )
+  },
+  {},
+  { patience: Duration.seconds(1) },
+)

@@ -1,0 +1,26 @@
+/** What a visitor of the guide does, and what moves and has the focus while acts are shown. */
+import type { Page } from "playwright-core"
+
+export const take = async (page: Page, form: string) => {
+  await page.getByRole("form", { name: form }).getByRole("button", { name: "Make a play wallet" }).click()
+  await page.getByText("Play wallet with").first().waitFor()
+}
+
+export const isFocused = (page: Page, selector: string) =>
+  page
+    .locator(selector)
+    .first()
+    .evaluate((element) => element.contains(document.activeElement))
+
+/** How far everything moved that nobody moved. */
+export const watchShifts = (page: Page) =>
+  page.addInitScript(() => {
+    Object.assign(window, { shifted: 0 })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries())
+        if (Reflect.get(entry, "hadRecentInput") !== true)
+          Object.assign(window, { shifted: Reflect.get(window, "shifted") + Reflect.get(entry, "value") })
+    }).observe({ type: "layout-shift", buffered: true })
+  })
+
+export const shifted = (page: Page) => page.evaluate<number>(() => Reflect.get(window, "shifted"))

@@ -1,0 +1,40 @@
+/** What a visitor does who lays a prayer, and what the page and the altar keep of it. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Page, Request } from "playwright-core"
+
+/** All requests a page makes from now on. */
+export const watch = (page: Page) => {
+  const requests: Array<Request> = []
+  page.on("request", (request) => requests.push(request))
+  return requests
+}
+
+export const attempts = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ key: string; state: string; url: string }>`
+    SELECT idempotency_key AS key, state, url FROM payment_attempts ORDER BY accepted_at`.pipe(Effect.orDie)
+  return rows
+})
+
+/** What happened on the altar of a spirit. */
+export const attemptsAt = (spirit: string) =>
+  Effect.map(attempts, (all) => all.filter(({ url }) => url.endsWith(`/${spirit}`)))
+
+export const wallet = (page: Page) => page.locator("#prayer").getByRole("button", { name: "Make a play wallet" })
+export const lay = (page: Page) => page.getByRole("button", { name: "Lay the prayer for $0.01" })
+export const paidPath = (url: URL) => url.pathname.startsWith("/api/prayers/")
+
+/** What the browser keeps for the page. */
+export const kept = (page: Page) =>
+  page.evaluate(() => [sessionStorage, localStorage].flatMap((store) => Object.keys(store)))
+
+/** The signed request and every question after it are lost on their way. */
+export const cutOff = (page: Page) =>
+  page.route(
+    (url) => paidPath(url) || url.pathname.startsWith("/api/reconcile/"),
+    (route) =>
+      route.request().headers()["payment-signature"] === undefined && paidPath(new URL(route.request().url()))
+        ? route.continue()
+        : route.abort("internetdisconnected"),
+  )
