@@ -12,6 +12,7 @@ import { Chain } from "../../src/payments/x402/Chain.ts"
 import { alreadyUsed, type SignedAuthorization } from "../../src/payments/x402/Eip3009.ts"
 import { Signatures } from "../../src/payments/x402/Signatures.ts"
 import { UsedAuthorizations } from "../../src/payments/x402/UsedAuthorizations.ts"
+import { patience } from "../support/Patience.ts"
 
 const address = (index: number) => numberToHex(index, { size: 20 })
 
@@ -41,7 +42,7 @@ const authorizationOf = (index: number): SignedAuthorization => ({
 
 const kept = 10_000
 
-describe("beyond what is remembered of payments", () => {
+describe("beyond what is remembered of payments", { timeout: patience(30) }, () => {
   it.effect("an offer is made each time, in the same words", () =>
     Effect.gen(function* () {
       const { required } = yield* Challenges.make
@@ -59,7 +60,7 @@ describe("beyond what is remembered of payments", () => {
         return Effect.flip(required({ ...setWitnessStone.sale, endpoint: setWitnessStone }, request))
       }
       const first = yield* offer(0)
-      for (let index = 1; index < 1_000; index += 1) yield* offer(index)
+      yield* Effect.forEach(Array.from({ length: 999 }), (_, index) => offer(index + 1), { discard: true })
       const beyond = yield* offer(1_000)
       assert.strictEqual(yield* offer(0), first)
       assert.notStrictEqual(yield* offer(1_000), beyond)
