@@ -1,7 +1,8 @@
 /** So many requests of a seed over so many connections, and what came of them. */
 import { random } from "../fire/Random.ts"
-import { faultsOf, isDocumented } from "../support/Contract.ts"
-import { type Answer, Line } from "./Line.ts"
+import { faultsOf, nameOf } from "../support/Contract.ts"
+import { Judged } from "./Judged.ts"
+import { type Answer, bodyOf, Line } from "./Line.ts"
 import { type Expected, type Known, volley, type Volley } from "./Requests.ts"
 
 export interface Options {
@@ -25,6 +26,8 @@ export interface Report {
   readonly unavailable: ReadonlyMap<string, number>
   /** Answers held against the document, body and headers. */
   readonly judged: number
+  /** Bodies among them that differ in operation, status, type or bytes: each was read once. */
+  readonly bodies: number
   /** Answers of 500 and above, answers that the document does not know, and answers that never came; at most 100. */
   readonly faults: ReadonlyArray<string>
 }
@@ -71,22 +74,32 @@ export const campaign = async (options: Options): Promise<Report> => {
   const statuses = new Map<string, number>()
   const unavailable = new Map<string, number>()
   const faults: Array<string> = []
+  const bodies = new Judged()
   let [sent, done, broken, judged] = [0, 0, 0, 0]
   const count = (map: Map<string, number>, name: string) => map.set(name, (map.get(name) ?? 0) + 1)
   const blame = (what: string, shot: Volley, at: string) => {
     if (faults.length < most) faults.push(`${at}: ${what}\n    ${shown(shot)}`)
   }
 
-  const judge = ({ method, target }: Expected, { body, headers, status }: Answer, shot: Volley, at: string) => {
+  const judge = ({ method, target }: Expected, answer: Answer, shot: Volley, at: string) => {
+    const { bytes, headers, status } = answer
     count(statuses, String(status))
     // Too much in a head is refused before there is a request that could be named.
     if (status === 431 && headers.get("x-request-id") === null) return
-    const code = codeOf(body)
-    if (status === 503 && code !== undefined) count(unavailable, code)
-    else if (!(status >= 200 && status < 500)) blame(`${method} ${status} ${body.slice(0, 200)}`, shot, at)
-    if (!isPlain(url, target) || !isDocumented({ method, url: `${url}${target}` })) return
+    if (status >= 500) {
+      const body = bodyOf(answer)
+      const code = codeOf(body)
+      if (status === 503 && code !== undefined) count(unavailable, code)
+      else blame(`${method} ${status} ${body.slice(0, 200)}`, shot, at)
+    } else if (!(status >= 200)) blame(`${method} ${status}`, shot, at)
+    if (!isPlain(url, target)) return
+    const asked = { method, url: `${url}${target}` }
+    const name = nameOf(asked)
+    if (name === undefined) return
     judged += 1
-    for (const fault of faultsOf({ method, url: `${url}${target}`, status, headers, body })) blame(fault, shot, at)
+    const kind = `${name} ${status} ${headers.get("content-type")} ${headers.get("content-encoding")}`
+    const heard = { ...asked, status, headers, ...(bodies.isNew(kind, bytes) ? { body: bodyOf(answer) } : {}) }
+    for (const fault of faultsOf(heard)) blame(fault, shot, at)
   }
 
   const one = async (line: Line, shot: Volley, at: string) => {
@@ -128,5 +141,5 @@ export const campaign = async (options: Options): Promise<Report> => {
     line.close()
   }
   await Promise.all(Array.from({ length: connections }, (_, index) => work(index)))
-  return { requests: done, broken, statuses, unavailable, judged, faults }
+  return { requests: done, broken, statuses, unavailable, judged, bodies: bodies.count, faults }
 }

@@ -48,11 +48,17 @@ export const operations: ReadonlyArray<Operation> = Object.entries(document.path
   })),
 )
 
+const known = new Map<Schema, Schema>()
+
 /** The schema itself, where it is named elsewhere. */
 export const resolved = (schema: Schema): Schema => {
   const name = schema.$ref?.split("/").at(-1)
   if (name === undefined) return schema
+  const before = known.get(schema)
+  if (before !== undefined) return before
   const found = document.components.schemas[decodeURIComponent(name)]
   if (found === undefined) throw new Error(`The document has no schema ${name}`)
-  return { ...resolved(found), ...(schema.examples === undefined ? {} : { examples: schema.examples }) }
+  const whole = { ...resolved(found), ...(schema.examples === undefined ? {} : { examples: schema.examples }) }
+  known.set(schema, whole)
+  return whole
 }

@@ -1,5 +1,6 @@
 /** `npm run hostile`: hostile requests against a real server, and what its memory and its answers have shown. */
 import { parseArgs } from "node:util"
+import { cpuSeconds } from "../bench/Processes.ts"
 import { campaign } from "./Campaign.ts"
 import { open, type Sample } from "./Target.ts"
 
@@ -51,7 +52,7 @@ const look = async (done: number) => {
   samples.push(sample)
   const seconds = ((performance.now() - began) / 1000).toFixed(0)
   console.log(
-    `${String(done).padStart(9)}  ${sample.resident.toFixed(0)} MB resident, ${sample.files} files, ${seconds} s`,
+    `${String(done).padStart(9)}  ${sample.resident.toFixed(0)} MB resident, ${sample.files} open files, ${seconds} s`,
   )
 }
 const collect = async () => {
@@ -73,10 +74,12 @@ const report = await campaign({
   },
 })
 await look(report.requests)
+const took = (performance.now() - began) / 1000
+const [theirs, ours] = [cpuSeconds(target.pid), cpuSeconds(process.pid)]
 await collect()
 await target.close()
 
-const table = (map: ReadonlyMap<string, number>) =>
+const counts = (map: ReadonlyMap<string, number>) =>
   [...map].sort(([one], [other]) => one.localeCompare(other)).map(([name, count]) => `  ${name.padEnd(24)} ${count}`)
 const faults = [...report.faults]
 /** Until then caches fill. */
@@ -90,13 +93,29 @@ if (warm !== undefined && last !== undefined && last.resident > warm.resident * 
   )
 if (warm !== undefined && last !== undefined && last.files > warm.files + 8)
   faults.push(`files: ${warm.files} after ${warm.done}, ${last.files} after ${last.done}`)
+/** Answers by the first digit of their status. */
+const classes = [...Map.groupBy(report.statuses, ([status]) => `${status.slice(0, 1)}xx`)]
+  .map(([name, all]) => `${name} ${all.reduce((sum, [, count]) => sum + count, 0)}`)
+  .sort()
+const held = (sample: Sample | undefined) =>
+  sample === undefined ? "not reached" : `${sample.resident.toFixed(0)} MB resident, ${sample.files} open files`
+const rows = [
+  ["requests", `${report.requests}, ${report.broken} of them no HTTP`],
+  ["time", `${took.toFixed(0)} s, ${(report.requests / took).toFixed(0)} requests a second`],
+  ["processor time", `${theirs.toFixed(0)} s of the server, ${ours.toFixed(0)} s of this command`],
+  ["answers", classes.join(", ")],
+  ["held against the document", `${report.judged} with their headers, their ${report.bodies} different bodies`],
+  ["after 100,000 requests", held(warm)],
+  ["at the end", held(last)],
+  ["highest", `${highest.toFixed(0)} MB resident`],
+]
 console.log(
   [
-    `${report.requests} requests, ${report.broken} of them no HTTP; ${report.judged} answers held against the document`,
-    "answers",
-    ...table(report.statuses),
+    ...rows.map(([name = "", value]) => `${name.padEnd(26)} ${value}`),
+    "answers by status",
+    ...counts(report.statuses),
     "not available, by reason",
-    ...table(report.unavailable),
+    ...counts(report.unavailable),
     faults.length === 0 ? "No fault." : `${faults.length} faults`,
     ...faults.map((fault) => `  ${fault}`),
   ].join("\n"),

@@ -10,7 +10,15 @@ import { patience } from "../support/Patience.ts"
 /** More than two kernels keep for one connection. */
 const long = new Uint8Array(64 * 1_048_576)
 
+const medium = new Uint8Array(65_536)
+let counted = 0
+
 const routes = Layer.mergeAll(
+  HttpRouter.add(
+    "GET",
+    "/counted",
+    Effect.sync(() => ((counted += 1), HttpServerResponse.uint8Array(medium))),
+  ),
   HttpRouter.add("GET", "/long", Effect.succeed(HttpServerResponse.uint8Array(long))),
   HttpRouter.add("GET", "/short", Effect.succeed(HttpServerResponse.text("short"))),
   HttpRouter.add("POST", "/body", (request) => Effect.as(Effect.orDie(request.text), HttpServerResponse.text("read"))),
@@ -56,6 +64,21 @@ const client = (port: number) =>
     ({ socket }) => Effect.sync(() => socket.destroy()),
   )
 
+/** Who does not read does not notice that the other side has left; whoever waits for the one place does. */
+const placeFound = Effect.fnUntraced(function* (port: number) {
+  const one = yield* client(port)
+  one.socket.write("GET /short HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+  return (yield* one.closed).includes("short")
+}, Effect.scoped)
+
+/** Never quiet, and never done: all that came until the other side hung up. */
+const dripping = ({ closed, socket }: Client, drop: string) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => setInterval(() => socket.write(drop), 200)),
+    () => closed,
+    (drip) => Effect.sync(() => clearInterval(drip)),
+  )
+
 describe("a client that is slow", { concurrent: true, timeout: patience(120) }, () => {
   it.live("to read its answer is hung up on once it has taken nothing for the quiet time", () =>
     Effect.gen(function* () {
@@ -64,13 +87,7 @@ describe("a client that is slow", { concurrent: true, timeout: patience(120) }, 
       reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
       yield* reader.hears("HTTP/1.1 200")
       reader.socket.pause()
-      // Who does not read does not notice that the other side has left; whoever waits for the one place does.
-      const next = Effect.gen(function* () {
-        const one = yield* client(port)
-        one.socket.write("GET /short HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
-        return yield* one.closed
-      })
-      yield* Effect.repeat(next, { until: (heard) => heard.includes("short") })
+      yield* Effect.repeat(placeFound(port), { until: (found) => found })
       reader.socket.resume()
       const heard = yield* reader.closed
       assert.isBelow(heard.length, long.byteLength, "it was not sent to the end")
@@ -93,17 +110,48 @@ describe("a client that is slow", { concurrent: true, timeout: patience(120) }, 
     }).pipe(Effect.scoped),
   )
 
-  it.live("to send its body is told so after half a minute, whatever it drips", () =>
+  it.live.each([
+    { form: "of known length", header: "content-length: 100000", drop: "a" },
+    { form: "in chunks", header: "transfer-encoding: chunked", drop: "1\r\na\r\n" },
+  ])("to send its body $form is told so after half a minute, whatever it drips", ({ drop, header }) =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const sender = yield* client(port)
-      sender.socket.write("POST /body HTTP/1.1\r\nhost: a\r\ncontent-length: 100000\r\n\r\n")
-      const drip = setInterval(() => sender.socket.write("a"), 200)
+      sender.socket.write(`POST /body HTTP/1.1\r\nhost: a\r\n${header}\r\n\r\n`)
       const began = performance.now()
-      const heard = yield* sender.closed
-      clearInterval(drip)
-      assert.match(heard, /^HTTP\/1\.1 408 /u)
+      assert.match(yield* dripping(sender, drop), /^HTTP\/1\.1 408 /u)
       assert.isAtLeast(performance.now() - began, 29_000)
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("to send its head is told so after ten seconds, whatever it drips", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const sender = yield* client(port)
+      sender.socket.write("GET /short HTTP/1.1\r\nx: ")
+      const began = performance.now()
+      assert.match(yield* dripping(sender, "a"), /^HTTP\/1\.1 408 /u)
+      assert.isAtLeast(performance.now() - began, 9_000)
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("to send its second head is told so, too", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const sender = yield* client(port)
+      sender.socket.write("GET /short HTTP/1.1\r\nhost: a\r\n\r\nGET /short HTTP/1.1\r\nx: ")
+      yield* sender.hears("short")
+      assert.match(yield* dripping(sender, "a"), /^HTTP\/1\.1 200 .*HTTP\/1\.1 408 /su)
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("to ask again finds its connection closed once it has rested too long", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({ rest: Duration.millis(10) })
+      const rester = yield* client(port)
+      rester.socket.write("GET /short HTTP/1.1\r\nhost: a\r\n\r\n")
+      assert.match(yield* rester.closed, /^HTTP\/1\.1 200 .*short$/su)
+      assert.strictEqual(Duration.toMillis(Listener.bounds.rest), 65_000)
     }).pipe(Effect.scoped),
   )
 
@@ -112,6 +160,46 @@ describe("a client that is slow", { concurrent: true, timeout: patience(120) }, 
       const port = yield* serving({})
       const silent = yield* client(port)
       assert.match(yield* silent.closed, /^HTTP\/1\.1 408 /u)
+    }).pipe(Effect.scoped),
+  )
+})
+
+describe("a connection on which many requests are sent at once", { timeout: patience(60) }, () => {
+  const ask = "GET /counted HTTP/1.1\r\nhost: a\r\n\r\n"
+
+  it.live("gets its answers when they are 32", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const sender = yield* client(port)
+      sender.socket.write(ask.repeat(31) + ask.replace("host", "connection: close\r\nhost"))
+      assert.lengthOf((yield* sender.closed).match(/HTTP\/1\.1 200 /gu) ?? [], 32)
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("is hung up on when they are more, and no more than 32 were begun", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const sender = yield* client(port)
+      counted = 0
+      sender.socket.write(ask.repeat(1_000))
+      yield* sender.closed
+      assert.isAtLeast(counted, 1)
+      assert.isAtMost(counted, 32)
+      assert.isTrue(yield* placeFound(port))
+    }).pipe(Effect.scoped),
+  )
+})
+
+describe("a head that is too long", { timeout: patience(60) }, () => {
+  it.live("is refused at 32 KB and its connection closed, and one below is served", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const head = (length: number) => `GET /short HTTP/1.1\r\nhost: a\r\nx: ${"x".repeat(length)}\r\n\r\n`
+      const sender = yield* client(port)
+      sender.socket.write(head(32_000))
+      yield* sender.hears("short")
+      sender.socket.write(head(33_000))
+      assert.match(yield* sender.closed, /^HTTP\/1\.1 200 .*HTTP\/1\.1 431 /su)
     }).pipe(Effect.scoped),
   )
 })

@@ -1,5 +1,6 @@
 /** Holds every answer against the published document: its status, its headers, and its body to the last member. */
 import { readFileSync } from "node:fs"
+import type { AnyValidateFunction } from "ajv/dist/core.js"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 
@@ -16,12 +17,12 @@ interface Operation {
   readonly responses: Readonly<Record<string, DocumentedResponse>>
 }
 
-/** An answer as it came over the wire; no body for one that streams. */
+/** An answer as it came over the wire; no body for one that streams, or whose bytes were judged before. */
 export interface Heard {
   readonly method: string
   readonly url: string
   readonly status: number
-  readonly headers: Headers
+  readonly headers: Pick<Headers, "get">
   readonly body?: string
 }
 
@@ -44,9 +45,13 @@ const templates = Object.keys(document.paths)
 const pointer = (...parts: ReadonlyArray<string>) =>
   parts.map((part) => `/${encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("")
 
+const compiled = new Map<string, AnyValidateFunction>()
+
 const validatorAt = (...parts: ReadonlyArray<string>) => {
-  const validate = ajv.getSchema(`document#${pointer(...parts)}`)
-  if (validate === undefined) throw new Error(`The document has no ${parts.join(" ")}`)
+  const name = parts.join(" ")
+  const validate = compiled.get(name) ?? ajv.getSchema(`document#${pointer(...parts)}`)
+  if (validate === undefined) throw new Error(`The document has no ${name}`)
+  compiled.set(name, validate)
   return validate
 }
 
@@ -91,6 +96,12 @@ const operationOf = ({ method, url }: Pick<Heard, "method" | "url">) => {
   const verb = method.toLowerCase()
   const operation = template === undefined ? undefined : document.paths[template]?.[verb]
   return template === undefined || operation === undefined ? undefined : { operation, pathname, template, verb }
+}
+
+/** The documented operation that such a request asks for, as method and template; nothing for one that is not of the API. */
+export const nameOf = (request: Pick<Heard, "method" | "url">): string | undefined => {
+  const found = operationOf(request)
+  return found === undefined ? undefined : `${found.verb} ${found.template}`
 }
 
 /** Whether the document says anything of the answer to such a request. */

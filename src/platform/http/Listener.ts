@@ -1,9 +1,10 @@
 /** The server's socket: it is open before the routes stand and until what is in flight is done; who asks too early or too late is told so. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
 import { IdentifiedResponse } from "./IdentifiedResponse.ts"
 import { Observer, requestIdHeader } from "./Observer.ts"
+import { PipelineBound } from "./PipelineBound.ts"
 import { securityHeaders } from "./SecurityHeaders.ts"
 
 /** How long what is in flight may take once the server is told to stop. */
@@ -14,7 +15,6 @@ const limits = {
   maxHeaderSize: 32_768,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
 }
 
@@ -24,9 +24,18 @@ export interface Bounds {
   readonly connections: number
   /** How long nothing may be read or taken while an answer is waited for; longer than any settlement takes. */
   readonly quiet: Duration.Duration
+  /** How long a connection may rest between two requests; longer than a proxy lets one rest. */
+  readonly rest: Duration.Duration
+  /** Requests of one connection that may wait for their answers; with one more it is hung up on. */
+  readonly pipelined: number
 }
 
-export const bounds: Bounds = { connections: 4096, quiet: Duration.minutes(2) }
+export const bounds: Bounds = {
+  connections: 4096,
+  quiet: Duration.minutes(2),
+  rest: Duration.seconds(65),
+  pipelined: 32,
+}
 
 /** What a server is while no routes stand. */
 export type Phase = "starting" | "stopping"
@@ -53,7 +62,7 @@ class Listener extends Context.Service<
     readonly inFlight: ReadonlySet<ServerResponse>
   }
 >()("spirit-altar/platform/http/Listener") {
-  static readonly layer = (isEncrypted: boolean, notNow: NotNow, { connections, quiet }: Bounds) =>
+  static readonly layer = (isEncrypted: boolean, notNow: NotNow, { connections, pipelined, quiet, rest }: Bounds) =>
     Layer.effect(
       Listener,
       Effect.map(Observer, (observe) => {
@@ -76,8 +85,9 @@ class Listener extends Context.Service<
           inFlight.add(response)
           response.once("close", () => inFlight.delete(response))
         }
-        const server = createServer({
+        const server = new PipelineBound(pipelined, {
           ...limits,
+          keepAliveTimeout: Duration.toMillis(rest),
           ServerResponse: IdentifiedResponse,
           // Nothing here speaks another protocol, and what asks for one would go around all of this.
           shouldUpgradeCallback: () => false,
