@@ -50,8 +50,7 @@ export const changed = ({ acceptedAt, act, evidence, from, id, to, transaction }
     const ageMs =
       acceptedAt === undefined ? undefined : (yield* Clock.currentTimeMillis) - new Date(acceptedAt).getTime()
     yield* Metric.update(seriesOf(act, from, to), 1)
-    if (from === "pending" && ageMs !== undefined)
-      yield* Metric.update(lifetimeOf(to), ageMs / 1000)
+    if (from === "pending" && ageMs !== undefined) yield* Metric.update(lifetimeOf(to), ageMs / 1000)
     const line = { attempt: id, act, from, to, evidence, transaction: transaction ?? undefined, ageMs }
     yield* Effect.logInfo("attempt", line)
   })

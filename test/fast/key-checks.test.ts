@@ -55,6 +55,12 @@ const askAll = (isSigned: (signing: Uint8Array) => Effect.Effect<boolean>, asked
 const program = (text: string) =>
   new URL(`data:text/javascript,${encodeURIComponent(`import { parentPort } from "node:worker_threads"\n${text}`)}`)
 
+/** Says the same of every signature. */
+const answering = (verdict: number) =>
+  program(
+    `parentPort.on("message", (all) => parentPort.postMessage(new Uint8Array(all.length / ${signingLength}).fill(${verdict})))`,
+  )
+
 const real = new URL("../../src/payments/x402/SigningKeyWorker.ts", import.meta.url)
 
 describe("checks of keys", () => {
@@ -70,14 +76,18 @@ describe("checks of keys", () => {
 
   it.live("leaves what waits together to the thread, and starts none for one alone", () =>
     Effect.gen(function* () {
-      // Its verdicts are not ours, so they show who gave them.
-      const isSigned = yield* KeyChecks.make(
-        program(
-          `parentPort.on("message", (all) => parentPort.postMessage(new Uint8Array(all.length / ${signingLength})))`,
-        ),
-      )
-      assert.deepStrictEqual(yield* askAll(isSigned, [true]), [true])
-      assert.deepStrictEqual(yield* askAll(isSigned, [true, true, true]), [false, false, false])
+      // It affirms what is not so, which shows who was asked.
+      const isSigned = yield* KeyChecks.make(answering(1))
+      assert.deepStrictEqual(yield* askAll(isSigned, [false]), [false])
+      assert.deepStrictEqual(yield* askAll(isSigned, [false, false, false]), [true, true, true])
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("turns nobody away because the thread says so, or says too little", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* askAll(yield* KeyChecks.make(answering(0))), own)
+      const silent = program(`parentPort.on("message", () => parentPort.postMessage(new Uint8Array(0)))`)
+      assert.deepStrictEqual(yield* askAll(yield* KeyChecks.make(silent)), own)
     }).pipe(Effect.scoped),
   )
 

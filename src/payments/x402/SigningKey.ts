@@ -28,13 +28,11 @@ export const makeRecover = async () => {
   }
 }
 
-/** For signings one after the other, a byte for each: 1 where the payer's own key signed, 0 where it did not. */
-export const makeVerdicts = async () => {
+/** Whether the payer's own key signed. */
+export const makeIsSigned = async () => {
   const recover = await makeRecover()
-  return (many: Uint8Array): Uint8Array =>
-    Uint8Array.from({ length: many.byteLength / signingLength }, (_, index) => {
-      const signing = many.subarray(index * signingLength, (index + 1) * signingLength)
-      const signer = recover(signing)
-      return signer !== undefined && Buffer.compare(signer, signing.subarray(...payer)) === 0 ? 1 : 0
-    })
+  return (signing: Uint8Array): boolean => {
+    const signer = recover(signing)
+    return signer !== undefined && Buffer.compare(signer, signing.subarray(...payer)) === 0
+  }
 }
