@@ -30,7 +30,7 @@ const withoutForeignMaps = (files: ReadonlyArray<OutputFile>): ReadonlyArray<Out
 /** What the bundle asks for: its names cannot be told without running it, so a chunk of its own would export none. */
 export const external = ["undici"]
 
-/** Bundles `src/main.ts` into `dist/server`, what a command loads on demand as a chunk of its own; and the renderer beside it. */
+/** Bundles `src/main.ts` into `dist/server`, what a command loads on demand as a chunk of its own; and the programs of threads beside it. */
 const buildServer = async (target: URL) => {
   const outdir = fileURLToPath(new URL("dist/server/", target))
   const { metafile, outputFiles } = await bundle({
@@ -38,6 +38,7 @@ const buildServer = async (target: URL) => {
     entryPoints: [
       "src/main.ts",
       { in: "src/pages/sharing/Worker.ts", out: "renderer" },
+      { in: "src/payments/x402/SigningKeyWorker.ts", out: "signing-keys" },
       { in: "node_modules/@resvg/resvg-wasm/index_bg.wasm", out: "resvg" },
       ...["400", "600"].map((weight) => ({
         in: `src/pages/sharing/type/vollkorn-${weight}.ttf`,

@@ -38,13 +38,19 @@ const seriesOf = (act: string, from: State, to: State) => {
   return known
 }
 
+const lifetimesOf = new Map<State, typeof lifetimes>()
+const lifetimeOf = (state: State) => {
+  const known = lifetimesOf.get(state) ?? Metric.withAttributes(lifetimes, { state })
+  lifetimesOf.set(state, known)
+  return known
+}
+
 export const changed = ({ acceptedAt, act, evidence, from, id, to, transaction }: Change): Effect.Effect<void> =>
   Effect.gen(function* () {
     const ageMs =
       acceptedAt === undefined ? undefined : (yield* Clock.currentTimeMillis) - new Date(acceptedAt).getTime()
     yield* Metric.update(seriesOf(act, from, to), 1)
-    if (from === "pending" && ageMs !== undefined)
-      yield* Metric.update(Metric.withAttributes(lifetimes, { state: to }), ageMs / 1000)
+    if (from === "pending" && ageMs !== undefined) yield* Metric.update(lifetimeOf(to), ageMs / 1000)
     const line = { attempt: id, act, from, to, evidence, transaction: transaction ?? undefined, ageMs }
     yield* Effect.logInfo("attempt", line)
   })

@@ -9,7 +9,8 @@ import { transferTypes } from "../../schema/payments/TransferTypes.ts"
 import { baseSepolia, usdc } from "../../schema/payments/Usdc.ts"
 import type { SignedAuthorization } from "../../src/payments/x402/Eip3009.ts"
 import { inLowerCase } from "../../src/payments/Hex.ts"
-import { digests, makeRecover } from "../../src/payments/x402/SigningKey.ts"
+import { signings } from "../../src/payments/x402/Signing.ts"
+import { digestOf, makeIsSigned, makeRecover, signingLength } from "../../src/payments/x402/SigningKey.ts"
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const domain = { ...usdc[baseSepolia], network: baseSepolia } as const
@@ -24,11 +25,19 @@ const authorizationOf = (changes: Partial<SignedAuthorization> = {}): SignedAuth
   validAfter: 0n,
   validBefore: BigInt(newHex(4)),
   nonce: newHex(32),
-  signature: "0x",
+  signature: `0x${"11".repeat(64)}1b`,
   ...changes,
 })
 
-const digestOf = digests()
+const signingOf = signings()
+
+const hexOf = (bytes: Uint8Array | undefined) => bytes && `0x${Buffer.from(bytes).toString("hex")}`
+
+const signingIn = (authorization: SignedAuthorization) => {
+  const signing = signingOf(authorization, domain)
+  assert.isDefined(signing)
+  return signing ?? new Uint8Array()
+}
 
 const viemDigestOf = ({ asset, signature: _, ...message }: SignedAuthorization) =>
   hashTypedData({
@@ -67,35 +76,60 @@ describe("the key behind a signature", () => {
     const most = 2n ** 256n - 1n
     const some = Array.from({ length: 20 }, () => authorizationOf())
     for (const one of [...some, authorizationOf({ value: most, validAfter: most, validBefore: most })]) {
-      assert.strictEqual(`0x${Buffer.from(digestOf(one, domain) ?? []).toString("hex")}`, viemDigestOf(one))
+      assert.strictEqual(hexOf(digestOf(signingIn(one))), viemDigestOf(one))
     }
     for (const name of ["value", "validAfter", "validBefore"]) {
       const beyond = authorizationOf({ [name]: most + 1n })
-      assert.strictEqual(digestOf(beyond, domain), undefined)
+      assert.strictEqual(signingOf(beyond, domain), undefined)
       assert.throws(() => viemDigestOf(beyond))
     }
   })
 
   it("differs from one token to another", () => {
     const one = authorizationOf()
-    assert.notDeepEqual(digestOf(one, domain), digestOf(one, { ...domain, assetVersion: "3" }))
-    assert.notDeepEqual(digestOf(one, domain), digestOf({ ...one, asset: newHex(20) }, domain))
+    assert.isDefined(signingOf(one, domain))
+    assert.notDeepEqual(signingOf(one, domain), signingOf(one, { ...domain, assetVersion: "3" }))
+    assert.notDeepEqual(signingOf(one, domain), signingOf({ ...one, asset: newHex(20) }, domain))
   })
 
   it.effect("is the one that viem recovers, or none where viem finds none", () =>
     Effect.gen(function* () {
-      const recover = yield* makeRecover
+      const recover = yield* Effect.promise(makeRecover)
       for (let round = 0; round < 8; round++) {
         const signer = privateKeyToAccount(generatePrivateKey())
-        const hash = newHex(32)
+        const authorization = authorizationOf({ from: inLowerCase(signer.address) })
+        const hash = viemDigestOf(authorization)
         const signature = yield* Effect.promise(() => signer.sign({ hash }))
-        assert.strictEqual(recover(Buffer.from(hash.slice(2), "hex"), signature), inLowerCase(signer.address))
+        const recovered = (form: Hex) => {
+          const signing = signingOf({ ...authorization, signature: form }, domain)
+          return signing && hexOf(recover(signing))
+        }
+        assert.strictEqual(recovered(signature), inLowerCase(signer.address))
         for (const form of forms(signature)) {
           const theirs = yield* Effect.option(Effect.tryPromise(() => recoverAddress({ hash, signature: form })))
-          const ours = recover(Buffer.from(hash.slice(2), "hex"), form)
-          assert.strictEqual(ours, theirs._tag === "Some" ? inLowerCase(theirs.value) : undefined, form)
+          assert.strictEqual(recovered(form), theirs._tag === "Some" ? inLowerCase(theirs.value) : undefined, form)
         }
       }
+    }),
+  )
+
+  it.effect("is judged: the payer's own, and nobody else's", () =>
+    Effect.gen(function* () {
+      const isSigned = yield* Effect.promise(makeIsSigned)
+      const signer = privateKeyToAccount(generatePrivateKey())
+      const own = authorizationOf({ from: inLowerCase(signer.address) })
+      const signature = yield* Effect.promise(() => signer.sign({ hash: viemDigestOf(own) }))
+      const signed = { ...own, signature }
+      const unrecoverable: Hex = `0x${"00".repeat(64)}1b`
+      const many = [
+        signed,
+        { ...signed, from: newHex(20) },
+        { ...signed, nonce: newHex(32) },
+        { ...signed, from: `0x${"00".repeat(20)}`, signature: unrecoverable } as const,
+        signed,
+      ].map(signingIn)
+      assert.isTrue(many.every(({ byteLength }) => byteLength === signingLength))
+      assert.deepStrictEqual(many.map(isSigned), [true, false, false, false, true])
     }),
   )
 })

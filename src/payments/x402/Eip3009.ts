@@ -53,9 +53,13 @@ export interface Deployment {
 
 const parse = Option.liftThrowable(parseErc6492Signature)
 
+/** Characters of a signature as ordinary wallets sign: 65 bytes behind `0x`. */
+const plainLength = 132
+
 /** Reads an EIP-6492 wrapper in small letters; undefined for plain signatures and for wrappers that do not decode. */
 export const deploymentOf = (wrapped: Hex): Deployment | undefined => {
-  const parsed = Option.getOrUndefined(parse(wrapped))
+  // A plain one is shorter than any wrapper, and is asked about several times for each payment.
+  const parsed = wrapped.length === plainLength ? undefined : Option.getOrUndefined(parse(wrapped))
   return parsed?.address === undefined
     ? undefined
     : { factory: parsed.address, data: parsed.data, signature: parsed.signature }
@@ -88,7 +92,7 @@ export const settlementCall = (authorization: SignedAuthorization): { readonly t
 }
 
 /** Whether it is signed as ordinary wallets sign: 65 bytes, whose check takes the same gas for everybody. */
-export const isPlain = ({ signature }: SignedAuthorization) => signature.length === 132
+export const isPlain = ({ signature }: SignedAuthorization) => signature.length === plainLength
 
 /** The call that settles many plain transfers, each of which fails by itself. */
 export const groupCall = (

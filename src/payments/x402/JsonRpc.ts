@@ -197,6 +197,10 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
         )
   }
 
+  /** Most questions fill no batch, and there is nothing to send. */
+  const sendNow = (batch: ReadonlyArray<Waiting>) =>
+    batch.length === 0 ? Effect.void : Effect.forkIn(send(batch), scope)
+
   const soon = (start: () => Effect.Effect<unknown>) => Effect.forkIn(Effect.andThen(Effect.yieldNow, start), scope)
 
   const answersOf = (waiting: ReadonlyArray<Waiting>): Effect.Effect<Answers> =>
@@ -229,10 +233,8 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
       return one
     })
     const ready = forming.size === batchSize ? formed() : []
-    return Effect.forkIn(send(full), scope).pipe(
-      Effect.andThen(
-        ready.length > 0 ? Effect.forkIn(send(ready), scope) : isFirst ? soon(() => send(formed())) : Effect.void,
-      ),
+    return sendNow(full).pipe(
+      Effect.andThen(ready.length > 0 ? sendNow(ready) : isFirst ? soon(() => send(formed())) : Effect.void),
       Effect.as(waiting),
     )
   }

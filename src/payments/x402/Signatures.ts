@@ -7,7 +7,8 @@ import { deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
 import type { Terms } from "../PaymentTerms.ts"
 import { HexText } from "../Hex.ts"
 import { reader } from "./Rpc.ts"
-import { digests, makeRecover } from "./SigningKey.ts"
+import * as KeyChecks from "./KeyChecks.ts"
+import { signings } from "./Signing.ts"
 
 /** Milliseconds for which a wallet without code is taken for one, and how many are remembered. */
 const codelessFor = 30_000
@@ -30,8 +31,8 @@ export class Signatures extends Context.Service<
     Signatures,
     Effect.gen(function* () {
       const { ask } = yield* Chain
-      const recover = yield* makeRecover
-      const digestOf = digests()
+      const isSigned = yield* KeyChecks.make()
+      const signingOf = signings()
       /** When each wallet was seen to have no code, oldest first. */
       const codeless = new Map<Address, number>()
 
@@ -48,15 +49,11 @@ export class Signatures extends Context.Service<
         return false
       })
 
-      /** Whether the wallet's own key signed; what cannot be read as such a signature is none. */
-      const isSignedByKey = (authorization: SignedAuthorization, terms: Terms) => {
-        const digest = digestOf(authorization, terms)
-        return digest !== undefined && recover(digest, authorization.signature) === authorization.from
-      }
-
       const plausible = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
         if (deploymentOf(authorization.signature) !== undefined) return true
-        return isSignedByKey(authorization, terms) || (yield* hasCode(authorization.from))
+        // What cannot be read as a signature of a wallet's own key is none.
+        const signing = signingOf(authorization, terms)
+        return (signing !== undefined && (yield* isSigned(signing))) || (yield* hasCode(authorization.from))
       })
 
       return Signatures.of({ plausible })

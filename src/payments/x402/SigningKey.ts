@@ -1,64 +1,38 @@
-/** Whose key signed an authorization: the EIP-712 digest, and libsecp256k1 to recover the key that signed it. */
+/** Whose key signed an authorization: its EIP-712 digest, and libsecp256k1 to recover the key. A thread runs it, so it knows nothing of us. */
 import { instantiateSecp256k1 } from "@bitauth/libauth"
-import { Effect } from "effect"
-import { domainSeparator, type Hex, keccak256, stringToHex } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
-import type { Terms } from "../PaymentTerms.ts"
-import { wordOf } from "../Hex.ts"
-import { chainIdOf, type SignedAuthorization } from "./Eip3009.ts"
+import { keccak256 } from "viem/utils"
 
-/** The domain of a token's signatures. */
-type Domain = Pick<Terms, "assetName" | "assetVersion" | "network">
+/** Where the parts of a signing lie: what its digest begins with, the type's hash and six words, r and s, whether y is odd. */
+const structAt = 34
+const signatureAt = structAt + 7 * 32
+const parityAt = signatureAt + 64
+/** Bytes of a signing: with a number beyond 256 bits it would be longer. */
+export const signingLength = parityAt + 1
+/** The payer's address is the end of the first word. */
+const payer = [structAt + 44, structAt + 64] as const
 
-const typeHash = keccak256(
-  stringToHex(
-    `TransferWithAuthorization(${transferTypes.TransferWithAuthorization.map(({ name, type }) => `${type} ${name}`).join(",")})`,
-  ),
-)
+/** The EIP-712 digest that was signed. */
+export const digestOf = (signing: Uint8Array): Uint8Array => {
+  const struct = keccak256(signing.subarray(structAt, signatureAt), "bytes")
+  return keccak256(Buffer.concat([signing.subarray(0, structAt), struct]), "bytes")
+}
 
-/** Bytes of the type's hash and six words: with a number beyond 256 bits it would be longer. */
-const structLength = 7 * 32
-
-const bytesOf = (digits: string) => Buffer.from(digits, "hex")
-
-/** Digests of authorizations, undefined where a number does not fit its type; the token's part is made once. */
-export const digests = () => {
-  const prefixes = new Map<string, Uint8Array>()
-
-  /** What every digest of this token begins with. */
-  const prefixOf = ({ assetName: name, assetVersion: version, network }: Domain, asset: Address) => {
-    const key = JSON.stringify([asset, name, version, network])
-    const known = prefixes.get(key)
-    if (known !== undefined) return known
-    const chainId = chainIdOf(network)
-    const separator = domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } })
-    const made = bytesOf(`1901${separator.slice(2)}`)
-    prefixes.set(key, made)
-    return made
-  }
-
-  return ({ asset, from, nonce, to, validAfter, validBefore, value }: SignedAuthorization, domain: Domain) => {
-    const words = [from, to, value, validAfter, validBefore, nonce].map(wordOf).join("")
-    const struct = bytesOf(`${typeHash.slice(2)}${words}`)
-    return words.length === (structLength - 32) * 2 && struct.byteLength === structLength
-      ? keccak256(Buffer.concat([prefixOf(domain, asset), keccak256(struct, "bytes")]), "bytes")
-      : undefined
+/** Recovers the address whose key signed; undefined where no key can have. */
+export const makeRecover = async () => {
+  const curve = await instantiateSecp256k1()
+  return (signing: Uint8Array): Uint8Array | undefined => {
+    const parity = signing[parityAt] === 1 ? 1 : 0
+    const signature = signing.subarray(signatureAt, parityAt)
+    const key = curve.recoverPublicKeyUncompressed(signature, parity, digestOf(signing))
+    return typeof key === "string" ? undefined : keccak256(key.subarray(1), "bytes").subarray(-20)
   }
 }
 
-/** r and s, and v as 0, 1, 27 or 28. */
-const plainSignature = /^0x([0-9a-f]{128})(0[01]|1[bc])$/u
-
-/** Recovers the address whose key signed a digest; undefined when the signature is not one of an ordinary wallet. */
-export const makeRecover = Effect.map(
-  Effect.promise(() => instantiateSecp256k1()),
-  (curve) =>
-    (digest: Uint8Array, signature: Hex): Address | undefined => {
-      const [, compact, v] = plainSignature.exec(signature) ?? []
-      if (compact === undefined || v === undefined) return undefined
-      const isOdd = v === "01" || v === "1c"
-      const key = curve.recoverPublicKeyUncompressed(bytesOf(compact), isOdd ? 1 : 0, digest)
-      return typeof key === "string" ? undefined : `0x${keccak256(key.subarray(1)).slice(-40)}`
-    },
-)
+/** Whether the payer's own key signed. */
+export const makeIsSigned = async () => {
+  const recover = await makeRecover()
+  return (signing: Uint8Array): boolean => {
+    const signer = recover(signing)
+    return signer !== undefined && Buffer.compare(signer, signing.subarray(...payer)) === 0
+  }
+}

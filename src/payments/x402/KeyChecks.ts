@@ -1,0 +1,45 @@
+/** Whether payers' own keys signed: what waits at the same time is checked in a thread, a single signature here. */
+import { Clock, Effect } from "effect"
+import * as Batches from "../../platform/Batches.ts"
+import * as Thread from "../../platform/Thread.ts"
+import { makeIsSigned, signingLength } from "./SigningKey.ts"
+
+/** What `src/build.ts` makes of `SigningKeyWorker.ts`. */
+const worker = Thread.programOf("signing-keys")
+
+/** Milliseconds without a thread after one that failed. */
+const pause = 60_000
+
+const nothing = new Uint8Array()
+
+/** Asks whether the payer of a signing signed it. */
+export const make = Effect.fnUntraced(function* (program = worker) {
+  const isSigned = yield* Effect.promise(makeIsSigned)
+  const ask = yield* Thread.make<Uint8Array, Uint8Array>(program)
+  let pausedUntil = 0
+
+  const inThread = Effect.fnUntraced(function* (list: ReadonlyArray<Uint8Array>) {
+    if (list.length === 1 || (yield* Clock.currentTimeMillis) < pausedUntil) return nothing
+    const signings = new Uint8Array(list.length * signingLength)
+    list.forEach((signing, index) => signings.set(signing, index * signingLength))
+    return yield* Effect.catch(ask(signings), (ended) =>
+      Effect.gen(function* () {
+        pausedUntil = (yield* Clock.currentTimeMillis) + pause
+        yield* Effect.logWarning(
+          "The thread that checks signatures ended; for a minute they are checked without it",
+          ended,
+        )
+        return nothing
+      }),
+    )
+  })
+
+  return yield* Batches.make<Uint8Array, boolean, never>({
+    keysOf: () => [],
+    // What the thread does not affirm is checked once more: no fault of it turns a payer away.
+    run: (list) =>
+      Effect.map(inThread(list), (affirmed) =>
+        list.map((signing, index) => affirmed[index] === 1 || isSigned(signing)),
+      ),
+  })
+})

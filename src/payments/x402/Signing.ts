@@ -1,0 +1,50 @@
+/** An authorization with its signature as bytes: what its key is recovered from. */
+import { domainSeparator, keccak256, stringToHex } from "viem"
+import type { Address } from "../../../schema/Common.ts"
+import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
+import type { Terms } from "../PaymentTerms.ts"
+import { wordOf } from "../Hex.ts"
+import { chainIdOf, type SignedAuthorization } from "./Eip3009.ts"
+import { signingLength } from "./SigningKey.ts"
+
+/** The domain of a token's signatures. */
+type Domain = Pick<Terms, "assetName" | "assetVersion" | "network">
+
+const typeHash = keccak256(
+  stringToHex(
+    `TransferWithAuthorization(${transferTypes.TransferWithAuthorization.map(({ name, type }) => `${type} ${name}`).join(",")})`,
+  ),
+)
+
+/** r and s, and v as 0, 1, 27 or 28. */
+const plainSignature = /^0x([0-9a-f]{128})(0[01]|1[bc])$/u
+
+/**
+ * Authorizations with their signatures as bytes, which a thread is handed; undefined where a number does not fit its
+ * type, or the signature is not one of an ordinary wallet. The token's part is made once.
+ */
+export const signings = () => {
+  const prefixes = new Map<string, string>()
+
+  /** What every digest of this token begins with. */
+  const prefixOf = ({ assetName: name, assetVersion: version, network }: Domain, asset: Address) => {
+    const key = JSON.stringify([asset, name, version, network])
+    const known = prefixes.get(key)
+    if (known !== undefined) return known
+    const chainId = chainIdOf(network)
+    const made = `1901${domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } }).slice(2)}`
+    prefixes.set(key, made)
+    return made
+  }
+
+  return (authorization: SignedAuthorization, domain: Domain): Uint8Array | undefined => {
+    const { asset, from, nonce, signature, to, validAfter, validBefore, value } = authorization
+    const [, compact, v] = plainSignature.exec(signature) ?? []
+    if (compact === undefined || v === undefined) return undefined
+    const words = [from, to, value, validAfter, validBefore, nonce].map(wordOf).join("")
+    const parity = v === "01" || v === "1c" ? "01" : "00"
+    const text = `${prefixOf(domain, asset)}${typeHash.slice(2)}${words}${compact}${parity}`
+    const signing = Buffer.from(text, "hex")
+    return text.length === signingLength * 2 && signing.byteLength === signingLength ? signing : undefined
+  }
+}

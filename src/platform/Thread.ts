@@ -1,0 +1,56 @@
+/** A thread for what would hold up all requests: it is there while somebody asks it, and answers in the order it is asked. */
+import { Worker } from "node:worker_threads"
+import { Deferred, Duration, Effect, Exit, RcRef, Schema } from "effect"
+import { packageRoot } from "./PackageRoot.ts"
+
+/** The thread ended, or said nothing for too long: what it was asked is not answered, and who asks next has another. */
+export class ThreadEnded extends Schema.TaggedError<ThreadEnded>()("ThreadEnded", { cause: Schema.Defect() }) {}
+
+/** Far longer than any answer takes. */
+const patience = Duration.minutes(1)
+
+/** A thread takes some megabytes. */
+const idle = Duration.minutes(1)
+
+const start = <Question, Answer>(program: URL) =>
+  Effect.gen(function* () {
+    const asked: Array<Deferred.Deferred<Answer, ThreadEnded>> = []
+    let ended: ThreadEnded | undefined
+    const worker = yield* Effect.acquireRelease(
+      Effect.sync(() => new Worker(program)),
+      (worker) => Effect.promise(() => worker.terminate()),
+    )
+    const end = (cause: unknown) => {
+      ended ??= new ThreadEnded({ cause })
+      for (const one of asked.splice(0)) Deferred.doneUnsafe(one, Exit.fail(ended))
+    }
+    worker.unref()
+    worker.on("message", (answer: Answer) => {
+      const first = asked.shift()
+      if (first !== undefined) Deferred.doneUnsafe(first, Exit.succeed(answer))
+    })
+    worker.on("error", end)
+    worker.on("exit", (code) => end(new Error(`it ended with ${code}`)))
+    return (question: Question) =>
+      Effect.suspend(() => {
+        if (ended !== undefined) return Effect.fail(ended)
+        const done = Deferred.makeUnsafe<Answer, ThreadEnded>()
+        asked.push(done)
+        worker.postMessage(question, [])
+        return Deferred.await(done)
+      })
+  })
+
+/** Where `src/build.ts` puts the program of a thread. */
+export const programOf = (name: string) => new URL(`dist/server/${name}.js`, packageRoot)
+
+/** Asks the thread of a program, which is started by the first question and ends a minute after the last, or with the scope. */
+export const make = Effect.fnUntraced(function* <Question, Answer>(program: URL) {
+  const thread = yield* RcRef.make({ acquire: start<Question, Answer>(program), idleTimeToLive: idle })
+  return (question: Question): Effect.Effect<Answer, ThreadEnded> =>
+    Effect.scoped(Effect.flatMap(RcRef.get(thread), (ask) => ask(question))).pipe(
+      Effect.timeout(patience),
+      Effect.catchTag("TimeoutError", (cause) => Effect.fail(new ThreadEnded({ cause }))),
+      Effect.tapError(() => RcRef.invalidate(thread)),
+    )
+})

@@ -1,0 +1,120 @@
+/** Signatures that wait together are checked in a thread; whatever becomes of the thread, each gets its own verdict. */
+import { randomBytes } from "node:crypto"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { transferTypes } from "../../schema/payments/TransferTypes.ts"
+import { baseSepolia, usdc } from "../../schema/payments/Usdc.ts"
+import { inLowerCase } from "../../src/payments/Hex.ts"
+import * as KeyChecks from "../../src/payments/x402/KeyChecks.ts"
+import * as Thread from "../../src/platform/Thread.ts"
+import { signings } from "../../src/payments/x402/Signing.ts"
+import { signingLength } from "../../src/payments/x402/SigningKey.ts"
+
+const domain = { ...usdc[baseSepolia], network: baseSepolia } as const
+const { asset, assetName, assetVersion } = domain
+const signer = privateKeyToAccount(generatePrivateKey())
+const signingOf = signings()
+
+/** One that its payer signed, or one whose payer is somebody else. */
+const newSigning = (isOwn: boolean) =>
+  Effect.gen(function* () {
+    const message = {
+      from: inLowerCase(signer.address),
+      to: inLowerCase(`0x${randomBytes(20).toString("hex")}`),
+      value: 10_000n,
+      validAfter: 0n,
+      validBefore: 2_000_000_000n,
+      nonce: inLowerCase(`0x${randomBytes(32).toString("hex")}`),
+    }
+    const signature = yield* Effect.promise(() =>
+      signer.signTypedData({
+        domain: { name: assetName, version: assetVersion, chainId: 84_532, verifyingContract: asset },
+        types: transferTypes,
+        primaryType: "TransferWithAuthorization",
+        message,
+      }),
+    )
+    const from = isOwn ? message.from : inLowerCase(`0x${randomBytes(20).toString("hex")}`)
+    return signingOf({ asset, ...message, from, signature }, domain) ?? new Uint8Array()
+  })
+
+const own = Array.from({ length: 12 }, (_, index) => index % 3 !== 0)
+
+/** What is asked at the same moment, and the verdicts. */
+const askAll = (isSigned: (signing: Uint8Array) => Effect.Effect<boolean>, asked = own) =>
+  Effect.gen(function* () {
+    const made = yield* Effect.forEach(asked, newSigning)
+    return yield* Effect.forEach(made, isSigned, { concurrency: "unbounded" })
+  })
+
+const program = (text: string) =>
+  new URL(`data:text/javascript,${encodeURIComponent(`import { parentPort } from "node:worker_threads"\n${text}`)}`)
+
+/** Says the same of every signature. */
+const answering = (verdict: number) =>
+  program(
+    `parentPort.on("message", (all) => parentPort.postMessage(new Uint8Array(all.length / ${signingLength}).fill(${verdict})))`,
+  )
+
+const real = new URL("../../src/payments/x402/SigningKeyWorker.ts", import.meta.url)
+
+describe("checks of keys", () => {
+  it.live("gives each of many its own verdict, by the thread's own program", () =>
+    Effect.gen(function* () {
+      const ask = yield* Thread.make<Uint8Array, Uint8Array>(real)
+      const made = yield* Effect.forEach(own, newSigning)
+      assert.deepStrictEqual([...(yield* ask(Buffer.concat(made)))], own.map(Number))
+      const isSigned = yield* KeyChecks.make(real)
+      assert.deepStrictEqual(yield* askAll(isSigned), own)
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("leaves what waits together to the thread, and starts none for one alone", () =>
+    Effect.gen(function* () {
+      // It affirms what is not so, which shows who was asked.
+      const isSigned = yield* KeyChecks.make(answering(1))
+      assert.deepStrictEqual(yield* askAll(isSigned, [false]), [false])
+      assert.deepStrictEqual(yield* askAll(isSigned, [false, false, false]), [true, true, true])
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("turns nobody away because the thread says so, or says too little", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* askAll(yield* KeyChecks.make(answering(0))), own)
+      const silent = program(`parentPort.on("message", () => parentPort.postMessage(new Uint8Array(0)))`)
+      assert.deepStrictEqual(yield* askAll(yield* KeyChecks.make(silent)), own)
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("goes on here when the thread ends, and tries another a minute later", () =>
+    Effect.gen(function* () {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "key-checks-"))),
+        (folder) => Effect.sync(() => rmSync(folder, { recursive: true })),
+      )
+      const starts = join(folder, "starts")
+      const mortal = program(
+        `import { appendFileSync } from "node:fs"; appendFileSync(${JSON.stringify(starts)}, "x"); parentPort.once("message", () => process.exit(1))`,
+      )
+      const isSigned = yield* KeyChecks.make(mortal)
+      assert.deepStrictEqual(yield* askAll(isSigned), own)
+      assert.deepStrictEqual(yield* askAll(isSigned), own)
+      assert.strictEqual(readFileSync(starts, "utf8"), "x")
+      yield* TestClock.adjust("61 seconds")
+      assert.deepStrictEqual(yield* askAll(isSigned), own)
+      assert.strictEqual(readFileSync(starts, "utf8"), "xx")
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("needs no thread to be right", () =>
+    Effect.gen(function* () {
+      const isSigned = yield* KeyChecks.make(new URL("file:///nowhere/to/be/found.js"))
+      assert.deepStrictEqual(yield* askAll(isSigned), own)
+    }).pipe(Effect.scoped),
+  )
+})
