@@ -4,8 +4,9 @@ import { join } from "node:path"
 import { answers } from "./Answers.ts"
 import { chain, network, walletsOf } from "./Chain.ts"
 import type { Cluster } from "./Cluster.ts"
-import { door, haproxy } from "./Door.ts"
+import { door } from "./Door.ts"
 import { facilitatorWire } from "./FacilitatorWire.ts"
+import { haproxy } from "./Haproxy.ts"
 import { pgWire } from "./PgWire.ts"
 import type { Random } from "./Random.ts"
 import { rpcWire } from "./RpcWire.ts"
@@ -71,7 +72,9 @@ export const build = async (
     ),
   )
   const ports = servers.map(({ port }) => port)
-  const proxy = options.withHaproxy ? await haproxy(folder, ports) : undefined
+  const proxy = options.withHaproxy
+    ? await haproxy({ folder, ports, probe: "/livez", redispatches: false, isHeard: false })
+    : undefined
   entrance.leadTo(proxy === undefined ? ports : [proxy.port])
   const heard = answers(join(folder, "answers.jsonl"), url)
   if (skew !== 0) log(`the clock of server-0 is ${skew} s off`)
