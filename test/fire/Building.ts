@@ -2,6 +2,7 @@
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { answers } from "./Answers.ts"
+import { cardWire } from "./CardWire.ts"
 import { chain, network, walletsOf } from "./Chain.ts"
 import type { Cluster } from "./Cluster.ts"
 import { door } from "./Door.ts"
@@ -44,6 +45,7 @@ export const build = async (
   const pg = await pgWire(cluster.port, random.fork("database"))
   const rpc = await rpcWire(ground.rpcUrl, random.fork("node"))
   const facilitator = await facilitatorWire(ground.rpcUrl, random.fork("facilitator"))
+  const cards = await cardWire(random.fork("cards"))
   const entrance = await door(random.fork("door"))
   const url = `http://127.0.0.1:${entrance.port}`
   const skew = canSkewClocks && random.chance(0.3) ? random.pick([-300, 300]) : 0
@@ -60,6 +62,7 @@ export const build = async (
           RPC_URL: rpc.url,
           PAY_TO: ground.payTo,
           ...(settledBy === "relayer" ? { RELAYER_KEY: ground.relayerKey } : { FACILITATOR_URL: facilitator.url }),
+          ...cards.environment,
           SETTLE_TIMEOUT_SECONDS: "4",
           SWEEP_SECONDS: "1",
           TRUSTED_PROXIES: "127.0.0.1",
@@ -86,6 +89,7 @@ export const build = async (
     pg,
     rpc,
     facilitator,
+    cards,
     door: entrance,
     servers,
     wallets,
@@ -99,6 +103,7 @@ export const build = async (
       proxy?.close()
       entrance.close()
       facilitator.close()
+      await cards.close()
       rpc.close()
       pg.close()
       await ground.close()
