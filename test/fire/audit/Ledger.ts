@@ -50,6 +50,8 @@ export interface RoomRow {
   readonly expiresAt: Date
   /** SHA-256 of its invite. */
   readonly digest: Buffer
+  /** By place: 128 bits of the SHA-256 of the clientId, as a uuid; null where a signal had none. */
+  readonly clientKeys: ReadonlyArray<string | null>
 }
 
 export interface SignalRow {
@@ -115,7 +117,8 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
       const logHead = await tx<Ledger["logHead"][number][]>`
         SELECT size, root, stopped_reason AS stopped FROM log_head`
       const rooms = await tx<RoomRow[]>`
-        SELECT id, latest_sequence AS latest, created_at AS "createdAt", expires_at AS "expiresAt", token_digest AS digest
+        SELECT id, latest_sequence AS latest, created_at AS "createdAt", expires_at AS "expiresAt", token_digest AS digest,
+          client_keys AS "clientKeys"
         FROM rooms`
       const signals = await tx<SignalRow[]>`
         SELECT room_id AS room, place, sequence, body FROM room_messages ORDER BY room_id, sequence`

@@ -180,12 +180,17 @@ const auditRows = (room: RoomRow, rows: ReadonlyArray<SignalRow>, isEnded: boole
       rows.every(({ place, sequence }, at) => sequence === signals[at]?.seq && place === ((sequence - 1) % kept) + 1),
     () => `room ${room.id} holds ${rows.map(({ sequence }) => sequence).join(", ")}, and its latest is ${room.latest}`,
   )
+  const keys = room.clientKeys.filter((key) => key !== null)
+  found.hold(checks.once, new Set(keys).size === keys.length, () => `two signals of room ${room.id} have one clientId`)
   if (!isEnded && room.expiresAt.getTime() - room.createdAt.getTime() !== lifetime)
     found.violate(checks.end, `room ${room.id} does not live seven days`)
 }
 
 const read = (server: string, id: string, token?: string) =>
   hear(`${server}/api/rooms/${id}`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
+
+/** What a room remembers of a clientId. */
+const keyOf = (client: string) => hash("sha256", client).slice(0, 32)
 
 /** Another token of the same form. */
 const otherThan = (token: string) => `${token.startsWith("A") ? "B" : "A"}${token.slice(1)}`
@@ -252,6 +257,14 @@ export const auditRooms = async (
       now.size <= kept && now.size === Math.min(kept, row.latest),
       () => `${one} shows ${now.size} signals of room ${id}, and its latest is ${row.latest}`,
     )
+    for (const [client, { seq }] of told.clients) {
+      const key = row.clientKeys[(seq - 1) % kept]?.replaceAll("-", "")
+      found.hold(
+        checks.once,
+        seq <= row.latest - kept || key === keyOf(client),
+        () => `room ${id} does not know that signal ${seq} is the one of ${client}`,
+      )
+    }
     for (const [seq, signal] of told.signals) {
       found.hold(
         checks.sent,

@@ -43,6 +43,8 @@ const faults: ReadonlyArray<Fault> = [
     WHERE room_id <> ${room} AND sequence = 1`,
     checks.bounded,
   ],
+  ["a clientId of two signals", `UPDATE rooms SET client_keys[40] = client_keys[41] WHERE id = ${room}`, checks.once],
+  ["a clientId that is free again", `UPDATE rooms SET client_keys[40] = NULL WHERE id = ${room}`, checks.once],
   ["a room that was lost", `DELETE FROM rooms WHERE id = ${room}`, checks.end],
   [
     "a room that lives longer",
