@@ -150,7 +150,8 @@ const gather = Effect.fnUntraced(function* (databaseUrl: string, hear: Hear) {
     const path = `/api/rooms/${room.id}`
     ids.push(room.id)
     for (let nth = 1; nth <= count; nth += 1) {
-      const body = { sender: "Wren", text: `Signal ${nth}`, mode: "calm", clientId: `signal-${nth}` }
+      const named = nth % 10 === 5 ? {} : { clientId: `signal-${nth}` }
+      const body = { sender: "Wren", text: `Signal ${nth}`, mode: "calm", ...named }
       const send = () => hear(`${path}/messages`, json("POST", body, bearer({ token })))
       assert.strictEqual((yield* send()).status, 201)
       if (nth === count) yield* send()

@@ -50,8 +50,8 @@ export interface RoomRow {
   readonly expiresAt: Date
   /** SHA-256 of its invite. */
   readonly digest: Buffer
-  /** By place: 128 bits of the SHA-256 of the clientId, as a uuid; null where a signal had none. */
-  readonly clientKeys: ReadonlyArray<string | null>
+  /** By place: 128 bits of the SHA-256 of the clientId, as a uuid; empty where a signal had none. */
+  readonly clientKeys: ReadonlyArray<string>
 }
 
 export interface SignalRow {
@@ -118,7 +118,7 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
         SELECT size, root, stopped_reason AS stopped FROM log_head`
       const rooms = await tx<RoomRow[]>`
         SELECT id, latest_sequence AS latest, created_at AS "createdAt", expires_at AS "expiresAt", token_digest AS digest,
-          client_keys AS "clientKeys"
+          array_replace(client_keys::text[], NULL, '') AS "clientKeys"
         FROM rooms`
       const signals = await tx<SignalRow[]>`
         SELECT room_id AS room, place, sequence, body FROM room_messages ORDER BY room_id, sequence`

@@ -180,7 +180,7 @@ const auditRows = (room: RoomRow, rows: ReadonlyArray<SignalRow>, isEnded: boole
       rows.every(({ place, sequence }, at) => sequence === signals[at]?.seq && place === ((sequence - 1) % kept) + 1),
     () => `room ${room.id} holds ${rows.map(({ sequence }) => sequence).join(", ")}, and its latest is ${room.latest}`,
   )
-  const keys = room.clientKeys.filter((key) => key !== null)
+  const keys = room.clientKeys.filter((key) => key !== "")
   found.hold(checks.once, new Set(keys).size === keys.length, () => `two signals of room ${room.id} have one clientId`)
   if (!isEnded && room.expiresAt.getTime() - room.createdAt.getTime() !== lifetime)
     found.violate(checks.end, `room ${room.id} does not live seven days`)

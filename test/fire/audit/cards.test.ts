@@ -120,7 +120,7 @@ auditing("cards", faults, lies, (it) => {
             headers: { authorization, "stripe-version": String(version) },
           })
           const { data } = (await answer.json()) as Books
-          const [taken] = data.filter(({ status }) => status === "succeeded")
+          const taken = data.find(({ status }) => status === "succeeded")
           return json({ object: "list", data: taken === undefined ? [] : change(taken), has_more: false })
         })
         const { violations } = yield* auditAfter("SELECT 1", { cards: { ...cards, url } })
