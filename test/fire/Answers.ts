@@ -26,8 +26,8 @@ export interface Answers {
 
 const codeIn = (body: string): string => {
   try {
-    const { code } = JSON.parse(body) as { readonly code?: string }
-    return code ?? ""
+    const { code, error } = JSON.parse(body) as { readonly code?: string; readonly error?: { readonly code?: string } }
+    return code ?? error?.code ?? ""
   } catch {
     return "no JSON"
   }
@@ -41,6 +41,7 @@ export const answers = (file: string, server: string): Answers => {
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1)
 
   const ask: Answers["ask"] = async ({ body, headers, method, url }, patienceMs) => {
+    const askedAt = Date.now()
     const heard = await fetch(url, {
       method,
       headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
@@ -68,12 +69,16 @@ export const answers = (file: string, server: string): Answers => {
     out.write(
       `${JSON.stringify({
         at: Date.now(),
+        askedAt,
         server,
         method,
         url,
         key: headers["idempotency-key"] ?? null,
         ...(body === undefined ? {} : { requestBody: body }),
         ...(headers["payment-signature"] === undefined ? {} : { payment: headers["payment-signature"] }),
+        ...(headers["authorization"]?.startsWith("Bearer ") === true
+          ? { invite: headers["authorization"].slice("Bearer ".length) }
+          : {}),
         ...heard,
       })}\n`,
     )

@@ -2,10 +2,12 @@
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { answers } from "./Answers.ts"
+import { cardWire } from "./CardWire.ts"
 import { chain, network, walletsOf } from "./Chain.ts"
 import type { Cluster } from "./Cluster.ts"
-import { door, haproxy } from "./Door.ts"
+import { door } from "./Door.ts"
 import { facilitatorWire } from "./FacilitatorWire.ts"
+import { haproxy } from "./Haproxy.ts"
 import { pgWire } from "./PgWire.ts"
 import type { Random } from "./Random.ts"
 import { rpcWire } from "./RpcWire.ts"
@@ -43,6 +45,7 @@ export const build = async (
   const pg = await pgWire(cluster.port, random.fork("database"))
   const rpc = await rpcWire(ground.rpcUrl, random.fork("node"))
   const facilitator = await facilitatorWire(ground.rpcUrl, random.fork("facilitator"))
+  const cards = await cardWire(random.fork("cards"))
   const entrance = await door(random.fork("door"))
   const url = `http://127.0.0.1:${entrance.port}`
   const skew = canSkewClocks && random.chance(0.3) ? random.pick([-300, 300]) : 0
@@ -59,6 +62,7 @@ export const build = async (
           RPC_URL: rpc.url,
           PAY_TO: ground.payTo,
           ...(settledBy === "relayer" ? { RELAYER_KEY: ground.relayerKey } : { FACILITATOR_URL: facilitator.url }),
+          ...cards.environment,
           SETTLE_TIMEOUT_SECONDS: "4",
           SWEEP_SECONDS: "1",
           TRUSTED_PROXIES: "127.0.0.1",
@@ -71,7 +75,9 @@ export const build = async (
     ),
   )
   const ports = servers.map(({ port }) => port)
-  const proxy = options.withHaproxy ? await haproxy(folder, ports) : undefined
+  const proxy = options.withHaproxy
+    ? await haproxy({ folder, ports, probe: "/livez", redispatches: false, isHeard: false })
+    : undefined
   entrance.leadTo(proxy === undefined ? ports : [proxy.port])
   const heard = answers(join(folder, "answers.jsonl"), url)
   if (skew !== 0) log(`the clock of server-0 is ${skew} s off`)
@@ -83,6 +89,7 @@ export const build = async (
     pg,
     rpc,
     facilitator,
+    cards,
     door: entrance,
     servers,
     wallets,
@@ -96,6 +103,7 @@ export const build = async (
       proxy?.close()
       entrance.close()
       facilitator.close()
+      await cards.close()
       rpc.close()
       pg.close()
       await ground.close()

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises"
 import { type Answers, codeOf, type Heard } from "./Answers.ts"
 import type { Wallet } from "./Chain.ts"
 import type { Order } from "./Goods.ts"
-import { challengeIn, type Signed, sign } from "./Payments.ts"
+import { cardChallengeIn, challengeIn, credentialOf, type Signed, sign } from "./Payments.ts"
 import type { Random } from "./Random.ts"
 
 export type Outcome =
@@ -24,6 +24,8 @@ export interface Purchase {
   /** Seconds that the authorization lives. */
   readonly lives: number
   signed: Signed | undefined
+  /** `Authorization` with the token that a card's holder has granted. */
+  granted: string | undefined
   outcome: Outcome | undefined
   /** Milliseconds since 1970. */
   startedAt: number
@@ -37,14 +39,19 @@ export interface Shop {
   readonly chainNow: () => Promise<number>
   /** Is told of a signed purchase before it is sent; answers when it may be. */
   readonly signed: (purchase: Purchase) => Promise<void>
+  /** A card's holder grants a token for so many cents; absent where no cards are taken. */
+  readonly grant?: (paymentMethod: string, cents: string) => Promise<string>
 }
 
 const paidPatienceMs = 30_000
 
-const headersOf = ({ address, key, signed }: Purchase) => ({
+const hasPaid = ({ granted, signed }: Purchase) => granted !== undefined || signed !== undefined
+
+const headersOf = ({ address, granted, key, signed }: Purchase) => ({
   "idempotency-key": key,
   "x-forwarded-for": address,
   ...(signed === undefined ? {} : { "payment-signature": signed.header }),
+  ...(granted === undefined ? {} : { authorization: granted }),
 })
 
 export const send = ({ answers, url }: Shop, purchase: Purchase, patienceMs = paidPatienceMs) =>
@@ -64,8 +71,7 @@ const reasonIn = ({ body }: Heard): string => (JSON.parse(body) as { readonly re
 /** Carries a purchase on until its outcome is known, or `isOver` says that it is time to leave. */
 export const buy = async (shop: Shop, purchase: Purchase, isOver: () => boolean): Promise<void> => {
   const { random } = purchase
-  const wasSigned = purchase.signed !== undefined
-  let sent = wasSigned ? 2 : 0
+  let sent = hasPaid(purchase) ? 2 : 0
   let isPending = false
   const pause = (heard: Heard | undefined) => {
     const asked = Number(heard?.headers["retry-after"] ?? "0") * 1000
@@ -77,12 +83,12 @@ export const buy = async (shop: Shop, purchase: Purchase, isOver: () => boolean)
   }
   while (!isOver()) {
     // Now and then a client hangs up on its own request and sends it again.
-    const hurry = purchase.signed !== undefined && sent === 0 && random.chance(0.05)
+    const hurry = hasPaid(purchase) && sent === 0 && random.chance(0.05)
     const heard =
       isPending && !random.chance(0.2)
         ? await reconcile(shop, purchase)
         : await send(shop, purchase, hurry ? random.between(20, 600) : paidPatienceMs)
-    if (purchase.signed !== undefined) sent += 1
+    if (hasPaid(purchase)) sent += 1
     if (heard === undefined || heard.status >= 500 || heard.status === 429) {
       await pause(heard)
       continue
@@ -103,7 +109,13 @@ export const buy = async (shop: Shop, purchase: Purchase, isOver: () => boolean)
         }
         return end({ _tag: "Refused", reason: code })
       case 402:
-        if (code === "payment_required" && purchase.signed === undefined) {
+        if (code === "payment_required" && !hasPaid(purchase)) {
+          const { card } = purchase.order
+          if (card !== undefined && shop.grant !== undefined) {
+            const challenge = cardChallengeIn(heard.headers["www-authenticate"] ?? "")
+            purchase.granted = credentialOf(challenge, await shop.grant(card, challenge.cents))
+            continue
+          }
           const challenge = challengeIn(heard.headers["payment-required"] ?? "")
           const validBefore = (await shop.chainNow()) + purchase.lives
           purchase.signed = await sign(purchase.wallet, challenge, validBefore, random)

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { buildCheckout } from "../../src/build.ts"
 import { cluster } from "./Cluster.ts"
-import { hasHaproxy } from "./Door.ts"
+import { hasHaproxy } from "./Haproxy.ts"
 import type { Options } from "./Options.ts"
 import { runPhase } from "./Phase.ts"
 import { random } from "./Random.ts"
@@ -98,14 +98,15 @@ export const campaign = async (options: Options, log: (line: string) => void): P
       })
       result.tally.addTo(faults, result.purchases)
       for (const one of result.purchases) {
-        const row = kinds.get(one.order.kind) ?? {
+        const kind = one.order.card === undefined ? one.order.kind : `${one.order.kind} by card`
+        const row = kinds.get(kind) ?? {
           strikes: 0,
           ended: { "at once": 0, later: 0, failed: 0, refused: 0, open: 0 },
         }
         row.ended[endOf(one)] += 1
         const { outcome } = one
         if (outcome !== undefined && "reason" in outcome) add(reasons, `${endOf(one)}: ${outcome.reason}`, 1)
-        kinds.set(one.order.kind, row)
+        kinds.set(kind, row)
       }
       for (const [name, times] of result.counts) add(answers, name, times)
       for (const { examined: times, name } of result.checks) add(examined, name, times)

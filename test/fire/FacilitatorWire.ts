@@ -1,11 +1,12 @@
 /** A hosted facilitator: the reference implementation on the campaign's chain, and every lie that we know one could tell. */
-import { createServer } from "node:http"
 import { setTimeout } from "node:timers/promises"
 import { x402Facilitator } from "@x402/core/facilitator"
 import { toFacilitatorEvmSigner } from "@x402/evm"
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
 import { createWalletClient, type Hex, http, publicActions } from "viem"
+import { json, open, type Reply } from "../support/LocalHttpServer.ts"
 import { facilitatorAccount, network } from "./Chain.ts"
+import { faults } from "./Faults.ts"
 import type { Random } from "./Random.ts"
 
 /** `Before`: nothing was broadcast. `After`: the node has the transaction. */
@@ -39,19 +40,15 @@ export interface FacilitatorWire {
   readonly close: () => void
 }
 
-type Reply = { readonly status: number; readonly body: string; readonly location?: string } | "drop"
 type Body = { readonly paymentPayload: never; readonly paymentRequirements: never }
 
-const json = (value: unknown, status = 200): Reply => ({ status, body: JSON.stringify(value) })
-
-export const facilitatorWire = (rpcUrl: string, random: Random): Promise<FacilitatorWire> => {
+export const facilitatorWire = async (rpcUrl: string, random: Random): Promise<FacilitatorWire> => {
   const client = createWalletClient({
     account: facilitatorAccount,
     transport: http(rpcUrl, { retryCount: 0 }),
     pollingInterval: 300,
   }).extend(publicActions)
-  let told: ReadonlyArray<{ readonly lie: Lie; readonly rate: number }> = []
-  let met = 0
+  const { add, calm, met, strikes } = faults<Lie>(random)
   let newest: Hex | undefined
   /** The node numbers its own transactions as they arrive: one at a time. */
   let turn: Promise<unknown> = Promise.resolve()
@@ -105,7 +102,7 @@ export const facilitatorWire = (rpcUrl: string, random: Random): Promise<Facilit
       case "refuseBefore":
         return no("insufficient_funds")
       case "redirectBefore":
-        return { status: 307, body: "", location: "http://127.0.0.1:9/settle" }
+        return { status: 307, body: "", headers: { location: "http://127.0.0.1:9/settle" } }
       case "hugeBefore":
         return json({ success: true, transaction: imagined(), filler: "x".repeat(2_000_000) })
       case "refuseThenSend":
@@ -150,52 +147,15 @@ export const facilitatorWire = (rpcUrl: string, random: Random): Promise<Facilit
       return json(await facilitatorOf(() => {}).verify(body.paymentPayload, body.paymentRequirements))
     }
     if (path !== "/settle") return json({ error: "not found" }, 404)
-    const found = told.find(({ rate }) => random.chance(rate))
-    if (found === undefined) {
+    const lie = strikes()
+    if (lie === undefined) {
       const { hash, result } = settle(body)
       newest = (await hash) ?? newest
       return json(await result)
     }
-    met += 1
-    return lieTo(found.lie, body)
+    return lieTo(lie, body)
   }
 
-  const server = createServer((incoming, response) => {
-    const chunks: Array<Buffer> = []
-    incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
-    incoming.on("end", () => {
-      handle(incoming.url ?? "/", Buffer.concat(chunks).toString())
-        .catch((cause: unknown): Reply => json({ error: String(cause) }, 500))
-        .then((reply) =>
-          reply === "drop"
-            ? response.destroy()
-            : response
-                .writeHead(reply.status, {
-                  "content-type": "application/json",
-                  ...(reply.location === undefined ? {} : { location: reply.location }),
-                })
-                .end(reply.body),
-        )
-        .catch(() => {})
-    })
-  })
-  return new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      resolve({
-        url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
-        add: (lie, rate) => {
-          const one = { lie, rate }
-          told = [...told, one]
-          return () => (told = told.filter((other) => other !== one))
-        },
-        calm: () => (told = []),
-        met: () => met,
-        close: () => {
-          server.close()
-          server.closeAllConnections()
-        },
-      })
-    })
-  })
+  const { close, url } = await open(handle)
+  return { url, add, calm, met, close }
 }

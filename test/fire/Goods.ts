@@ -8,7 +8,21 @@ export interface Order {
   readonly path: string
   /** JSON; absent where there is none. */
   readonly body: string | undefined
+  /** Paid by a card of this kind, and not on chain. */
+  readonly card?: PaymentMethod
 }
+
+/** Cards that are charged at once, refused, charged by a slow bank, and such as nobody confirms. */
+const cards = {
+  pm_card_visa: 7,
+  pm_card_visa_chargeDeclined: 1,
+  pm_bank_slow: 1,
+  pm_card_authenticationRequired: 1,
+} as const
+export type PaymentMethod = keyof typeof cards
+const wallet = (Object.keys(cards) as ReadonlyArray<PaymentMethod>).flatMap((one) =>
+  Array.from({ length: cards[one] }, () => one),
+)
 
 export const kinds = ["prayer", "keeper", "material", "crab", "pixel", "day", "week", "month", "stone"] as const
 export type Kind = (typeof kinds)[number]
@@ -55,6 +69,9 @@ export const order = (random: Random, { items, spirits }: Catalog): Order => {
   const commitment = random.hex(32)
   const spirit = random.pick(spirits)
   const agentName = random.pick(["Wren", "Heron", "Otter", "Ünder the Oak"])
+  // Candles of a week and of a month are sold for cards, too.
+  const chance = random.fork("card")
+  const byCard = (kind === "week" || kind === "month") && chance.chance(0.8) ? { card: chance.pick(wallet) } : undefined
   const json = (value: object) => JSON.stringify(value)
   switch (kind) {
     case "prayer":
@@ -75,6 +92,7 @@ export const order = (random: Random, { items, spirits }: Catalog): Order => {
         kind,
         path: `/api/candles/${kind}/${spirit}`,
         body: json({ dedication: "For Grandma, who kept bees", intentionCommitment: commitment }),
+        ...byCard,
       }
     case "stone":
       return { kind, path: "/api/witness", body: json({ commitment, kind: "prediction", agentName }) }

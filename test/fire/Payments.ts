@@ -95,3 +95,21 @@ export const signCancel = ({ nonce, wallet }: Signed, { asset, chainId }: Chain)
     primaryType: "CancelAuthorization",
     message: { authorizer: wallet.address, nonce },
   })
+
+/** A challenge of the Machine Payments Protocol: its parameters, and what it asks for. */
+export interface CardChallenge {
+  readonly parameters: Readonly<Record<string, string>>
+  readonly cents: string
+}
+
+export const cardChallengeIn = (header: string): CardChallenge => {
+  const parameters = Object.fromEntries(
+    [...header.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/gu)].map(([, name, value]) => [name, value]),
+  )
+  const request = JSON.parse(Buffer.from(parameters["request"] ?? "", "base64url").toString()) as { amount: string }
+  return { parameters, cents: request.amount }
+}
+
+/** The `Authorization` that answers a challenge with a granted token. */
+export const credentialOf = ({ parameters: { description: _, ...challenge } }: CardChallenge, spt: string) =>
+  `Payment ${Buffer.from(JSON.stringify({ challenge, payload: { spt } })).toString("base64url")}`

@@ -24,7 +24,7 @@ const carryOn = async (shop: Shop, purchases: ReadonlyArray<Purchase>, patienceM
 const unfinished = (world: World) =>
   world.cluster.run(
     `SELECT count(*) FILTER (WHERE state = 'pending')::int AS pending,
-      count(*) FILTER (WHERE state = 'settled' AND finality = 'pending')::int AS unfinal FROM payment_attempts`,
+      count(*) FILTER (WHERE state = 'settled' AND finality = 'pending' AND rail = 'x402')::int AS unfinal FROM payment_attempts`,
     world.database,
   )
 
@@ -32,7 +32,7 @@ const unfinished = (world: World) =>
 const hasten = (world: World) =>
   world.cluster.run(
     `UPDATE payment_attempts SET next_check_at = '2000-01-01'
-    WHERE (state = 'pending' OR state = 'settled' AND finality = 'pending') AND next_check_at > '2000-01-01'`,
+    WHERE (state = 'pending' OR state = 'settled' AND finality = 'pending' AND rail = 'x402') AND next_check_at > '2000-01-01'`,
     world.database,
   )
 
@@ -41,7 +41,8 @@ export const conclude = async (world: Struck, shop: Shop, purchases: ReadonlyArr
   const violations: Array<string> = []
   world.log("the last strikes are over")
   await clusterRests()
-  for (const wire of [world.pg, world.rpc, world.facilitator, world.door]) wire.calm()
+  for (const wire of [world.pg, world.rpc, world.facilitator, world.cards, world.door]) wire.calm()
+  world.cards.finish()
   await world.cluster.run("SELECT 1")
   for (const one of world.servers) {
     if (!one.isRunning()) one.start()

@@ -1,5 +1,8 @@
 /** The wire before a real PostgreSQL: statements that fail in the database's own words, replies that are never heard. */
-import { connect, createServer, type Socket } from "node:net"
+import { connect, type Socket } from "node:net"
+import { passage } from "../support/Passage.ts"
+import { boundIn, messagesOf, preparedIn, typeOf } from "../support/PgMessages.ts"
+import { faults } from "./Faults.ts"
 import type { Random } from "./Random.ts"
 
 /** What a statement that fits meets. `cutAfter`: the database has done it, and the server never hears. */
@@ -29,29 +32,6 @@ interface Cycle {
   readonly isCut?: boolean
 }
 
-const sslRequest = 80_877_103
-
-const textAt = (bytes: Buffer, from: number) => bytes.toString("utf8", from, bytes.indexOf(0, from))
-
-/** Splits bytes into messages: of a front end the first has no type. */
-const messagesOf = (isFrontEnd: boolean) => {
-  let rest: Buffer = Buffer.alloc(0)
-  let isStarted = !isFrontEnd
-  return (chunk: Buffer): ReadonlyArray<Buffer> => {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    const messages: Array<Buffer> = []
-    for (;;) {
-      const head = isStarted ? 1 : 0
-      const size = rest.length < head + 4 ? Infinity : head + rest.readUInt32BE(head)
-      if (rest.length < size) return messages
-      const message = rest.subarray(0, size)
-      rest = rest.subarray(size)
-      if (!isStarted) isStarted = message.readUInt32BE(4) !== sslRequest
-      messages.push(message)
-    }
-  }
-}
-
 const message = (type: string, ...parts: ReadonlyArray<string>) => {
   const body = Buffer.from(parts.join(""))
   const head = Buffer.alloc(5)
@@ -79,29 +59,24 @@ const isRollback = /^\s*ROLLBACK\b/iu
 
 const isCommit = /^\s*COMMIT\s*$/iu
 
-const relay = (client: Socket, database: Socket, pick: (statement: string) => PgFault | undefined) => {
+const relay = (client: Socket, database: Socket, cut: () => void, pick: (statement: string) => PgFault | undefined) => {
   const prepared = new Map<string, string>()
-  const split = messagesOf(true)
-  const splitAnswer = messagesOf(false)
+  const split = messagesOf("front end")
+  const splitAnswer = messagesOf("back end")
   // The start up to the first ReadyForQuery is a cycle, too.
   const cycles: Array<Cycle> = [{}]
   let asked: Array<Buffer> = []
   let waiting = Promise.resolve()
   let isStalled = false
-  const cut = () => {
-    client.destroy()
-    database.destroy()
-  }
 
   /** The statement of a cycle; none where it prepares one by name or closes one, which the front end would count on. */
   const statementOf = (messages: ReadonlyArray<Buffer>) => {
-    const types = messages.map((one) => String.fromCharCode(one[0] ?? 0))
+    const types = messages.map(typeOf)
     const bind = messages[types.indexOf("B")]
     if (bind === undefined || types.includes("C")) return undefined
     const parse = messages[types.indexOf("P")]
-    if (parse !== undefined && textAt(parse, 5) !== "") return undefined
-    const portal = textAt(bind, 5)
-    return prepared.get(textAt(bind, 5 + Buffer.byteLength(portal) + 1))
+    if (parse !== undefined && preparedIn(parse).name !== "") return undefined
+    return prepared.get(boundIn(bind))
   }
 
   const deliver = (messages: ReadonlyArray<Buffer>, cycle: Cycle) => {
@@ -129,10 +104,10 @@ const relay = (client: Socket, database: Socket, pick: (statement: string) => Pg
 
   client.on("data", (chunk) => {
     for (const one of split(chunk)) {
-      const type = String.fromCharCode(one[0] ?? 0)
+      const type = typeOf(one)
       if (type === "P") {
-        const name = textAt(one, 5)
-        prepared.set(name, textAt(one, 5 + Buffer.byteLength(name) + 1))
+        const { name, statement } = preparedIn(one)
+        prepared.set(name, statement)
       }
       if (!extended.has(type)) {
         database.write(one)
@@ -158,53 +133,26 @@ const relay = (client: Socket, database: Socket, pick: (statement: string) => Pg
       else if (isEnd) client.write(errorAndIdle(cycle.failsAs))
     }
   })
-  for (const socket of [client, database]) socket.on("error", cut).on("close", cut)
 }
 
-export const pgWire = (databasePort: () => number, random: Random): Promise<PgWire> => {
-  let faults: ReadonlyArray<PgFault> = []
+export const pgWire = async (databasePort: () => number, random: Random): Promise<PgWire> => {
+  const { add, calm, met, strikes } = faults<PgFault>(random)
   let isRefusing = false
-  let met = 0
-  const sockets = new Set<Socket>()
-  const pick = (statement: string) => {
-    const found = faults.find((fault) => fault.statements.test(statement) && random.chance(fault.rate))
-    if (found !== undefined) met += 1
-    return found
+  const { close, cutAll, port } = await passage(
+    () => (isRefusing ? undefined : connect(databasePort(), "127.0.0.1")),
+    (client, database, cut) =>
+      relay(client, database, cut, (statement) => strikes(({ statements }) => statements.test(statement))),
+  )
+  return {
+    port,
+    add: (fault) => add(fault, fault.rate),
+    cutAll,
+    refuse: (isRefused) => (isRefusing = isRefused),
+    calm: () => {
+      calm()
+      isRefusing = false
+    },
+    met,
+    close,
   }
-  const server = createServer((client) => {
-    if (isRefusing) return client.destroy()
-    const database = connect(databasePort(), "127.0.0.1")
-    for (const socket of [client, database]) {
-      socket.setNoDelay(true)
-      sockets.add(socket)
-      socket.once("close", () => sockets.delete(socket))
-    }
-    return relay(client, database, pick)
-  })
-  const cutAll = () => {
-    for (const socket of sockets) socket.destroy()
-  }
-  return new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      resolve({
-        port: typeof address === "object" && address !== null ? address.port : 0,
-        add: (fault) => {
-          faults = [...faults, fault]
-          return () => (faults = faults.filter((one) => one !== fault))
-        },
-        cutAll,
-        refuse: (isRefused) => (isRefusing = isRefused),
-        calm: () => {
-          faults = []
-          isRefusing = false
-        },
-        met: () => met,
-        close: () => {
-          server.close()
-          cutAll()
-        },
-      })
-    })
-  })
 }

@@ -6,6 +6,7 @@ import { build, type BuildingOptions } from "./Building.ts"
 import { buy, type Purchase, type Shop } from "./Buyer.ts"
 import { facilitatorAccount } from "./Chain.ts"
 import { catalogAt, order } from "./Goods.ts"
+import { members } from "./Members.ts"
 import { outsiders } from "./Outsiders.ts"
 import { buyers, conclude } from "./Peace.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
@@ -55,6 +56,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
       answers: world.answers,
       chainNow: world.chain.now,
       signed: (purchase) => others.see(shop, purchase),
+      grant: world.cards.grant,
     }
     const plan = [...planOf(options, world, random.fork("plan"))]
     const running = new Set<Promise<unknown>>()
@@ -85,6 +87,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
         address: `10.${chance.below(250)}.${chance.below(250)}.${1 + chance.below(250)}`,
         lives: chance.between(least, least + 250),
         signed: undefined,
+        granted: undefined,
         outcome: undefined,
         startedAt: 0,
         endedAt: undefined,
@@ -92,6 +95,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     })
     purchases = wanted
     const stopReading = reading(world.url, world.answers, random.fork("readers"))
+    const gathered = members(world.url, world.answers, random.fork("members"))
     let [begun, left] = [0, 0]
     const strikeDue = () => {
       while (plan[0] !== undefined && plan[0].at <= left) strike(plan.shift() as Planned)
@@ -114,6 +118,11 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     while (running.size > 0) await Promise.all(running)
     await stopReading()
     violations.push(...(await conclude(struck, shop, wanted)))
+    violations.push(...(await gathered.rest()))
+    const endedRooms = [gathered.leftRoom()].filter((id) => id !== undefined)
+    for (const id of endedRooms) {
+      await world.cluster.run(`UPDATE rooms SET expires_at = now() WHERE id = '${id}'`, world.database)
+    }
     for (const { crashes, name } of world.servers) {
       if (crashes() > 0) violations.push(`${name} has ended by itself ${crashes()} times`)
     }
@@ -125,6 +134,8 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
       payTo: world.chain.payTo,
       answersFile: world.answers.file,
       settlers: world.settledBy === "facilitator" ? [facilitatorAccount] : [],
+      cards: world.cards.account,
+      endedRooms,
       isQuiet: true,
       log: (line) => log(`audit: ${line}`),
     }).catch((cause: unknown) => ({

@@ -1,8 +1,9 @@
 /** The network before a real node: requests that are lost, refused, late or nonsense, and nodes that know less than others. */
-import { createServer } from "node:http"
 import { setTimeout } from "node:timers/promises"
 import { type Hex, keccak256 } from "viem"
+import { json, open, type Reply } from "../support/LocalHttpServer.ts"
 import { type Answer, answerAs, type Ask, type Call, type View } from "../support/RpcViews.ts"
+import { faults } from "./Faults.ts"
 import type { Random } from "./Random.ts"
 
 /** `lostAfter`: the node has done it. `swallow` says yes to a transaction and forgets it; `deny` takes it and says no. */
@@ -24,13 +25,10 @@ export interface RpcWire {
   readonly close: () => void
 }
 
-type Reply = { readonly status: number; readonly body: string } | "drop"
-
 const answer = (call: Call, member: object) => ({ jsonrpc: "2.0", id: call.id, ...member })
 
-export const rpcWire = (upstream: string, random: Random): Promise<RpcWire> => {
-  let faults: ReadonlyArray<{ readonly fault: RpcFault; readonly rate: number }> = []
-  let met = 0
+export const rpcWire = async (upstream: string, random: Random): Promise<RpcWire> => {
+  const { add, calm, met, strikes } = faults<RpcFault>(random)
   const raw = new Map<Hex, Hex>()
 
   const pass = async (body: string): Promise<Reply> => {
@@ -44,11 +42,8 @@ export const rpcWire = (upstream: string, random: Random): Promise<RpcWire> => {
 
   const suffer = async (fault: RpcFault, body: string, parsed: Call | ReadonlyArray<Call>): Promise<Reply> => {
     const calls = [parsed].flat()
-    const json = (answers: ReadonlyArray<unknown>): Reply => ({
-      status: 200,
-      body: JSON.stringify(Array.isArray(parsed) ? answers : answers[0]),
-    })
-    const all = (member: object) => json(calls.map((call) => answer(call, member)))
+    const reply = (answers: ReadonlyArray<unknown>) => json(Array.isArray(parsed) ? answers : answers[0])
+    const all = (member: object) => reply(calls.map((call) => answer(call, member)))
     switch (fault.kind) {
       case "lostBefore":
         return "drop"
@@ -69,13 +64,13 @@ export const rpcWire = (upstream: string, random: Random): Promise<RpcWire> => {
         await setTimeout(fault.ms)
         return pass(body)
       case "deny": {
-        const reply = await pass(body)
-        if (!calls.some(({ method }) => method === "eth_sendRawTransaction")) return reply
+        const given = await pass(body)
+        if (!calls.some(({ method }) => method === "eth_sendRawTransaction")) return given
         return all({ error: { code: -32_000, message: "the peers did not confirm it" } })
       }
       case "swallow": {
         if (!calls.every(({ method }) => method === "eth_sendRawTransaction")) return pass(body)
-        return json(calls.map((call) => answer(call, { result: keccak256(String(call.params?.[0]) as Hex) })))
+        return reply(calls.map((call) => answer(call, { result: keccak256(String(call.params?.[0]) as Hex) })))
       }
       case "views": {
         const answers = await Promise.all(
@@ -84,7 +79,7 @@ export const rpcWire = (upstream: string, random: Random): Promise<RpcWire> => {
             return answer(call, "error" in given ? { error: given.error } : { result: given.result })
           }),
         )
-        return json(answers)
+        return reply(answers)
       }
     }
   }
@@ -95,44 +90,12 @@ export const rpcWire = (upstream: string, random: Random): Promise<RpcWire> => {
       const sent = params?.[0]
       if (method === "eth_sendRawTransaction") raw.set(keccak256(sent as Hex), sent as Hex)
     }
-    const found = faults.find(({ rate }) => random.chance(rate))
-    if (found === undefined) return pass(body)
-    met += 1
-    return suffer(found.fault, body, parsed)
+    const fault = strikes()
+    return fault === undefined ? pass(body) : suffer(fault, body, parsed)
   }
 
-  const server = createServer((incoming, response) => {
-    const chunks: Array<Buffer> = []
-    incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
-    incoming.on("end", () => {
-      handle(Buffer.concat(chunks).toString())
-        .catch((): Reply => ({ status: 502, body: "the node does not answer" }))
-        .then((reply) =>
-          reply === "drop"
-            ? response.destroy()
-            : response.writeHead(reply.status, { "content-type": "application/json" }).end(reply.body),
-        )
-        .catch(() => {})
-    })
-  })
-  return new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      resolve({
-        url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
-        add: (fault, rate) => {
-          const one = { fault, rate }
-          faults = [...faults, one]
-          return () => (faults = faults.filter((other) => other !== one))
-        },
-        calm: () => (faults = []),
-        met: () => met,
-        raw,
-        close: () => {
-          server.close()
-          server.closeAllConnections()
-        },
-      })
-    })
-  })
+  const { close, url } = await open((_, body) =>
+    handle(body).catch((): Reply => ({ status: 502, body: "the node does not answer" })),
+  )
+  return { url, add, calm, met, raw, close }
 }

@@ -2,6 +2,7 @@
 import { setTimeout } from "node:timers/promises"
 import type { Hex } from "viem"
 import type { View } from "../support/RpcViews.ts"
+import { cardLies } from "./CardWire.ts"
 import { lies } from "./FacilitatorWire.ts"
 import type { Outsiders } from "./Outsiders.ts"
 import type { PgFault } from "./PgWire.ts"
@@ -57,6 +58,8 @@ const commit = /^\s*COMMIT\s*$/iu
 const writes = /\b(?:INSERT|UPDATE|DELETE)\b/u
 
 const lasting = (random: Random) => setTimeout(random.between(600, 4_000))
+/** Few pay by card, so what happens to cards lasts longer. */
+const lastingLong = (random: Random) => setTimeout(random.between(3_000, 8_000))
 
 const onWire = (name: string, fault: (random: Random) => PgFault): Strike => ({
   name: `database: ${name}`,
@@ -217,6 +220,22 @@ export const strikes: ReadonlyArray<Strike> = [
       end()
     },
   })),
+  ...cardLies.map((lie): Strike => ({
+    name: `card: ${lie}`,
+    run: async ({ cards }, random) => {
+      const end = cards.add(lie, 0.6)
+      await lastingLong(random)
+      end()
+    },
+  })),
+  {
+    name: "card: a mistake that the processor keeps to",
+    run: async ({ cards }, random) => {
+      const end = cards.err()
+      await lastingLong(random)
+      end()
+    },
+  },
   {
     name: "way to the client: refused and cut",
     run: async ({ door }, random) => {

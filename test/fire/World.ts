@@ -1,5 +1,6 @@
 /** All parts of a phase, as those who strike, buy and steal see them. */
 import type { Answers } from "./Answers.ts"
+import type { CardWire } from "./CardWire.ts"
 import type { Chain, Wallet } from "./Chain.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { Door } from "./Door.ts"
@@ -17,6 +18,7 @@ export interface World {
   readonly pg: PgWire
   readonly rpc: RpcWire
   readonly facilitator: FacilitatorWire
+  readonly cards: CardWire
   readonly door: Door
   readonly servers: ReadonlyArray<Server>
   readonly wallets: ReadonlyArray<Wallet>

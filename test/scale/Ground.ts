@@ -7,9 +7,9 @@ import { answers } from "../fire/Answers.ts"
 import { chain, network, walletsOf } from "../fire/Chain.ts"
 import type { Cluster } from "../fire/Cluster.ts"
 import { door } from "../fire/Door.ts"
+import { haproxy } from "../fire/Haproxy.ts"
 import type { Random } from "../fire/Random.ts"
 import { server } from "../fire/Servers.ts"
-import { proxy } from "./Proxy.ts"
 
 /** A key of nobody: the log of a run is thrown away with it. */
 const logKey = "PRIVATE+KEY+webtessera.fixture.log+dc00151b+AcwDSjtCWhsc7xNHRYufTeqK6/OA73GaH/GCwyT1xsvP"
@@ -56,11 +56,9 @@ export const ground = async ({ cluster, folder, log, random, servers: count }: G
       }),
     ),
   )
-  const haproxy = await proxy(
-    folder,
-    servers.map(({ port }) => port),
-  )
-  entrance.leadTo([haproxy.port])
+  const ports = servers.map(({ port }) => port)
+  const proxy = await haproxy({ folder, ports, probe: "/readyz", redispatches: true, isHeard: true })
+  entrance.leadTo([proxy.port])
   const heard = answers(join(folder, "answers.jsonl"), url)
 
   /** Waits until nothing is pending and everything is final; answers what is not after a minute. */
@@ -104,7 +102,7 @@ export const ground = async ({ cluster, folder, log, random, servers: count }: G
       }),
     close: async () => {
       await Promise.all(servers.map((one) => one.kill()))
-      haproxy.close()
+      proxy.close()
       entrance.close()
       database.close()
       await on.close()

@@ -55,6 +55,7 @@ export const load = async (on: Ground, buyers: number, random: Random): Promise<
         address: `10.${chance.below(250)}.${chance.below(250)}.${1 + chance.below(250)}`,
         lives: 280,
         signed: undefined,
+        granted: undefined,
         outcome: undefined,
         startedAt: Date.now(),
         endedAt: undefined,

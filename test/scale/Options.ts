@@ -1,7 +1,7 @@
 /** What the runs of `npm run scale` are told. */
 import { parseArgs } from "node:util"
 
-export const help = `Usage: npm run scale -- servers | failover --sync | failover --async | bouncer [test files]
+export const help = `Usage: npm run scale -- servers | failover --sync | failover --async | bouncer [test files] | rows
 
 Growth past one machine, held against real processes: exit code 1 when anything was lost or wrong.
 
@@ -9,6 +9,7 @@ Growth past one machine, held against real processes: exit code 1 when anything 
   failover --sync    PostgreSQL is killed under load and its streaming standby promoted: nothing may be lost
   failover --async   the same with a standby that is behind: what was lost is found again from the chain
   bouncer [FILES]    the database tests through PgBouncer in transaction mode; every statement they send is checked
+  rows               how many claims, stones and leaves a second go through the rows that they lock
 
   --seconds N   of load (30)
   --buyers N    at once (24)
@@ -49,8 +50,8 @@ export const optionsOf = (args: ReadonlyArray<string>) => {
     throw new Error(`--${name} takes a whole number from 1 to 100000`)
   }
   const [command, ...files] = positionals
-  if (!values.help && command !== "servers" && command !== "failover" && command !== "bouncer") {
-    throw new Error("Say servers, failover or bouncer; --help explains them")
+  if (!values.help && command !== "servers" && command !== "failover" && command !== "bouncer" && command !== "rows") {
+    throw new Error("Say servers, failover, bouncer or rows; --help explains them")
   }
   if (command === "failover" && values.async === values.sync) throw new Error("failover takes --sync or --async")
   return {

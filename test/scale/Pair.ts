@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { existsSync, openSync } from "node:fs"
 import { chown, mkdir, stat } from "node:fs/promises"
-import { connect, createServer, type Socket } from "node:net"
+import { connect, type Socket } from "node:net"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -11,33 +11,20 @@ import postgres from "postgres"
 import { findBinaries } from "../../src/sandbox/PostgresBinaries.ts"
 import { freePort } from "../bench/Processes.ts"
 import { cluster, type Cluster } from "../fire/Cluster.ts"
+import { passage } from "../support/Passage.ts"
 
 /** What replication goes through: it can be held up, so that the standby falls behind. */
-const link = (port: number) => {
-  const sockets = new Set<readonly [standby: Socket, primary: Socket]>()
-  const server = createServer((standby) => {
-    const primary = connect(port, "127.0.0.1")
-    const both = [standby, primary] as const
-    sockets.add(both)
-    for (const one of both) {
-      one.on("error", () => {}).once("close", () => both.map((other) => other.destroy()))
-    }
-    standby.on("data", (chunk) => primary.write(chunk))
-    primary.on("data", (chunk) => standby.write(chunk))
-  })
-  return new Promise<{ port: number; hold: () => void; cut: () => void }>((resolve) => {
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      resolve({
-        port: typeof address === "object" && address !== null ? address.port : 0,
-        hold: () => void [...sockets].map(([, primary]) => primary.pause()),
-        cut: () => {
-          server.close()
-          for (const both of sockets) for (const one of both) one.destroy()
-        },
-      })
-    })
-  })
+const link = async (port: number) => {
+  const primaries: Array<Socket> = []
+  const { close, port: own } = await passage(
+    () => connect(port, "127.0.0.1"),
+    (standby, primary) => {
+      primaries.push(primary)
+      standby.on("data", (chunk) => primary.write(chunk))
+      primary.on("data", (chunk) => standby.write(chunk))
+    },
+  )
+  return { port: own, hold: () => void primaries.map((primary) => primary.pause()), cut: close }
 }
 
 export interface Pair extends Cluster {

@@ -6,6 +6,7 @@ import { buildCheckout } from "../../src/build.ts"
 import { bouncer } from "./Bouncer.ts"
 import { failover } from "./Failover.ts"
 import { growth } from "./Growth.ts"
+import { rows } from "./Rows.ts"
 import { help, optionsOf, type Run } from "./Options.ts"
 
 const options = (() => {
@@ -37,7 +38,9 @@ const violations =
     ? await growth(run)
     : options.command === "failover"
       ? await failover(run, options.isSync)
-      : await bouncer(run, options.files)
+      : options.command === "rows"
+        ? await rows(run)
+        : await bouncer(run, options.files)
 for (const what of violations) console.log(`VIOLATION ${what}`)
 console.log(`${options.command}: ${violations.length} violations`)
 if (options.keep === undefined && violations.length === 0) rmSync(folder, { recursive: true, force: true })

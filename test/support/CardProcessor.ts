@@ -243,6 +243,13 @@ export const make = Effect.gen(function* () {
       const data = [...intents.values()].filter(({ metadata }) => metadata["attempt"] === attempt)
       return reply({ status: 200, body: { object: "search_result", data, has_more: false } })
     }
+    if (route === "GET /v1/payment_intents") {
+      const all = [...intents.values()]
+      const from = all.findIndex((intent) => intent.id === searchParams.get("starting_after")) + 1
+      const to = from + Number(searchParams.get("limit") ?? 10)
+      const list = { object: "list", data: all.slice(from, to), has_more: to < all.length }
+      return reply({ status: 200, body: list })
+    }
     const one = /^\/v1\/payment_intents\/(pi_[0-9a-f]+)(\/cancel)?$/u.exec(pathname)
     const intent = intents.get(one?.[1] ?? "")
     if (intent === undefined) return reply(error(404, "invalid_request_error", { code: "resource_missing" }))

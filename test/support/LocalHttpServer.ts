@@ -1,4 +1,4 @@
-/** A small HTTP server of one test, on a free port of the loopback, gone with its scope. */
+/** A small HTTP server of one test, on a free port of the loopback. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { Effect } from "effect"
 
@@ -26,28 +26,34 @@ const write = (response: ServerResponse, reply: Reply) => {
   return response.end(reply.body)
 }
 
-/** The base URL of a server that answers every request by `handle`. */
-export const serve = (handle: (path: string, body: string, request: IncomingMessage) => Promise<Reply>) =>
+export type Handle = (path: string, body: string, request: IncomingMessage) => Promise<Reply>
+
+/** A server that answers every request by `handle`, until it is closed. */
+export const open = (handle: Handle): Promise<{ readonly url: string; readonly close: () => void }> =>
+  new Promise((resolve) => {
+    const server = createServer((request, response) => {
+      read(request)
+        .then((body) => handle(request.url ?? "/", body, request))
+        .catch((cause): Reply => json({ error: String(cause) }, 500))
+        .then(
+          (reply) => write(response, reply),
+          () => {},
+        )
+    })
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      const close = () => {
+        server.close()
+        server.closeAllConnections()
+      }
+      resolve({ url: `http://127.0.0.1:${port}`, close })
+    })
+  })
+
+/** The base URL of such a server, which is gone with the scope. */
+export const serve = (handle: Handle) =>
   Effect.acquireRelease(
-    Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {
-      const server = createServer((request, response) => {
-        read(request)
-          .then((body) => handle(request.url ?? "/", body, request))
-          .catch((cause): Reply => json({ error: String(cause) }, 500))
-          .then(
-            (reply) => write(response, reply),
-            () => {},
-          )
-      })
-      server.listen(0, "127.0.0.1", () => {
-        const address = server.address()
-        const port = typeof address === "object" && address !== null ? address.port : 0
-        const close = () => {
-          server.close()
-          server.closeAllConnections()
-        }
-        resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, close }))
-      })
-    }),
+    Effect.promise(() => open(handle)),
     ({ close }) => Effect.sync(close),
   ).pipe(Effect.map(({ url }) => url))

@@ -1,10 +1,9 @@
 /** Every answer that a buyer was ever given, held against how things stand now. */
-import { createReadStream } from "node:fs"
-import { createInterface } from "node:readline"
 import { each, hear, isObject, type Json, parsed, textAt } from "./Api.ts"
-import type { GivenAnswer } from "./Audit.ts"
+import type { Charge } from "./Cards.ts"
 import type { Chains } from "./Chains.ts"
 import type { Findings } from "./Findings.ts"
+import { answersOf, type GivenAnswer } from "./Given.ts"
 import type { Attempt, Ledger } from "./Ledger.ts"
 import type { LogView } from "./Log.ts"
 import { authorizationOf, type ChainView, type Transfer } from "./Transfers.ts"
@@ -12,6 +11,7 @@ import { authorizationOf, type ChainView, type Transfer } from "./Transfers.ts"
 interface Known {
   readonly chain: ChainView
   readonly chains: Chains
+  readonly charges: ReadonlyArray<Charge>
   readonly ledger: Ledger
   readonly log: LogView | undefined
 }
@@ -81,25 +81,19 @@ const truthOf = ({ chain, chains, ledger }: Known) => {
           `${where} showed link ${sequence} of the ${kind} chain ${link === undefined ? "which is not there" : `with another ${differs?.join(", ")}`}`,
       )
     }
-    if (typeof value["settledAt"] === "string" && typeof value["payTo"] === "string") {
+    const paidBy =
+      textAt(value, "payTo") === undefined ? textAt(value, "card", "reference") : textAt(value, "transaction")
+    if (typeof value["settledAt"] === "string" && paidBy !== undefined) {
       found.hold(
         checks.receipt,
-        settled.has(textAt(value, "transaction")?.toLowerCase() ?? ""),
-        () => `${where} showed a receipt of ${String(value["transaction"])}, which settles nothing on ${chain.chainId}`,
+        settled.has(paidBy.toLowerCase()),
+        () => `${where} showed a receipt of ${paidBy}, which settles nothing on ${chain.chainId} or by card`,
       )
     }
     for (const [name, one] of Object.entries(value))
       wrong(one, name === "publication" ? "publication" : kind, found, where)
   }
   return wrong
-}
-
-/** Reads the answers one after the other; a broken last line is one that was being written. */
-const answersOf = async function* (file: string): AsyncGenerator<GivenAnswer> {
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
-    const answer = parsed(line)
-    if (isObject(answer)) yield answer as unknown as GivenAnswer
-  }
 }
 
 /** What has to be asked again: one successful request for each key. */
@@ -118,6 +112,7 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
   const attempts = new Map(ledger.attempts.map((one) => [one.key, one]))
   const byPayment = Map.groupBy(ledger.attempts, authorizationOf)
   const transfers = new Map(chain.transfers.map((one) => [authorizationOf(one), one]))
+  const charged = new Map(known.charges.map((one) => [one.attempt, one]))
   const bought = new Map<string, Bought>()
   const made = new Map<string, number>()
   const truth = truthOf(known)
@@ -146,20 +141,28 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
     }
   }
 
-  const transferOf = (payment: string | undefined): Transfer | undefined =>
-    payment === undefined ? undefined : transfers.get(payment)
+  /** What took the money of a payment, and when, in milliseconds since 1970; none where nothing did. */
+  const takenBy = async (attempt: Attempt | undefined, payment: string | undefined) => {
+    if (attempt?.rail === "card") {
+      const charge = charged.get(attempt.id)
+      // The processor's time has whole seconds.
+      return charge && { what: charge.intent, at: charge.createdAt + 1000 }
+    }
+    const transfer: Transfer | undefined = payment === undefined ? undefined : transfers.get(payment)
+    return transfer && { what: transfer.transaction, at: (await chain.timeOf(transfer.block)) * 1000 }
+  }
 
   const heldAsRefused = async (answer: GivenAnswer, body: unknown, key: string | null, where: string) => {
     const code = textAt(body, "code") ?? ""
     const attempt = key === null ? undefined : attempts.get(key)
     const payment = paymentOf(answer.payment) ?? (attempt === undefined ? undefined : authorizationOf(attempt))
-    const transfer = transferOf(payment)
     if (code === "payment_failed" && key !== null) {
       const isKept = attempt?.state === "failed"
       found.hold(checks.failed, isKept, () => `${where} for ${key}, whose attempt is ${attempt?.state ?? "not there"}`)
       const own = attempt === undefined ? undefined : authorizationOf(attempt)
-      if (own !== undefined && transfers.has(own) && !isBought(own))
-        found.violate(checks.failed, `${where} for ${key}, but ${transfers.get(own)?.transaction} took the money`)
+      const taken = await takenBy(attempt, own)
+      if (own !== undefined && taken !== undefined && !isBought(own))
+        found.violate(checks.failed, `${where} for ${key}, but ${taken.what} took the money`)
     }
     if (code === "payment_authorization_already_bound" && payment !== undefined)
       found.hold(checks.refusal, byPayment.has(payment), () => `${where}, but no attempt has ${payment}`)
@@ -180,12 +183,12 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
       )
     // "This request charged nothing" says no more than that; "Nothing was charged" is of the payment, up to that moment.
     if (/(?<!request charged )nothing was charged/iu.test(textAt(body, "message") ?? "") && payment !== undefined) {
-      const isFalse =
-        transfer !== undefined && !isBought(payment) && (await chain.timeOf(transfer.block)) * 1000 < answer.at
+      const taken = await takenBy(attempt, payment)
+      const isFalse = taken !== undefined && !isBought(payment) && taken.at < answer.at
       found.hold(
         checks.uncharged,
         !isFalse,
-        () => `${where} for ${key}: nothing was charged, but ${transfer?.transaction} had taken the money`,
+        () => `${where} for ${key}: nothing was charged, but ${taken?.what} had taken the money`,
       )
     }
     if (code === "attempt_not_found" && key !== null)

@@ -1,14 +1,16 @@
 /**
- * The auditor: whether everything a server promised still holds, from the chain's logs, SQL and the public API alone. It
- * shares no line with what it checks.
+ * The auditor: whether everything a server promised still holds, from the chain's logs, the card processor's books, SQL and
+ * the public API alone. It shares no line with what it checks.
  */
 import { auditAnswers } from "./Answers.ts"
+import { auditCards, type CardAccount, readCharges } from "./Cards.ts"
 import { auditChains } from "./Chains.ts"
 import { auditClaimed } from "./Claims.ts"
 import { findings } from "./Findings.ts"
 import { readLedger } from "./Ledger.ts"
 import { auditLog } from "./Log.ts"
 import { auditPayments, type PublicAct, readActs } from "./Payments.ts"
+import { auditRooms } from "./Rooms.ts"
 import { readChain } from "./Transfers.ts"
 
 /** What is audited, and what its buyers were told. */
@@ -26,31 +28,14 @@ export interface AuditTarget {
   readonly log: (line: string) => void
   /** Whoever sends transactions for the servers: what these bring to the chain has to be on disk. Their relayer is found by itself. */
   readonly settlers?: ReadonlyArray<string>
+  /** The account that cards are charged for; without it only what the servers say of cards is compared. */
+  readonly cards?: CardAccount
+  /** Rooms whose end somebody has moved into the past, or that an operator has deleted. */
+  readonly endedRooms?: ReadonlyArray<string>
   /** Whether every attempt has to have ended by now; otherwise what nobody can know yet may be pending. */
   readonly isQuiet?: boolean
   /** The block from which the servers take nothing back: their `CHAIN_FINALITY`. */
   readonly finalTag?: "finalized" | "safe" | "latest"
-}
-
-/** One line of the answers file: an answer that a buyer has received whole. */
-export interface GivenAnswer {
-  /** When it was received, milliseconds since 1970. */
-  readonly at: number
-  /** The server's base URL. */
-  readonly server: string
-  readonly method: string
-  /** Absolute, as it was asked for. */
-  readonly url: string
-  /** The `Idempotency-Key` that was sent; null where none was. */
-  readonly key: string | null
-  readonly requestBody?: string
-  /** The `PAYMENT-SIGNATURE` header that was sent, as it was sent. */
-  readonly payment?: string
-  readonly status: number
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>
-  /** The answer's bytes as text. */
-  readonly body: string
 }
 
 /** One kind of promise, and how many things were held against it. */
@@ -82,11 +67,16 @@ export const audit = async (target: AuditTarget): Promise<AuditReport> => {
   const acts = new Map<string, ReadonlyArray<PublicAct>>()
   for (const server of servers) acts.set(server, await readActs(server, found))
   await auditPayments({ token, payTo, isQuiet, settlers }, chain, ledger, acts, found)
+  const charges = target.cards === undefined ? [] : await readCharges(target.cards)
+  if (target.cards !== undefined) auditCards(charges, ledger, found)
+  log(`${charges.length} charges of cards, ${ledger.rooms.length} rooms`)
   await auditClaimed(servers, ledger, found)
   const chains = await auditChains(servers, ledger, found)
   log(`${chains.stones.length} stones, ${chains.publications.length} publications`)
   const view = await auditLog(servers, chains.stones, ledger, found)
   log(view === undefined ? "there is no log" : "the log is read")
-  if (answersFile !== null) await auditAnswers(answersFile, servers, { chain, chains, ledger, log: view }, found)
+  await auditRooms({ answersFile, servers, ended: new Set(target.endedRooms ?? []) }, ledger, found)
+  const known = { chain, chains, charges, ledger, log: view }
+  if (answersFile !== null) await auditAnswers(answersFile, servers, known, found)
   return found.report()
 }

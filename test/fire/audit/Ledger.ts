@@ -15,6 +15,8 @@ export interface Attempt {
   readonly amount: string
   /** Seconds since 1970, decimal. */
   readonly validBefore: string
+  /** Whether a card's granted token still lies in its row. */
+  readonly keepsToken: boolean
   readonly pool: string | null
   readonly number: number | null
   readonly state: "pending" | "settled" | "failed"
@@ -41,6 +43,25 @@ export interface RecordRow {
   readonly place: string
 }
 
+export interface RoomRow {
+  readonly id: string
+  readonly latest: number
+  readonly createdAt: Date
+  readonly expiresAt: Date
+  /** SHA-256 of its invite. */
+  readonly digest: Buffer
+  /** By place: 128 bits of the SHA-256 of the clientId, as a uuid; empty where a signal had none. */
+  readonly clientKeys: ReadonlyArray<string>
+}
+
+export interface SignalRow {
+  readonly room: string
+  readonly place: number
+  readonly sequence: number
+  /** JSON. */
+  readonly body: string
+}
+
 export interface Ledger {
   readonly attempts: ReadonlyArray<Attempt>
   readonly acts: ReadonlyArray<ActRow>
@@ -53,6 +74,9 @@ export interface Ledger {
   readonly heads: ReadonlyArray<{ readonly chain: string; readonly sequence: string; readonly hash: string }>
   readonly checkpoints: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly note: string }>
   readonly logHead: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly stopped: string | null }>
+  readonly rooms: ReadonlyArray<RoomRow>
+  /** In the order of their rooms and sequences. */
+  readonly signals: ReadonlyArray<SignalRow>
   /** Acts of which an operator hides something. */
   readonly hidden: ReadonlySet<string>
 }
@@ -65,7 +89,8 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
       const attempts = await tx<Attempt[]>`
         SELECT id, idempotency_key AS key, act, rail, network, lower(asset) AS asset, lower(pay_to) AS "payTo",
           lower(payer) AS payer, lower(nonce) AS nonce, amount_atomic::text AS amount,
-          valid_before::text AS "validBefore", pool, pool_number AS number, state, finality,
+          valid_before::text AS "validBefore",
+          rail = 'card' AND signature <> '' AS "keepsToken", pool, pool_number AS number, state, finality,
           lower(transaction) AS transaction, lower(current_transaction) AS "currentTransaction",
           accepted_at AS "acceptedAt", next_check_at AS "nextCheckAt", answer, payment_response AS "paymentResponse"
         FROM payment_attempts`
@@ -91,6 +116,12 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
         SELECT size, root, note FROM log_checkpoints ORDER BY size`
       const logHead = await tx<Ledger["logHead"][number][]>`
         SELECT size, root, stopped_reason AS stopped FROM log_head`
+      const rooms = await tx<RoomRow[]>`
+        SELECT id, latest_sequence AS latest, created_at AS "createdAt", expires_at AS "expiresAt", token_digest AS digest,
+          array_replace(client_keys::text[], NULL, '') AS "clientKeys"
+        FROM rooms`
+      const signals = await tx<SignalRow[]>`
+        SELECT room_id AS room, place, sequence, body FROM room_messages ORDER BY room_id, sequence`
       const hidden = await tx<{ subject: string }[]>`SELECT subject FROM moderation_hidden`
       return {
         attempts,
@@ -104,6 +135,8 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
         heads,
         checkpoints,
         logHead,
+        rooms,
+        signals,
         hidden: new Set(hidden.map(({ subject }) => subject)),
       }
     })

@@ -1,5 +1,6 @@
 /** Transfers, settled rows and receipts are the same purchases, each of them once. */
-import { each, hear, parsed, textAt } from "./Api.ts"
+import { each, hear, isObject, parsed, textAt } from "./Api.ts"
+import { cardReceiptOf } from "./Cards.ts"
 import type { Findings } from "./Findings.ts"
 import type { Attempt, Ledger } from "./Ledger.ts"
 import { authorizationOf, type ChainView, type Transfer } from "./Transfers.ts"
@@ -122,16 +123,21 @@ const auditSettled = (
       found.violate(check, `${what} is said to be final, but block ${transfer.block} is not`)
     if (attempt.network !== `eip155:${chain.chainId}` || attempt.asset !== target.token.toLowerCase())
       found.violate(check, `${what} is paid in ${attempt.asset} on ${attempt.network}`)
-    found.hold(
-      "an act is paid its price",
-      attempt.amount === (prices[attempt.act] ?? attempt.amount),
-      () => `${what} was sold for ${attempt.amount}, and its price is ${prices[attempt.act]}`,
-    )
     if (attempt.payTo !== target.payTo.toLowerCase()) found.violate(check, `${what} is paid to ${attempt.payTo}`)
   }
 }
 
-/** What the receipt of a settled attempt has to say. */
+const auditPrices = (ledger: Ledger, found: Findings) => {
+  for (const { act, amount, id } of ledger.attempts.filter(({ state }) => state === "settled")) {
+    found.hold(
+      "an act is paid its price",
+      amount === (prices[act] ?? amount),
+      () => `act ${id} (${act}) was sold for ${amount}, and its price is ${prices[act]}`,
+    )
+  }
+}
+
+/** What the receipt of an attempt that was settled on chain has to say. */
 const receiptOf = (attempt: Attempt) => ({
   transaction: attempt.transaction,
   network: attempt.network,
@@ -146,10 +152,14 @@ const receiptOf = (attempt: Attempt) => ({
 /** What the first answer and its header say of the payment, which every replay repeats. */
 const auditStored = (ledger: Ledger, found: Findings) => {
   const check = "a stored answer names its payment"
-  for (const attempt of ledger.attempts.filter(({ rail, state }) => rail === "x402" && state === "settled")) {
+  for (const attempt of ledger.attempts.filter(({ state }) => state === "settled")) {
+    // Node reads the alphabet of URLs as base64, too.
     const header = parsed(Buffer.from(attempt.paymentResponse ?? "", "base64").toString())
     const answer = parsed(attempt.answer ?? "")
-    const said = [textAt(header, "transaction"), textAt(answer, "receipt", "transaction")]
+    const said =
+      attempt.rail === "card"
+        ? [textAt(header, "reference"), textAt(answer, "receipt", "card", "reference")]
+        : [textAt(header, "transaction"), textAt(answer, "receipt", "transaction")]
     found.hold(
       check,
       said.every((transaction) => lower(transaction) === attempt.transaction),
@@ -170,11 +180,12 @@ const auditReceipts = (server: string, acts: ReadonlyArray<PublicAct>, ledger: L
       found.violate(check, `${server} shows act ${id}, which is not settled`)
       continue
     }
-    if (attempt.rail === "x402") {
-      for (const [name, value] of Object.entries(receiptOf(attempt))) {
-        if (lower(receipt[name]) !== value)
-          found.violate(check, `the receipt of ${id} says ${name} ${String(receipt[name])} and not ${value}`)
-      }
+    const { card } = receipt
+    const said = { ...receipt, ...(isObject(card) ? card : {}) }
+    const meant = attempt.rail === "card" ? cardReceiptOf(attempt) : receiptOf(attempt)
+    for (const [name, value] of Object.entries(meant)) {
+      if (lower(said[name]) !== value)
+        found.violate(check, `the receipt of ${id} says ${name} ${String(said[name])} and not ${value}`)
     }
     const answered: unknown = parsed(attempt.answer ?? "")
     if (!ledger.hidden.has(id) && typeof answered === "object" && answered !== null && "record" in answered) {
@@ -243,6 +254,7 @@ export const auditPayments = async (
   found.examine("a gift buys nothing", chain.gifts)
   await auditTransfers(target, new Set(target.settlers.map((one) => one.toLowerCase())), chain, ledger, found)
   auditSettled(target, chain, ledger, found)
+  auditPrices(ledger, found)
   for (const [server, acts] of servers) auditReceipts(server, acts, ledger, found)
   auditStored(ledger, found)
   auditTotals(ledger, found)

@@ -9,7 +9,7 @@ const help = `Usage: node test/fire/audit/main.ts --sandbox URL [--data FOLDER] 
 
 Whether everything that servers promised still holds, from the chain's logs, SQL and the public API alone: transfers,
 settled rows and receipts are the same purchases, names and numbers are held once, both hash chains and the transparency
-log are whole, and every answer that was ever given is still true. It changes nothing. Ask while nobody buys.
+log are whole, rooms hold what was sent to them, and every answer that was ever given is still true. It changes nothing. Ask while nobody buys.
 
   --sandbox URL    a running sandbox: node, token and recipient are what it says; its database is found in its data folder
   --data FOLDER    that folder (.data)
@@ -17,8 +17,10 @@ log are whole, and every answer that was ever given is still true. It changes no
   --rpc URL        a node that keeps all logs
   --token ADDRESS, --pay-to ADDRESS, --server URL
   --settler ADDRESS  sends transactions for the servers: what it brings to the chain has to be on disk
+  --cards URL      the card processor, whose charges are compared, too; its secret key stands in CARD_SECRET_KEY
+  --ended-room ID  somebody has deleted it, or moved its end
   --finality TAG   finalized (default), safe or latest
-  --answers FILE   what buyers were told, a line of JSON for each answer (test/fire/audit/Audit.ts, GivenAnswer)
+  --answers FILE   what buyers were told, a line of JSON for each answer (test/fire/audit/Given.ts)
   --quiet          every attempt has to have ended
   --help           this text
 
@@ -32,8 +34,10 @@ Exit code 1 when something does not hold.
 const { values } = parseArgs({
   options: {
     answers: { type: "string" },
+    cards: { type: "string" },
     data: { type: "string" },
     database: { type: "string" },
+    "ended-room": { type: "string", multiple: true },
     finality: { type: "string" },
     help: { type: "boolean" },
     "pay-to": { type: "string" },
@@ -87,6 +91,15 @@ const { checks, violations } = await audit({
   token: values.token ?? required("token", sandbox?.asset),
   payTo: values["pay-to"] ?? required("pay-to", sandbox?.payTo),
   answersFile: values.answers ?? null,
+  ...(values.cards === undefined
+    ? {}
+    : {
+        cards: {
+          url: values.cards,
+          secretKey: required("cards needs CARD_SECRET_KEY, which", process.env["CARD_SECRET_KEY"]),
+        },
+      }),
+  endedRooms: values["ended-room"] ?? [],
   settlers: values.settler ?? [],
   isQuiet: values.quiet === true,
   finalTag: finality,
