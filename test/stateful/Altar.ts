@@ -2,7 +2,7 @@
 import { Arbitrary, Effect, Layer, Logger, Schedule } from "effect"
 import { patience } from "../support/Patience.ts"
 import { type Answer, ask, post } from "../support/World.ts"
-import { type Command, commandOf, type Key, pauses, says } from "./AltarCommands.ts"
+import { type Command, commandOf, type Key, type Kind, pauses, says } from "./AltarCommands.ts"
 import * as Model from "./AltarModel.ts"
 import { keyOf, salt, wordsOf } from "./AltarOrders.ts"
 import * as AltarReads from "./AltarReads.ts"
@@ -203,15 +203,15 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
     return known ?? (newest += 1)
   }
 
-  /** What a command wants; a light is for the newest candle there. */
+  /** What a command wants; a light is for the newest candle there, and where there never was one it is a candle. */
   const orderOf = ({ act, name, target }: Model.Order): Model.Order => {
     if (act !== "light") return { act, name, target }
     const candle = altar.attempts.findLast(({ order }) => order.act === "candle" && order.target === target)
-    return { act, name, target, on: candle?.key ?? -1 }
+    return candle === undefined ? { act: "candle", name, target } : { act, name, target, on: candle.key }
   }
 
   const run = Effect.fnUntraced(function* (command: Command) {
-    const attempt = "of" in command ? altar.attempts.at(-1 - command.of) : undefined
+    const attempt = "of" in command ? (altar.attempts.at(-1 - command.of) ?? altar.attempts[0]) : undefined
     switch (command._tag) {
       case "Buy":
       case "BuyByCard": {
@@ -258,6 +258,13 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
       case "Finish":
         altar = Model.finished(altar)
         return yield* bank.finish
+      case "BurnDown": {
+        const end = Model.nextEnd(altar, hands.now())
+        if (end === undefined) return undefined
+        tally("a candle or light is read at its end")
+        yield* pass(end - hands.now() - (command.isOut ? 0 : 1))
+        return yield* read(command.at)
+      }
       case "TakeBack": {
         const isGone = yield* Effect.promise(() => chain.takeBack(command.blocks, command.comesBack))
         return tally(isGone ? "blocks taken back" : "blocks that are final")
@@ -334,9 +341,9 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
   )
 })
 
-export const stories = (settledBy: Model.SettledBy): Play<Command> => ({
-  name: settledBy,
-  command: Arbitrary.schema(commandOf(settledBy)),
+export const stories = (kind: Kind): Play<Command> => ({
+  name: kind,
+  command: Arbitrary.schema(commandOf(kind)),
   longest: 30,
   runs: 3,
   says,
@@ -344,6 +351,6 @@ export const stories = (settledBy: Model.SettledBy): Play<Command> => ({
     play(commands, tally).pipe(
       Effect.catchTag("SqlError", Effect.die),
       Effect.scoped,
-      Effect.provide(Layer.provideMerge(AltarWorld.layer(settledBy), Logger.layer([]))),
+      Effect.provide(Layer.provideMerge(AltarWorld.layer(kind === "cards" ? "relayer" : kind), Logger.layer([]))),
     ),
 })

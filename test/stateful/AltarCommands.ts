@@ -7,7 +7,9 @@ export const pauses = {
   "two minutes": 120_000,
   "seven minutes": 420_000,
   "an hour": Model.apartMillis,
+  "thirteen hours": 46_800_000,
   "a day": 86_400_000,
+  "a week": 604_800_000,
 } as const
 
 /** A purchase, from the newest back. */
@@ -38,38 +40,92 @@ const Reconcile = Schema.TaggedStruct("Reconcile", { at, of: Of })
 const Pass = Schema.TaggedStruct("Pass", {
   pause: Schema.Literals(Object.keys(pauses) as ReadonlyArray<keyof typeof pauses>),
 })
+const Ask = Schema.TaggedStruct("Ask", { at, key: Key, ...order })
+const Repeat = Schema.TaggedStruct("Repeat", { at, of: Of })
+const Move = Schema.TaggedStruct("Move", { at, of: Of, to: Key })
+const Rivals = Schema.TaggedStruct("Rivals", { at, key: Key, ...order })
+const Open = Schema.TaggedStruct("Open", { at, of: Of, isRight: Schema.Literals([true, true, false]) })
+const Bank = Schema.TaggedStruct("Bank", { fault: Schema.Literals(CardModel.bankFaults) })
+const Finish = Schema.TaggedStruct("Finish", {})
+const BurnDown = Schema.TaggedStruct("BurnDown", { at, isOut: Schema.Boolean })
+const Restart = Schema.TaggedStruct("Restart", { at, isMeanwhile: Schema.Boolean })
+const Read = Schema.TaggedStruct("Read", { at })
+const faultsAmong = (names: ReadonlyArray<Model.Fault>) =>
+  Schema.TaggedStruct("Fault", { fault: Schema.Literals(names) })
+const TakeBack = Schema.TaggedStruct("TakeBack", { blocks: Schema.Literals([1, 2]), comesBack: Schema.Boolean })
+const Outsider = Schema.TaggedStruct("Outsider", { of: Of, does: Schema.Literals(["brings", "cancels"]) })
 
-export const commandOf = (settledBy: Model.SettledBy) =>
-  Schema.Union([
+/** What a story is about: payments that somebody settles on the chain, or cards and candles. */
+export type Kind = Model.SettledBy | "cards"
+
+/** Candles and lights by wallet, beside those by card. */
+const Wax = Schema.TaggedStruct("Buy", {
+  at,
+  key: Key,
+  ...order,
+  act: Schema.Literals(["candle", "light"]),
+  wallet: Schema.Literals(["rich"]),
+  isTwice,
+})
+
+const ofCards = Schema.Union([
+  BuyByCard,
+  BuyByCard,
+  BuyByCard,
+  BuyByCard,
+  Wax,
+  Ask,
+  Repeat,
+  Move,
+  Reconcile,
+  Reconcile,
+  Open,
+  Pass,
+  Pass,
+  Bank,
+  Bank,
+  Finish,
+  BurnDown,
+  BurnDown,
+  Restart,
+  Read,
+])
+
+const ofChain = (settledBy: Model.SettledBy) => {
+  const names = Model.faults[settledBy]
+  return Schema.Union([
     Buy,
     Buy,
     Buy,
     Buy,
     BuyByCard,
-    BuyByCard,
-    Schema.TaggedStruct("Ask", { at, key: Key, ...order }),
-    Schema.TaggedStruct("Repeat", { at, of: Of }),
-    Schema.TaggedStruct("Move", { at, of: Of, to: Key }),
-    Schema.TaggedStruct("Rivals", { at, key: Key, ...order }),
+    Ask,
+    Repeat,
+    Move,
+    Rivals,
     Reconcile,
     Reconcile,
-    Schema.TaggedStruct("Open", { at, of: Of, isRight: Schema.Literals([true, true, false]) }),
+    Open,
     Pass,
     Pass,
-    Schema.TaggedStruct("Fault", { fault: Schema.Literals(Model.faults[settledBy]) }),
-    Schema.TaggedStruct("Fault", { fault: Schema.Literals(["no", "no", ...Model.faults[settledBy]]) }),
-    Schema.TaggedStruct("Bank", { fault: Schema.Literals(CardModel.bankFaults) }),
-    Schema.TaggedStruct("Finish", {}),
-    Schema.TaggedStruct("TakeBack", { blocks: Schema.Literals([1, 2]), comesBack: Schema.Boolean }),
-    Schema.TaggedStruct("Outsider", { of: Of, does: Schema.Literals(["brings", "cancels"]) }),
-    Schema.TaggedStruct("Restart", { at, isMeanwhile: Schema.Boolean }),
-    Schema.TaggedStruct("Read", { at }),
+    faultsAmong(names),
+    faultsAmong(["no", "no", ...names]),
+    Bank,
+    Finish,
+    TakeBack,
+    Outsider,
+    Restart,
+    Read,
   ])
+}
+
+export const commandOf = (kind: Kind) => (kind === "cards" ? ofCards : ofChain(kind))
+
 export type Command = ReturnType<typeof commandOf>["Type"]
 
 const atSays = (at: 0 | 1) => (at === 0 ? "" : " at the second server")
 const orderSays = ({ act, name, target }: Model.Order) =>
-  act === "light" ? `light on the newest candle ${target} for ${name}` : `${act} ${target} for ${name}`
+  act === "light" ? `light on the newest candle ${target} (or a candle) for ${name}` : `${act} ${target} for ${name}`
 const cardSays = (card: CardModel.Card) =>
   ({
     good: "a good card",
@@ -77,7 +133,8 @@ const cardSays = (card: CardModel.Card) =>
     held: "a card whose holder is asked",
     slow: "a card whose bank is slow",
   })[card]
-const ofSays = (of: number) => (of === 0 ? "the newest purchase" : `the purchase ${of} before the newest`)
+const ofSays = (of: number) =>
+  of === 0 ? "the newest purchase" : `the purchase ${of} before the newest, or the oldest`
 const keySays = (key: typeof Key.Type) => (key === "new" ? "a new key" : `the key of ${ofSays(key)}`)
 
 export const says = (command: Command): string => {
@@ -108,6 +165,8 @@ export const says = (command: Command): string => {
         : `from here on, of the card processor: ${command.fault}`
     case "Finish":
       return "what waits for a bank or a card's holder comes to its end"
+    case "BurnDown":
+      return `everything is read${atSays(command.at)} ${command.isOut ? "when the next candle or light goes out" : "in the last millisecond of the next candle or light"}`
     case "TakeBack":
       return `the newest ${command.blocks} blocks never were; what was in them ${command.comesBack ? "comes again" : "is gone"}`
     case "Outsider":

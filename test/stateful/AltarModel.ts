@@ -351,6 +351,13 @@ export const opened = (attempt: Attempt | undefined, isRight: boolean): Said => 
   return isRight ? "201" : "409 commitment_mismatch"
 }
 
+/** When the next of what burns goes out, in Unix milliseconds. */
+export const nextEnd = (altar: Altar, now: number): number | undefined =>
+  altar.attempts
+    .filter((one) => burns(one, now))
+    .map(burnsUntil)
+    .toSorted((a, b) => a - b)[0]
+
 /** What the lists have to show. */
 export const shown = (altar: Altar, now: number) => {
   const settled = altar.attempts.filter(({ state }) => state === "settled")
