@@ -230,6 +230,12 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
         yield* among(`key ${key} asked`, saidBy(answer), Model.asked(altar, key, order, hands.now()))
         return yield* remembers(key, answer)
       }
+      case "Alter": {
+        if (attempt === undefined) return undefined
+        const order: Model.Order = { ...attempt.order, name: attempt.order.name === "Wren" ? "Finch" : "Wren" }
+        const answer = yield* sent(command.at, attempt.key, order, attempt.authorization)
+        return yield* among("another order", saidBy(answer), Model.asked(altar, attempt.key, order, hands.now()))
+      }
       case "Repeat":
       case "Move": {
         if (attempt === undefined) return undefined
@@ -344,7 +350,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
 export const stories = (kind: Kind): Play<Command> => ({
   name: kind,
   command: Arbitrary.schema(commandOf(kind)),
-  longest: 30,
+  longest: 50,
   runs: 3,
   says,
   play: (commands, tally) =>

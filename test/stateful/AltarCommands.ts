@@ -43,6 +43,7 @@ const Pass = Schema.TaggedStruct("Pass", {
 const Ask = Schema.TaggedStruct("Ask", { at, key: Key, ...order })
 const Repeat = Schema.TaggedStruct("Repeat", { at, of: Of })
 const Move = Schema.TaggedStruct("Move", { at, of: Of, to: Key })
+const Alter = Schema.TaggedStruct("Alter", { at, of: Of })
 const Rivals = Schema.TaggedStruct("Rivals", { at, key: Key, ...order })
 const Open = Schema.TaggedStruct("Open", { at, of: Of, isRight: Schema.Literals([true, true, false]) })
 const Bank = Schema.TaggedStruct("Bank", { fault: Schema.Literals(CardModel.bankFaults) })
@@ -76,6 +77,7 @@ const ofCards = Schema.Union([
   Wax,
   Ask,
   Repeat,
+  Alter,
   Move,
   Reconcile,
   Reconcile,
@@ -101,6 +103,7 @@ const ofChain = (settledBy: Model.SettledBy) => {
     BuyByCard,
     Ask,
     Repeat,
+    Alter,
     Move,
     Rivals,
     Reconcile,
@@ -147,6 +150,8 @@ export const says = (command: Command): string => {
       return `somebody asks for ${orderSays(command)} under ${keySays(command.key)} without paying${atSays(command.at)}`
     case "Repeat":
       return `the request of ${ofSays(command.of)} is sent again${atSays(command.at)}`
+    case "Alter":
+      return `the request of ${ofSays(command.of)} is sent again for somebody else${atSays(command.at)}`
     case "Move":
       return `the payment of ${ofSays(command.of)} is sent under ${keySays(command.to)}${atSays(command.at)}`
     case "Rivals":

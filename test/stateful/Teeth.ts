@@ -50,26 +50,23 @@ const own: ReadonlyArray<Fault> = [
 ]
 
 export const teeth: ReadonlyArray<Tooth> = [
+  ...own.map((fault) => ({ kind: "cards", fault })),
   ...[
-    "a key may be used for another request",
-    "the fingerprint leaves the body out",
-    "the authorization is not claimed",
-    "a wallet may have more in flight than it holds",
-    "a pool gives out one number too many",
-    "a failed attempt keeps its slot",
-    "a failed attempt keeps its number",
-    "a missing receipt is taken for a cancellation",
-    "two looks at once agree that an attempt failed",
-    "a settled transfer is final as soon as it is seen",
     "a replay has other bytes than the first answer",
     "what is pending is answered as failed",
-    "settled acts are not counted",
     "a link does not hash its transaction",
-    "words are revealed that do not hash to their commitment",
+    "the fingerprint leaves the body out",
+    "settled acts are not counted",
     "a kept read is not compared with its rows",
+    "a pool gives out one number too many",
+    "words are revealed that do not hash to their commitment",
+    "a key may be used for another request",
+    "the authorization is not claimed",
+    "two looks at once agree that an attempt failed",
+    "a failed attempt keeps its slot",
+    "a failed attempt keeps its number",
   ].map((fault) => ({ kind: "relayer", fault: known(fault) })),
   { kind: "facilitator", fault: known("a facilitator's refusal is believed, whatever the chain says") },
-  ...own.map((fault) => ({ kind: "cards", fault })),
 ]
 
 /** Minutes after which a run proves nothing. */
@@ -79,6 +76,7 @@ const patience = 20
 export const bite = async (words: string, runs: string, seed: string) => {
   const scratch = makeScratch()
   process.once("exit", scratch.remove)
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
   Object.assign(process.env, { STATEFUL_RUNS: runs, STATEFUL_SEED: seed, STATEFUL_SHRINKS: "0" })
   let missed = 0
   for (const { fault, kind } of teeth.filter(({ fault }) => fault.fault.includes(words))) {
