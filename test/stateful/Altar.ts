@@ -89,8 +89,9 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
   /** Two at once are answered as if one had come after the other; how the first one stands by then, nobody knows. */
   const buyBoth = Effect.fnUntraced(function* (one: Paid, two: Paid) {
     const truth = yield* world.truth
-    const answers = yield* Effect.all(
-      [one, two].map(({ at, authorization, key, order }) => sent(at, key, order, authorization)),
+    const answers = yield* Effect.forEach(
+      [one, two],
+      ({ at, authorization, key, order }) => sent(at, key, order, authorization),
       { concurrency: "unbounded" },
     )
     const now = hands.now()

@@ -59,14 +59,9 @@ export const teeth: ReadonlyArray<Tooth> = [
     "settled acts are not counted",
     "a kept read is not compared with its rows",
     "a pool gives out one number too many",
-    "words are revealed that do not hash to their commitment",
     "a key may be used for another request",
     "the authorization is not claimed",
-    "two looks at once agree that an attempt failed",
-    "a failed attempt keeps its slot",
-    "a failed attempt keeps its number",
   ].map((fault) => ({ kind: "relayer", fault: known(fault) })),
-  { kind: "facilitator", fault: known("a facilitator's refusal is believed, whatever the chain says") },
 ]
 
 /** Minutes after which a run proves nothing. */
