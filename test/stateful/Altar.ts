@@ -352,7 +352,7 @@ export const stories = (kind: Kind): Play<Command> => ({
   name: kind,
   command: Arbitrary.schema(commandOf(kind)),
   longest: 50,
-  runs: 3,
+  runs: 2,
   says,
   play: (commands, tally) =>
     play(commands, tally).pipe(
