@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { mutants } from "../mutants/Mutants.ts"
+import { teeth } from "../stateful/Teeth.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
@@ -17,6 +18,14 @@ describe("a deliberate fault", () => {
       [],
     )
   })
+
+  it.each(teeth.map(({ fault }) => fault))(
+    "$fault: stands in $file once, for a story to notice",
+    ({ file, from, to }) => {
+      assert.strictEqual(count(readFileSync(join(root, file), "utf8"), from), 1)
+      assert.notStrictEqual(from, to)
+    },
+  )
 
   it("is one of fifty, each with its own name", () => {
     assert.isAtLeast(mutants.length, 50)

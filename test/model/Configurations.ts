@@ -52,9 +52,15 @@ const replaced = {
   versions: 2,
 } as const
 
+const resent = {
+  ...relayed,
+  name: "a payment that is sent again once its block is gone, two servers",
+  versions: 2,
+} as const
+
 const split = {
   ...behind,
-  name: "batches that several nodes answer, and a payer who cancels",
+  name: "questions asked together that several nodes answer, and a payer who cancels",
   adversary: { ...behind.adversary, payerCancels: true },
   splitsBatches: true,
 } as const
@@ -93,6 +99,7 @@ export const small = {
     adversary: { ...behind.adversary, payerCancels: true },
   },
   replaced: { ...replaced, name: "a broadcast that is forgotten, replaced and comes back", servers: 1 },
+  resent: { ...resent, name: "a payment that is sent again once its block is gone", servers: 1 },
   strayed: {
     ...twoKeys,
     name: "two keys, one authorization, which its payer sends, too",
@@ -117,6 +124,7 @@ export const large = {
   slot,
   anew,
   replaced,
+  resent,
   group,
   stepwise: { ...relayed, name: "one key, two servers, each question a step", looksAreWhole: false },
   behind: {
@@ -140,7 +148,7 @@ export const large = {
 export const beyond: ReadonlyArray<Configuration & { readonly breaks: string }> = [
   {
     ...split,
-    name: "one batch, answered by several nodes, is believed about what is final",
+    name: "two questions asked together, answered by two nodes, are believed about what is final",
     isStrict: true,
     breaks: "a settled act that is final was paid for good, and a lost one was not",
   },

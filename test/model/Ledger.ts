@@ -1,6 +1,14 @@
 /** The transactions of the database, each of them one step. */
 import { versionOf } from "./Chain.ts"
-import type { Configuration, Database, Row, Server, State, Work } from "./State.ts"
+import {
+  type Configuration,
+  type Database,
+  isOfSettled,
+  type Row,
+  type Server,
+  type State,
+  type Work,
+} from "./State.ts"
 
 export const patched = (database: Database, key: string, patch: Partial<Row>): Database => {
   const row = database.rows[key]
@@ -53,6 +61,7 @@ export const claimed = (database: Database, work: Work, configuration: Configura
     note: "",
     finality: "pending",
     records: 0,
+    isResent: false,
     wasPoor: false,
   }
   // In one order, whoever comes first: two histories of one content are one state.
@@ -132,7 +141,7 @@ export const deferred = (state: State, server: Server, work: Work, next: Work): 
   })
 }
 
-/** `Broadcasts.note` for one payment: takes the place of the one before, or the first one while the attempt is open. */
+/** `Broadcasts.note` for one payment: takes the place of the one before, or the first one, while the attempt is what it was. */
 const notedFor = (
   state: State,
   server: Server,
@@ -140,16 +149,20 @@ const notedFor = (
   { fault }: Configuration,
   key: string,
   before: string,
+  is: Row["state"],
 ): State | undefined => {
   const row = state.database.rows[key]
   if (row === undefined) return undefined
+  const isWhatItWas = row.state === is && row.finality === "pending"
+  if (!isWhatItWas && fault !== "a note asks nobody") return undefined
+  const note = { note: work.making, isResent: row.isResent || row.state === "settled" }
   if (before === "") {
-    if (row.note !== "" || (row.state !== "pending" && fault !== "a note asks nobody")) return undefined
+    if (row.note !== "") return undefined
     const doubt = fault === "a note keeps the doubt" ? {} : { refusal: "", doubt: "", isRipe: false }
-    return written(state, server, work, key, { note: work.making, ...doubt })
+    return written(state, server, work, key, { ...note, ...doubt })
   }
   if (row.note !== before && fault !== "a note does not name the one before") return undefined
-  return written(state, server, work, key, { note: work.making })
+  return written(state, server, work, key, note)
 }
 
 /** What a note came to: whom it was made for. */
@@ -162,9 +175,11 @@ export interface Noted {
 /** `Broadcasts.note`: one statement for all who travel together, each judged by itself. */
 export const noted = (state: State, server: Server, work: Work, configuration: Configuration): Noted => {
   const { noted: before, passenger, passengerNoted } = work
-  const led = notedFor(state, server, work, configuration, work.key, before)
+  const led = notedFor(state, server, work, configuration, work.key, before, isOfSettled(work) ? "settled" : "pending")
   const isAlong = passenger !== "" && configuration.fault !== "a group is noted for its first"
-  const along = isAlong ? notedFor(led ?? state, server, work, configuration, passenger, passengerNoted) : undefined
+  const along = isAlong
+    ? notedFor(led ?? state, server, work, configuration, passenger, passengerNoted, "pending")
+    : undefined
   return {
     state: along ?? led ?? state,
     leader: led !== undefined,

@@ -12,8 +12,8 @@ export const nodes = (state: State): ReadonlyArray<readonly [string, View]> =>
         [" that is behind", state.lag],
       ]
 
-/** Nodes that answer one batch. */
-const batches = (state: State, configuration: Configuration) =>
+/** Nodes that answer two questions that are asked together. */
+const pairs = (state: State, configuration: Configuration) =>
   nodes(state).flatMap(([who, first]) =>
     configuration.splitsBatches === true
       ? nodes(state).map(([other, second]) => [`${who} and one${other}`, first, second] as const)
@@ -50,10 +50,23 @@ const goesOn = (work: Work, found: Found, configuration: Configuration): Work =>
         ? { ...clean, at: "answer", asks: "", outcome: found.reason === "cancelled" ? "cancelled" : "refused" }
         : idle
     }
+    case "early":
     case "finality": {
       if (found.is === "unavailable") return idle
-      if (found.is === "paid") return { ...clean, at: "still final", log: found.transaction, block: found.block }
-      if (found.is === "open") return { ...clean, at: "still open", outcome: "" }
+      if (found.is === "paid") {
+        const there = { ...clean, log: found.transaction, block: found.block }
+        if (work.asks === "finality") return { ...there, at: "still final" }
+        if (configuration.fault === "an early look makes it final") return { ...there, at: "found", outcome: "final" }
+        return found.transaction === work.hint ? idle : { ...there, at: "found", outcome: "pending" }
+      }
+      if (found.is === "open") {
+        const isToBeSent = found.unused && configuration.settles === "relayer"
+        if (!isToBeSent) return { ...clean, at: "still open", outcome: "" }
+        return {
+          ...clean,
+          at: configuration.fault === "what was taken back is pending again" ? "open again" : "find broadcast",
+        }
+      }
       const isSecond = configuration.fault === "one look loses" || work.ripe.replace("!", "") === found.reason
       return { ...clean, at: isSecond ? "lose" : "still open", outcome: found.reason }
     }
@@ -125,7 +138,7 @@ export const looks = (state: State, server: Server, configuration: Configuration
     }
     case "heads": {
       // The state is asked of the newest block by its hash: who knows that block can only say one thing.
-      for (const [who, newest, finalView] of batches(state, configuration)) {
+      for (const [who, newest, finalView] of pairs(state, configuration)) {
         const { ends, height } = execute(newest.blocks, expiry)
         const { final } = finalView
         const says = `a node${who} is at block ${height}, final ${final}, ${authorization} ${ends[authorization] === undefined ? "unused" : "used"}`
@@ -189,26 +202,21 @@ export const looks = (state: State, server: Server, configuration: Configuration
     }
     case "final block": {
       const without = { ...work, log: "", block: "" }
-      for (const [who, final, there] of batches(state, configuration)) {
-        const isFinal = isFinalAt(work.block, final, there, expiry)
+      return isFinal(state, work.block, configuration, (who, isNow) =>
         to(
-          `a node${who} calls its block ${isFinal ? "final" : "not final"}`,
-          goesOn(without, isFinal ? { is: "void", reason: "cancelled" } : nothing, configuration),
-        )
-      }
-      return
+          `a node${who} calls its block ${isNow ? "final" : "not final"}`,
+          goesOn(without, isNow ? { is: "void", reason: "cancelled" } : nothing, configuration),
+        ),
+      )
     }
     default:
   }
 }
 
-/** `Chain.isFinal`: its number is final, and the block of that number is this one. */
-const isFinalAt = (block: string, { final }: View, there: View, expiry: number) => {
-  const number = execute(block, expiry).height
-  return number <= final && hashOf(there.blocks, number) === block
-}
-
-/** Asks whether a block is final, of every node that may answer. */
+/**
+ * `Chain.isFinal`, of every node that may answer: one says which block is final; then what has the number of `block` and what
+ * has that of the final one are asked together. Who knows the final block has nothing below it that can go.
+ */
 export const isFinal = (
   state: State,
   block: string,
@@ -216,9 +224,14 @@ export const isFinal = (
   answer: (who: string, isFinal: boolean) => void,
 ) => {
   const said = new Set<boolean>()
-  for (const [who, final, there] of batches(state, configuration)) {
-    const isNow = isFinalAt(block, final, there, configuration.adversary.expiry)
-    if (!said.has(isNow)) answer(who, isNow)
-    said.add(isNow)
+  const number = execute(block, configuration.adversary.expiry).height
+  for (const [, { blocks, final }] of nodes(state)) {
+    for (const [who, there, again] of pairs(state, configuration)) {
+      const isOfFinal =
+        hashOf(again.blocks, final) === hashOf(blocks, final) || configuration.fault === "two nodes make it final"
+      const isNow = number <= final && isOfFinal && hashOf(there.blocks, number) === block
+      if (!said.has(isNow)) answer(who, isNow)
+      said.add(isNow)
+    }
   }
 }

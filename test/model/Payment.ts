@@ -20,6 +20,7 @@ import {
   type Database,
   idle,
   isFollowed,
+  isOfSettled,
   type Request,
   type Row,
   type Server,
@@ -94,7 +95,7 @@ const looked = (state: State, server: Server, key: string, row: Row, emit: Emit<
   emit(`server ${server}: looks at ${key}`, { ...state, [server]: looking(work) })
 }
 
-/** The finality sweep takes a settled transfer whose block is below a final one. */
+/** The finality sweep takes a settled transfer whose block is below a final one; where our relayer can send it again, any. */
 const checked = (
   state: State,
   server: Server,
@@ -103,9 +104,12 @@ const checked = (
   configuration: Configuration,
   emit: Emit<State>,
 ) => {
-  if (row.state !== "settled" || row.finality !== "pending" || row.settledBlock > state.truth.final) return
-  const says = `server ${server}: checks the finality of ${key}`
+  if (row.state !== "settled" || row.finality !== "pending") return
+  const isEarly = row.settledBlock > state.truth.final
+  if (isEarly && configuration.settles !== "relayer") return
+  const says = `server ${server}: checks ${isEarly ? "early whether" : "the finality of"} ${key}${isEarly ? " is still there" : ""}`
   if (configuration.fault === "final without looking") {
+    if (isEarly) return
     emit(says, { ...state, database: patched(state.database, key, { finality: "final" }) })
     return
   }
@@ -114,7 +118,7 @@ const checked = (
     at: "heads",
     key,
     authorization: row.authorization,
-    asks: "finality",
+    asks: isEarly ? "early" : "finality",
     hint: row.moved === "" ? row.transaction : row.moved,
     ripe: row.isRipe ? row.doubt : "",
     fromBlock: row.fromBlock,
@@ -122,19 +126,24 @@ const checked = (
   emit(says, { ...state, [server]: looking(work) })
 }
 
-/** What settlement said goes to the first or a later look of the reconciler. */
+/** Nothing is sent, and it is looked at again later. */
+const letBe = (work: Work): Work => ({ ...work, at: isOfSettled(work) ? "still open" : "defer", outcome: "" })
+
+/** What settlement said goes to the first or a later look of the reconciler; a settled one is looked at again later. */
 const submitted = (work: Work, said: Partial<Work>): Work =>
-  looking({
-    ...work,
-    making: "",
-    noted: "",
-    passenger: "",
-    passengerNoted: "",
-    asks: "conclude",
-    isSubmitted: true,
-    refusal: "",
-    ...said,
-  })
+  isOfSettled(work)
+    ? letBe(work)
+    : looking({
+        ...work,
+        making: "",
+        noted: "",
+        passenger: "",
+        passengerNoted: "",
+        asks: "conclude",
+        isSubmitted: true,
+        refusal: "",
+        ...said,
+      })
 
 /** Our relayer's refusal; the first request may end by it. */
 const refusedByUs = (work: Work, reason: string): Work =>
@@ -194,6 +203,8 @@ const rehearses = (state: State, server: Server, configuration: Configuration, e
   joins(state, server, configuration, emit)
   const isStuck = noted !== "" && pool.known.includes(noted) && configuration.fault !== "a second nonce"
   let nonce = isStuck ? nonceOf(noted) : execute(truth.blocks, expiry).relayed
+  if (isOfSettled(work) && noted !== "" && configuration.fault === "what was taken back is sent in another place")
+    nonce = nonceOf(noted) + 1
   if (!isStuck) while (pool.known.some((known) => nonceOf(known) === nonce)) nonce += 1
   const along = database.rows[passenger]?.authorization ?? ""
   const alone = { ...work, passenger: "", passengerNoted: "" }
@@ -230,7 +241,16 @@ const notes = (state: State, server: Server, configuration: Configuration, emit:
     const row = after.database.rows[passenger]
     if (row === undefined) return
     const { authorization, fromBlock } = row
-    const next = { ...alone, key: passenger, authorization, fromBlock, isFirst: false, hint: row.transaction, ripe: "" }
+    const next: Work = {
+      ...alone,
+      key: passenger,
+      authorization,
+      asks: "",
+      fromBlock,
+      isFirst: false,
+      hint: row.transaction,
+      ripe: "",
+    }
     to(`notes ${making} for ${passenger} alone`, { ...next, at: "rehearse", noted: making })
   } else to("somebody else has sent it", submitted(work, {}))
 }
@@ -305,6 +325,7 @@ const inLook = [
 const inBroadcast = [
   "key",
   "authorization",
+  "asks",
   "isFirst",
   "hint",
   "ripe",
@@ -330,6 +351,7 @@ const needed: Readonly<Partial<Record<Work["at"], ReadonlyArray<keyof Work>>>> =
   found: ["key", "log", "block", "outcome"],
   lose: ["key", "ripe", "outcome"],
   "still open": ["key", "outcome"],
+  "open again": ["key"],
 }
 
 /** A look that finds it open, where nothing was doubted before, has nothing to write. */
@@ -477,7 +499,7 @@ const works = (state: State, server: Server, configuration: Configuration, emit:
       })
     }
     case "find broadcast": {
-      to("lets it be for now", { ...work, at: "defer", outcome: "" })
+      to("lets it be for now", letBe(work))
       if (row === undefined) return
       return row.note === ""
         ? to("finds that it was never sent", { ...work, at: "rehearse" })
@@ -488,7 +510,7 @@ const works = (state: State, server: Server, configuration: Configuration, emit:
       // What failed in a group may not have been at fault, and goes once more, alone; alone it failed by itself.
       if (isMined && isGroup(work.noted)) return to(`${work.noted} did not pay it`, { ...work, at: "rehearse" })
       return isMined
-        ? to(`${work.noted} is in a block`, { ...work, at: "defer", noted: "", outcome: "" })
+        ? to(`${work.noted} is in a block`, letBe({ ...work, noted: "" }))
         : to(`${work.noted} is in no block`, { ...work, at: "rehearse" })
     }
     case "still final":
@@ -527,6 +549,8 @@ const works = (state: State, server: Server, configuration: Configuration, emit:
         written(state, server, idle, key, { doubt: work.outcome, isRipe: false }),
       )
     }
+    case "open again":
+      return say(`opens ${key} anew`, written(state, server, idle, key, { state: "pending" }))
     default:
       return looks(state, server, configuration, emit)
   }

@@ -13,6 +13,10 @@ export const faults = {
   "claims are kept": "a failed attempt releases nothing",
   "the authorization is not claimed": "only key and slot are unique",
   "final without looking": "a settled transfer counts as final because its block number is",
+  "two nodes make it final": "the final block of one node and the block that another one has below it are compared",
+  "an early look makes it final": "a look before the block is final calls it final when it finds the transfer there",
+  "what was taken back is pending again": "a settled attempt whose block is gone is opened anew",
+  "what was taken back is sent in another place": "it is sent again under a new nonce",
   "one look loses": "a settled transfer is lost by one look at a node without its log",
   "402 while pending": "a repeated request is offered to pay anew while its attempt is open",
   "settle without compare": "an act is recorded whatever its attempt's state is",
@@ -61,7 +65,7 @@ export interface Configuration {
    * judged by itself, so only the later one is followed to its end.
    */
   readonly groups?: boolean
-  /** Whether questions of one batch may be answered by different nodes. */
+  /** Whether two questions that are asked together may be answered by different nodes. */
   readonly splitsBatches?: boolean
   /** Whether servers' clocks may call an authorization untimely that is not. */
   readonly clocksDiffer?: boolean
@@ -93,9 +97,14 @@ export interface Row {
   readonly finality: "pending" | "final" | "lost"
   /** How often its act was recorded. */
   readonly records: number
+  /** Whether our relayer has sent it again once it was settled; only a test reads it. */
+  readonly isResent: boolean
   /** Whether its transfer would have reverted at some moment after a refusal was a sweep old; only an invariant reads it. */
   readonly wasPoor: boolean
 }
+
+/** Whether this work is about an attempt that is settled already. */
+export const isOfSettled = ({ asks }: Work) => asks === "finality" || asks === "early"
 
 /** Whether an attempt is followed to its end. */
 export const isFollowed = ({ groups, requests }: Configuration, key: string) =>
@@ -149,11 +158,12 @@ export interface Work {
     | "found"
     | "lose"
     | "still open"
+    | "open again"
   readonly key: string
   readonly authorization: string
   readonly slot: string
-  /** Who wants to know: a request's own first look, a later look, or the finality sweep; `trace` looks for strays. */
-  readonly asks: "" | "conclude" | "finality" | "is unused" | "used by"
+  /** Who wants to know: a look at an open attempt, or at a settled one, early before its block is final; the rest looks for strays. */
+  readonly asks: "" | "conclude" | "finality" | "early" | "is unused" | "used by"
   readonly isFirst: boolean
   /** Whether settlement has just said something. */
   readonly isSubmitted: boolean

@@ -16,6 +16,11 @@ describe("the payment protocol", () => {
   const ends: ReadonlyArray<readonly [string, Configuration, (row: Row) => boolean]> = [
     ["settled for good", small.behind, (row) => row.finality === "final"],
     ["lost", small.behind, (row) => row.finality === "lost"],
+    [
+      "settled by what was sent again",
+      small.resent,
+      (row) => row.finality === "final" && row.isResent && row.moved === row.note,
+    ],
     ["failed", small.behind, (row) => row.state === "failed" && row.note !== ""],
     ["settled in a group", small.group, (row) => row.finality === "final" && isGroup(row.transaction)],
     [

@@ -1,17 +1,20 @@
 /** What the altar promises of paid requests, as pure functions: the state table of an attempt, and what each caller is told. */
+import * as CardModel from "./CardModel.ts"
 
 export const wallets = ["rich", "poor"] as const
 export type Wallet = (typeof wallets)[number]
 
-export type Act = "prayer" | "keeper" | "pixel" | "candle" | "stone"
+export type Act = "prayer" | "keeper" | "pixel" | "candle" | "light" | "stone"
 
 /** What is bought; the same order is the same URL and body. */
 export interface Order {
   readonly act: Act
   /** Which of two spirits, pixels or sealed sentences. */
   readonly target: 0 | 1
-  /** Two bodies for the same thing. */
+  /** Two bodies for the same thing; what Wren lights burns for a day, what Finch lights for a week. */
   readonly name: "Wren" | "Finch"
+  /** The key of the candle that a light is for. */
+  readonly on?: number
 }
 
 /** How the network behaves from a command on. */
@@ -51,12 +54,20 @@ export const leavesOpen: ReadonlySet<Fault> = new Set<Fault>([
   "the facilitator imagines a transaction",
 ])
 
-export interface Authorization {
-  readonly order: Order
-  readonly wallet: Wallet
-  /** Unix seconds. */
-  readonly validBefore: number
-}
+/** What a payment is made with. */
+export type Authorization =
+  | {
+      readonly rail: "x402"
+      readonly wallet: Wallet
+      /** Unix seconds. */
+      readonly validBefore: number
+    }
+  | {
+      readonly rail: "card"
+      readonly card: CardModel.Card
+      /** What its challenge was made for; nothing where there was none. */
+      readonly boundTo: { readonly key: number; readonly order: Order } | undefined
+    }
 
 export interface Attempt {
   readonly key: number
@@ -71,6 +82,8 @@ export interface Attempt {
   readonly doubt: { readonly reason: string; readonly at: number } | undefined
   /** Whether a facilitator has refused it. */
   readonly isRefused: boolean
+  /** What its card's processor has of it. */
+  readonly charge: CardModel.Charge | undefined
   /** Whether its words were shown. */
   readonly isOpened: boolean
 }
@@ -79,9 +92,10 @@ export interface Altar {
   readonly attempts: ReadonlyArray<Attempt>
   readonly authorizations: ReadonlyArray<Authorization>
   readonly fault: Fault
+  readonly bankFault: CardModel.BankFault
 }
 
-export const empty: Altar = { attempts: [], authorizations: [], fault: "no" }
+export const empty: Altar = { attempts: [], authorizations: [], fault: "no", bankFault: "no" }
 
 /** How an authorization ended on the chain that stands now. */
 export interface End {
@@ -107,7 +121,12 @@ const invalid = "402 payment_invalid"
 const bound = "409 payment_authorization_already_bound"
 const unavailable = "503 facilitator_unavailable"
 
-export const priceOf = ({ act }: Order) => (act === "candle" ? 1_000_000n : 10_000n)
+const isWax = ({ act }: Order) => act === "candle" || act === "light"
+export const rungOf = ({ name }: Order) => (name === "Wren" ? "day" : "week")
+const daysOf = (order: Order) => (rungOf(order) === "day" ? 1 : 7)
+export const priceOf = (order: Order) => (!isWax(order) ? 10_000n : rungOf(order) === "day" ? 1_000_000n : 3_000_000n)
+/** A card pays for no less than three dollars. */
+const isForCards = (order: Order) => isWax(order) && rungOf(order) === "week"
 
 /** Editions that are left of each pixel when a story begins. */
 export const editions = 2
@@ -119,10 +138,14 @@ const dayMillis = 86_400_000
 
 const dayOf = (millis: number) => new Date(millis).toISOString().slice(0, 10)
 export const isSame = (one: Order, other: Order) =>
-  one.act === other.act && one.target === other.target && one.name === other.name
+  one.act === other.act && one.target === other.target && one.name === other.name && one.on === other.on
 
 export const attemptOf = (altar: Altar, key: number) => altar.attempts.find((one) => one.key === key)
 const isAlive = ({ state }: Attempt) => state !== "failed"
+
+/** Until when what is settled burns, in Unix milliseconds. */
+const burnsUntil = ({ order, settledAt = 0 }: Attempt) => settledAt + daysOf(order) * dayMillis
+const burns = (one: Attempt, now: number) => one.state === "settled" && isWax(one.order) && now < burnsUntil(one)
 
 /** Attempts that hold what this order wants. */
 const holders = (altar: Altar, { act, target }: Order, now: number) =>
@@ -136,6 +159,10 @@ const holders = (altar: Altar, { act, target }: Order, now: number) =>
 
 /** What is in the way of an order, before it is paid. */
 const conflictOf = (altar: Altar, order: Order, now: number): Said | undefined => {
+  if (order.act === "light") {
+    const candle = altar.attempts.find(({ key }) => key === order.on)
+    return candle !== undefined && burns(candle, now) ? undefined : "409 parent_not_lit"
+  }
   const held = holders(altar, order, now)
   if (order.act === "pixel") return held.length < editions ? undefined : "409 sold_out"
   const [holder] = held
@@ -173,6 +200,12 @@ export const paid = (
   if (conflict !== undefined) return [conflict]
   const signed = altar.authorizations[authorization]
   if (signed === undefined) return []
+  if (signed.rail === "card") {
+    const { boundTo } = signed
+    if (!isForCards(order) || boundTo?.key !== key || !isSame(boundTo.order, order)) return [invalid]
+    const [found] = CardModel.looked(CardModel.chargeOf(signed.card), altar.bankFault, 0)
+    return [found === "paid" ? "201" : found === "failed" ? failed : pending]
+  }
   const isBound = altar.attempts.some((one) => isAlive(one) && one.authorization === authorization)
   const { fault } = altar
   const end = truth.ends.get(authorization)
@@ -192,12 +225,11 @@ export const paid = (
   const balance = truth.balances[signed.wallet]
   if (balance < price) return [invalid]
   if (isBound) return [bound]
-  const inFlight = altar.attempts.filter(
-    (one) =>
-      one.state === "pending" &&
-      altar.authorizations[one.authorization]?.wallet === signed.wallet &&
-      truth.ends.get(one.authorization) === undefined,
-  )
+  const inFlight = altar.attempts.filter((one) => {
+    const by = altar.authorizations[one.authorization]
+    const isOfWallet = by?.rail === "x402" && by.wallet === signed.wallet
+    return one.state === "pending" && isOfWallet && truth.ends.get(one.authorization) === undefined
+  })
   const owed = inFlight.reduce((sum, one) => sum + priceOf(one.order), 0n)
   if (balance < owed + price) return [invalid]
   return [leavesOpen.has(fault) ? pending : "201"]
@@ -212,16 +244,20 @@ export const afterPaid = (
   said: Said,
   now: number,
 ): Altar => {
-  if (said !== "201" && (said !== pending || attemptOf(altar, key) !== undefined)) return altar
+  const isClaimed = said === "201" || said === pending || said === failed
+  if (!isClaimed || attemptOf(altar, key) !== undefined) return altar
+  const signed = altar.authorizations[authorization]
   const attempt: Attempt = {
     key,
     order,
     authorization,
     acceptedAt: now,
-    state: said === "201" ? "settled" : "pending",
+    state: said === "201" ? "settled" : said === failed ? "failed" : "pending",
     settledAt: said === "201" ? now : undefined,
     doubt: undefined,
     isRefused: altar.fault === "the facilitator refuses",
+    charge:
+      signed?.rail === "card" ? CardModel.looked(CardModel.chargeOf(signed.card), altar.bankFault, 0)[1] : undefined,
     isOpened: false,
   }
   return { ...altar, attempts: [...altar.attempts, attempt] }
@@ -236,7 +272,7 @@ const findingOf = (
   const { fault } = altar
   const end = before.ends.get(attempt.authorization)
   const signed = altar.authorizations[attempt.authorization]
-  if (fault === "the node is silent" || signed === undefined) return "nothing"
+  if (fault === "the node is silent" || signed?.rail !== "x402") return "nothing"
   if (end === undefined) {
     if (before.final.time >= signed.validBefore) return { reason: "authorization_expired" }
     const reverts = before.balances[signed.wallet] < priceOf(attempt.order) && before.newest.time < signed.validBefore
@@ -255,6 +291,7 @@ export const looked = (
   after: Truth,
   now: number,
 ): ReadonlyArray<readonly [Said, Attempt]> => {
+  if (attempt.charge !== undefined) return [lookedAtCard(altar, { ...attempt, charge: attempt.charge }, now)]
   const found = findingOf(altar, attempt, before)
   const settled: readonly [Said, Attempt] = ["200", { ...attempt, state: "settled", settledAt: now, doubt: undefined }]
   if (found === "paid") return [settled]
@@ -265,12 +302,39 @@ export const looked = (
       before.ends.get(attempt.authorization) === undefined && after.ends.get(attempt.authorization)?.how === "paid"
     return isPaidSince ? [settled, open] : [open]
   }
-  const { reason } = found
+  return [doubted(attempt, found.reason, now)]
+}
+
+/** Two looks that are apart have to agree. */
+const doubted = (attempt: Attempt, reason: string, now: number): readonly [Said, Attempt] => {
   const doubt = attempt.doubt?.reason === reason ? attempt.doubt : { reason, at: now }
   return now - doubt.at >= apartMillis
-    ? [[failed, { ...attempt, state: "failed", doubt: undefined }]]
-    : [[pending, { ...attempt, doubt }]]
+    ? [failed, { ...attempt, state: "failed", doubt: undefined }]
+    : [pending, { ...attempt, doubt }]
 }
+
+const lookedAtCard = (
+  altar: Altar,
+  attempt: Attempt & { readonly charge: CardModel.Charge },
+  now: number,
+): readonly [Said, Attempt] => {
+  const [found, charge] = CardModel.looked(attempt.charge, altar.bankFault, now - attempt.acceptedAt)
+  const after = { ...attempt, charge }
+  if (found === "none") return doubted(after, "card_never_charged", now)
+  const ended = { ...after, doubt: undefined }
+  if (found === "open") return [pending, ended]
+  return found === "paid"
+    ? ["200", { ...ended, state: "settled", settledAt: now }]
+    : [failed, { ...ended, state: "failed" }]
+}
+
+/** The processor has finished what waited. */
+export const finished = (altar: Altar): Altar => ({
+  ...altar,
+  attempts: altar.attempts.map((one) =>
+    one.charge === undefined ? one : { ...one, charge: CardModel.finished(one.charge) },
+  ),
+})
 
 export const replaced = (altar: Altar, changed: Attempt): Altar => ({
   ...altar,
@@ -279,7 +343,7 @@ export const replaced = (altar: Altar, changed: Attempt): Altar => ({
 
 /** A reveal or an unsealing under the id of an attempt. */
 export const opened = (attempt: Attempt | undefined, isRight: boolean): Said => {
-  const isCandle = attempt?.order.act === "candle"
+  const isCandle = attempt !== undefined && isWax(attempt.order)
   if (attempt === undefined || attempt.state === "failed" || (!isCandle && attempt.order.act !== "stone"))
     return isCandle ? "404 candle_not_found" : "404 witness_not_found"
   if (attempt.state === "pending") return isCandle ? "409 candle_not_settled" : "409 witness_not_settled"
@@ -287,11 +351,18 @@ export const opened = (attempt: Attempt | undefined, isRight: boolean): Said => 
   return isRight ? "201" : "409 commitment_mismatch"
 }
 
+/** When the next of what burns goes out, in Unix milliseconds. */
+export const nextEnd = (altar: Altar, now: number): number | undefined =>
+  altar.attempts
+    .filter((one) => burns(one, now))
+    .map(burnsUntil)
+    .toSorted((a, b) => a - b)[0]
+
 /** What the lists have to show. */
 export const shown = (altar: Altar, now: number) => {
   const settled = altar.attempts.filter(({ state }) => state === "settled")
   const of = (act: Act) => settled.filter(({ order }) => order.act === act)
-  const isLit = ({ settledAt = 0 }: Attempt) => now < settledAt + dayMillis
+  const lightsOf = ({ key }: Attempt) => of("light").filter((one) => one.order.on === key && burns(one, now)).length
   const slotOf = (target: 0 | 1) => {
     const [holder] = holders(altar, { act: "prayer", target, name: "Wren" }, now)
     return holder === undefined ? "free" : holder.state === "settled" ? "taken" : "held"
@@ -306,7 +377,15 @@ export const shown = (altar: Altar, now: number) => {
       .sort(),
     prayersToday: of("prayer").filter(({ acceptedAt }) => dayOf(acceptedAt) === dayOf(now)).length,
     slots: [slotOf(0), slotOf(1)],
-    lit: of("candle").filter(isLit).length,
+    lit: of("candle")
+      .filter((one) => burns(one, now))
+      .map((one) => {
+        const litAt = one.settledAt ?? 0
+        const { name, target } = one.order
+        return { name, target, litAt, litUntil: burnsUntil(one), lights: lightsOf(one), isOpened: one.isOpened }
+      })
+      .map((one) => JSON.stringify(one))
+      .sort(),
     pixels: ([0, 1] as const).map((target) => {
       const held = holders(altar, { act: "pixel", target, name: "Wren" }, now)
       return { reserved: held.filter(({ state }) => state === "pending").length, remaining: editions - held.length }

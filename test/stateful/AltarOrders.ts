@@ -12,7 +12,8 @@ export const wordsOf = ({ name, target }: Model.Order) =>
 const sealed = (words: string) => createHash("sha256").update(`${salt}\0${words}`).digest("hex")
 export const keyOf = (key: number) => `story-key-000${key}`
 
-export const requestOf = (order: Model.Order) => {
+/** `parentId` is the candle of a light. */
+export const requestOf = (order: Model.Order, parentId?: string) => {
   const { act, name: agentName, target } = order
   const commitment = sealed(wordsOf(order))
   switch (act) {
@@ -24,8 +25,13 @@ export const requestOf = (order: Model.Order) => {
       return { path: `/api/elements/${pixels[target]}/collect`, body: { agentName } }
     case "candle":
       return {
-        path: `/api/candles/day/${spirits[target]}`,
+        path: `/api/candles/${Model.rungOf(order)}/${spirits[target]}`,
         body: { agentName, dedication: "For the bees", intentionCommitment: commitment },
+      }
+    case "light":
+      return {
+        path: `/api/candles/${Model.rungOf(order)}/${spirits[target]}`,
+        body: { agentName, parentId, intentionCommitment: commitment },
       }
     case "stone":
       return { path: "/api/witness", body: { commitment, agentName } }

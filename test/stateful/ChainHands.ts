@@ -46,7 +46,8 @@ const make = Effect.gen(function* () {
     await mine(4)
   }
 
-  const truth = async (payments: ReadonlyArray<Payment>): Promise<Truth> => {
+  /** What is paid by card has no payment here. */
+  const truth = async (payments: ReadonlyArray<Payment | undefined>): Promise<Truth> => {
     const [latest, final, usedLogs, canceledLogs, rich, poor] = await Promise.all([
       newest(),
       client.getBlock({ blockTag: "finalized" }),
@@ -58,8 +59,9 @@ const make = Effect.gen(function* () {
     ])
     if (final.number > settledUpTo) settledUpTo = final.number
     const ends = new Map<number, End>()
-    for (const [place, { payload }] of payments.entries()) {
-      const { nonce } = payload.authorization
+    for (const [place, payment] of payments.entries()) {
+      if (payment === undefined) continue
+      const { nonce } = payment.payload.authorization
       const paying = usedLogs.find(({ args }) => args.nonce === nonce)
       const cancelling = canceledLogs.find(({ args }) => args.nonce === nonce)
       if (paying !== undefined) ends.set(place, { how: "paid", block: paying.blockNumber })

@@ -20,14 +20,20 @@ export interface Play<Command> {
   readonly play: (commands: ReadonlyArray<Command>, tally: Tally) => Effect.Effect<void, Difference>
 }
 
-const { STATEFUL_PROGRESS, STATEFUL_REPLAY: replay, STATEFUL_RUNS, STATEFUL_SEED: seed = "1" } = process.env
+const {
+  STATEFUL_PROGRESS,
+  STATEFUL_REPLAY: replay,
+  STATEFUL_RUNS,
+  STATEFUL_SEED: seed = "1",
+  STATEFUL_SHRINKS = "200",
+} = process.env
 const isTold = STATEFUL_PROGRESS !== undefined
 
 /** Milliseconds for a file's stories; who asks for many of them waits. */
 export const timeLimit = STATEFUL_RUNS === undefined ? patience(300) : 86_400_000
 
 /** Shorter stories that are tried of one that goes wrong. */
-const maxShrinks = 200
+const maxShrinks = Number(STATEFUL_SHRINKS)
 
 const tell = (line: string) => Effect.sync(() => (isTold ? process.stdout.write(`${line}\n`) : false))
 

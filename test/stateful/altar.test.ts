@@ -5,11 +5,11 @@ import { stories } from "./Altar.ts"
 import { check, timeLimit } from "./Story.ts"
 
 describe("the altar", () => {
-  it.live.each(["relayer", "facilitator"] as const)(
-    "answers random stories as its model says, settled by a %s",
-    (settledBy) =>
+  it.live.each(["relayer", "facilitator", "cards"] as const)(
+    "answers random stories as its model says: %s",
+    (kind) =>
       Effect.gen(function* () {
-        assert.isAbove(yield* check(stories(settledBy)), 0)
+        assert.isAbove(yield* check(stories(kind)), 0)
       }),
     timeLimit,
   )

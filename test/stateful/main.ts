@@ -5,26 +5,34 @@ import { startVitest } from "vitest/node"
 const help = `Plays random stories against real servers and compares every answer with a small model.
 
   npm run stateful -- --runs 200 --seed 7     so many stories of each kind, of this seed
-  npm run stateful -- --only rooms            of one kind: rooms, relayer or facilitator
+  npm run stateful -- --only rooms            of one kind: rooms, relayer, facilitator or cards
   npm run stateful -- --only rooms --replay '[…]'   the one that a failure has printed
+  npm run stateful -- --teeth [WORDS]         puts deliberate faults, those with these words, into a copy: each has to be noticed
 
 A story that goes wrong is made shorter and printed as sentences; the exit code is 1.`
 
-const { values } = parseArgs({
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
   options: {
     help: { type: "boolean", short: "h", default: false },
     runs: { type: "string", default: "100" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string" },
     replay: { type: "string" },
+    teeth: { type: "boolean", default: false },
   },
 })
 
-const kinds = ["rooms", "relayer", "facilitator"]
+const kinds = ["rooms", "relayer", "facilitator", "cards"]
 const isOdd = !/^[1-9]\d*$/u.test(values.runs) || (values.only !== undefined && !kinds.includes(values.only))
 if (values.help || isOdd) {
   console.log(isOdd ? `--runs is a number, --only one of ${kinds.join(", ")}.\n\n${help}` : help)
   process.exit(isOdd ? 2 : 0)
+}
+
+if (values.teeth) {
+  const { bite } = await import("./Teeth.ts")
+  process.exit((await bite(positionals.join(" "), values.runs, values.seed)) > 0 ? 1 : 0)
 }
 
 process.env["STATEFUL_PROGRESS"] = "1"
