@@ -45,32 +45,42 @@ const isPlain = (origin: string, target: string) => {
 
 const codeOf = (body: string) => /"code":"(\w+)"/u.exec(body)?.[1]
 
-/** Rooms to speak in and names of what was sold, as anybody may learn them. */
-const learn = async (origin: string): Promise<Known> => {
-  const read = async (path: string, init?: RequestInit) => (await fetch(`${origin}${path}`, init)).text()
-  const ids = [...(await read("/api/acts?limit=20")).matchAll(/"(?:id|actId|witnessId)":"([0-9a-f-]{36})"/gu)]
-  const rooms = await Promise.all(
-    Array.from({ length: 8 }, (_, index) =>
-      read("/api/rooms", {
-        method: "POST",
-        headers: { "content-type": "application/json", "x-forwarded-for": `10.99.0.${index + 1}` },
-        body: "{}",
-      }),
-    ),
-  )
-  return {
-    ids: [...new Set(ids.map(([, id = ""]) => id))],
-    rooms: rooms.map((text) => ({
-      id: /"roomId":"([^"]+)"/u.exec(text)?.[1] ?? "nobody",
-      token: /"(?:inviteToken|token)":"([^"]+)"/u.exec(text)?.[1] ?? "nothing",
-    })),
-  }
+/** A room to speak in, of an address of its own. */
+const openRoom = async (origin: string, address: string): Promise<Known["rooms"][number]> => {
+  const response = await fetch(`${origin}/api/rooms`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-forwarded-for": address },
+    body: "{}",
+  })
+  const { room, token }: { readonly room?: { readonly id: string }; readonly token?: string } = await response.json()
+  if (room === undefined || token === undefined) throw new Error(`no room was opened: ${response.status}`)
+  return { id: room.id, token }
 }
+
+/** Names of what was sold, as anybody may learn them. */
+const namesOf = async (origin: string): Promise<ReadonlyArray<string>> => {
+  const acts = await (await fetch(`${origin}/api/acts?limit=20`)).text()
+  const ids = [...acts.matchAll(/"(?:id|actId|witnessId)":"([0-9a-f-]{36})"/gu)]
+  return [...new Set(ids.map(([, id = ""]) => id))]
+}
+
+/** Rooms that somebody may speak in at any time: one that is deleted makes place for another. */
+const rooms = 8
 
 /** The same seed, number of connections and known names send the same bytes on each connection. */
 export const campaign = async (options: Options): Promise<Report> => {
   const { connections, patience, progress, requests, seed, url } = options
-  const known = await learn(url)
+  let opened = 0
+  const open = () => {
+    opened += 1
+    return openRoom(url, `10.${98 - (opened >> 16)}.${(opened >> 8) & 255}.${opened & 255}`)
+  }
+  const known = { ids: await namesOf(url), rooms: await Promise.all(Array.from({ length: rooms }, open)) }
+  /** Opens another room where one was deleted. */
+  const renew = async (target: string) => {
+    const place = known.rooms.findIndex(({ id }) => target.includes(id))
+    if (place !== -1) known.rooms[place] = await open()
+  }
   const statuses = new Map<string, number>()
   const unavailable = new Map<string, number>()
   const faults: Array<string> = []
@@ -117,10 +127,12 @@ export const campaign = async (options: Options): Promise<Report> => {
       shot.expected.map(({ method }) => method),
       patience,
     )
-    answers.forEach((answer, index) => {
+    for (const [index, answer] of answers.entries()) {
       const expected = shot.expected[index]
-      if (expected !== undefined) judge(expected, answer, shot, at)
-    })
+      if (expected === undefined) continue
+      judge(expected, answer, shot, at)
+      if (expected.method === "DELETE" && answer.status < 300) await renew(expected.target)
+    }
     const wasClosed = answers.at(-1)?.headers.get("connection") === "close"
     if (answers.length < shot.expected.length && !wasClosed)
       blame(`${answers.length} answers to ${shot.expected.length} requests`, shot, at)
