@@ -83,7 +83,8 @@ export const configOf = Effect.fnUntraced(function* (
 /** Where the server of a test answers. */
 export class World extends Context.Service<World, { readonly url: string }>()("test/World") {}
 
-const config = (change: Partial<PaymentsConfig>) => Layer.effect(AppConfig, configOf(change))
+const config = (change: Partial<PaymentsConfig>, server?: Partial<ServerConfig>) =>
+  Layer.effect(AppConfig, configOf(change, server))
 
 const world = Layer.effect(
   World,
@@ -150,11 +151,12 @@ export const chain = Layer.effect(
 export const layer = (
   change: Partial<PaymentsConfig> = {},
   house?: Server.House,
+  server?: Partial<ServerConfig>,
 ): Layer.Layer<World | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
   Layer.orDie(
     world.pipe(
       Layer.provideMerge(Server.layer(Layer.empty, house)),
-      Layer.provideMerge(config(change)),
+      Layer.provideMerge(config(change, server)),
       Layer.provideMerge(sql),
       Layer.provideMerge(Layer.merge(database, chain)),
     ),
