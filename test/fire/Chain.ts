@@ -4,6 +4,7 @@ import { createTestClient, type Hex, http, parseAbi, parseEther, publicActions, 
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { Random } from "./Random.ts"
+import { reorganiser } from "./Reorganisations.ts"
 
 export const network = "eip155:84532"
 export const blockSeconds = 2
@@ -38,14 +39,11 @@ export interface Chain {
   readonly now: () => Promise<number>
   /** From now on its blocks are so many seconds later. */
   readonly shift: (seconds: number) => Promise<void>
-  /** Takes the newest blocks back; transactions that are given come back later, if ever. */
-  readonly rollback: (blocks: number) => Promise<void>
+  /** Others take the place of the newest blocks, none of them final; answers what was in them, the newest block's first. */
+  readonly reorganise: (blocks: number) => Promise<ReadonlyArray<Hex>>
   readonly mine: (blocks: number) => Promise<void>
   readonly close: () => Promise<void>
 }
-
-const request = (client: Chain["client"], method: string, params: ReadonlyArray<unknown>) =>
-  client.request({ method, params } as never) as Promise<unknown>
 
 /** Wallets that are the same whenever the seed is. */
 export const walletsOf = (random: Random, count: number): ReadonlyArray<Wallet> =>
@@ -76,7 +74,7 @@ export const chain = async (wallets: ReadonlyArray<Wallet>, fundsAtomic: bigint)
       await client.increaseTime({ seconds })
       await client.mine({ blocks: 1 })
     },
-    rollback: async (blocks) => void (await request(client, "anvil_rollback", [blocks])),
+    reorganise: reorganiser(client, blockSeconds),
     mine: (blocks) => client.mine({ blocks }),
     close: () => Effect.runPromise(Scope.close(scope, Exit.void)),
   }

@@ -1,10 +1,10 @@
 /** Members of signal rooms, who send and read as the documents tell them while everything else happens. */
 import { setTimeout } from "node:timers/promises"
-import type { Answers, Heard } from "./Answers.ts"
+import { type Answers, codeOf, type Heard } from "./Answers.ts"
 import type { Random } from "./Random.ts"
 
 export interface Members {
-  /** They send nothing new; answers what never became known, half a minute after all was well. */
+  /** They send nothing new; answers what was refused without need, and what never became known, half a minute after all was well. */
   readonly rest: () => Promise<ReadonlyArray<string>>
   /** The room whose end somebody may move: its members have left it. */
   readonly leftRoom: () => string | undefined
@@ -24,7 +24,16 @@ export const members = (url: string, answers: Answers, random: Random): Members 
   const over = new AbortController()
   let end = Infinity
   let left: string | undefined
-  const unknown: Array<string> = []
+  const violations: Array<string> = []
+  /** Rooms whose deletion has been asked for: they may be gone, whatever was answered. */
+  const deleted = new Set<string>()
+
+  /** Members keep to the documents: they are refused only where the room is gone, or who asks has no invite. */
+  const expect = (what: string, heard: Heard | undefined, allowed: ReadonlyArray<number>) => {
+    if (heard === undefined || heard.status < 400 || heard.status === 429 || heard.status >= 500) return
+    if (!allowed.includes(heard.status)) violations.push(`${what} was refused: ${heard.status} ${codeOf(heard)}`)
+  }
+  const goneOr = (id: string, ...others: ReadonlyArray<number>) => (deleted.has(id) ? [404, ...others] : others)
 
   const addressOf = (who: Random) => `10.251.${who.below(250)}.${1 + who.below(250)}`
 
@@ -45,7 +54,7 @@ export const members = (url: string, answers: Answers, random: Random): Members 
       const wait = Number(heard?.headers["retry-after"] ?? "0") * 1000
       await setTimeout(Math.min(2_500, Math.max(wait, who.between(100, 600))))
     }
-    unknown.push(`what became of ${what} stays unknown`)
+    violations.push(`what became of ${what} stays unknown`)
     return undefined
   }
 
@@ -64,6 +73,8 @@ export const members = (url: string, answers: Answers, random: Random): Members 
         body,
         token,
       })
+      // Each clientId has one content, so that no conflict is right.
+      expect(`signal ${body.clientId} to ${id}`, heard, goneOr(id))
       if (heard === undefined || heard.status >= 400) return
       await setTimeout(who.between(1_500, 5_000), undefined, { signal: over.signal }).catch(() => {})
     }
@@ -74,12 +85,16 @@ export const members = (url: string, answers: Answers, random: Random): Members 
     let after = 0
     while (!over.signal.aborted) {
       const heard = await answers.ask({ method: "GET", url: `${url}/api/rooms/${id}?after=${after}`, headers }, 15_000)
+      expect(`a poll of ${id}`, heard, goneOr(id))
       if (heard?.status === 200) {
         const { room } = JSON.parse(heard.body) as { readonly room: { readonly latestSequence: number } }
         // Now and then somebody comes back who knows nothing.
         after = who.chance(0.2) ? 0 : room.latestSequence
       }
-      if (who.chance(0.1)) await answers.ask({ method: "GET", url: `${url}/api/rooms/${id}`, headers: {} }, 15_000)
+      if (who.chance(0.1)) {
+        const strange = await answers.ask({ method: "GET", url: `${url}/api/rooms/${id}`, headers: {} }, 15_000)
+        expect(`a poll of ${id} without its invite`, strange, goneOr(id, 401))
+      }
       await setTimeout(who.between(600, 1_800), undefined, { signal: over.signal }).catch(() => {})
     }
   }
@@ -87,6 +102,7 @@ export const members = (url: string, answers: Answers, random: Random): Members 
   const gather = async (fate: (typeof fates)[number]) => {
     const who = random.fork(fate)
     const made = await insist(who, `a room that ${fate}`, { method: "POST", path: "/api/rooms" })
+    expect(`a room that ${fate}`, made, [])
     if (made === undefined || made.status !== 201) return
     const { room, token } = JSON.parse(made.body) as { readonly room: { readonly id: string }; readonly token: string }
     const own: Room = { id: room.id, token }
@@ -94,7 +110,10 @@ export const members = (url: string, answers: Answers, random: Random): Members 
     if (fate === "is left") left = own.id
     if (fate === "is deleted") {
       await setTimeout(who.between(5_000, 20_000), undefined, { signal: over.signal }).catch(() => {})
-      await insist(who, `the end of ${own.id}`, { method: "DELETE", path: `/api/rooms/${own.id}`, token })
+      deleted.add(own.id)
+      const ended = await insist(who, `the end of ${own.id}`, { method: "DELETE", path: `/api/rooms/${own.id}`, token })
+      // Deleted by a request before, whose answer was lost.
+      expect(`the end of ${own.id}`, ended, [404])
     }
     await Promise.all(busy)
   }
@@ -105,7 +124,7 @@ export const members = (url: string, answers: Answers, random: Random): Members 
       over.abort()
       end = performance.now() + patience
       await gathered
-      return unknown
+      return violations
     },
     leftRoom: () => left,
   }

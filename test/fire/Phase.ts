@@ -12,6 +12,7 @@ import { buyers, conclude } from "./Peace.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
 import { random as randomOf } from "./Random.ts"
 import { reading } from "./Readers.ts"
+import { CampaignFault } from "./Reorganisations.ts"
 import type { Struck } from "./Strikes.ts"
 import type { Tally } from "./Tally.ts"
 
@@ -66,7 +67,10 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
       const run = one
         .run(struck, chance)
         .then(() => (kills += one.isKill === true ? 1 : 0))
-        .catch((cause: unknown) => log(`${one.name}: ${String(cause).slice(0, 160)}`))
+        .catch((cause: unknown) => {
+          log(`${one.name}: ${String(cause).slice(0, 160)}`)
+          if (cause instanceof CampaignFault) violations.push(`the campaign itself is at fault: ${cause.message}`)
+        })
         .finally(() => {
           over()
           running.delete(run)

@@ -1,6 +1,5 @@
 /** Every fault that a campaign knows, by name: what it does to a world, and what ends it. */
 import { setTimeout } from "node:timers/promises"
-import type { Hex } from "viem"
 import type { View } from "../support/RpcViews.ts"
 import { cardLies } from "./CardWire.ts"
 import { lies } from "./FacilitatorWire.ts"
@@ -83,19 +82,10 @@ const onNode = (name: string, fault: (random: Random, head: bigint) => RpcFault,
 const reorganise =
   (comesBack: "soon" | "never" | "some"): Strike["run"] =>
   async ({ chain, rpc }, random) => {
-    const depth = random.between(1, 2)
-    const head = await chain.client.getBlockNumber({ cacheTime: 0 })
-    const hashes: Array<Hex> = []
-    for (let back = 0n; back < BigInt(depth); back += 1n) {
-      const block = await chain.client.getBlock({ blockNumber: head - back })
-      hashes.push(...block.transactions)
-    }
-    await chain.rollback(depth)
-    // Another branch is longer: its blocks are there at once.
-    await chain.mine(depth)
+    const hashes = await chain.reorganise(random.between(1, 2))
     if (comesBack === "never") return
     await setTimeout(random.between(0, 4_000))
-    for (const hash of hashes.reverse()) {
+    for (const hash of hashes.toReversed()) {
       const raw = rpc.raw.get(hash)
       if (raw === undefined || (comesBack === "some" && random.chance(0.5))) continue
       await chain.client.sendRawTransaction({ serializedTransaction: raw }).catch(() => {})

@@ -37,6 +37,8 @@ interface Told {
   /** The newest sequence that had been answered, and when. */
   readonly newest: Array<{ readonly at: number; readonly seq: number }>
   readonly clients: Map<string, { readonly content: string; readonly id: string; readonly seq: number }>
+  /** As what each content was sent, whatever was answered: its clientIds, and none. */
+  readonly names: Map<string, Set<string | undefined>>
   /** When it was first said to be no more. */
   goneAt: number | undefined
   /** What said so. */
@@ -124,6 +126,7 @@ const readAnswers = async (file: string, found: Findings): Promise<ReadonlyMap<s
         signals: new Map(),
         newest: [],
         clients: new Map(),
+        names: new Map(),
         goneAt: undefined,
         goneBy: "",
         isDeleted: false,
@@ -132,10 +135,14 @@ const readAnswers = async (file: string, found: Findings): Promise<ReadonlyMap<s
     }
     const room = rooms.get(id)
     if (room === undefined) continue
+    const sent = parsed(answer.requestBody ?? "")
+    if (below === "messages" && isObject(sent)) {
+      const names = room.names.get(contentOf(sent)) ?? new Set()
+      room.names.set(contentOf(sent), names.add(textAt(sent, "clientId")))
+    }
     if (answer.status === 401)
       found.hold(checks.invite, answer.invite !== room.token, () => `${where} to whoever has its invite`)
     if (answer.status === 409) {
-      const sent = parsed(answer.requestBody ?? "")
       const known = room.clients.get(textAt(sent, "clientId") ?? "")
       const isSame = isObject(sent) && known?.content === contentOf(sent)
       found.hold(checks.once, !isSame, () => `${where}, but this clientId was sent with the same content`)
@@ -186,6 +193,20 @@ const auditRows = (room: RoomRow, rows: ReadonlyArray<SignalRow>, isEnded: boole
     found.violate(checks.end, `room ${room.id} does not live seven days`)
 }
 
+/** What was sent under so many clientIds is there as often at most, also where what was answered never arrived. */
+const auditNames = (id: string, { names, signals }: Told, rows: ReadonlyArray<SignalRow>, found: Findings) => {
+  const all = new Map([...signals, ...rows.map(({ body, sequence }) => [sequence, body] as const)])
+  const shown = Map.groupBy(all.values(), (signal) => contentOf(parsed(signal) as Json))
+  for (const [content, sent] of names) {
+    const times = shown.get(content)?.length ?? 0
+    found.hold(
+      checks.once,
+      sent.has(undefined) || times <= sent.size,
+      () => `room ${id} has ${times} signals ${content}, which was sent under ${sent.size} clientIds`,
+    )
+  }
+}
+
 const read = (server: string, id: string, token?: string) =>
   hear(`${server}/api/rooms/${id}`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
 
@@ -228,6 +249,7 @@ export const auditRooms = async (
     const one = servers[at % servers.length] ?? server
     const { status, text } = await read(one, id, told.token)
     const row = rows.get(id)
+    auditNames(id, told, signals.get(id) ?? [], found)
     const isOver = ended.has(id) || told.expiresAt <= Date.now()
     if (told.goneAt !== undefined)
       found.hold(checks.end, told.isDeleted || isOver, () => `${told.goneBy}, but its room had not ended`)

@@ -44,6 +44,11 @@ const faults: ReadonlyArray<Fault> = [
     checks.bounded,
   ],
   ["a clientId of two signals", `UPDATE rooms SET client_keys[40] = client_keys[41] WHERE id = ${room}`, checks.once],
+  [
+    "a signal that is there twice",
+    `UPDATE room_messages SET body = replace(body, '"Signal 41"', '"Signal 40"') WHERE room_id = ${room} AND sequence = 41`,
+    checks.once,
+  ],
   ["a clientId that is free again", `UPDATE rooms SET client_keys[40] = NULL WHERE id = ${room}`, checks.once],
   ["a room that was lost", `DELETE FROM rooms WHERE id = ${room}`, checks.end],
   [
