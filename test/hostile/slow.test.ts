@@ -188,6 +188,24 @@ describe("a connection on which many requests are sent at once", { timeout: pati
       assert.isTrue(yield* placeFound(port))
     }).pipe(Effect.scoped),
   )
+
+  it.live.each([
+    { form: "without a host", strange: "GET /short HTTP/1.1\r\n\r\n", status: 400 },
+    { form: "with an expectation", strange: "GET /short HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n\r\n", status: 417 },
+  ])("is hung up on when those beyond 32 are $form, which Node answers by itself", ({ status, strange }) =>
+    Effect.gen(function* () {
+      const port = yield* serving({ connections: 1 })
+      const within = yield* client(port)
+      within.socket.write(ask + strange.repeat(30) + ask.replace("host", "connection: close\r\nhost"))
+      assert.include(yield* within.closed, `HTTP/1.1 ${status} `)
+      const beyond = yield* client(port)
+      beyond.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
+      yield* beyond.hears("HTTP/1.1 200")
+      beyond.socket.pause()
+      beyond.socket.write(strange.repeat(32))
+      yield* Effect.repeat(placeFound(port), { until: (found) => found })
+    }).pipe(Effect.scoped),
+  )
 })
 
 describe("a head that is too long", { timeout: patience(60) }, () => {
