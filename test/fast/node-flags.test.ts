@@ -13,10 +13,11 @@ const told = (command: string) => flagsOf(command)?.match(/--[\w-]+=\d+/gu)
 it("every way to start a server gives its Node the same flags", () => {
   const flags = told(JSON.parse(read("package.json")).scripts.serve)
   assert.lengthOf(flags ?? [], 2)
-  for (const path of ["deploy/spirit-altar.service", "Dockerfile", "docs/operations.md"]) {
+  for (const path of ["deploy/spirit-altar.service", "Dockerfile", "docs/operations.md", "nix/serve.nix"]) {
     const line = read(path)
       .split("\n")
       .find((text) => text.includes("--max-semi-space-size"))
     assert.deepStrictEqual(told(line ?? ""), flags, path)
   }
+  assert.include(read("nix/module.nix"), "ExecStart = lib.getExe (pkgs.callPackage ./serve.nix")
 })
