@@ -43,7 +43,7 @@ in
       type = types.package;
       default = self.packages.${pkgs.stdenv.hostPlatform.system}.default;
       defaultText = lib.literalExpression "the flake's own package";
-      description = "The package whose `spirit-altar serve` is run.";
+      description = "The package whose server is run.";
     };
 
     host = mkOption {
@@ -154,7 +154,7 @@ in
       // cfg.settings;
 
       serviceConfig = {
-        ExecStart = "${lib.getExe cfg.package} serve";
+        ExecStart = lib.getExe (pkgs.callPackage ./serve.nix { spirit-altar = cfg.package; });
         # Started once it answers, not before: what is ordered after it may ask it.
         Type = "exec";
         ExecStartPost = lib.concatStringsSep " " [

@@ -1,7 +1,18 @@
-# The production server; every value comes from its environment.
-{ writeShellApplication, spirit-altar }:
+# The production server; every value comes from its environment. The installed command cannot tell its own Node the flags
+# that keep memory level, so what the command runs is run here.
+{
+  lib,
+  writeShellApplication,
+  nodejs_24,
+  spirit-altar,
+}:
+let
+  inherit (lib.importJSON ../package.json) name bin;
+in
 writeShellApplication {
   name = "spirit-altar-serve";
-  runtimeInputs = [ spirit-altar ];
-  text = ''exec spirit-altar serve "$@"'';
+  text = ''
+    exec ${nodejs_24}/bin/node --max-semi-space-size=8 --heap-growing-percent=50 \
+      ${spirit-altar}/lib/node_modules/${name}/${bin.spirit-altar} serve "$@"
+  '';
 }

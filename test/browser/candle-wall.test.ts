@@ -91,4 +91,17 @@ guide("the candle wall", (it) => {
       })
     }),
   )
+
+  it.effect("has another, the witness chain, whose fields a phone need not enlarge to be written in", () =>
+    Effect.gen(function* () {
+      const { page } = yield* visit("/v2/witness", { viewport: { width: 360, height: 740 } })
+      yield* steps(async () => {
+        const sizes = await page
+          .locator("input.field:not([type=file]), textarea.field, select.field")
+          .evaluateAll((fields) => fields.map((field) => Number.parseFloat(getComputedStyle(field).fontSize)))
+        assert.isNotEmpty(sizes)
+        assert.isAtLeast(Math.min(...sizes), 16)
+      })
+    }),
+  )
 })

@@ -1,6 +1,6 @@
 /** What is remembered to save work has an end; who comes after it is answered the same. */
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option, Redacted, Result } from "effect"
+import { assert, describe, it, vi } from "@effect/vitest"
+import { Effect, Layer, Option, Redacted, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { network } from "../../src/limits/Address.ts"
@@ -9,34 +9,52 @@ import { encodingFor } from "../../src/platform/http/Encoding.ts"
 
 const proxied = (address: string) =>
   ({
-    headers: { "x-forwarded-for": address },
+    get headers() {
+      return { "x-forwarded-for": address }
+    },
     remoteAddress: Option.some("127.0.0.1"),
   }) as unknown as HttpServerRequest.HttpServerRequest
+
+const addresses = ClientAddress.layer({
+  trustedProxies: [Result.getOrThrow(network("127.0.0.1"))],
+  rateLimitSecret: Option.some(Redacted.make("a secret of this test alone")),
+}).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, undefined as never)))
+
+/** How often `of` looks at the head of a request: once to know it again, and more often to make its pseudonym. */
+const looks = (of: (request: HttpServerRequest.HttpServerRequest) => string, address: string) => {
+  const request = proxied(address)
+  const head = vi.spyOn(request, "headers", "get")
+  of(request)
+  return head.mock.calls.length
+}
 
 describe("beyond what is remembered", () => {
   it.effect("a flood of addresses gets a pseudonym each, and those before it keep theirs", () =>
     Effect.gen(function* () {
       const { of } = yield* ClientAddress
       const count = 25_000
-      const addresses = Array.from(
+      const flood = Array.from(
         { length: count },
         (_, index) => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`,
       )
-      const first = addresses.map((address) => of(proxied(address)))
+      const first = flood.map((address) => of(proxied(address)))
       assert.strictEqual(new Set(first).size, count)
       assert.deepStrictEqual(
-        addresses.slice(0, 500).map((address) => of(proxied(address))),
+        flood.slice(0, 500).map((address) => of(proxied(address))),
         first.slice(0, 500),
       )
-    }).pipe(
-      Effect.provide(
-        ClientAddress.layer({
-          trustedProxies: [Result.getOrThrow(network("127.0.0.1"))],
-          rateLimitSecret: Option.some(Redacted.make("a secret of this test alone")),
-        }),
-      ),
-      Effect.provideService(SqlClient.SqlClient, undefined as never),
-    ),
+    }).pipe(Effect.provide(addresses)),
+  )
+
+  it.effect("10,000 pseudonyms are known again, and with one more all are made anew", () =>
+    Effect.gen(function* () {
+      const { of } = yield* ClientAddress
+      assert.isAbove(looks(of, "11.0.0.1"), 1)
+      for (let index = 1; index < 10_000; index += 1) of(proxied(`10.0.${index >> 8}.${index & 255}`))
+      assert.strictEqual(looks(of, "11.0.0.1"), 1)
+      of(proxied("11.0.0.2"))
+      assert.isAbove(looks(of, "11.0.0.1"), 1)
+    }).pipe(Effect.provide(addresses)),
   )
 
   it("each spelling of Accept-Encoding is read for itself", () => {
@@ -45,5 +63,19 @@ describe("beyond what is remembered", () => {
       assert.strictEqual(encodingFor(`x-${index}, br, gzip;q=0.5`), "br")
       assert.strictEqual(encodingFor(`x-${index}`), "identity")
     }
+  })
+
+  it("no more than 256 spellings of Accept-Encoding are known again", () => {
+    const split = vi.spyOn(String.prototype, "split")
+    const isRead = (header: string) => {
+      split.mockClear()
+      encodingFor(header)
+      return split.mock.calls.length > 0
+    }
+    const spellings = Array.from({ length: 1000 }, (_, index) => `y-${index}, gzip`)
+    const [first, second] = [spellings.filter(isRead), spellings.filter(isRead)]
+    split.mockRestore()
+    assert.strictEqual(first.length, 1000)
+    assert.isAtLeast(second.length, 1000 - 256)
   })
 })

@@ -1,4 +1,5 @@
 /** What keeps a server's memory level is told to its Node wherever it is started, and in the manual that says how. */
+import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { assert, it } from "@effect/vitest"
 
@@ -10,13 +11,41 @@ const flagsOf = (command: string) =>
 
 const told = (command: string) => flagsOf(command)?.match(/--[\w-]+=\d+/gu)
 
+/** The most that young objects took, in MB, of a program that makes and drops many. */
+const youngest = (flags: ReadonlyArray<string>) =>
+  Number(
+    execFileSync(process.execPath, [...flags, "-p", churn], {
+      encoding: "utf8",
+      env: { ...process.env, NODE_OPTIONS: "" },
+    }),
+  ) /
+  2 ** 20
+
+const churn = `
+  let most = 0
+  const kept = []
+  for (let index = 0; index < 400_000; index += 1) {
+    kept[index % 60_000] = new Array(50).fill(index)
+    if (index % 1000 > 0) continue
+    const { space_size } = v8.getHeapSpaceStatistics().find((space) => space.space_name === "new_space")
+    most = Math.max(most, space_size)
+  }
+  most`
+
+it("Node understands them, and young objects take two halves of 8 MB", () => {
+  const flags = told(JSON.parse(read("package.json")).scripts.serve) ?? []
+  assert.isAtMost(youngest(flags), 16)
+  assert.isAbove(youngest([]), 16)
+})
+
 it("every way to start a server gives its Node the same flags", () => {
   const flags = told(JSON.parse(read("package.json")).scripts.serve)
-  assert.lengthOf(flags ?? [], 2)
-  for (const path of ["deploy/spirit-altar.service", "Dockerfile", "docs/operations.md"]) {
+  assert.deepStrictEqual([...(flags ?? [])], ["--max-semi-space-size=8", "--heap-growing-percent=50"])
+  for (const path of ["deploy/spirit-altar.service", "Dockerfile", "docs/operations.md", "nix/serve.nix"]) {
     const line = read(path)
       .split("\n")
       .find((text) => text.includes("--max-semi-space-size"))
     assert.deepStrictEqual(told(line ?? ""), flags, path)
   }
+  assert.include(read("nix/module.nix"), "ExecStart = lib.getExe (pkgs.callPackage ./serve.nix")
 })

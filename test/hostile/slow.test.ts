@@ -79,6 +79,12 @@ const dripping = ({ closed, socket }: Client, drop: string) =>
     (drip) => Effect.sync(() => clearInterval(drip)),
   )
 
+it("the times and places are those of the manual", () => {
+  const { quiet, rest, ...counts } = Listener.bounds
+  assert.deepStrictEqual(counts, { connections: 4096, pipelined: 32 })
+  assert.deepStrictEqual([quiet, rest, Listener.grace].map(Duration.toSeconds), [120, 65, 10])
+})
+
 describe("a client that is slow", { concurrent: true, timeout: patience(120) }, () => {
   it.live("to read its answer is hung up on once it has taken nothing for the quiet time", () =>
     Effect.gen(function* () {
@@ -151,7 +157,6 @@ describe("a client that is slow", { concurrent: true, timeout: patience(120) }, 
       const rester = yield* client(port)
       rester.socket.write("GET /short HTTP/1.1\r\nhost: a\r\n\r\n")
       assert.match(yield* rester.closed, /^HTTP\/1\.1 200 .*short$/su)
-      assert.strictEqual(Duration.toMillis(Listener.bounds.rest), 65_000)
     }).pipe(Effect.scoped),
   )
 
@@ -186,6 +191,24 @@ describe("a connection on which many requests are sent at once", { timeout: pati
       assert.isAtLeast(counted, 1)
       assert.isAtMost(counted, 32)
       assert.isTrue(yield* placeFound(port))
+    }).pipe(Effect.scoped),
+  )
+
+  it.live.each([
+    { form: "without a host", strange: "GET /short HTTP/1.1\r\n\r\n", status: 400 },
+    { form: "with an expectation", strange: "GET /short HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n\r\n", status: 417 },
+  ])("is hung up on when those beyond 32 are $form, which Node answers by itself", ({ status, strange }) =>
+    Effect.gen(function* () {
+      const port = yield* serving({ connections: 1 })
+      const within = yield* client(port)
+      within.socket.write(ask + strange.repeat(30) + ask.replace("host", "connection: close\r\nhost"))
+      assert.include(yield* within.closed, `HTTP/1.1 ${status} `)
+      const beyond = yield* client(port)
+      beyond.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
+      yield* beyond.hears("HTTP/1.1 200")
+      beyond.socket.pause()
+      beyond.socket.write(strange.repeat(32))
+      yield* Effect.repeat(placeFound(port), { until: (found) => found })
     }).pipe(Effect.scoped),
   )
 })

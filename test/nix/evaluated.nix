@@ -49,6 +49,10 @@ in
     }
   );
 
+  served =
+    (nixpkgs.legacyPackages.x86_64-linux.callPackage ../../nix/serve.nix { spirit-altar = package; })
+    .text;
+
   off = configOf { };
   plain = configOf enabled;
   open = configOf (

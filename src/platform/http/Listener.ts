@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
-import { IdentifiedResponse } from "./IdentifiedResponse.ts"
+import type { IdentifiedResponse } from "./IdentifiedResponse.ts"
 import { Observer, requestIdHeader } from "./Observer.ts"
 import { PipelineBound } from "./PipelineBound.ts"
 import { securityHeaders } from "./SecurityHeaders.ts"
@@ -88,7 +88,6 @@ class Listener extends Context.Service<
         const server = new PipelineBound(pipelined, {
           ...limits,
           keepAliveTimeout: Duration.toMillis(rest),
-          ServerResponse: IdentifiedResponse,
           // Nothing here speaks another protocol, and what asks for one would go around all of this.
           shouldUpgradeCallback: () => false,
         })
