@@ -91,7 +91,7 @@ export const make = (journal: Journal) => {
             ? found.value
             : yield* refuse(
                 "key_in_use",
-                `The key ${draft.key} already names another purchase in this journal; take a new key for a new one. Nothing was charged.`,
+                `The key ${draft.key} already names another purchase in this journal; take a new key for a new one. This request charged nothing.`,
                 draft.key,
               )
         }),
