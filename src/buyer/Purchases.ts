@@ -25,7 +25,7 @@ export const Purchase = Schema.Struct({
   ),
   /** What the altar answered, once it is settled. */
   settled: Schema.optionalKey(Schema.Struct({ id: Schema.String, permalink: Schema.String, answer: Schema.Json })),
-  /** Why it can never settle any more, by the altar's own evidence. */
+  /** Why the altar ended it as unpaid; what was signed stays, as it may be good until its end. */
   failed: Schema.optionalKey(Schema.String),
 })
 export type Purchase = typeof Purchase.Type
