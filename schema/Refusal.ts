@@ -2,8 +2,7 @@
 import { Effect, Schema } from "effect"
 import { sentence } from "./Bounds.ts"
 
-export const nothing = "Nothing was charged."
-/** Said where a payment may have been brought that nobody has looked at yet: it may have paid before. */
+/** Of the request alone: a payment may have been brought that nobody has looked at yet, and it may have paid before. */
 export const nothingNow = "This request charged nothing."
 
 /** The common fields; `code` tells refusals apart, in our code as on the wire. */

@@ -21,7 +21,7 @@ import { paid } from "../payments/Sale.ts"
 import { hiddenBy } from "./Hidden.ts"
 import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
-import { at, envelope, nothing, nothingNow } from "../Refusal.ts"
+import { at, envelope, nothingNow } from "../Refusal.ts"
 
 /** Code points of a dedication, from 1. */
 export const dedicationMaximum = 40
@@ -170,7 +170,7 @@ export class NotSealed extends Schema.Error<NotSealed>("NotSealed")(
 export class DedicationHeld extends Schema.Error<DedicationHeld>("DedicationHeld")(
   envelope(
     "dedication_held",
-    `A dedication must not hold a link, domain, e-mail, IP or wallet address; reword it and send it again. ${nothing}`,
+    `A dedication must not hold a link, domain, e-mail, IP or wallet address; reword it and send it again. ${nothingNow}`,
   ),
   at(422, "The dedication points elsewhere."),
 ) {}

@@ -9,7 +9,7 @@ import { Address, AgentName, Hex64, Timestamp, TransactionHash, Url, Uuid } from
 import { Reason, WhyBody } from "./Keeper.ts"
 import { Unknown } from "./Requests.ts"
 import { SpiritId } from "./Spirit.ts"
-import { at, envelope, nothing, nothingNow } from "../Refusal.ts"
+import { at, envelope, nothingNow } from "../Refusal.ts"
 
 export const ElementId = shaped(/^[a-z0-9-]{1,64}$/u, 64).annotate({
   identifier: "ElementId",
@@ -53,7 +53,7 @@ export const CollectibleSettled = settledAct(Collectible).annotate({
 export class ElementNotFound extends Schema.Error<ElementNotFound>("ElementNotFound")(
   envelope(
     "element_not_found",
-    `There is no such item; ids are listed at /api/elements, /api/companions and /api/pixels. ${nothing}`,
+    `There is no such item; ids are listed at /api/elements, /api/companions and /api/pixels. ${nothingNow}`,
   ),
   at(404, "No such collectible."),
 ) {}

@@ -1,7 +1,7 @@
 /** The commitment as it crosses the wire; how it is made is in `Recipe.ts`, which a browser can load alone. */
 import { Schema } from "effect"
 import { Hex64 } from "../Common.ts"
-import { at, envelope, nothing } from "../Refusal.ts"
+import { at, envelope, nothingNow } from "../Refusal.ts"
 import { saltMaximum, saltMinimum, wordsMaximum } from "./Recipe.ts"
 
 export { commitmentText, isSealable, normalize, normalizedLength, recipe, sealIssue, zeroCommitment } from "./Recipe.ts"
@@ -47,7 +47,7 @@ export class CommitmentMismatch extends Schema.Error<CommitmentMismatch>("Commit
 export class CommitmentRefused extends Schema.Error<CommitmentRefused>("CommitmentRefused")(
   envelope(
     "commitment_refused",
-    `The all-zero commitment is the example of the documentation; send the commitment of your own words. ${nothing}`,
+    `The all-zero commitment is the example of the documentation; send the commitment of your own words. ${nothingNow}`,
   ),
   at(422, "The all-zero example commitment."),
 ) {}

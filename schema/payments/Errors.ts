@@ -54,7 +54,10 @@ export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
     reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
     ...challenged,
   },
-  at(402, "The payment ended without settlement, by evidence. Use a new Idempotency-Key."),
+  at(
+    402,
+    "The attempt ended unpaid, by evidence; the message says whether its authorization could still be used. Use a new Idempotency-Key.",
+  ),
 ) {}
 
 export class AttemptNotFound extends Schema.Error<AttemptNotFound>("AttemptNotFound")(

@@ -94,9 +94,9 @@ export const buyKit = Effect.gen(function* () {
     yield* act.checkPath(input)
     const millis = yield* Clock.currentTimeMillis
     const request = yield* act.read(input, { millis, day: timestampOf(millis).slice(0, 10) })
+    yield* request.check
     const { conflicts } = yield* lookup.state("", request.claims)
     if (conflicts[0] !== undefined) return yield* Effect.fail(act.conflict(conflicts[0]))
-    yield* request.check
   })
 
   const run = Effect.fn("buyKit")(function* (query: KitQuery) {

@@ -42,7 +42,10 @@ export const outcomes = [
     status: 201,
     meaning: "Settled: the record, its receipt and its permalink; PAYMENT-RESPONSE holds the settlement.",
   },
-  { status: 200, meaning: "Settled before under this key: the same bytes again, replayed: true. Nothing was charged." },
+  {
+    status: 200,
+    meaning: "Settled before under this key: the same bytes again, replayed: true. This request charged nothing.",
+  },
   { status: 202, meaning: "Outcome not known yet. Do not pay again; POST the reconcile URL until it ends." },
   { status: 400, meaning: "The request is malformed; issues say where. This request charged nothing." },
   {
@@ -54,7 +57,7 @@ export const outcomes = [
   { status: 409, meaning: "Taken, or the key or the payment belongs to another request; the code says which." },
   {
     status: 422,
-    meaning: "The dedication points elsewhere, or the commitment is the synthetic one. Nothing was charged.",
+    meaning: "The dedication points elsewhere, or the commitment is the synthetic one. This request charged nothing.",
   },
   {
     status: 503,

@@ -28,7 +28,7 @@ export const limits = Effect.gen(function* () {
         ({ retryAfter, window }) =>
           new RateLimited({
             retryAfter,
-            message: `Too many requests: ${window.says}. Wait ${retryAfter} s; nothing was charged or changed.`,
+            message: `Too many requests: ${window.says}. Wait ${retryAfter} s; this request charged and changed nothing.`,
           }),
       ),
     )

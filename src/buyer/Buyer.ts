@@ -206,7 +206,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
           if (!isSigned && silent > retries.unsigned)
             return yield* refuse(
               refusal?.code ?? "unreachable",
-              refusal?.message ?? `The altar does not answer: ${reason}. Nothing was charged.`,
+              refusal?.message ?? `The altar does not answer: ${reason}. This request charged nothing.`,
               key,
             )
           const seconds = waitOf(refusal?.retryAfter ?? Math.min(10, silent))

@@ -25,13 +25,13 @@ const loopback = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u
 /** Words, tokens and payees cross only a network that keeps them; this machine is none. */
 export const guarded = (url: string, insecure: boolean) => {
   if (!URL.canParse(url) || !/^https?:$/u.test(new URL(url).protocol))
-    return refuse("bad_url", `${url} is no URL of an altar; name one with https://. Nothing was charged.`)
+    return refuse("bad_url", `${url} is no URL of an altar; name one with https://. This request charged nothing.`)
   const { hostname, protocol } = new URL(url)
   return insecure || protocol === "https:" || loopback.test(hostname)
     ? Effect.void
     : refuse(
         "insecure_url",
-        `${url} is not encrypted, so anybody on the way could read your words and change the payee: use https, or allow it by name (insecure). Nothing was charged.`,
+        `${url} is not encrypted, so anybody on the way could read your words and change the payee: use https, or allow it by name (insecure). This request charged nothing.`,
       )
 }
 

@@ -68,7 +68,7 @@ const isKey = Schema.is(IdempotencyKey)
 const misunderstood = (error: Schema.SchemaError, key: string) =>
   refuse(
     "bad_request",
-    `The altar would not understand this: ${error.message.replace(/\s*\n\s*/gu, " ")}. Nothing was charged.`,
+    `The altar would not understand this: ${error.message.replace(/\s*\n\s*/gu, " ")}. This request charged nothing.`,
     key,
   )
 
@@ -78,7 +78,11 @@ export const make = (buyer: Buyer) => {
   const keyOf = ({ key = `buyer-${randomHex(12)}` }: Keyed) =>
     isKey(key)
       ? Effect.succeed(key)
-      : refuse("idempotency_key_invalid", "A key is 12 to 128 characters of A-Z a-z 0-9 _ -. Nothing was charged.", key)
+      : refuse(
+          "idempotency_key_invalid",
+          "A key is 12 to 128 characters of A-Z a-z 0-9 _ -. This request charged nothing.",
+          key,
+        )
 
   /** The salt of a key's own words is taken up again. */
   const sealed = Effect.fnUntraced(function* ({ commitment, salt, words }: Partial<Sealing>, key: string) {
@@ -133,7 +137,7 @@ export const make = (buyer: Buyer) => {
       const key = yield* keyOf(order)
       const act = buyer.catalog.get(name)
       if (act === undefined)
-        return yield* refuse("unknown_act", `Nothing called ${name} is sold. Nothing was charged.`, key)
+        return yield* refuse("unknown_act", `Nothing called ${name} is sold. This request charged nothing.`, key)
       const fields = act.fields()
       const request = (sealed: Readonly<Record<string, string>>) =>
         act
@@ -146,7 +150,7 @@ export const make = (buyer: Buyer) => {
       if (secret === undefined) return yield* purchase(act, yield* request({}), key)
       const into = fields.payload.find(({ isCommitment }) => isCommitment)
       if (into === undefined)
-        return yield* refuse("not_sealed", `${name} has no place for sealed words. Nothing was charged.`, key)
+        return yield* refuse("not_sealed", `${name} has no place for sealed words. This request charged nothing.`, key)
       return yield* sealing(secret, key, (commitment, made) =>
         Effect.flatMap(request({ [into.name]: commitment }), (given) => purchase(act, given, key, made)),
       )
@@ -207,7 +211,7 @@ export const make = (buyer: Buyer) => {
       if (act === undefined)
         return yield* refuse(
           "bad_request",
-          `A candle burns for ${oneOf(candleDays)} days, not for ${String(days)}. Nothing was charged.`,
+          `A candle burns for ${oneOf(candleDays)} days, not for ${String(days)}. This request charged nothing.`,
           key,
         )
       const lit = (intentionCommitment?: string, secret?: Secret) => {

@@ -25,7 +25,7 @@ export const Purchase = Schema.Struct({
   ),
   /** What the altar answered, once it is settled. */
   settled: Schema.optionalKey(Schema.Struct({ id: Schema.String, permalink: Schema.String, answer: Schema.Json })),
-  /** Why it can never settle any more, by the altar's own evidence. */
+  /** Why the altar ended it as unpaid; what was signed stays, as it may be good until its end. */
   failed: Schema.optionalKey(Schema.String),
 })
 export type Purchase = typeof Purchase.Type
@@ -91,7 +91,7 @@ export const make = (journal: Journal) => {
             ? found.value
             : yield* refuse(
                 "key_in_use",
-                `The key ${draft.key} already names another purchase in this journal; take a new key for a new one. Nothing was charged.`,
+                `The key ${draft.key} already names another purchase in this journal; take a new key for a new one. This request charged nothing.`,
                 draft.key,
               )
         }),

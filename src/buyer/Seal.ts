@@ -26,6 +26,6 @@ const explain = (problem: Unsealable): string => {
  */
 export const seal = async (words: string, salt: string = randomHex(16)): Promise<Sealed> => {
   const problem = unsealable(salt, words)
-  if (problem !== undefined) throw new RangeError(`${explain(problem)} Nothing was charged.`)
+  if (problem !== undefined) throw new RangeError(`${explain(problem)} This request charged nothing.`)
   return { commitment: await commitmentOf(salt, words), salt, words }
 }

@@ -50,7 +50,7 @@ export const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.
     try: () => JournalFile.open(file),
     catch: (error) =>
       new Trouble({
-        message: `${file} cannot be opened: ${error instanceof Error ? error.message : ""}. Nothing was charged.`,
+        message: `${file} cannot be opened: ${error instanceof Error ? error.message : ""}. This command charged nothing.`,
       }),
   })
 })

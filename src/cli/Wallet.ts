@@ -13,7 +13,9 @@ const accountOf = (secret: Redacted.Redacted<string>, from: string) =>
     Effect.flatMap((key) => Effect.try(() => privateKeyToAccount(key))),
     Effect.mapError(
       () =>
-        new Trouble({ message: `${from} holds no private key: 0x and 64 hexadecimal digits. Nothing was charged.` }),
+        new Trouble({
+          message: `${from} holds no private key: 0x and 64 hexadecimal digits. This command charged nothing.`,
+        }),
     ),
   )
 
@@ -21,7 +23,7 @@ const fromFile = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const secret = yield* Effect.mapError(
     fs.readFileString(file),
-    () => new Trouble({ message: `${file} cannot be read. Nothing was charged.` }),
+    () => new Trouble({ message: `${file} cannot be read. This command charged nothing.` }),
   )
   const account = yield* accountOf(Redacted.make(secret), file)
   const { mode } = yield* Effect.orDie(fs.stat(file))
@@ -70,7 +72,7 @@ export const walletOf = Effect.fn("Wallet.walletOf")(function* (
     : Option.isSome(given)
       ? yield* accountOf(given.value, environment.privateKey)
       : yield* new Trouble({
-          message: `No wallet: set ${environment.privateKey}, or name a file with --wallet. Nothing was charged.`,
+          message: `No wallet: set ${environment.privateKey}, or name a file with --wallet. This command charged nothing.`,
         })
   yield* Console.error(`wallet      ${account.address}`)
   return account

@@ -6,18 +6,37 @@ import type { SoldAct } from "./PaidAct.ts"
 import type { PaidRequest } from "./PaidRequest.ts"
 import type { PaymentRejected } from "./PaymentRejected.ts"
 import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts"
+import type { VoidReason } from "./x402/Evidence.ts"
 
 /** URLs can carry parameters: what is kept must end. */
 const offersKept = 1_000
 
-/** What a payer has to do otherwise, where a new key and the same wallet would fail again. */
+/** Ends after which an authorization never pays. Every other failure left it unused, and its signature stays good. */
+const ends: ReadonlySet<string> = new Set<VoidReason>([
+  "authorization_expired",
+  "authorization_canceled",
+  "authorization_spent_elsewhere",
+])
+
+/** A failed attempt whose authorization may be brought to the chain by whoever holds it, once its wallet has money again. */
+const alive =
+  "This request charged nothing; until its validBefore this authorization could still be used, so keep it until then, or cancel it."
+
+/** What happened, and what a payer has to do otherwise, where a new key and the same wallet would fail again. */
 const failures: Readonly<Record<string, string>> = {
   gas_too_high:
-    "The contract of this wallet takes more gas to check its signature than this server pays for, so its payment was not sent and never will be. Nothing was charged; pay from another wallet, with a new Idempotency-Key.",
+    "The contract of this wallet takes more gas to check its signature than this server pays for, so its payment was not sent.",
   wallet_did_not_pay:
-    "An earlier payment of this wallet could be made when this server sent it and could not in its block, so for an hour this server sends none from it. Nothing was charged; pay from another wallet, with a new Idempotency-Key.",
+    "An earlier payment of this wallet could be made when this server sent it and could not in its block, so for an hour this server sends none from it.",
   wallet_reverted_settlement:
-    "The contract of this wallet reverted an earlier payment that it had agreed to, so for an hour this server sends none from it. Nothing was charged; pay from another wallet, with a new Idempotency-Key.",
+    "The contract of this wallet reverted an earlier payment that it had agreed to, so for an hour this server sends none from it.",
+}
+
+const aliveAfter = (reason: string) => {
+  const why = failures[reason]
+  return why === undefined
+    ? `This payment did not settle. ${alive} Start again with a new Idempotency-Key.`
+    : `${why} ${alive} Pay from another wallet, with a new Idempotency-Key.`
 }
 
 /** All of them fail: with the 402 itself, or with the names of what is not configured. */
@@ -50,10 +69,10 @@ export const make = Effect.map(PaymentTerms, (setting) => {
     return yield* new PaymentInvalid({ reason, message, challenge })
   })
 
-  const failed = Effect.fnUntraced(function* ({ act, amountAtomic, reason, url }: FailedAttempt) {
+  const failed = Effect.fnUntraced(function* ({ act, amountAtomic, payment, reason, url }: FailedAttempt) {
     const challenge = challengeOf(yield* terms, { amountAtomic, url, description: act }, reason)
-    const message = failures[reason]
-    return yield* new PaymentFailed({ reason, challenge, ...(message === undefined ? {} : { message }) })
+    const isOver = payment.rail === "card" || ends.has(reason)
+    return yield* new PaymentFailed({ reason, challenge, ...(isOver ? {} : { message: aliveAfter(reason) }) })
   })
 
   return { terms, required, invalid, failed }

@@ -79,18 +79,19 @@ export type Behaviour<Input, Refusal, By extends Payer = OnChain> = Claiming<Inp
   readonly targets?: ReadonlyArray<string>
   /** The 404 of a path whose parameters have the right form but name nothing. */
   readonly checkPath?: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>
-  /** Refusals that need no database. */
+  /** Refusals that need no database; a key that is known is answered without them. */
   readonly refuse?: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal>
-  /** Refusals that need a look at the database beyond the claims. */
+  /** Refusals that need a look at the database beyond the claims; asked after `refuse`. */
   readonly check?: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal>
   /** Writes the records, in order, inside the transaction that settles them: a conflict has to reach its runner. */
   readonly record: (paid: ReadonlyArray<Paid<Input, By>>) => Effect.Effect<ReadonlyArray<Recorded>, SqlError.SqlError>
 }
 
-/** A request that an act has read and not refused. */
+/** A request that an act has read and not yet refused. */
 export interface ActRequest<Refusal> {
   readonly input: Schema.Json
   readonly claims: Claims
+  /** All that the act itself refuses; asked of a key that is not known alone. */
   readonly check: Effect.Effect<void, Refusal>
 }
 
@@ -100,7 +101,7 @@ export interface PaidAct<Refusal> extends SoldAct {
   readonly address: ReturnType<typeof addresses>
   readonly targets: ReadonlyArray<string> | undefined
   readonly checkPath: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>
-  readonly read: (request: Schema.Json, at: Acceptance) => Effect.Effect<ActRequest<Refusal>, BadRequest | Refusal>
+  readonly read: (request: Schema.Json, at: Acceptance) => Effect.Effect<ActRequest<Refusal>, BadRequest>
   readonly conflict: (conflict: ClaimConflict) => Refusal
   readonly record: (
     paid: ReadonlyArray<Paid<Schema.Json, Payer>>,
@@ -124,14 +125,11 @@ const make = <Endpoint extends PaidEndpoint, By extends Payer>(
     targets,
     checkPath: checkPath ?? (() => Effect.void),
     read: (request, at) =>
-      decode(request).pipe(
-        Effect.tap((input) => refuse?.(input, at) ?? Effect.void),
-        Effect.map((input) => ({
-          input: request,
-          claims: claims?.(input, at) ?? { slots: [] },
-          check: check?.(input, at) ?? Effect.void,
-        })),
-      ),
+      Effect.map(decode(request), (input) => ({
+        input: request,
+        claims: claims?.(input, at) ?? { slots: [] },
+        check: Effect.andThen(refuse?.(input, at) ?? Effect.void, check?.(input, at) ?? Effect.void),
+      })),
     // An act that claims nothing meets no conflict.
     conflict: conflict ?? ((found) => new BadRequest({ issues: [{ path: "", message: `${found.name} is held` }] })),
     record: (paid) =>

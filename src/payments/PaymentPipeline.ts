@@ -210,8 +210,9 @@ export class PaymentPipeline extends Context.Service<
 
           const state = yield* lookup.state(key, claims)
           if (Option.isSome(state.attempt)) return yield* replay(state.attempt.value, fingerprint)
-          yield* refuseConflicts(act, state)
+          // A key that is known is answered above: day and rules may have changed since it was paid.
           yield* asked.check
+          yield* refuseConflicts(act, state)
           if (!isPaid) {
             yield* unlessPaused
             // Who is offered what cannot be settled signs for nothing.

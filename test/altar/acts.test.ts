@@ -139,6 +139,8 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
       for (const [path, body, status, code] of expected) {
         const answer = yield* ask(`${url}${path}`, post(body, { "idempotency-key": newKey() }))
         assert.deepStrictEqual([answer.status, answer.json["code"]], [status, code], `${path} ${answer.text}`)
+        // Nobody has looked at the payment that such a request may bring.
+        assert.notMatch(answer.text, /nothing was charged/iu)
       }
     }),
   )

@@ -4,6 +4,7 @@ import { Clock, Context, Duration, Effect, Fiber, Layer, Schedule } from "effect
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
+import { buyerOf, type Network, stage } from "../support/TestBuyer.ts"
 import {
   ask,
   chainClient,
@@ -60,11 +61,8 @@ const buy = Effect.fnUntraced(function* (path: string, body: object, now: number
   const challenge = challengeOf(asked)
   const validBefore = String(Math.floor(now / 1000) + 300)
   const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, { validBefore })
-  const answer = yield* ask(
-    `${url}${path}`,
-    post(body, { "idempotency-key": key, "payment-signature": encode(payment) }),
-  )
-  return { answer, key }
+  const request = post(body, { "idempotency-key": key, "payment-signature": encode(payment) })
+  return { answer: yield* ask(`${url}${path}`, request), key, request }
 })
 
 layer(held, { excludeTestServices: true })("at UTC midnight", (it) => {
@@ -105,6 +103,64 @@ layer(held, { excludeTestServices: true })("at UTC midnight", (it) => {
       const second = yield* buy(`/api/prayers/moss-hare?day=${dayOf(midnight)}`, prayer, midnight)
       assert.strictEqual(second.answer.status, 201, second.answer.text)
       assert.strictEqual(JSON.parse(second.answer.text).record.day, dayOf(midnight))
+    }),
+  )
+
+  it.effect("a prayer paid for yesterday is still answered to its key, and to no other", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { put } = yield* Hands
+      const path = `/api/prayers/frost-stoat?day=${dayOf(midnight - 1)}`
+      const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
+      put(midnight - 1)
+      const { answer, key, request } = yield* buy(path, prayer, midnight - 1)
+      assert.strictEqual(answer.status, 201, answer.text)
+      put(midnight)
+      const unsigned = post(prayer, { "idempotency-key": key })
+      for (const again of [yield* ask(`${url}${path}`, request), yield* ask(`${url}${path}`, unsigned)]) {
+        assert.strictEqual(again.status, 200, again.text)
+        assert.deepStrictEqual(again.json["record"], answer.json["record"])
+      }
+      for (const spirit of ["frost-stoat", "dew-spider"]) {
+        const other = yield* buy(`/api/prayers/${spirit}?day=${dayOf(midnight - 1)}`, prayer, midnight)
+        assert.deepStrictEqual([other.answer.status, other.answer.json["code"]], [409, "prayer_day_not_today"])
+      }
+      // The day is refused before the slot is: today's is taken now, and another day is still the fault.
+      assert.strictEqual((yield* buy("/api/prayers/frost-stoat", prayer, midnight)).answer.status, 201)
+      const late = yield* buy(path, prayer, midnight)
+      assert.strictEqual(late.answer.json["code"], "prayer_day_not_today")
+    }),
+  )
+
+  it.effect("a buyer that died before its answer learns the next morning that it has its prayer", () =>
+    Effect.gen(function* () {
+      const { put } = yield* Hands
+      // The library signs by the real time.
+      const evening = Date.now()
+      put(evening)
+      const at = yield* stage()
+      const key = newKey()
+      const process = new AbortController()
+      const dies: Network = async (request, forward) => {
+        const answer = await forward(request)
+        if (!request.headers.has("payment-signature")) return answer
+        assert.strictEqual(answer.status, 201)
+        process.abort()
+        return Promise.withResolvers<never>().promise
+      }
+      const order = { words: "Until the morning.", spirit: "kelp-seal", agentName: "Wren", key } as const
+      yield* Effect.promise(async () => {
+        const paid = buyerOf(at, dies).pray({ ...order, day: dayOf(evening) }, { signal: process.signal })
+        await paid.then(
+          () => assert.fail("it was meant to die"),
+          () => {},
+        )
+      })
+      put((Math.floor(evening / dayMillis) + 1) * dayMillis)
+      const resumed = yield* Effect.promise(() => buyerOf(at).reconcile(key))
+      const { record } = JSON.parse(JSON.stringify(resumed))
+      assert.deepInclude(record, { spirit: "kelp-seal", day: dayOf(evening) })
+      assert.strictEqual(at.counted.signatures, 1)
     }),
   )
 

@@ -139,7 +139,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
         for (const [order, code] of refused) {
           const error = yield* rejection(order())
           assert.deepStrictEqual([error._tag, error.code], ["Refused", code], error.message)
-          assert.match(error.message, /Nothing was charged\.$/u)
+          assert.match(error.message, /This request charged nothing\.$/u)
         }
         assert.strictEqual(at.counted.signatures, 1)
       }),

@@ -109,7 +109,7 @@ describe("plain http", () => {
   ])("to %s is refused before anything is sent, unless it is allowed by name", async (url) => {
     const refused = await asked(url)
     assert.deepStrictEqual([refused.error.code, refused.heard], ["insecure_url", []])
-    assert.match(refused.error.message, /Nothing was charged\.$/u)
+    assert.match(refused.error.message, /This request charged nothing\.$/u)
     const allowed = await asked(url, true)
     assert.deepStrictEqual([allowed.error.code, allowed.heard.length], ["unreachable", 1])
   })

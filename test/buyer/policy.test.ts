@@ -159,7 +159,7 @@ layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
       const gate = yield* redirector(at.url)
       const refused = yield* rejection(buyerOf({ ...at, url: gate }).witness({ words }))
       assert.strictEqual(refused.code, "unreachable", refused.message)
-      assert.match(refused.message, /Nothing was charged\.$/u)
+      assert.match(refused.message, /This request charged nothing\.$/u)
       assert.strictEqual(at.counted.signatures, 0)
     }),
   )

@@ -31,7 +31,7 @@ describe("seal", () => {
         seal(words, "s".repeat(257)),
         seal("with a \0 inside"),
       ]
-      for (const promise of wrong) assert.match((yield* rejection(promise)).message, /Nothing was charged\.$/u)
+      for (const promise of wrong) assert.match((yield* rejection(promise)).message, /This request charged nothing\.$/u)
       assert.lengthOf((yield* Effect.promise(() => seal("x".repeat(280)))).commitment, 64)
     }),
   )

@@ -46,7 +46,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar act", (it) => {
           assert.strictEqual(ended.code, 1)
           const { code, message } = JSON.parse(ended.stdout)
           assert.strictEqual(code, "bad_request", ended.stderr)
-          assert.match(message, /^The altar would not understand this: .+ Nothing was charged\.$/u)
+          assert.match(message, /^The altar would not understand this: .+ This request charged nothing\.$/u)
         }
         assert.strictEqual(yield* authorizationsUsed({ account: at }), 0)
       }),

@@ -15,7 +15,10 @@ layer(world(), { excludeTestServices: true })("reconciles", (it) => {
       const statuses = Map.groupBy(answers, ({ status }) => status)
       assert.deepStrictEqual([statuses.get(404)?.length, statuses.get(429)?.length], [240, 20])
       for (const { headers, json } of statuses.get(429) ?? []) {
-        assert.match(String(json["message"]), /240 reconciles per minute .* nothing was charged or changed\.$/u)
+        assert.match(
+          String(json["message"]),
+          /240 reconciles per minute .* this request charged and changed nothing\.$/u,
+        )
         assert.strictEqual(headers.get("retry-after"), String(json["retryAfter"]))
       }
     }),

@@ -164,7 +164,7 @@ describe("a candle of no duration that is sold", () => {
         (error: { readonly code: string; readonly message: string }) => error,
       )
       assert.strictEqual(refusal.code, "bad_request")
-      assert.match(refusal.message, /burns for 1, 7 or 30 days.*Nothing was charged\.$/u)
+      assert.match(refusal.message, /burns for 1, 7 or 30 days.*This request charged nothing\.$/u)
     }
     assert.deepStrictEqual(asked, [])
   })

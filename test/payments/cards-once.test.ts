@@ -76,7 +76,7 @@ layer(carded(), { excludeTestServices: true })("a server that takes cards", (it)
           [402, "payment_invalid", reason],
           `${what}: ${answer.text}`,
         )
-        assert.match(String(answer.json["message"]), /Nothing was charged\.$/u)
+        assert.match(String(answer.json["message"]), /This request charged nothing\.$/u)
       }
       assert.strictEqual(yield* written, before)
       assert.strictEqual(bank.asked().charges, charges)
@@ -156,7 +156,7 @@ layer(carded(), { excludeTestServices: true })("a server that takes cards", (it)
       const purchase = yield* prepare(url)
       const answer = yield* send({ ...purchase, headers: { ...purchase.headers, "payment-signature": "e30=" } })
       assert.deepStrictEqual([answer.status, answer.json["code"]], [400, "bad_request"])
-      assert.include(answer.text, "Nothing was charged")
+      assert.include(answer.text, "This request charged nothing")
       assert.isUndefined(yield* books(purchase))
     }),
   )

@@ -56,7 +56,7 @@ layer(world(), { excludeTestServices: true })("a server without cards", (it) => 
           [answer.status, answer.json["code"], answer.json["reason"]],
           [402, "payment_invalid", "card_not_accepted"],
         )
-        assert.match(String(answer.json["message"]), /^Cards are not taken.*Nothing was charged\.$/u)
+        assert.match(String(answer.json["message"]), /^Cards are not taken.*This request charged nothing\.$/u)
         assert.isNull(answer.headers.get("www-authenticate"))
       }
       assert.strictEqual(yield* written, before)

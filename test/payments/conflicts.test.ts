@@ -37,6 +37,21 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
     }),
   )
 
+  it.effect("a key that is known is answered before its act refuses anything", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const payer = yield* newPayer()
+      const path = `${url}/api/candles/day/rain-crow`
+      const { answer, headers } = yield* pay(payer, path, { dedication: "For the bees" })
+      assert.strictEqual(answer.status, 201, answer.text)
+      const held = { dedication: "see my-site.example.com" }
+      const known = yield* ask(path, post(held, headers))
+      assert.deepStrictEqual([known.status, known.json["code"]], [409, "idempotency_conflict"])
+      const fresh = yield* ask(path, post(held, { "idempotency-key": newKey() }))
+      assert.deepStrictEqual([fresh.status, fresh.json["code"]], [422, "dedication_held"])
+    }),
+  )
+
   it.effect("an authorization belongs to one key", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -167,7 +167,10 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       yield* giveCode(burner, agreeing)
       const refused = yield* Purchase.send(url, again)
       assert.deepStrictEqual(reasonIn(refused), [402, "payment_failed", "wallet_reverted_settlement"])
-      assert.match(String(refused.json["message"]), /for an hour .* Nothing was charged; pay from another wallet/u)
+      assert.match(
+        String(refused.json["message"]),
+        /for an hour .* This request charged nothing; until its validBefore .* Pay from another wallet/u,
+      )
       // Nobody else loses the gas of a group to such a wallet for a while.
       const [next, ...later] = yield* prepare(url, 4)
       if (next === undefined) return

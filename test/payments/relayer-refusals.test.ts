@@ -127,7 +127,10 @@ describe("a wallet that is emptied behind the rehearsal of its transfer", { conc
       })
       const refused = yield* Crowd.eventually("refused", next, ({ status }) => status === 402)
       assert.deepStrictEqual([refused.json["code"], refused.json["reason"]], ["payment_failed", "wallet_did_not_pay"])
-      assert.match(String(refused.json["message"]), /for an hour .* Nothing was charged; pay from another wallet/u)
+      assert.match(
+        String(refused.json["message"]),
+        /for an hour .* This request charged nothing; until its validBefore .* Pay from another wallet/u,
+      )
     }).pipe(Effect.provide(impatient)),
   )
 })

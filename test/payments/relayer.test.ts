@@ -141,6 +141,9 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
         [answer.status, answer.json["code"], answer.json["reason"]],
         [402, "payment_failed", "invalid_exact_evm_insufficient_balance"],
       )
+      // Its signature is good until its end: with money again, whoever holds it may bring it.
+      assert.match(String(answer.json["message"]), /This request charged nothing; until its validBefore/u)
+      assert.notMatch(String(answer.json["message"]), /nothing was charged|never/iu)
       assert.strictEqual(sent.length, 0)
       assert.strictEqual(yield* relayed, 0)
       yield* Purchase.onChain((client) => client.setAutomine(true))
@@ -377,7 +380,10 @@ describe("a wallet whose contract answers the relayer otherwise", { concurrent: 
         [402, "payment_failed", "gas_too_high"],
         answer.text,
       )
-      assert.match(String(answer.json["message"]), /more gas .* Nothing was charged; pay from another wallet/u)
+      assert.match(
+        String(answer.json["message"]),
+        /more gas .* This request charged nothing; until its validBefore .* Pay from another wallet/u,
+      )
       assert.strictEqual(yield* relayed, 0)
       yield* Purchase.assertFailed(url, purchase, "gas_too_high")
     }).pipe(Effect.provide(proxiedServer("relayer"))),

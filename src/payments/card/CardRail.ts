@@ -36,8 +36,9 @@ const leastCents = 50n
 export const isForCards = ({ cards, priceAtomic }: SoldAct) =>
   cards === true && priceAtomic % centAtomic === 0n && centsOf(priceAtomic) >= leastCents
 
+/** Whatever is wrong with it here, the same credential may have been charged for another request. */
 const reject = (reason: string, message: string) =>
-  new PaymentRejected({ reason, message: `${message} Nothing was charged.` })
+  new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
 
 const notHere = reject(
   "card_not_accepted",
