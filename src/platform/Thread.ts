@@ -17,7 +17,8 @@ const start = <Question, Answer>(program: URL) =>
     const asked: Array<Deferred.Deferred<Answer, ThreadEnded>> = []
     let ended: ThreadEnded | undefined
     const worker = yield* Effect.acquireRelease(
-      Effect.sync(() => new Worker(program)),
+      // The system may have no room for one more.
+      Effect.try({ try: () => new Worker(program), catch: (cause) => new ThreadEnded({ cause }) }),
       (worker) => Effect.promise(() => worker.terminate()),
     )
     const end = (cause: unknown) => {
