@@ -1,11 +1,14 @@
 /** Whether payers' own keys signed: what waits at the same time is checked in a thread, a single signature here. */
-import { Clock, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import * as Batches from "../../platform/Batches.ts"
 import * as Thread from "../../platform/Thread.ts"
 import { makeIsSigned, signingLength } from "./SigningKey.ts"
 
 /** What `src/build.ts` makes of `SigningKeyWorker.ts`. */
 const worker = Thread.programOf("signing-keys")
+
+/** A full batch takes some hundredths of a second; payers wait for whoever hangs. */
+const patience = Duration.seconds(2)
 
 /** Milliseconds without a thread after one that failed. */
 const pause = 60_000
@@ -15,7 +18,7 @@ const nothing = new Uint8Array()
 /** Asks whether the payer of a signing signed it. */
 export const make = Effect.fnUntraced(function* (program = worker) {
   const isSigned = yield* Effect.promise(makeIsSigned)
-  const ask = yield* Thread.make<Uint8Array, Uint8Array>(program)
+  const ask = yield* Thread.make<Uint8Array, Uint8Array>(program, patience)
   let pausedUntil = 0
 
   const inThread = Effect.fnUntraced(function* (list: ReadonlyArray<Uint8Array>) {
