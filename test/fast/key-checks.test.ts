@@ -138,4 +138,27 @@ describe("checks of keys", () => {
       assert.deepStrictEqual(yield* Fiber.join(verdicts), own)
     }).pipe(Effect.scoped),
   )
+
+  it.live("lets others have their turn between those that it checks here", () =>
+    Effect.gen(function* () {
+      const isSigned = yield* KeyChecks.make(new URL("file:///nowhere/to/be/found.js"))
+      const one = yield* newSigning(true)
+      const many = Effect.forEach(Array.from({ length: 256 }), () => isSigned(one), {
+        concurrency: "unbounded",
+        discard: true,
+      })
+      // From here on there is no thread to wait for.
+      yield* many
+      let turns = 0
+      const take = () => {
+        turns += 1
+        turn = setImmediate(take)
+      }
+      let turn = setImmediate(take)
+      yield* many
+      clearImmediate(turn)
+      // Two batches are under way at once, and each takes eight of its 64 in a turn.
+      assert.isAtLeast(turns, 256 / 64 + 4)
+    }).pipe(Effect.scoped),
+  )
 })

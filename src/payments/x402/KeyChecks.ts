@@ -10,6 +10,9 @@ const worker = Thread.programOf("signing-keys")
 /** A full batch takes some hundredths of a second; payers wait for whoever hangs. */
 const patience = Duration.seconds(2)
 
+/** Signatures checked here before everybody else has a turn. */
+const turn = 8
+
 /** Milliseconds without a thread after one that failed. */
 const pause = 60_000
 
@@ -37,12 +40,22 @@ export const make = Effect.fnUntraced(function* (program = worker) {
     )
   })
 
-  return yield* Batches.make<Uint8Array, boolean, never>({
-    keysOf: () => [],
-    // What the thread does not affirm is checked once more: no fault of it turns a payer away.
-    run: (list) =>
-      Effect.map(inThread(list), (affirmed) =>
-        list.map((signing, index) => affirmed[index] === 1 || isSigned(signing)),
-      ),
+  const run = Effect.fnUntraced(function* (list: ReadonlyArray<Uint8Array>) {
+    const affirmed = yield* inThread(list)
+    const verdicts: Array<boolean> = []
+    let checked = 0
+    for (const [index, signing] of list.entries()) {
+      if (affirmed[index] === 1) {
+        verdicts.push(true)
+        continue
+      }
+      // What the thread does not affirm is checked once more: no fault of it turns a payer away.
+      verdicts.push(isSigned(signing))
+      checked += 1
+      if (checked % turn === 0) yield* Effect.yieldNow
+    }
+    return verdicts
   })
+
+  return yield* Batches.make<Uint8Array, boolean, never>({ keysOf: () => [], run })
 })
