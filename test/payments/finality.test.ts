@@ -144,6 +144,9 @@ const assertKept = Effect.fnUntraced(function* ({ chainHash, id, purchase, text 
   )
 })
 
+/** As a final block, one that no transfer is above. */
+const everyBlock = 10n ** 9n
+
 /** Waits until the sweeper has looked so often and could not tell. */
 const looked = Effect.fnUntraced(function* (times: number) {
   const sql = yield* SqlClient.SqlClient
@@ -497,7 +500,7 @@ describe("a settled transfer", { concurrent: true }, () => {
         yield* hasten
         yield* looked(index + 1)
         const [found] = yield* sql<{ readonly at: Date; readonly next: Date }>`
-          SELECT now() AS at, next_check_at AS next FROM payment_attempts`
+          SELECT now()::timestamptz(3) AS at, next_check_at AS next FROM payment_attempts`
         const [early, late, next] = [asked?.at, found?.at, found?.next].map((at) => Number(at) / 1000)
         // The look was between the two questions, however long they took.
         assert.isAtLeast(Number(next) - Number(early), seconds - 0.01)
@@ -505,6 +508,47 @@ describe("a settled transfer", { concurrent: true }, () => {
       }
       assert.deepStrictEqual(yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`, before)
     }).pipe(Effect.provide(sweeper)),
+  )
+
+  it.live("is kept and put off by the database's clock, however wrong a server's is", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
+      yield* buy
+      yield* settledLongAgo
+      const waits = sql<{ readonly seconds: number }>`
+        SELECT extract(epoch FROM next_check_at - now())::float8 AS seconds FROM payment_attempts`.pipe(
+        Effect.map(([row]) => row?.seconds ?? 0),
+      )
+      const assertWaits = Effect.fnUntraced(function* (seconds: number) {
+        const left = yield* waits
+        assert.isAtMost(left, seconds + 0.001)
+        assert.isAbove(left, seconds - patience(10))
+      })
+      for (const skew of [-600, 600]) {
+        const here = <A>(effect: Effect.Effect<A>) => at(Date.now() / 1000 + skew, effect)
+        yield* hasten
+        assert.isTrue(yield* here(transfers.isAnyDue))
+        const [taken] = (yield* here(transfers.lease(1, everyBlock, 300_000))).transfers
+        assert.isDefined(taken)
+        if (taken === undefined) return
+        yield* assertWaits(300)
+        assert.isFalse(yield* here(transfers.isAnyDue))
+        const held = yield* here(transfers.hold(taken, 200_000))
+        yield* assertWaits(200)
+        yield* here(
+          transfers.defer(
+            Option.getOrElse(held, () => taken),
+            null,
+            100_000,
+          ),
+        )
+        yield* assertWaits(100)
+        // It lives for some minutes, and its block is not final.
+        yield* hasten
+        assert.strictEqual((yield* here(transfers.lease(1, 0n, 300_000))).taken, 1)
+      }
+    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
   )
 
   it.live("is not lost to a node that forgets it", () =>

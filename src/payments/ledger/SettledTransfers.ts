@@ -1,11 +1,10 @@
 /** Attempts settled on chain whose block may still be replaced: which are due, and what was found of them. */
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Hex } from "viem"
 import * as Batches from "../../platform/Batches.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { readable, rowReader } from "../../platform/Rows.ts"
-import { timestampOf } from "../../platform/Time.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { Word } from "../Hex.ts"
 import { type ChainPayment, paymentColumns, readChainPayment } from "../Payment.ts"
@@ -90,11 +89,11 @@ export class SettledTransfers extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const unfinal = sql.literal("state = 'settled' AND finality = 'pending' AND rail = 'x402'")
+      // Servers whose clocks differ must not take what another one keeps: the database's counts.
+      const inMillis = (millis: number) => sql`now() + ${millis}::float8 * interval '1 millisecond'`
 
       const isAnyDue = Effect.gen(function* () {
-        const now = timestampOf(yield* Clock.currentTimeMillis)
-        const rows = yield* sql`
-          SELECT 1 FROM payment_attempts WHERE ${unfinal} AND next_check_at <= ${now}::timestamptz LIMIT 1`
+        const rows = yield* sql`SELECT 1 FROM payment_attempts WHERE ${unfinal} AND next_check_at <= now() LIMIT 1`
         return rows.length > 0
       }).pipe(Effect.orDie)
 
@@ -103,18 +102,16 @@ export class SettledTransfers extends Context.Service<
         finalBlock: bigint,
         leaseMillis: number,
       ) {
-        const now = yield* Clock.currentTimeMillis
-        const at = sql`${timestampOf(now)}::timestamptz`
         const rows = yield* retryConflicts(sql`
           UPDATE payment_attempts SET next_check_at = CASE
             -- Most are where they were: their next look is noted with this one.
-            WHEN settled_block > ${finalBlock}::bigint THEN ${at} + least(${at} - ended_at, interval '1 minute')
-            ELSE ${timestampOf(now + leaseMillis)}::timestamptz END
+            WHEN settled_block > ${finalBlock}::bigint THEN now() + least(now() - ended_at, interval '1 minute')
+            ELSE ${inMillis(leaseMillis)} END
           WHERE id IN (
             SELECT id FROM payment_attempts
-            WHERE ${unfinal} AND next_check_at <= ${at}
+            WHERE ${unfinal} AND next_check_at <= now()
               AND (settled_block IS NULL OR settled_block <= ${finalBlock}::bigint
-                OR (ended_at <= ${at} - interval '10 seconds' AND valid_before > ${Math.floor(now / 1000)}::bigint))
+                OR (ended_at <= now() - interval '10 seconds' AND valid_before > extract(epoch FROM now())))
             ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
           RETURNING ${sql.literal(columns)}, COALESCE(settled_block > ${finalBlock}::bigint, false) AS is_early`).pipe(
           Effect.orDie,
@@ -151,9 +148,8 @@ export class SettledTransfers extends Context.Service<
 
       const hold = Effect.fn("SettledTransfers.hold")(function* (transfer: SettledTransfer, holdMillis: number) {
         const { checks, id } = transfer
-        const until = timestampOf((yield* Clock.currentTimeMillis) + holdMillis)
         const rows = yield* retryConflicts(sql`
-          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${until}::timestamptz
+          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${inMillis(holdMillis)}
           WHERE id = ${id}::uuid AND ${unfinal} AND checks = ${checks}::int RETURNING id`).pipe(Effect.orDie)
         return rows.length > 0 ? Option.some({ ...transfer, checks: checks + 1 }) : Option.none()
       })
@@ -163,9 +159,8 @@ export class SettledTransfers extends Context.Service<
         reason: string | null,
         pauseMillis: number,
       ) {
-        const until = timestampOf((yield* Clock.currentTimeMillis) + pauseMillis)
         yield* sql`
-          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${until}::timestamptz,
+          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${inMillis(pauseMillis)},
             ${setVerdict(sql, reason)}
           WHERE id = ${id}::uuid AND ${unfinal} AND checks = ${checks}::int`.pipe(Effect.orDie)
       })
