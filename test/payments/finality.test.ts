@@ -551,6 +551,21 @@ describe("a settled transfer", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
   )
 
+  it.live("that has been found is not doubted by a look that began before", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
+      yield* buy
+      yield* hasten
+      const [slow] = (yield* transfers.lease(1, everyBlock, 60_000)).transfers
+      assert.isDefined(slow)
+      if (slow === undefined) return
+      yield* transfers.confirm(slow.id, "pending", 1n, Option.none())
+      yield* transfers.defer(slow, "authorization_expired", 1_000)
+      assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
+    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
+  )
+
   it.live("is not lost to a node that forgets it", () =>
     Effect.gen(function* () {
       const { rpc } = yield* Proxies

@@ -73,7 +73,10 @@ export class SettledTransfers extends Context.Service<
     ): Effect.Effect<{ readonly taken: number; readonly transfers: ReadonlyArray<SettledTransfer> }>
     /** Keeps it from all others for so long, before it is handed in; none if somebody has looked at it since it was taken. */
     hold(transfer: SettledTransfer, holdMillis: number): Effect.Effect<Option.Option<SettledTransfer>>
-    /** The transfer is in this block; a `moved` transaction is not the recorded one; `finality` says whether that is for good. */
+    /**
+     * The transfer is in this block; a `moved` transaction is not the recorded one; `finality` says whether that is for good.
+     * What a look that began before makes of it counts no more.
+     */
     confirm(id: string, finality: "pending" | "final", block: bigint, moved: Option.Option<Hex>): Effect.Effect<void>
     /**
      * Nothing was decided: why it is lost if the next inquiry says the same, and milliseconds until that one. What somebody
@@ -131,7 +134,7 @@ export class SettledTransfers extends Context.Service<
           }))
           return retryConflicts(sql`
             UPDATE payment_attempts a SET finality = f.finality, settled_block = f.block, current_transaction = f.moved,
-              doubted_at = NULL, doubted_reason = NULL
+              checks = a.checks + 1, doubted_at = NULL, doubted_reason = NULL
             FROM json_to_recordset(${JSON.stringify(rows)}::json) AS f(id uuid, finality text, block bigint, moved text)
             WHERE a.id = f.id AND a.state = 'settled' AND a.finality = 'pending' AND a.rail = 'x402'`).pipe(
             Effect.as(found.map(() => true as const)),
