@@ -510,6 +510,24 @@ describe("a settled transfer", { concurrent: true }, () => {
     }).pipe(Effect.provide(sweeper)),
   )
 
+  it.live("that cannot be looked at before its block is final is looked at again within a minute", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { rpc } = yield* Proxies
+      const { sweep } = yield* neighbour()
+      yield* buy
+      yield* settledLongAgo
+      yield* sql`UPDATE payment_attempts SET checks = 11`
+      rpc.arm("eth_getTransactionReceipt", "refusal")
+      yield* hasten
+      assert.strictEqual(yield* sweep, 1)
+      assert.deepStrictEqual(
+        yield* sql`SELECT checks, next_check_at <= now() + interval '1 minute' AS soon FROM payment_attempts`,
+        [{ checks: 12, soon: true }],
+      )
+    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
+  )
+
   it.live("is kept and put off by the database's clock, however wrong a server's is", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
