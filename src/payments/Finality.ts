@@ -91,6 +91,7 @@ export class Finality extends Context.Service<
             fromBlock,
             transaction: Option.some(known),
             patience: Duration.zero,
+            foundIn: transfer.settledBlock,
           })
           switch (evidence._tag) {
             case "Paid": {

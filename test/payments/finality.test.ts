@@ -528,6 +528,22 @@ describe("a settled transfer", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
   )
 
+  it.live("is not handed in again because a node is behind its block", () =>
+    Effect.gen(function* () {
+      const { facilitator, rpc } = yield* Proxies
+      const { sweep } = yield* neighbour()
+      const bought = yield* buy
+      yield* settledLongAgo
+      const newest = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+      const asked = facilitator.asked()
+      rpc.behave(() => ({ head: newest - 1n, clamps: true }))
+      yield* hasten
+      assert.strictEqual(yield* sweep, 1)
+      assert.strictEqual(facilitator.asked(), asked)
+      assert.strictEqual((yield* readAct(bought)).finality, "pending")
+    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
+  )
+
   it.live("is kept and put off by the database's clock, however wrong a server's is", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -15,6 +15,8 @@ export interface SettledTransfer {
   readonly id: string
   readonly act: string
   readonly payment: ChainPayment
+  /** The block that it was last found in; none where an older version settled it. */
+  readonly settledBlock: Option.Option<bigint>
   /** The transaction that was recorded. */
   readonly transaction: Hex
   /** Where a reorganisation put the transfer, if not into the transaction that was recorded. */
@@ -36,7 +38,11 @@ interface Confirmed {
   readonly moved: Option.Option<Hex>
 }
 
-const columns = ["id, act, accepted_at, current_transaction, checks", ...paymentColumns, ...verdictColumns].join(", ")
+const columns = [
+  "id, act, accepted_at, current_transaction, settled_block, checks",
+  ...paymentColumns,
+  ...verdictColumns,
+].join(", ")
 
 const readRow = rowReader(
   "payment_attempts",
@@ -45,6 +51,7 @@ const readRow = rowReader(
     act: Schema.String,
     transaction: Word,
     currentTransaction: Schema.OptionFromNullOr(Word),
+    settledBlock: Schema.OptionFromNullOr(Schema.BigInt),
     checks: Schema.Int,
     acceptedAt: Schema.Date,
     isEarly: Schema.Boolean,
