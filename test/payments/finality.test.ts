@@ -585,6 +585,23 @@ describe("a settled transfer", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
   )
 
+  it.live("that is about to end is not kept until it has ended by a server that may be gone", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
+      yield* buy
+      yield* hasten
+      const [taken] = (yield* transfers.lease(1, everyBlock, 60_000)).transfers
+      assert.isDefined(taken)
+      if (taken === undefined) return
+      yield* sql`UPDATE payment_attempts SET valid_before = extract(epoch FROM now())::bigint + 300`
+      assert.isTrue(Option.isSome(yield* transfers.hold(taken, 3_600_000)))
+      const [row] = yield* sql<{ readonly left: number }>`
+        SELECT (valid_before - extract(epoch FROM next_check_at))::float8 AS left FROM payment_attempts`
+      assert.closeTo(row?.left ?? 0, 20, 0.01)
+    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
+  )
+
   it.live("that has been found is not doubted by a look that began before", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

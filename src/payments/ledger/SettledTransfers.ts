@@ -64,6 +64,9 @@ const readTransfer = Effect.fnUntraced(function* (row: unknown): Effect.fn.Retur
   return { ...rest, acceptedAt: acceptedAt.toISOString(), payment, pendingLoss: yield* readVerdict(row) }
 })
 
+/** Seconds before the end of an authorization in which another server may hand it in: whoever kept it may be gone. */
+const lastSeconds = 20
+
 export class SettledTransfers extends Context.Service<
   SettledTransfers,
   {
@@ -78,7 +81,10 @@ export class SettledTransfers extends Context.Service<
       finalBlock: bigint,
       leaseMillis: number,
     ): Effect.Effect<{ readonly taken: number; readonly transfers: ReadonlyArray<SettledTransfer> }>
-    /** Keeps it from all others for so long, before it is handed in; none if somebody has looked at it since it was taken. */
+    /**
+     * Keeps it from all others for so long, before it is handed in, and not beyond 20 seconds before its authorization ends;
+     * none if somebody has looked at it since it was taken.
+     */
     hold(transfer: SettledTransfer, holdMillis: number): Effect.Effect<Option.Option<SettledTransfer>>
     /**
      * The transfer is in this block; a `moved` transaction is not the recorded one; `finality` says whether that is for good.
@@ -159,7 +165,8 @@ export class SettledTransfers extends Context.Service<
       const hold = Effect.fn("SettledTransfers.hold")(function* (transfer: SettledTransfer, holdMillis: number) {
         const { checks, id } = transfer
         const rows = yield* retryConflicts(sql`
-          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${inMillis(holdMillis)}
+          UPDATE payment_attempts SET checks = checks + 1, next_check_at = least(${inMillis(holdMillis)},
+            now() + greatest(valid_before - ${lastSeconds}::int - extract(epoch FROM now()), 0) * interval '1 second')
           WHERE id = ${id}::uuid AND ${unfinal} AND checks = ${checks}::int RETURNING id`).pipe(Effect.orDie)
         return rows.length > 0 ? Option.some({ ...transfer, checks: checks + 1 }) : Option.none()
       })
