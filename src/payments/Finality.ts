@@ -27,6 +27,10 @@ const leaseMillis = 60_000
 /** Milliseconds until an inquiry that proved nothing is repeated: from 2 s to an hour. */
 const retryAfterMillis = (checks: number) => Math.min(3_600, 2 ** Math.min(checks + 1, 12)) * 1000
 
+/** The same of one transfer: before its block is final it may have to be handed in, so at most a minute. */
+const pauseOf = ({ checks, isEarly }: SettledTransfer) =>
+  Math.min(retryAfterMillis(checks), isEarly ? 60_000 : Number.POSITIVE_INFINITY)
+
 /** Milliseconds at most until what was taken back is inquired about again: its authorization ends in minutes. */
 const goneAfterMillis = 10_000
 
@@ -79,7 +83,7 @@ export class Finality extends Context.Service<
         })
 
         const inquire = Effect.fnUntraced(function* (transfer: SettledTransfer) {
-          const { act, checks, id, isEarly, payment, pendingLoss, transaction } = transfer
+          const { act, id, isEarly, payment, pendingLoss, transaction } = transfer
           const { authorization, fromBlock } = payment
           const known = lastIn(transfer)
           const evidence = yield* chain.evidence({
@@ -87,6 +91,7 @@ export class Finality extends Context.Service<
             fromBlock,
             transaction: Option.some(known),
             patience: Duration.zero,
+            foundIn: transfer.settledBlock,
           })
           switch (evidence._tag) {
             case "Paid": {
@@ -107,13 +112,13 @@ export class Finality extends Context.Service<
             case "Open":
               return evidence.unused
                 ? yield* handIn(transfer, evidence.reverts)
-                : yield* transfers.defer(transfer, null, retryAfterMillis(checks))
+                : yield* transfers.defer(transfer, null, pauseOf(transfer))
           }
         }, Trace.span("Finality.inquire"))
 
         /** Nothing was learnt: a doubt stays as it was. */
         const putOff = (transfer: SettledTransfer) =>
-          transfers.defer(transfer, transfer.pendingLoss?.reason ?? null, retryAfterMillis(transfer.checks))
+          transfers.defer(transfer, transfer.pendingLoss?.reason ?? null, pauseOf(transfer))
 
         const sweep = Effect.gen(function* () {
           if (!(yield* transfers.isAnyDue)) return 0

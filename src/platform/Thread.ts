@@ -6,8 +6,8 @@ import { packageRoot } from "./PackageRoot.ts"
 /** The thread ended, or said nothing for too long: what it was asked is not answered, and who asks next has another. */
 export class ThreadEnded extends Schema.TaggedError<ThreadEnded>()("ThreadEnded", { cause: Schema.Defect() }) {}
 
-/** Far longer than any answer takes. */
-const patience = Duration.minutes(1)
+/** Far longer than any answer takes, unless whoever asks knows better. */
+const longest = Duration.minutes(1)
 
 /** A thread takes some megabytes. */
 const idle = Duration.minutes(1)
@@ -17,7 +17,8 @@ const start = <Question, Answer>(program: URL) =>
     const asked: Array<Deferred.Deferred<Answer, ThreadEnded>> = []
     let ended: ThreadEnded | undefined
     const worker = yield* Effect.acquireRelease(
-      Effect.sync(() => new Worker(program)),
+      // The system may have no room for one more.
+      Effect.try({ try: () => new Worker(program), catch: (cause) => new ThreadEnded({ cause }) }),
       (worker) => Effect.promise(() => worker.terminate()),
     )
     const end = (cause: unknown) => {
@@ -44,8 +45,11 @@ const start = <Question, Answer>(program: URL) =>
 /** Where `src/build.ts` puts the program of a thread. */
 export const programOf = (name: string) => new URL(`dist/server/${name}.js`, packageRoot)
 
-/** Asks the thread of a program, which is started by the first question and ends a minute after the last, or with the scope. */
-export const make = Effect.fnUntraced(function* <Question, Answer>(program: URL) {
+/**
+ * Asks the thread of a program, which is started by the first question and ends a minute after the last, or with the scope.
+ * One that does not answer within `patience` is ended.
+ */
+export const make = Effect.fnUntraced(function* <Question, Answer>(program: URL, patience = longest) {
   const thread = yield* RcRef.make({ acquire: start<Question, Answer>(program), idleTimeToLive: idle })
   return (question: Question): Effect.Effect<Answer, ThreadEnded> =>
     Effect.scoped(Effect.flatMap(RcRef.get(thread), (ask) => ask(question))).pipe(

@@ -1,6 +1,6 @@
 /** Pictures and badges as other people's pages get them: drawn beside the server, kept, limited, and embeddable anywhere. */
 import { assert, describe, it as plain, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Renderer } from "../../src/pages/sharing/Renderer.ts"
@@ -43,6 +43,18 @@ describe("the renderer", () => {
       assert.notDeepEqual(other, drawn[0])
       const text = `<text x="9" y="99" font-family="serif" font-size="60">Stone</text></svg>`
       assert.isAbove((yield* render(circle("red").replace("</svg>", text))).byteLength, other.byteLength + 500)
+    }).pipe(Effect.provide(Renderer.layer)),
+  )
+
+  plain.live("keeps the places of those who left until the thread has drawn what they asked for", () =>
+    Effect.gen(function* () {
+      const { render } = yield* Renderer
+      const left = yield* Effect.forEach(Array.from({ length: 16 }), () => Effect.forkChild(render(circle("red"))))
+      yield* Effect.yieldNow
+      yield* Fiber.interruptAll(left)
+      assert.strictEqual((yield* Effect.flip(render(circle("red"))))._tag, "RendererBusy")
+      const drawn = yield* Effect.retry(render(circle("red")), Schedule.spaced("20 millis"))
+      assert.deepStrictEqual(formOf(drawn), form)
     }).pipe(Effect.provide(Renderer.layer)),
   )
 

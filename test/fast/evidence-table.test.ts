@@ -235,6 +235,16 @@ describe("when of an authorization", () => {
       }),
     )
   }
+
+  const paidBefore = (block: bigint) =>
+    Evidence.make(scripted({ newest: blockAt(10n) })).evidence({ ...look, foundIn: Option.some(block) })
+
+  it.effect("it is unused, by a node below the block that has held its transfer, nothing follows", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* paidBefore(11n), nothing)
+      assert.deepStrictEqual(yield* paidBefore(10n), open(true))
+    }),
+  )
 })
 
 describe("a node that does not answer", () => {

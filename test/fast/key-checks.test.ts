@@ -1,10 +1,10 @@
 /** Signatures that wait together are checked in a thread; whatever becomes of the thread, each gets its own verdict. */
 import { randomBytes } from "node:crypto"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { transferTypes } from "../../schema/payments/TransferTypes.ts"
@@ -61,6 +61,11 @@ const answering = (verdict: number) =>
     `parentPort.on("message", (all) => parentPort.postMessage(new Uint8Array(all.length / ${signingLength}).fill(${verdict})))`,
   )
 
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "key-checks-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true })),
+)
+
 const real = new URL("../../src/payments/x402/SigningKeyWorker.ts", import.meta.url)
 
 describe("checks of keys", () => {
@@ -93,11 +98,7 @@ describe("checks of keys", () => {
 
   it.effect("goes on here when the thread ends, and tries another a minute later", () =>
     Effect.gen(function* () {
-      const folder = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "key-checks-"))),
-        (folder) => Effect.sync(() => rmSync(folder, { recursive: true })),
-      )
-      const starts = join(folder, "starts")
+      const starts = join(yield* folder, "starts")
       const mortal = program(
         `import { appendFileSync } from "node:fs"; appendFileSync(${JSON.stringify(starts)}, "x"); parentPort.once("message", () => process.exit(1))`,
       )
@@ -113,8 +114,51 @@ describe("checks of keys", () => {
 
   it.live("needs no thread to be right", () =>
     Effect.gen(function* () {
+      // The second is refused by the constructor itself.
+      for (const nowhere of ["file:///nowhere/to/be/found.js", "http://localhost/signing-keys.js"]) {
+        const isSigned = yield* KeyChecks.make(new URL(nowhere))
+        assert.deepStrictEqual(yield* askAll(isSigned), own)
+      }
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("waits two seconds for a thread that hangs", () =>
+    Effect.gen(function* () {
+      const asked = join(yield* folder, "asked")
+      const hanging = program(
+        `import { writeFileSync } from "node:fs"; parentPort.on("message", () => { writeFileSync(${JSON.stringify(asked)}, "x"); for (;;); })`,
+      )
+      const isSigned = yield* KeyChecks.make(hanging)
+      const verdicts = yield* Effect.forkChild(askAll(isSigned))
+      yield* Effect.sync(() => existsSync(asked)).pipe(
+        Effect.repeat({ until: (isThere) => isThere, schedule: Schedule.spaced("20 millis") }),
+        TestClock.withLive,
+      )
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(verdicts), own)
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("lets others have their turn between those that it checks here", () =>
+    Effect.gen(function* () {
       const isSigned = yield* KeyChecks.make(new URL("file:///nowhere/to/be/found.js"))
-      assert.deepStrictEqual(yield* askAll(isSigned), own)
+      const one = yield* newSigning(true)
+      const many = Effect.forEach(Array.from({ length: 256 }), () => isSigned(one), {
+        concurrency: "unbounded",
+        discard: true,
+      })
+      // From here on there is no thread to wait for.
+      yield* many
+      let turns = 0
+      const take = () => {
+        turns += 1
+        turn = setImmediate(take)
+      }
+      let turn = setImmediate(take)
+      yield* many
+      clearImmediate(turn)
+      // Two batches are under way at once, and each takes eight of its 64 in a turn.
+      assert.isAtLeast(turns, 8)
     }).pipe(Effect.scoped),
   )
 })

@@ -144,6 +144,9 @@ const assertKept = Effect.fnUntraced(function* ({ chainHash, id, purchase, text 
   )
 })
 
+/** As a final block, one that no transfer is above. */
+const everyBlock = 10n ** 9n
+
 /** Waits until the sweeper has looked so often and could not tell. */
 const looked = Effect.fnUntraced(function* (times: number) {
   const sql = yield* SqlClient.SqlClient
@@ -497,7 +500,7 @@ describe("a settled transfer", { concurrent: true }, () => {
         yield* hasten
         yield* looked(index + 1)
         const [found] = yield* sql<{ readonly at: Date; readonly next: Date }>`
-          SELECT now() AS at, next_check_at AS next FROM payment_attempts`
+          SELECT now()::timestamptz(3) AS at, next_check_at AS next FROM payment_attempts`
         const [early, late, next] = [asked?.at, found?.at, found?.next].map((at) => Number(at) / 1000)
         // The look was between the two questions, however long they took.
         assert.isAtLeast(Number(next) - Number(early), seconds - 0.01)
@@ -505,6 +508,113 @@ describe("a settled transfer", { concurrent: true }, () => {
       }
       assert.deepStrictEqual(yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`, before)
     }).pipe(Effect.provide(sweeper)),
+  )
+
+  it.live("that cannot be looked at before its block is final is looked at again within a minute", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { rpc } = yield* Proxies
+      const { sweep } = yield* neighbour()
+      yield* buy
+      yield* settledLongAgo
+      yield* sql`UPDATE payment_attempts SET checks = 11`
+      rpc.arm("eth_getTransactionReceipt", "refusal")
+      yield* hasten
+      assert.strictEqual(yield* sweep, 1)
+      assert.deepStrictEqual(
+        yield* sql`SELECT checks, next_check_at <= now() + interval '1 minute' AS soon FROM payment_attempts`,
+        [{ checks: 12, soon: true }],
+      )
+    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
+  )
+
+  it.live("is not handed in again because a node is behind its block", () =>
+    Effect.gen(function* () {
+      const { facilitator, rpc } = yield* Proxies
+      const { sweep } = yield* neighbour()
+      const bought = yield* buy
+      yield* settledLongAgo
+      const newest = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+      const asked = facilitator.asked()
+      rpc.behave(() => ({ head: newest - 1n, clamps: true }))
+      yield* hasten
+      assert.strictEqual(yield* sweep, 1)
+      assert.strictEqual(facilitator.asked(), asked)
+      assert.strictEqual((yield* readAct(bought)).finality, "pending")
+    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
+  )
+
+  it.live("is kept and put off by the database's clock, however wrong a server's is", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
+      yield* buy
+      yield* settledLongAgo
+      const waits = sql<{ readonly seconds: number }>`
+        SELECT extract(epoch FROM next_check_at - now())::float8 AS seconds FROM payment_attempts`.pipe(
+        Effect.map(([row]) => row?.seconds ?? 0),
+      )
+      const assertWaits = Effect.fnUntraced(function* (seconds: number) {
+        const left = yield* waits
+        assert.isAtMost(left, seconds + 0.001)
+        assert.isAbove(left, seconds - patience(10))
+      })
+      for (const skew of [-600, 600]) {
+        const here = <A>(effect: Effect.Effect<A>) => at(Date.now() / 1000 + skew, effect)
+        yield* hasten
+        assert.isTrue(yield* here(transfers.isAnyDue))
+        const [taken] = (yield* here(transfers.lease(1, everyBlock, 300_000))).transfers
+        assert.isDefined(taken)
+        if (taken === undefined) return
+        yield* assertWaits(300)
+        assert.isFalse(yield* here(transfers.isAnyDue))
+        const held = yield* here(transfers.hold(taken, 200_000))
+        yield* assertWaits(200)
+        yield* here(
+          transfers.defer(
+            Option.getOrElse(held, () => taken),
+            null,
+            100_000,
+          ),
+        )
+        yield* assertWaits(100)
+        // It lives for some minutes, and its block is not final.
+        yield* hasten
+        assert.strictEqual((yield* here(transfers.lease(1, 0n, 300_000))).taken, 1)
+      }
+    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
+  )
+
+  it.live("that is about to end is not kept until it has ended by a server that may be gone", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
+      yield* buy
+      yield* hasten
+      const [taken] = (yield* transfers.lease(1, everyBlock, 60_000)).transfers
+      assert.isDefined(taken)
+      if (taken === undefined) return
+      yield* sql`UPDATE payment_attempts SET valid_before = extract(epoch FROM now())::bigint + 300`
+      assert.isTrue(Option.isSome(yield* transfers.hold(taken, 3_600_000)))
+      const [row] = yield* sql<{ readonly left: number }>`
+        SELECT (valid_before - extract(epoch FROM next_check_at))::float8 AS left FROM payment_attempts`
+      assert.closeTo(row?.left ?? 0, 20, 0.01)
+    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
+  )
+
+  it.live("that has been found is not doubted by a look that began before", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
+      yield* buy
+      yield* hasten
+      const [slow] = (yield* transfers.lease(1, everyBlock, 60_000)).transfers
+      assert.isDefined(slow)
+      if (slow === undefined) return
+      yield* transfers.confirm(slow.id, "pending", 1n, Option.none())
+      yield* transfers.defer(slow, "authorization_expired", 1_000)
+      assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
+    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
   )
 
   it.live("is not lost to a node that forgets it", () =>

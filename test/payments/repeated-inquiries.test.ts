@@ -53,6 +53,8 @@ describe("a paid attempt", { concurrent: true }, () => {
         const answer = yield* Purchase.reconcile(url, purchase)
         assert.strictEqual(answer.status, 200, answer.text)
         yield* Purchase.assertSettled(url, purchase)
+        // How long it was open says nothing of how soon its block has to be looked at.
+        assert.deepInclude(yield* Purchase.attemptOf(purchase), { checks: 0 })
       }).pipe(Effect.provide(proxiedServer("relayer"))),
     )
   }

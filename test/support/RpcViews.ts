@@ -95,8 +95,12 @@ export const answerAs = async (view: View, call: Call, ask: Ask): Promise<Answer
         return refused(-32_000, "missing trie node")
       return ask(method, [params[0], typeof params[1] === "object" ? params[1] : numberToHex(number)])
     }
-    case "eth_getBlockByHash":
     case "eth_getTransactionByHash": {
+      const found = await resultOf<{ readonly blockNumber: Hex | null } | null>(ask(method, params))
+      const isAhead = found !== null && found.blockNumber !== null && hexToBigInt(found.blockNumber) > head
+      return { result: isAhead ? null : found }
+    }
+    case "eth_getBlockByHash": {
       const found = await resultOf<Block | null>(ask(method, params))
       return { result: isKnown(found) ? found : null }
     }

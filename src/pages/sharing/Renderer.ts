@@ -1,5 +1,5 @@
 /** Renders our own drawings as PNG, in a thread that exists while somebody asks for pictures. */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Fiber, Layer, Schema } from "effect"
 import * as Thread from "../../platform/Thread.ts"
 
 /** As many are waited for as can be; asked again later, there is room. */
@@ -19,12 +19,23 @@ export class Renderer extends Context.Service<
     Renderer,
     Effect.gen(function* () {
       const draw = yield* Thread.make<string, Uint8Array>(Thread.programOf("renderer"))
+      const scope = yield* Effect.scope
       let waiting = 0
+
+      /** Takes a place until it is drawn. */
+      const drawn = (svg: string) =>
+        Effect.suspend(() => {
+          waiting += 1
+          return Effect.ensuring(
+            Effect.orDie(draw(svg)),
+            Effect.sync(() => void (waiting -= 1)),
+          )
+        })
 
       const render = Effect.fn("Renderer.render")(function* (svg: string) {
         if (waiting >= most) return yield* new RendererBusy({})
-        waiting += 1
-        return yield* Effect.orDie(draw(svg)).pipe(Effect.ensuring(Effect.sync(() => void (waiting -= 1))))
+        // The thread draws also for whoever has left: it is no place free.
+        return yield* Fiber.join(yield* Effect.forkIn(drawn(svg), scope, { startImmediately: true }))
       })
 
       return Renderer.of({ render })

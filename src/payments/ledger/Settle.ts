@@ -118,7 +118,7 @@ export class Settle extends Context.Service<
           ), ended AS (
             UPDATE payment_attempts a SET state = 'settled', transaction = s.transaction, ended_at = s.at,
               answer = s.answer, payment_response = s.payment_response, signature = ${sql.literal(withoutCardToken)},
-              settled_block = s.block, next_check_at = s.at, doubted_at = NULL, doubted_reason = NULL
+              settled_block = s.block, next_check_at = s.at, checks = 0, doubted_at = NULL, doubted_reason = NULL
             FROM settled s WHERE a.id = s.id
           ), counted AS (
             UPDATE payment_totals SET settled = settled + ${open.length}::bigint,

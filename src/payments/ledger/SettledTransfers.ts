@@ -1,11 +1,10 @@
 /** Attempts settled on chain whose block may still be replaced: which are due, and what was found of them. */
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Hex } from "viem"
 import * as Batches from "../../platform/Batches.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { readable, rowReader } from "../../platform/Rows.ts"
-import { timestampOf } from "../../platform/Time.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { Word } from "../Hex.ts"
 import { type ChainPayment, paymentColumns, readChainPayment } from "../Payment.ts"
@@ -16,6 +15,8 @@ export interface SettledTransfer {
   readonly id: string
   readonly act: string
   readonly payment: ChainPayment
+  /** The block that it was last found in; none where an older version settled it. */
+  readonly settledBlock: Option.Option<bigint>
   /** The transaction that was recorded. */
   readonly transaction: Hex
   /** Where a reorganisation put the transfer, if not into the transaction that was recorded. */
@@ -37,7 +38,11 @@ interface Confirmed {
   readonly moved: Option.Option<Hex>
 }
 
-const columns = ["id, act, accepted_at, current_transaction, checks", ...paymentColumns, ...verdictColumns].join(", ")
+const columns = [
+  "id, act, accepted_at, current_transaction, settled_block, checks",
+  ...paymentColumns,
+  ...verdictColumns,
+].join(", ")
 
 const readRow = rowReader(
   "payment_attempts",
@@ -46,6 +51,7 @@ const readRow = rowReader(
     act: Schema.String,
     transaction: Word,
     currentTransaction: Schema.OptionFromNullOr(Word),
+    settledBlock: Schema.OptionFromNullOr(Schema.BigInt),
     checks: Schema.Int,
     acceptedAt: Schema.Date,
     isEarly: Schema.Boolean,
@@ -57,6 +63,9 @@ const readTransfer = Effect.fnUntraced(function* (row: unknown): Effect.fn.Retur
   const payment = yield* readChainPayment(row)
   return { ...rest, acceptedAt: acceptedAt.toISOString(), payment, pendingLoss: yield* readVerdict(row) }
 })
+
+/** Seconds before the end of an authorization in which another server may hand it in: whoever kept it may be gone. */
+const lastSeconds = 20
 
 export class SettledTransfers extends Context.Service<
   SettledTransfers,
@@ -72,9 +81,15 @@ export class SettledTransfers extends Context.Service<
       finalBlock: bigint,
       leaseMillis: number,
     ): Effect.Effect<{ readonly taken: number; readonly transfers: ReadonlyArray<SettledTransfer> }>
-    /** Keeps it from all others for so long, before it is handed in; none if somebody has looked at it since it was taken. */
+    /**
+     * Keeps it from all others for so long, before it is handed in, and not beyond 20 seconds before its authorization ends;
+     * none if somebody has looked at it since it was taken.
+     */
     hold(transfer: SettledTransfer, holdMillis: number): Effect.Effect<Option.Option<SettledTransfer>>
-    /** The transfer is in this block; a `moved` transaction is not the recorded one; `finality` says whether that is for good. */
+    /**
+     * The transfer is in this block; a `moved` transaction is not the recorded one; `finality` says whether that is for good.
+     * What a look that began before makes of it counts no more.
+     */
     confirm(id: string, finality: "pending" | "final", block: bigint, moved: Option.Option<Hex>): Effect.Effect<void>
     /**
      * Nothing was decided: why it is lost if the next inquiry says the same, and milliseconds until that one. What somebody
@@ -90,11 +105,11 @@ export class SettledTransfers extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const unfinal = sql.literal("state = 'settled' AND finality = 'pending' AND rail = 'x402'")
+      // Servers whose clocks differ must not take what another one keeps: the database's counts.
+      const inMillis = (millis: number) => sql`now() + ${millis}::float8 * interval '1 millisecond'`
 
       const isAnyDue = Effect.gen(function* () {
-        const now = timestampOf(yield* Clock.currentTimeMillis)
-        const rows = yield* sql`
-          SELECT 1 FROM payment_attempts WHERE ${unfinal} AND next_check_at <= ${now}::timestamptz LIMIT 1`
+        const rows = yield* sql`SELECT 1 FROM payment_attempts WHERE ${unfinal} AND next_check_at <= now() LIMIT 1`
         return rows.length > 0
       }).pipe(Effect.orDie)
 
@@ -103,18 +118,16 @@ export class SettledTransfers extends Context.Service<
         finalBlock: bigint,
         leaseMillis: number,
       ) {
-        const now = yield* Clock.currentTimeMillis
-        const at = sql`${timestampOf(now)}::timestamptz`
         const rows = yield* retryConflicts(sql`
           UPDATE payment_attempts SET next_check_at = CASE
             -- Most are where they were: their next look is noted with this one.
-            WHEN settled_block > ${finalBlock}::bigint THEN ${at} + least(${at} - ended_at, interval '1 minute')
-            ELSE ${timestampOf(now + leaseMillis)}::timestamptz END
+            WHEN settled_block > ${finalBlock}::bigint THEN now() + least(now() - ended_at, interval '1 minute')
+            ELSE ${inMillis(leaseMillis)} END
           WHERE id IN (
             SELECT id FROM payment_attempts
-            WHERE ${unfinal} AND next_check_at <= ${at}
+            WHERE ${unfinal} AND next_check_at <= now()
               AND (settled_block IS NULL OR settled_block <= ${finalBlock}::bigint
-                OR (ended_at <= ${at} - interval '10 seconds' AND valid_before > ${Math.floor(now / 1000)}::bigint))
+                OR (ended_at <= now() - interval '10 seconds' AND valid_before > extract(epoch FROM now())))
             ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
           RETURNING ${sql.literal(columns)}, COALESCE(settled_block > ${finalBlock}::bigint, false) AS is_early`).pipe(
           Effect.orDie,
@@ -134,7 +147,7 @@ export class SettledTransfers extends Context.Service<
           }))
           return retryConflicts(sql`
             UPDATE payment_attempts a SET finality = f.finality, settled_block = f.block, current_transaction = f.moved,
-              doubted_at = NULL, doubted_reason = NULL
+              checks = a.checks + 1, doubted_at = NULL, doubted_reason = NULL
             FROM json_to_recordset(${JSON.stringify(rows)}::json) AS f(id uuid, finality text, block bigint, moved text)
             WHERE a.id = f.id AND a.state = 'settled' AND a.finality = 'pending' AND a.rail = 'x402'`).pipe(
             Effect.as(found.map(() => true as const)),
@@ -151,9 +164,9 @@ export class SettledTransfers extends Context.Service<
 
       const hold = Effect.fn("SettledTransfers.hold")(function* (transfer: SettledTransfer, holdMillis: number) {
         const { checks, id } = transfer
-        const until = timestampOf((yield* Clock.currentTimeMillis) + holdMillis)
         const rows = yield* retryConflicts(sql`
-          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${until}::timestamptz
+          UPDATE payment_attempts SET checks = checks + 1, next_check_at = least(${inMillis(holdMillis)},
+            now() + greatest(valid_before - ${lastSeconds}::int - extract(epoch FROM now()), 0) * interval '1 second')
           WHERE id = ${id}::uuid AND ${unfinal} AND checks = ${checks}::int RETURNING id`).pipe(Effect.orDie)
         return rows.length > 0 ? Option.some({ ...transfer, checks: checks + 1 }) : Option.none()
       })
@@ -163,9 +176,8 @@ export class SettledTransfers extends Context.Service<
         reason: string | null,
         pauseMillis: number,
       ) {
-        const until = timestampOf((yield* Clock.currentTimeMillis) + pauseMillis)
         yield* sql`
-          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${until}::timestamptz,
+          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${inMillis(pauseMillis)},
             ${setVerdict(sql, reason)}
           WHERE id = ${id}::uuid AND ${unfinal} AND checks = ${checks}::int`.pipe(Effect.orDie)
       })

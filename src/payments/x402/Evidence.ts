@@ -50,6 +50,8 @@ export interface Search {
   readonly transaction: Option.Option<Hex>
   /** How long to wait for that transaction to be in a block; zero to look once. */
   readonly patience: Duration.Duration
+  /** The number of a block that has held the transfer: a node whose newest is below it has seen nothing yet. */
+  readonly foundIn?: Option.Option<bigint>
   /** Whether logs are read from the newest block back. */
   readonly newestFirst?: boolean
 }
@@ -125,7 +127,7 @@ export const make = <E>(node: Node<E>) => {
   })
 
   const evidence = Effect.fnUntraced(function* (search: Search): Effect.fn.Return<Evidence, E> {
-    const { authorization, fromBlock, newestFirst = false, patience } = search
+    const { authorization, foundIn = Option.none(), fromBlock, newestFirst = false, patience } = search
     if (Option.isSome(search.transaction)) {
       const transaction = search.transaction.value
       const receipt = yield* Duration.isZero(patience)
@@ -135,6 +137,7 @@ export const make = <E>(node: Node<E>) => {
     }
     const { final, newest } = yield* node.heads
     if (newest.number < final.number) return nothing
+    if (Option.exists(foundIn, (block) => newest.number < block)) return nothing
     const { revert, used } = yield* node.stateAt(authorization, newest)
     const wasUsed = Option.contains(revert, alreadyUsed)
     if (used ? Option.isNone(revert) : wasUsed) return nothing

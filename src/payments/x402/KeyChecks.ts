@@ -1,11 +1,17 @@
 /** Whether payers' own keys signed: what waits at the same time is checked in a thread, a single signature here. */
-import { Clock, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import * as Batches from "../../platform/Batches.ts"
 import * as Thread from "../../platform/Thread.ts"
 import { makeIsSigned, signingLength } from "./SigningKey.ts"
 
 /** What `src/build.ts` makes of `SigningKeyWorker.ts`. */
 const worker = Thread.programOf("signing-keys")
+
+/** A full batch takes some hundredths of a second; payers wait for whoever hangs. */
+const patience = Duration.seconds(2)
+
+/** Signatures checked here before everybody else has a turn. */
+const turn = 8
 
 /** Milliseconds without a thread after one that failed. */
 const pause = 60_000
@@ -15,7 +21,7 @@ const nothing = new Uint8Array()
 /** Asks whether the payer of a signing signed it. */
 export const make = Effect.fnUntraced(function* (program = worker) {
   const isSigned = yield* Effect.promise(makeIsSigned)
-  const ask = yield* Thread.make<Uint8Array, Uint8Array>(program)
+  const ask = yield* Thread.make<Uint8Array, Uint8Array>(program, patience)
   let pausedUntil = 0
 
   const inThread = Effect.fnUntraced(function* (list: ReadonlyArray<Uint8Array>) {
@@ -34,12 +40,22 @@ export const make = Effect.fnUntraced(function* (program = worker) {
     )
   })
 
-  return yield* Batches.make<Uint8Array, boolean, never>({
-    keysOf: () => [],
-    // What the thread does not affirm is checked once more: no fault of it turns a payer away.
-    run: (list) =>
-      Effect.map(inThread(list), (affirmed) =>
-        list.map((signing, index) => affirmed[index] === 1 || isSigned(signing)),
-      ),
+  const run = Effect.fnUntraced(function* (list: ReadonlyArray<Uint8Array>) {
+    const affirmed = yield* inThread(list)
+    const verdicts: Array<boolean> = []
+    let checked = 0
+    for (const [index, signing] of list.entries()) {
+      if (affirmed[index] === 1) {
+        verdicts.push(true)
+        continue
+      }
+      // What the thread does not affirm is checked once more: no fault of it turns a payer away.
+      verdicts.push(isSigned(signing))
+      checked += 1
+      if (checked % turn === 0) yield* Effect.yieldNow
+    }
+    return verdicts
   })
+
+  return yield* Batches.make<Uint8Array, boolean, never>({ keysOf: () => [], run })
 })
