@@ -75,7 +75,8 @@ export const make = Effect.fnUntraced(function* (
         ...values,
         blind: invites.blind,
         ids: polls.map(({ id }) => id),
-        afters: polls.map(({ after }) => after),
+        // As text: the client takes the type of an array from its members, and numbers that differ in size are of two.
+        afters: polls.map(({ after }) => String(after)),
         proofs: polls.map(({ caller }) => invites.proofOf(caller.token)),
         keys: addresses.map(gate.keyOf),
       }),

@@ -103,6 +103,24 @@ const together = Effect.gen(function* () {
 }).pipe(counting)
 
 /** One address with many rooms: its polls share statements, and each counts as if it had come alone. */
+/** One asks from the first signal, one from beyond any that a room will have: what is a small number to one is none to another. */
+const apart = Effect.gen(function* () {
+  const rooms = yield* RoomStore
+  const { caller, id } = yield* newRoom()
+  yield* rooms.send(id, message, caller)
+  const afters = [0, 1, 2 ** 31, Number.MAX_SAFE_INTEGER]
+  const read = yield* Effect.forEach(
+    Array.from({ length: 40 }, (_, index) => afters[index % afters.length] ?? 0),
+    (after) =>
+      Effect.map(rooms.read(id, after, { ...caller, address: randomUUID() }), ({ outcome }) => ({
+        after,
+        isNew: Result.getOrThrow(outcome).messages !== "",
+      })),
+    { concurrency: "unbounded" },
+  )
+  for (const { after, isNew } of read) assert.strictEqual(isNew, after === 0)
+})
+
 const office = Effect.gen(function* () {
   const rooms = yield* RoomStore
   const { caller, id } = yield* newRoom()
@@ -161,6 +179,7 @@ describe.each([
   it.layer(world(limiter), { excludeTestServices: true })((it) => {
     it.effect("creating, sending, replaying, reading and deleting cost one statement each", () => costs)
     it.effect("many at once share statements, and each has its own answer", () => together)
+    it.effect("polls from far apart share a statement", () => apart)
     it.effect("many of one address share statements, and are counted one by one", () => office)
     it.effect("a full address and a full room refuse, and a refusal takes nothing", () => limits)
   })
