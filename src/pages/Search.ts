@@ -112,7 +112,12 @@ export class Search extends Context.Service<
         const asked = (linked ?? written).toLowerCase()
         if (isUuid(asked)) return yield* byId(asked)
         const [, number] = /^(?:#|no\.? ?|(?:witness )?stone ?#? ?)?([1-9][0-9]{0,14})$/u.exec(asked) ?? []
-        if (number !== undefined) return yield* bySequence(number, head)
+        if (number !== undefined) {
+          const numbered = yield* bySequence(number, head)
+          // The first digits of a hash may all be decimal.
+          const isHash = numbered._tag !== "Page" && number === asked && number.length >= 4
+          return (isHash ? yield* byShortHash(asked, asked, "") : undefined) ?? numbered
+        }
         if (/^0x(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.test(asked)) return yield* byPayment(asked)
         if (/^[0-9a-f]{64}$/u.test(asked)) return yield* byHash(asked)
         const [, mark = "", digits, last = ""] = shortened.exec(asked) ?? []
