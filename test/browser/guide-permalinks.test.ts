@@ -9,7 +9,7 @@ import { usdcOn } from "../../schema/payments/Usdc.ts"
 import { usdc } from "../../src/payments/PaymentTerms.ts"
 import { preferred } from "../../src/platform/http/Accept.ts"
 import { html } from "../../src/platform/Html.ts"
-import { inhabit, sandbox } from "../support/Guide.ts"
+import { inhabit, leave, sandbox } from "../support/Guide.ts"
 import { ask, World } from "../support/World.ts"
 
 const meta = (text: string, name: string) =>
@@ -143,6 +143,17 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
 })
 
 layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
+  it.effect("finds a hash whose first digits read as a number", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const decimal = yield* leave("/api/witness", { commitment: `314159265358${"ab".repeat(26)}` })
+      const found = yield* ask(`${url}/v2/witness?q=314159265358`)
+      assert.deepStrictEqual([found.status, found.headers.get("location")], [303, `/witness/${decimal.id}`])
+      for (const asked of ["271828182845", "stone 314159265358", "314"])
+        assert.include((yield* ask(`${url}/v2/witness?q=${asked}`)).text, "The chain has stones 1 to 1.", asked)
+    }),
+  )
+
   it.effect("has an index for everything it is asked for", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
