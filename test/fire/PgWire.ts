@@ -1,5 +1,6 @@
 /** The wire before a real PostgreSQL: statements that fail in the database's own words, replies that are never heard. */
 import { connect, type Socket } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import { passage } from "../support/Passage.ts"
 import { boundIn, messagesOf, preparedIn, typeOf } from "../support/PgMessages.ts"
 import { faults } from "./Faults.ts"
@@ -66,8 +67,8 @@ const relay = (client: Socket, database: Socket, cut: () => void, pick: (stateme
   // The start up to the first ReadyForQuery is a cycle, too.
   const cycles: Array<Cycle> = [{}]
   let asked: Array<Buffer> = []
-  let waiting = Promise.resolve()
-  let isStalled = false
+  /** What is stalled now, and everything behind it. */
+  let waiting: Promise<void> | undefined
 
   /** The statement of a cycle; none where it prepares one by name or closes one, which the front end would count on. */
   const statementOf = (messages: ReadonlyArray<Buffer>) => {
@@ -84,16 +85,12 @@ const relay = (client: Socket, database: Socket, cut: () => void, pick: (stateme
     for (const one of messages) database.write(one)
   }
 
-  const send = (messages: ReadonlyArray<Buffer>) => {
+  /** Only what is stalled ends later. */
+  const send = (messages: ReadonlyArray<Buffer>): void | Promise<void> => {
     const statement = statementOf(messages)
     const fault = statement === undefined || isRollback.test(statement) ? undefined : pick(statement)
     if (fault === undefined) return deliver(messages, {})
-    if ("stallMs" in fault) {
-      isStalled = true
-      waiting = waiting.then(() => new Promise((done) => setTimeout(done, fault.stallMs)))
-      waiting = waiting.then(() => deliver(messages, {}))
-      return
-    }
+    if ("stallMs" in fault) return sleep(fault.stallMs).then(() => deliver(messages, {}))
     if ("sqlstate" in fault) {
       return isCommit.test(statement ?? "")
         ? deliver([query("ROLLBACK")], { failsAs: fault.sqlstate })
@@ -117,9 +114,8 @@ const relay = (client: Socket, database: Socket, cut: () => void, pick: (stateme
       if (type !== "S" && type !== "Q") continue
       const whole = asked
       asked = []
-      // What comes behind a stalled statement waits with it.
-      if (isStalled) waiting = waiting.then(() => send(whole))
-      else send(whole)
+      // What comes behind a stalled statement waits with it: answers are told apart by their order alone.
+      waiting = waiting === undefined ? (send(whole) ?? undefined) : waiting.then(() => send(whole))
     }
   })
   database.on("data", (chunk) => {
