@@ -2,12 +2,14 @@
 import { randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { concatHex, encodeAbiParameters, encodeFunctionData, getAddress, type Hex } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { AppConfig } from "../../src/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Server from "../../src/Server.ts"
 import { database, sql } from "../support/Database.ts"
+import { broadcast } from "../support/ThirdParty.ts"
 import {
   ask,
   chain,
@@ -87,20 +89,18 @@ const wrapped = (factoryAddress: Hex, data: Hex) => (signature: Hex) =>
     magic,
   ])
 
+const deploy = ({ address, client, data }: Effect.Success<typeof newWallet>) =>
+  Effect.promise(async () => {
+    const hash = await client.sendTransaction({ account: deployer, chain: null, to: address, data })
+    await client.waitForTransactionReceipt({ hash })
+  })
+
 layer(factory, { excludeTestServices: true })("a smart wallet", (it) => {
   it.effect("that is deployed pays by its own signature rule", () =>
     Effect.gen(function* () {
       const { url } = yield* Factory
       const wallet = yield* newWallet
-      yield* Effect.promise(async () => {
-        const hash = await wallet.client.sendTransaction({
-          account: deployer,
-          chain: null,
-          to: wallet.address,
-          data: wallet.data,
-        })
-        await wallet.client.waitForTransactionReceipt({ hash })
-      })
+      yield* deploy(wallet)
       const answer = yield* setStone(url, wallet, (signature) => signature)
       assert.strictEqual(answer.status, 201, answer.text)
       assert.strictEqual(getAddress(JSON.parse(answer.text).receipt.payer), wallet.at)
@@ -114,6 +114,53 @@ layer(factory, { excludeTestServices: true })("a smart wallet", (it) => {
       const answer = yield* setStone(url, wallet, wrapped(address, wallet.data))
       assert.strictEqual(answer.status, 201, answer.text)
       assert.isDefined(yield* Effect.promise(() => wallet.client.getCode({ address: wallet.at })))
+    }),
+  )
+
+  it.effect("whose payment somebody else brought to the chain is taken at its own signature alone", () =>
+    Effect.gen(function* () {
+      const { address, url } = yield* Factory
+      const sqlClient = yield* SqlClient.SqlClient
+      const wallet = yield* newWallet
+      yield* deploy(wallet)
+      const challenge = challengeOf(
+        yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() })),
+      )
+      const payment = yield* sign(wallet.owner, challenge.accepts[0], challenge.resource, { from: wallet.at })
+      const { authorization, signature } = payment.payload
+      const { nonce, validBefore } = authorization
+      yield* broadcast({ payer: { address: wallet.at }, nonce, signature, validBefore })
+      const buy = (words: { readonly authorization: typeof authorization; readonly signature: Hex }) => {
+        const header = encode({ ...payment, payload: words })
+        const body = post({ commitment: newCommitment() }, { "idempotency-key": newKey(), "payment-signature": header })
+        return ask(`${url}/api/witness`, body)
+      }
+      const { signature: others } = (yield* sign(
+        privateKeyToAccount(generatePrivateKey()),
+        challenge.accepts[0],
+        challenge.resource,
+        authorization,
+      )).payload
+      for (const forged of [
+        { authorization, signature: others },
+        { authorization, signature: wrapped(address, wallet.data)(others) },
+        // What its wallet signed, with an end of somebody else's choice.
+        { authorization: { ...authorization, validBefore: String(Number(authorization.validBefore) - 60) }, signature },
+        { authorization: { ...authorization, validBefore: "1" }, signature: others },
+      ]) {
+        const answer = yield* buy(forged)
+        assert.deepStrictEqual(
+          [answer.status, answer.json["reason"]],
+          [402, "invalid_exact_evm_signature"],
+          answer.text,
+        )
+        assert.match(answer.text, /This request charged nothing/u)
+      }
+      const attempts = yield* sqlClient`SELECT 1 FROM payment_attempts WHERE lower(payer) = ${wallet.at.toLowerCase()}`
+      assert.lengthOf(attempts, 0)
+      const own = yield* buy({ authorization, signature })
+      assert.strictEqual(own.status, 201, own.text)
+      assert.strictEqual(getAddress(JSON.parse(own.text).receipt.payer), wallet.at)
     }),
   )
 

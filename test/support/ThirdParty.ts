@@ -1,7 +1,6 @@
 /** Somebody else on the same chain, who sends what others have signed and makes their authorizations cancelled or used. */
 import { Effect } from "effect"
 import { type Hex, parseAbi } from "viem"
-import type { PrivateKeyAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { onChain, price, type Purchase, token } from "./Purchase.ts"
 
@@ -13,7 +12,7 @@ const transferAbi = parseAbi([
 ])
 
 interface Signed {
-  readonly payer: PrivateKeyAccount
+  readonly payer: { readonly address: Hex }
   readonly nonce: Hex
   readonly signature: Hex
   readonly validBefore: string
@@ -35,7 +34,7 @@ const bring = ({ nonce, payer, signature, validBefore }: Signed, to: Hex) =>
   })
 
 /** Anyone who has seen a payment can bring it to the chain. */
-export const broadcast = (purchase: Purchase) => Effect.flatMap(LocalChain, ({ payTo }) => bring(purchase, payTo))
+export const broadcast = (signed: Signed) => Effect.flatMap(LocalChain, ({ payTo }) => bring(signed, payTo))
 
 /** The payer cancels its own authorization. */
 export const cancel = ({ nonce, payer }: Purchase) =>

@@ -200,7 +200,7 @@ const isTooWide = ({ code, status = 0 }: ChainUnavailable): boolean =>
   code !== undefined || [400, 413, 422].includes(status)
 
 /** A node that answered with an execution error has been asked and has refused; anything else is no answer. */
-const isRevert = ({ code, detail = "" }: ChainUnavailable): boolean => code === 3 || /revert/iu.test(detail)
+export const isRevert = ({ code, detail = "" }: ChainUnavailable): boolean => code === 3 || /revert/iu.test(detail)
 
 const revertText = ({ detail = "" }: ChainUnavailable): string => detail
 

@@ -30,7 +30,7 @@ export interface RefusedPayment {
   readonly authorization: SignedAuthorization
   readonly payload: string
   readonly refusal: PaymentRejected
-  /** Whether it fits the offer and its wallet may have signed it, so that the chain is worth asking. */
+  /** Whether it fits the offer and its wallet has signed it, so that the chain is worth asking. */
   readonly isTraceable: boolean
 }
 
@@ -57,6 +57,11 @@ const simulationMessages: Readonly<Record<string, string>> = {
 }
 
 const badSignature = "invalid_exact_evm_signature"
+
+const unproven = refuse(
+  badSignature,
+  "The paying wallet does not stand for this signature now, so what became of its authorization is not looked up. This request charged nothing; sign a new one once your wallet shows that it did not pay us.",
+)
 
 /** Reverts behind which the authorization may have been used: the token looks at the clock first, then at the nonce. */
 const maybeUsed: ReadonlySet<string> = new Set([
@@ -106,12 +111,16 @@ export class Verifier extends Context.Service<
 
         /** What the wallet and the chain say of a payment that fits the offer. */
         const judge = Effect.fnUntraced(function* (authorization: SignedAuthorization, payload: string, terms: Terms) {
-          const refused = (refusal: PaymentRejected): RefusedPayment => ({
-            _tag: "Refused",
-            authorization,
-            payload,
-            refusal,
-            isTraceable: true,
+          /** A forger knows every nonce that was used, and whoever has code at their wallet passes as plausible. */
+          const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
+            const isTraceable = yield* signatures.proven(authorization, terms)
+            return {
+              _tag: "Refused",
+              authorization,
+              payload,
+              refusal: isTraceable ? refusal : unproven,
+              isTraceable,
+            } satisfies RefusedPayment
           })
           if (!(yield* signatures.plausible(authorization, terms))) {
             return yield* reject(badSignature, messageOf(badSignature))
@@ -119,7 +128,7 @@ export class Verifier extends Context.Service<
 
           const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
           const late = untimely(authorization, terms, now)
-          if (late !== undefined) return refused(late)
+          if (late !== undefined) return yield* refused(late)
 
           const [simulation, balance] = yield* Effect.all(
             [chain.simulate(authorization), balances.current(authorization)],
@@ -130,7 +139,7 @@ export class Verifier extends Context.Service<
           if (simulation._tag === "Reverted") {
             // A wallet may be funded within this second, and a node answer from the one before: the next dry run may pass.
             const refusal = refuse(simulation.reason, messageOf(simulation.reason))
-            return maybeUsed.has(simulation.reason) ? refused(refusal) : yield* refusal
+            return yield* maybeUsed.has(simulation.reason) ? refused(refusal) : refusal
           }
           const verified: VerifiedPayment = {
             _tag: "Verified",
