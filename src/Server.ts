@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type { SqlClient } from "effect/sql"
 import { ByteSize, Duration, Effect, Layer } from "effect"
-import { HttpClient, HttpIncomingMessage, HttpRouter, HttpStaticServer } from "effect/http"
+import { HttpClient, HttpIncomingMessage, HttpRouter } from "effect/http"
 import { type HttpApi, HttpApiBuilder, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { Api, apiAt } from "../schema/Api.ts"
 import * as AgentsHttp from "./agents/Http.ts"
@@ -24,6 +24,7 @@ import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
 import * as Fallbacks from "./http/Fallbacks.ts"
 import { notNow } from "./http/NotNow.ts"
 import { KnownRequests } from "./platform/http/KnownRequests.ts"
+import * as Files from "./platform/http/Files.ts"
 import * as Listener from "./platform/http/Listener.ts"
 import { written } from "./platform/http/Written.ts"
 import * as Requests from "./altar/Requests.ts"
@@ -180,7 +181,7 @@ const altar = {
   acts: paidActs,
 }
 
-const artwork = HttpStaticServer.layer({
+const artwork = Files.layer({
   root: fileURLToPath(Artwork.folder),
   prefix: Artwork.prefix,
   cacheControl: "public, max-age=86400",

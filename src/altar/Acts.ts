@@ -8,6 +8,7 @@ import { currentReceipt } from "../payments/Receipts.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import * as KeptReads from "../platform/KeptReads.ts"
 import { Moment, readable, rowReader } from "../platform/Rows.ts"
+import { bounded } from "../platform/Sql.ts"
 import { Candles } from "./candles/Candles.ts"
 import * as Burning from "./candles/Queries.ts"
 import { Collectibles } from "./collectibles/Collectibles.ts"
@@ -129,7 +130,7 @@ export class Acts extends Context.Service<
 
       const rowsWhere = (which: Statement.Fragment) =>
         sql`SELECT a.*, ${ledger.paymentState} FROM ${ledger.settledActs} ${which}`
-      const read = (which: Statement.Fragment) => Effect.orDie(rowsWhere(which))
+      const read = (which: Statement.Fragment) => bounded(Effect.orDie(rowsWhere(which)))
 
       const get = Effect.fn("Acts.get")(function* (id: string) {
         const [row] = yield* read(sql`WHERE a.id = ${id}::uuid`)

@@ -3,6 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as KeptReads from "../platform/KeptReads.ts"
 import { Moment, rowsOf, Whole } from "../platform/Rows.ts"
+import { bounded } from "../platform/Sql.ts"
 import * as HashChain from "./HashChain.ts"
 
 /** The place of a link, which its hash covers together with its parts. */
@@ -119,7 +120,7 @@ export const make = Effect.fnUntraced(function* <
   })
 
   const segment: StoredChain<Parts, New, Shown>["segment"] = (from, limit) =>
-    Effect.flatMap(Effect.orDie(rowsFrom({ from, limit })), (rows) => segmentOf(rows, { from, limit }))
+    Effect.flatMap(bounded(Effect.orDie(rowsFrom({ from, limit }))), (rows) => segmentOf(rows, { from, limit }))
 
   const kept = yield* KeptReads.make({
     sql,
@@ -135,7 +136,7 @@ export const make = Effect.fnUntraced(function* <
       yield* segment(known.value, 1)
       yield* chain.mended
     }
-    const [now] = yield* headOf(Effect.orDie(sql`SELECT ${headColumns} FROM ${head} h WHERE id = 1`))
+    const [now] = yield* headOf(bounded(Effect.orDie(sql`SELECT ${headColumns} FROM ${head} h WHERE id = 1`)))
     if (now === undefined) return yield* headless
     return (yield* segment(Math.max(1, now.headSequence), 1)).head
   })

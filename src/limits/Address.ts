@@ -36,13 +36,10 @@ const forParameter = /(?:^|;)\s*for=(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]+))\s*(?:;|$
 
 /** Hops of `Forwarded` (RFC 7239), nearest last; one that names nobody is empty. */
 const forwarded = (header: string) =>
-  (header.match(element) ?? [""]).map((hop) => {
+  (header.length > longestForwarded ? [""] : (header.match(element) ?? [""])).map((hop) => {
     const found = forParameter.exec(hop.trim())
     return found?.[1] ?? found?.[2] ?? ""
   })
-
-const shortEnough = (header: string | undefined) =>
-  header === undefined || header.length > longestForwarded ? undefined : header
 
 const isTrusted = (trusted: ReadonlyArray<IpNetwork.IpNetwork>, address: NetAddress.IpAddress) =>
   trusted.some((one) => IpNetwork.contains(one, address))
@@ -77,7 +74,7 @@ export const addressOf = (
   if (!isTrusted(trusted, peer)) return text(peer)
   const headers = [
     [request.headers["x-forwarded-for"], forwardedFor],
-    [shortEnough(request.headers["forwarded"]), forwarded],
+    [request.headers["forwarded"], forwarded],
   ] as const
   const found = headers.flatMap(([header, hops]) =>
     header === undefined ? [] : [text(walk(hops(header), peer, trusted))],

@@ -13,8 +13,11 @@ export const isUuid = Schema.is(Uuid)
 
 export const contentType = "text/html; charset=utf-8"
 
-/** Path and query of a request. */
-export const urlOf = (request: HttpServerRequest.HttpServerRequest) => new URL(request.url, "http://page.invalid")
+const nowhere = "http://page.invalid/"
+
+/** Path and query of a request; one that begins with two slashes names no host. */
+export const urlOf = ({ url }: HttpServerRequest.HttpServerRequest) =>
+  URL.parse(url.replace(/^[/\\]+/u, "/"), nowhere) ?? new URL(nowhere)
 
 const bare = (publicUrl: string, status: number, page: Page) =>
   HttpServerResponse.text(layout(publicUrl, page), { status, contentType, headers: { "cache-control": "no-store" } })

@@ -105,7 +105,8 @@ export class Search extends Context.Service<
       })
 
       const find = Effect.fn("Search.find")(function* (typed: string, head: Head) {
-        const written = typed.trim()
+        // No name, hash or link has such a character, and PostgreSQL takes no text with a null in it.
+        const written = typed.replace(/\p{Cc}/gu, " ").trim()
         const spirit = /\/v2\/spirits\/([a-z-]+)(?:[/?#]|$)/iu.exec(written)?.[1]
         if (spirit !== undefined) return yield* byName(spirit, "")
         const linked = /\/(?:witness|acts)\/([0-9a-f-]{36})(?:[/?#]|$)/iu.exec(written)?.[1]

@@ -1,17 +1,11 @@
 /** The pages: static files that may run their own code alone, the way in, and the reference of the API. */
 import { fileURLToPath } from "node:url"
 import { Effect, identity, Layer } from "effect"
-import {
-  HttpMiddleware,
-  HttpPlatform,
-  HttpRouter,
-  HttpServerRequest,
-  HttpServerResponse,
-  HttpStaticServer,
-} from "effect/http"
+import { HttpMiddleware, HttpPlatform, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { isForEver } from "../platform/AssetNames.ts"
 import { preferred } from "../platform/http/Accept.ts"
+import * as Files from "../platform/http/Files.ts"
 import { inert } from "../platform/http/SecurityHeaders.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
@@ -27,9 +21,6 @@ import * as SignalRoom from "./SignalRoom.ts"
 
 /** What `src/web/build.ts` writes. */
 const root = fileURLToPath(new URL("dist/web/", packageRoot))
-
-/** No file of ours has a longer name, and a file system fails on names that are too long. */
-const longestName = 250
 
 const policy = Object.entries({
   "default-src": "'none'",
@@ -95,20 +86,18 @@ const lost = (publicUrl: string, request: HttpServerRequest.HttpServerRequest) =
  */
 const pages = Layer.unwrap(
   Effect.gen(function* () {
-    const files = yield* HttpStaticServer.make({ root, cacheControl: "no-cache" })
+    const files = yield* Files.make({ root, cacheControl: "no-cache" })
     const publicUrl = yield* PublicUrl
     // `*`, because the router lets `/*` answer `/` too.
     return HttpRouter.add("GET", "*", (request) => {
       const [path = ""] = request.url.split("?", 1)
-      return path.length > longestName
-        ? Effect.succeed(lost(publicUrl, request))
-        : files.pipe(
-            Effect.map(isForEver(path) ? HttpServerResponse.setHeader("cache-control", forEver) : identity),
-            Effect.catchIf(
-              ({ reason }) => reason._tag === "RouteNotFound",
-              () => Effect.succeed(lost(publicUrl, request)),
-            ),
-          )
+      return files.pipe(
+        Effect.map(isForEver(path) ? HttpServerResponse.setHeader("cache-control", forEver) : identity),
+        Effect.catchIf(
+          ({ reason }) => reason._tag === "RouteNotFound",
+          () => Effect.succeed(lost(publicUrl, request)),
+        ),
+      )
     })
   }),
 ).pipe(Layer.provide([guarded, compressed]))

@@ -234,4 +234,34 @@ layer(world(), { excludeTestServices: true })("hostile input", (it) => {
       assert.deepStrictEqual(yield* stored, before)
     }),
   )
+
+  it.effect("no page and no file fails, whatever stands where its name should", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      for (const [path, status, host] of [
+        ["//", 404],
+        ["///", 404],
+        ["//a:99999/", 404],
+        ["//[/", 404],
+        ["/v2/witness?q=%00", 200],
+        ["/v2/witness?q=a%00b", 200],
+        ["/v2/witness?q=%E2%80%A8", 200],
+        ["/art/spirits/moss-hare.svg/x", 404],
+        ["/style/icon.svg/x", 404],
+        [`/art/${"x".repeat(256)}`, 404],
+        [`/${"x".repeat(256)}`, 404],
+        [`/art/spirits/${"%C3%A4".repeat(100)}`, 404],
+        ["/art/spirits/moss-hare.svg", 404, "["],
+        ["/art/spirits", 404, "["],
+        ["/art/%00", 404],
+      ] as const) {
+        for (const accept of ["text/html,*/*;q=0.8", "application/json"]) {
+          const headers = { accept, ...(host === undefined ? {} : { host }) }
+          const answer = yield* raw(url, "GET", path, headers, undefined)
+          assert.strictEqual(answer.status, status, `${path.slice(0, 60)} ${accept} ${answer.text.slice(0, 200)}`)
+          if (status === 404) assert.notStrictEqual(answer.text, "", path.slice(0, 60))
+        }
+      }
+    }),
+  )
 })

@@ -66,7 +66,8 @@ describe("the address a request is counted by", () => {
     const quotes = '"'.repeat(32_000)
     for (const header of [long, quotes]) {
       assert.strictEqual(seen("10.0.0.1", { forwarded: header }), "10.0.0.1")
-      assert.strictEqual(seen("10.0.0.1", { forwarded: header, "x-forwarded-for": "198.51.100.7" }), "198.51.100.7")
+      // Padded until nobody reads it, it must not make the other header the only one.
+      assert.strictEqual(seen("10.0.0.1", { forwarded: header, "x-forwarded-for": "198.51.100.7" }), "10.0.0.1")
     }
     assert.strictEqual(seen("10.0.0.1", { "x-forwarded-for": `${long}, 198.51.100.7` }), "198.51.100.7")
     assert.strictEqual(seen("10.0.0.1", { "x-forwarded-for": `fe80::1%${"a".repeat(200)}` }), "10.0.0.1")

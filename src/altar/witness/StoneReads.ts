@@ -6,6 +6,7 @@ import * as Ledger from "../../payments/ledger/Queries.ts"
 import { currentReceipt } from "../../payments/Receipts.ts"
 import * as KeptReads from "../../platform/KeptReads.ts"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
+import { bounded } from "../../platform/Sql.ts"
 import { listedOf, type Stone, stoneColumns, StoneRow } from "./StoneRow.ts"
 import type { WitnessChain } from "./WitnessChain.ts"
 
@@ -97,19 +98,23 @@ export const make = Effect.fnUntraced(function* (
         : "hash" in by
           ? sql`(s.commitment = ${by.hash}::text OR s.chain_hash = ${by.hash}::text)`
           : sql`(${isShort("s.commitment", by)} OR ${isShort("s.chain_hash", by)})`
-    const rows = yield* Effect.orDie(
-      stonesOf(sql`
+    const rows = yield* bounded(
+      Effect.orDie(
+        stonesOf(sql`
         SELECT ${columns} FROM ${stones} WHERE ${which} ORDER BY s.sequence DESC LIMIT ${limit}::int`),
+      ),
     )
     yield* Effect.forEach(rows, checkAlone, { discard: true })
     return rows.map((row) => listedOf(publicUrl, row))
   })
 
   const get = Effect.fn("WitnessStones.get")(function* (id: string) {
-    const [row] = yield* Effect.orDie(
-      paidStonesOf(sql`
+    const [row] = yield* bounded(
+      Effect.orDie(
+        paidStonesOf(sql`
         SELECT ${columns}, a.receipt, ${ledger.paymentState}
         FROM ${stones} JOIN ${ledger.settledActs} ON a.id = s.id WHERE s.id = ${id}::uuid`),
+      ),
     )
     if (row === undefined) return yield* new WitnessNotFound({})
     yield* checkAlone(row)

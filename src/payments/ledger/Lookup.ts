@@ -103,6 +103,7 @@ export class Lookup extends Context.Service<
       const find = Effect.fn("Lookup.find")(function* (key: string) {
         const [row] = yield* sql`SELECT ${columns} FROM payment_attempts WHERE idempotency_key = ${key}`.pipe(
           Effect.orDie,
+          bounded,
         )
         return row === undefined ? Option.none() : Option.some(yield* readAttempt(row))
       })

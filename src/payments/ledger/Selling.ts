@@ -31,6 +31,8 @@ export class Selling extends Context.Service<
         Effect.map(([row]) => Option.fromNullishOr(row?.reason)),
         Effect.tap((found) => Ref.set(known, found)),
         Effect.catchTag("SqlError", () => Ref.get(known)),
+        // Everybody waits for the one question: one that stays without an answer must not stop all sales.
+        Effect.timeoutOrElse({ duration: believedFor, orElse: () => Ref.get(known) }),
         Effect.uninterruptible,
         Effect.cachedWithTTL(believedFor),
       )
