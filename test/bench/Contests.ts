@@ -7,8 +7,12 @@ export interface Contest {
   readonly name: string
   readonly arena: Arena
   readonly what: string
-  /** The least ratio, ours to the peer's, that is wanted; higher is better in all contests. */
+  /** The ratio, ours to the peer's, that is aimed at; higher is better in all contests. */
   readonly wanted?: number
+  /** The least ratio that holds, whatever was reached before: `--check` fails below it. */
+  readonly least?: number
+  /** The most that ours may be, whatever the peer is: `--check` fails above it. */
+  readonly most?: number
   /** Takes minutes: only when it is named. */
   readonly isLong?: true
 }
@@ -32,7 +36,7 @@ export const contests: ReadonlyArray<Contest> = [
     name: "relayer-load",
     arena: "relayer",
     what: "300 payments a second for ten minutes; 300",
-    wanted: 0.98,
+    least: 0.98,
     isLong: true,
   },
   { name: "poll0", arena: "rooms", what: "room polls, nothing new", wanted: 2 },
@@ -40,13 +44,13 @@ export const contests: ReadonlyArray<Contest> = [
   { name: "poll50", arena: "rooms", what: "room polls, 50 new of 50" },
   { name: "send100", arena: "rooms", what: "sends into 100 rooms", wanted: 2 },
   { name: "send10000", arena: "rooms", what: "sends into 10,000 rooms", wanted: 2.8 },
-  { name: "start", arena: "start", what: "start to first answer, tables made before" },
-  { name: "soak", arena: "soak", what: "memory after 1,000,000 requests; after 10,000", wanted: 1 / 1.2, isLong: true },
+  { name: "start", arena: "start", what: "start to first answer, tables made before", most: 1_500 },
+  { name: "soak", arena: "soak", what: "memory after 1,000,000 requests; after 10,000", least: 1 / 1.2, isLong: true },
   {
     name: "growth",
     arena: "growth",
     what: "each read, 1,000,000 acts and rooms; 1,000",
-    wanted: 1 / 1.3,
+    least: 1 / 1.3,
     isLong: true,
   },
 ]

@@ -5,12 +5,15 @@ import type { Round, Slice } from "./Rounds.ts"
 export interface Figure {
   readonly name: string
   readonly what: string
-  /** Rates are better when higher, all else when lower. */
-  readonly unit: "/s" | "ms" | "MB"
+  /** Rates and stones are better when more, all else when less. */
+  readonly unit: "/s" | "stones" | "ms" | "MB"
   readonly rounds: ReadonlyArray<Round<{ readonly value: number; readonly cpu?: number }>>
+  /** The ratio that is aimed at. */
   readonly wanted?: number | undefined
-  /** Wanted of ours alone, whatever the peer does: at most so much. */
-  readonly most?: number
+  /** The least ratio that holds, whatever was reached before. */
+  readonly least?: number | undefined
+  /** Held of ours alone, whatever the peer does: at most so much. */
+  readonly most?: number | undefined
 }
 
 export const median = (numbers: ReadonlyArray<number>): number => {
@@ -21,12 +24,13 @@ export const median = (numbers: ReadonlyArray<number>): number => {
 }
 
 /** Rounds of rates as a figure of their contest. */
-export const ofRates = ({ name, wanted, what }: Contest, rounds: ReadonlyArray<Round>): Figure => {
+export const ofRates = ({ least, name, wanted, what }: Contest, rounds: ReadonlyArray<Round>): Figure => {
   const value = ({ cpu, rate }: Slice) => ({ value: rate, cpu })
   return {
     name,
     what,
     wanted,
+    least,
     unit: "/s",
     rounds: rounds.map(({ ours, peer }) => ({ ours: value(ours), peer: value(peer) })),
   }
@@ -34,37 +38,46 @@ export const ofRates = ({ name, wanted, what }: Contest, rounds: ReadonlyArray<R
 
 /** Ours to the peer's, so that more is better; of rounds, since both sides of one met the same machine. */
 export const ratiosOf = ({ rounds, unit }: Figure): ReadonlyArray<number> =>
-  rounds.map(({ ours, peer }) => (unit === "/s" ? ours.value / peer.value : peer.value / ours.value))
+  rounds.map(({ ours, peer }) =>
+    unit === "/s" || unit === "stones" ? ours.value / peer.value : peer.value / ours.value,
+  )
 
 export const ratioOf = (figure: Figure): number => median(ratiosOf(figure))
-
-/** A budget is missed when the median is more than a fifth below it. */
-const slack = 0.8
-
-/** What fell below the budget, a sentence for each; a contest without a budget cannot. */
-export const missed = (figures: ReadonlyArray<Figure>, budget: Readonly<Record<string, number>>) =>
-  figures.flatMap((figure) => {
-    const reached = budget[figure.name]
-    const ratio = ratioOf(figure)
-    return reached === undefined || ratio >= reached * slack
-      ? []
-      : [`${figure.name}: ${ratio.toFixed(2)} is more than 20 % below the ${reached} that was reached`]
-  })
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 })
 const fine = (value: number) => (value < 100 ? value.toFixed(2) : whole.format(value))
 
+/** A budget is missed when the median is more than a fifth below it. */
+const slack = 0.8
+
+const ofOurs = ({ rounds }: Figure) => median(rounds.map(({ ours }) => ours.value))
+
+/** What is beyond its bounds, or fell below the budget, a sentence for each; what was not measured holds nothing. */
+export const missed = (figures: ReadonlyArray<Figure>, budget: Readonly<Record<string, number>>) =>
+  figures.flatMap((figure) => {
+    const { least, most, name, unit, what } = figure
+    const [ours, ratio, reached] = [ofOurs(figure), ratioOf(figure), budget[name]]
+    return [
+      ...(most === undefined || ours <= most ? [] : [`${name}: ${fine(ours)} ${unit} is more than ${most} ${unit}`]),
+      ...(least === undefined || ratio >= least
+        ? []
+        : [`${name}, ${what}: ${ratio.toFixed(3)} is below ${least.toFixed(3)}`]),
+      ...(reached === undefined || ratio >= reached * slack
+        ? []
+        : [`${name}: ${ratio.toFixed(2)} is more than 20 % below the ${reached} that was reached`]),
+    ]
+  })
+
 const cells = (figure: Figure): ReadonlyArray<string> => {
-  const { most, name, rounds, unit, wanted, what } = figure
-  const values = (side: "ours" | "peer") => median(rounds.map((round) => round[side].value))
+  const { least, most, name, rounds, unit, what, wanted = least } = figure
   const cpu = (side: "ours" | "peer") => median(rounds.flatMap((round) => round[side].cpu ?? []))
   const micros = (value: number) => (Number.isNaN(value) ? "" : whole.format(value * 1000))
-  const ratio = ratioOf(figure)
-  const isEnough = most === undefined ? wanted && ratio >= wanted : values("ours") <= most
+  const [ours, ratio] = [ofOurs(figure), ratioOf(figure)]
+  const isEnough = most === undefined ? wanted && ratio >= wanted : ours <= most
   return [
     name,
-    `${fine(values("ours"))} ${unit}`,
-    `${fine(values("peer"))} ${unit}`,
+    `${fine(ours)} ${unit}`,
+    `${fine(median(rounds.map(({ peer }) => peer.value)))} ${unit}`,
     ratio.toFixed(2),
     most === undefined ? (wanted?.toFixed(2) ?? "") : `≤ ${whole.format(most)} ${unit}`,
     isEnough === undefined ? "" : isEnough ? "ok" : "short",

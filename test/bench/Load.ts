@@ -191,14 +191,16 @@ export const work = async (count: number, width: number, job: (index: number) =>
 
 /**
  * Milliseconds that requests take when they arrive at a steady `rate`, whatever became of those before: each is counted
- * from the moment it was due, so that a server that stalls is not asked less (no coordinated omission).
+ * from the moment it was due, so that a server that stalls is not asked less (no coordinated omission). An answer of
+ * another status ends it, or is told to `other` where there is one.
  */
 export const arrivals = (
   to: string,
   rate: number,
   seconds: number,
   expected: number,
-  shotOf: () => Shot,
+  shotOf: () => Shot | Promise<Shot>,
+  other?: (reply: Reply) => void,
 ): Promise<ReadonlyArray<number>> =>
   withConnections(to, 256, (connections) => {
     const idle = [...connections]
@@ -209,8 +211,10 @@ export const arrivals = (
     let planned = 0
     return new Promise((resolve, reject) => {
       const one = async (connection: Connection, since: number): Promise<void> => {
-        const shot = shotOf()
-        mustBe(expected, await connection.send(shot), shot)
+        const shot = await shotOf()
+        const reply = await connection.send(shot)
+        if (other === undefined) mustBe(expected, reply, shot)
+        else if (reply.status !== expected) other(reply)
         millis.push(performance.now() - since)
         const next = due.shift()
         if (next !== undefined) return one(connection, next)

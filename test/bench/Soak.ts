@@ -46,13 +46,13 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
       await fire(url, { count: count / 2 }, 402, unpaid)
     }
     const resident = async () => (await setTimeout(pause), { value: residentMegabytes(pid) })
-    for (const { name, wanted, what } of chosen) {
+    for (const { least, name, what } of chosen) {
       held.say(`  ${name}`)
       await requests(few)
       const peer = await resident()
       held.say(`    ${peer.value.toFixed(0)} MB after ${few}`)
       for (let done = few; done < (held.isQuick ? quick : many); done += turn) await requests(turn)
-      outcome.figures.push({ name, what, unit: "MB", wanted, rounds: [{ ours: await resident(), peer }] })
+      outcome.figures.push({ name, what, unit: "MB", least, rounds: [{ ours: await resident(), peer }] })
     }
     return { ...outcome, about: databases.about }
   } finally {

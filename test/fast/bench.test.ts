@@ -49,4 +49,42 @@ describe("the benchmark", () => {
     assert.strictEqual(missed([figure("/s", 159, 100)], { list: 2 }).length, 1)
     assert.deepStrictEqual(missed([figure("/s", 1, 100)], {}), [])
   })
+
+  it("holds every contest to a budget or to bounds of its own, so that each can fail", () => {
+    for (const { least, most, name } of contests)
+      assert.isTrue(name in budget || least !== undefined || most !== undefined, name)
+    const one = (name: string) => contests.find((contest) => contest.name === name)
+    assert.strictEqual(one("soak")?.least, 1 / 1.2)
+    assert.strictEqual(one("growth")?.least, 1 / 1.3)
+    assert.strictEqual(one("relayer-load")?.least, 0.98)
+    assert.strictEqual(one("start")?.most, 1_500)
+  })
+
+  it("misses bounds at once, whatever the budget says", () => {
+    const memory = (ours: number): Figure => ({
+      ...figure("MB", 0, 0),
+      name: "soak",
+      least: 1 / 1.2,
+      rounds: [{ ours: { value: ours }, peer: { value: 100 } }],
+    })
+    assert.deepStrictEqual(missed([memory(119)], {}), [])
+    assert.deepStrictEqual(missed([memory(121)], { soak: 0.5 }).length, 1)
+    assert.strictEqual(missed([memory(Number.NaN)], {}).length, 1, "what could not be measured holds nothing")
+    const start = (ours: number): Figure => ({ ...figure("ms", ours, ours), name: "start", most: 1_500 })
+    assert.deepStrictEqual(missed([start(499)], { start: 1 }), [])
+    assert.deepStrictEqual(missed([start(1_501)], { start: 1 }).length, 1)
+  })
+
+  it("names the read that grew", () => {
+    const read = (what: string, ours: number): Figure => ({
+      ...figure("ms", 0, 0),
+      name: "growth",
+      what,
+      least: 1 / 1.3,
+      rounds: [{ ours: { value: ours }, peer: { value: 10 } }],
+    })
+    const [sentence, ...others] = missed([read("/api/acts", 12.9), read("/api/pixels", 13.1)], {})
+    assert.match(sentence ?? "", /\/api\/pixels/u)
+    assert.deepStrictEqual(others, [])
+  })
 })

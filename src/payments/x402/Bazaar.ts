@@ -31,13 +31,20 @@ const jsonSchemaOf = (schema: Schema.Top | undefined): Schema.JsonObject =>
 
 const closed = (schema: Schema.JsonObject): Schema.Json => bare({ ...schema, additionalProperties: false })
 
+const membersOf = ({ properties = {} }: Schema.JsonObject) => (isObject(properties) ? Object.keys(properties) : [])
+
+/** Which parameters there are: the values they may have are long lists, and stand in the document of the contract. */
+const texts = (schema: Schema.JsonObject): Schema.Json => ({
+  type: "object",
+  properties: Object.fromEntries(membersOf(schema).map((name) => [name, { type: "string" }])),
+  additionalProperties: false,
+})
+
 /** Those parameters of a request that a schema names. */
-const chosen = (parameters: Schema.JsonObject, { properties }: Schema.JsonObject) =>
-  Object.fromEntries(
-    Object.entries(parameters).filter(
-      ([name]) => properties !== undefined && isObject(properties) && name in properties,
-    ),
-  )
+const chosen = (parameters: Schema.JsonObject, schema: Schema.JsonObject) => {
+  const members = membersOf(schema)
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => members.includes(name)))
+}
 
 interface Call {
   readonly method: string
@@ -59,9 +66,9 @@ const read = (endpoint: PaidEndpoint): Call => {
     method: { const: endpoint.method },
     bodyType: { const: "json" },
     body: closed(body),
-    // The path says what it may hold, and an output needs no schema; a proxy's buffer for a whole response head is 4 KiB.
+    // An output needs no schema, and neither does what the path names; a proxy's buffer for a whole head is 4 KiB.
     ...(endpoint.params === undefined ? {} : { pathParams: { type: "object" } }),
-    ...(endpoint.query === undefined ? {} : { queryParams: closed(queryParams) }),
+    ...(endpoint.query === undefined ? {} : { queryParams: texts(queryParams) }),
   }
   const required = ["type", "method", "bodyType", "body", ...(endpoint.params === undefined ? [] : ["pathParams"])]
   return {
