@@ -16,7 +16,7 @@ const plain = (text: string): string =>
 
 const scheme =
   /(?:\b[a-z][a-z0-9+.-]{1,15}:\/\/|\b(?:mailto|tel|magnet|data|javascript|ipfs|ipns|bitcoin|ethereum|solana|lightning):\S)/iu
-const email = /[^\s@<>]+@[^\s@<>]+\.[\p{L}\p{M}\p{N}-]{2,}/u
+const email = /[^\s@<>]@[^\s@<>]+\.[\p{L}\p{M}\p{N}-]{2,}/u
 const evm = /0x[0-9a-f]{40,64}(?![0-9a-f])/iu
 /** The same without its prefix: a wallet has a decimal digit among its forty, a drawn-out word has none. */
 const bareEvm = /(?<![0-9a-f])(?=[a-f]*[0-9])[0-9a-f]{40}(?![0-9a-f])/iu
@@ -25,9 +25,10 @@ const base58Bitcoin = /(?<![1-9A-HJ-NP-Za-km-z])[13][1-9A-HJ-NP-Za-km-z]{25,34}(
 const base58Long = /(?<![1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{32,44}(?![1-9A-HJ-NP-Za-km-z])/gu
 /** A label is a word, or any picture: one is a whole name. */
 const nameService =
-  /(?:[\p{L}\p{N}\p{M}\p{S}_-]{2,}|\p{S})\.(?:eth|sol|lens|crypto|nft|wallet|bnb|onion|bit|dao|zil|btc)(?![\p{L}\p{N}])/iu
-/** Labels of many scripts are written with marks, which also end them. */
-const hostLike = /(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,63}/gu
+  /(?:[\p{L}\p{N}\p{M}\p{S}_-]{2}|\p{S})\.(?:eth|sol|lens|crypto|nft|wallet|bnb|onion|bit|dao|zil|btc)(?![\p{L}\p{N}])/iu
+/** Labels of many scripts are written with marks, which also end them. Tried where a word begins: a long one is read once. */
+const hostLike =
+  /(?<![\p{L}\p{N}])(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,63}/gu
 const ipv4Like = /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)/gu
 const ipv6Like = /[0-9a-f:]*:[0-9a-f:.]*/giu
 
