@@ -99,7 +99,7 @@ export class RoomStore extends Context.Service<
             DELETE FROM rooms USING slot, room WHERE rooms.id = room.id AND room.expires > slot.at
           )
           SELECT slot.*, room.*, expires <= coalesce(slot.at, clock_timestamp()) AS expired
-          FROM (SELECT) AS one LEFT JOIN room ON true LEFT JOIN slot ON true`,
+          FROM (SELECT 1) AS one LEFT JOIN room ON true LEFT JOIN slot ON true`,
       )
 
       const create = Effect.fn("RoomStore.create")(function* (name: string, address: string) {
