@@ -52,7 +52,7 @@ export class RateLimited extends Schema.Error<RateLimited>("RateLimited")(
     ...envelope("rate_limited", "Too many requests; wait for the time in Retry-After."),
     retryAfter: upTo(604_800).annotate({ description: "Seconds to wait." }),
   },
-  at(429, "Too many requests, or more than 64 payments of one wallet whose outcome is not known yet."),
+  at(429, "Too many requests."),
 ) {}
 
 export class Internal extends Schema.Error<Internal>("Internal")(

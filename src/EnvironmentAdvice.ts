@@ -1,4 +1,5 @@
-/** What an environment most likely does not mean: names that nobody reads, and settings that do nothing alone. */
+/** What an environment most likely does not mean: names that nobody reads, settings that do nothing alone, money that is none. */
+import { baseSepolia } from "../schema/payments/Usdc.ts"
 import { variables } from "./Variables.ts"
 
 const known: ReadonlySet<string> = new Set(variables.flatMap(([names]) => names))
@@ -43,7 +44,7 @@ const pairs = [
   ["CARD_PROFILE_ID", ["PAY_TO"]],
 ] as const
 
-/** One sentence for each; names alone, never a value. */
+/** What to know of each, in words of its own; names alone, never a value that was given. */
 export const adviceFor = (env: Readonly<Record<string, string | undefined>>): ReadonlyArray<string> => {
   const isSet = (name: string) => (env[name] ?? "") !== ""
   const unread = Object.keys(env)
@@ -60,5 +61,11 @@ export const adviceFor = (env: Readonly<Record<string, string | undefined>>): Re
     isSet("RELAYER_KEY") && isSet("FACILITATOR_URL")
       ? ["RELAYER_KEY is set and does nothing: FACILITATOR_URL is set, and the facilitator settles."]
       : []
-  return [...unread, ...halves, ...both]
+  const rehearsal =
+    env["X402_NETWORK"] === baseSepolia
+      ? [
+          "X402_NETWORK is Base's test network: every act is sold for test money that is worth nothing. Leave it out to be paid in USDC.",
+        ]
+      : []
+  return [...unread, ...halves, ...both, ...rehearsal]
 }

@@ -1,14 +1,10 @@
 /** The variables of a server, each named once, with what `--help` says of it: help must not load what reads them. */
 
-/** What each means; those that only mean something together share one meaning. */
-export const variables = [
+/** What each means that the sandbox reads too; those that only mean something together share one meaning. */
+const everywhere = [
   [["HOST"], "address to listen on (127.0.0.1)"],
   [["PORT"], "port to listen on (3000)"],
   [["PUBLIC_URL"], "the address the world knows this server by (http://HOST:PORT)"],
-  [["OPERATOR_NAME"], "who runs this server, for its terms, privacy and agent card (not said)"],
-  [["OPERATOR_CONTACT"], "how they are reached: an e-mail address, mailto: or https:; also makes security.txt (none)"],
-  [["TERMS_FILE"], "plain text that is shown at /terms instead of the text that comes with the server"],
-  [["PRIVACY_FILE"], "plain text that is shown at /privacy instead of the text that comes with the server"],
   [["DATABASE_URL"], "postgres://user:password@host:port/database (the sandbox brings its own)"],
   [["DATA_DIR"], "where the sandbox keeps its data (.data)"],
   [["TRUSTED_PROXIES"], "addresses or CIDRs whose X-Forwarded-For or Forwarded counts, comma separated (none)"],
@@ -16,15 +12,8 @@ export const variables = [
     ["RATE_LIMIT_SECRET"],
     "16 or more characters that addresses are made pseudonymous with (random, kept in the database)",
   ],
-  [["LOG_KEY"], "private key of the transparency log, as `spirit-altar log key` makes it (none: no log)"],
-  [["LOG_ORIGIN"], "name of the log and of its key, the same for its life (host of PUBLIC_URL, then /log)"],
-  [
-    ["LOG_CHECKPOINT_FILE"],
-    "file that keeps the last signed checkpoint, so that a restored database forks nothing (none)",
-  ],
-  [["LOG_WITNESSES"], "policy file that names the witnesses of the log: keys, URLs, quorum (none)"],
-  [["LOG_LEVEL"], "Trace, Debug, Info, Warn, Error, Fatal or None (Info)"],
-  [["LOG_FORMAT"], "json, one object a line (default), or pretty, for people"],
+  [["LOG_LEVEL"], "Trace, Debug, Info, Warn, Error, Fatal or None (Info; in the sandbox Warn)"],
+  [["LOG_FORMAT"], "json, one object a line (default), or pretty, for people (in the sandbox the default)"],
   [["LOG_READS"], "share of the reads that went well which are logged at Info, 0 to 1 (0.01)"],
   [["METRICS_PORT"], "port on which Prometheus may ask for /metrics (none)"],
   [["METRICS_HOST"], "address of that port (127.0.0.1)"],
@@ -41,6 +30,21 @@ export const variables = [
   [["OTEL_TRACES_SAMPLER_ARG"], "share of traces that a ratio's sampler keeps, 0 to 1 (1)"],
   [["OTEL_METRIC_EXPORT_INTERVAL"], "milliseconds between two exports of metrics (60000)"],
   [["OTEL_SDK_DISABLED"], "true turns traces and exported metrics off (false)"],
+] as const
+
+/** And each that production alone reads. */
+const production = [
+  [["OPERATOR_NAME"], "who runs this server, for its terms, privacy and agent card (not said)"],
+  [["OPERATOR_CONTACT"], "how they are reached: an e-mail address, mailto: or https:; also makes security.txt (none)"],
+  [["TERMS_FILE"], "plain text that is shown at /terms instead of the text that comes with the server"],
+  [["PRIVACY_FILE"], "plain text that is shown at /privacy instead of the text that comes with the server"],
+  [["LOG_KEY"], "private key of the transparency log, as `spirit-altar log key` makes it (none: no log)"],
+  [["LOG_ORIGIN"], "name of the log and of its key, the same for its life (host of PUBLIC_URL, then /log)"],
+  [
+    ["LOG_CHECKPOINT_FILE"],
+    "file that keeps the last signed checkpoint, so that a restored database forks nothing (none)",
+  ],
+  [["LOG_WITNESSES"], "policy file that names the witnesses of the log: keys, URLs, quorum (none)"],
   [["X402_NETWORK"], "eip155:8453, Base (default), or eip155:84532, its test network"],
   [["PAY_TO"], "address that receives the USDC, of this altar alone"],
   [["RPC_URL"], "JSON-RPC of the network, for evidence and for self-settlement"],
@@ -69,6 +73,11 @@ export const variables = [
     "life of an authorization that clients are asked for; one that lives 300 seconds longer is refused (300)",
   ],
 ] as const
+
+export const variables = [...everywhere, ...production] as const
+
+/** The names of those that the sandbox reads. */
+export const sandboxVariables: ReadonlyArray<Variable> = everywhere.flatMap(([names]) => names)
 
 export type Variable = (typeof variables)[number][0][number]
 

@@ -100,11 +100,16 @@ export const Light = Schema.Struct({
   litUntil: Timestamp,
 }).annotate({ identifier: "Light", description: "A light on a listed candle." })
 
+/** Lights that are listed with the candle they burn on. */
+export const lightsShown = 10
+
 export const LitCandle = Schema.Struct({
   ...Candle.fields,
   unsealed: Schema.NullOr(Unsealed),
   lightCount: Count.annotate({ description: "Lights that burn on it now." }),
-  lights: listOf(Light, 10).annotate({ description: "Its newest burning lights, at most ten." }),
+  lights: listOf(Light, lightsShown).annotate({
+    description: `Its newest burning lights, at most ${lightsShown}.`,
+  }),
 }).annotate({ identifier: "LitCandle", description: "A candle that burns now, with its lights." })
 
 export const Rung = Schema.Struct({

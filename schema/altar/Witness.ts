@@ -166,7 +166,9 @@ export const ChainSegment = Schema.Struct({
 export const RevealBody = Schema.Struct({
   salt: Salt,
   text: Words,
-  agentName: Schema.optionalKey(AgentName),
+  agentName: Schema.optionalKey(AgentName).annotateKey({
+    description: "Who reveals, self-declared. A repetition may leave it out; another name is `already_revealed`.",
+  }),
 }).annotate({
   identifier: "RevealBody",
   description: "The salt and words whose commitment was witnessed.",
@@ -196,7 +198,10 @@ export class WitnessCeilingToday extends Schema.Error<WitnessCeilingToday>("Witn
 ) {}
 
 export class AlreadyRevealed extends Schema.Error<AlreadyRevealed>("AlreadyRevealed")(
-  envelope("already_revealed", "This stone was revealed before with other data; the first reveal stands."),
+  envelope(
+    "already_revealed",
+    "This stone was revealed before with other words, another salt or another name; the first reveal stands.",
+  ),
   at(409, "Already revealed."),
 ) {}
 

@@ -15,6 +15,7 @@ import {
   PaymentRequired,
   PaymentsUnavailable,
   pauseSeconds,
+  ReconcileRequired,
   SellingPaused,
 } from "./Errors.ts"
 import { IdempotencyKey, PaymentSignature } from "./Payment.ts"
@@ -160,6 +161,7 @@ const beforePayment = [
   IdempotencyKeyInvalid,
   IdempotencyConflict,
   AuthorizationAlreadyBound,
+  ReconcileRequired,
   Unavailable,
 ] as const
 

@@ -84,6 +84,17 @@ export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlready
   at(409, "The signed authorization is bound to another attempt, also once that one has settled."),
 ) {}
 
+/** Payments of one wallet whose outcome may be open at a time. */
+export const openPaymentsMaximum = 64
+
+export class ReconcileRequired extends Schema.Error<ReconcileRequired>("ReconcileRequired")(
+  envelope(
+    "reconcile_required",
+    `This wallet has ${openPaymentsMaximum} payments here whose outcome is not known yet: POST /api/reconcile/{Idempotency-Key} for each of them, then send the same request again. ${nothingNow}`,
+  ),
+  at(409, `${openPaymentsMaximum} payments of this wallet are open; one of them has to end first.`),
+) {}
+
 export class PaymentsUnavailable extends Schema.Error<PaymentsUnavailable>("PaymentsUnavailable")(
   {
     ...envelope(

@@ -54,7 +54,11 @@ export const outcomes = [
       "payment_required: sign the offer. payment_invalid: the reason says what to sign anew. payment_failed: use a new key.",
   },
   { status: 404, meaning: "No such spirit or item." },
-  { status: 409, meaning: "Taken, or the key or the payment belongs to another request; the code says which." },
+  {
+    status: 409,
+    meaning:
+      "Taken, or the key or the payment belongs to another request; the code says which. reconcile_required: too many payments of this wallet are open; reconcile them, then repeat the same request with the same key. This request charged nothing.",
+  },
   {
     status: 422,
     meaning: "The dedication points elsewhere, or the commitment is the synthetic one. This request charged nothing.",

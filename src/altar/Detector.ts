@@ -2,20 +2,21 @@
 import { isIP } from "node:net"
 import { parse } from "tldts"
 
+/** What is not seen, and so may stand anywhere in a name that is read all the same. */
+const visible = (text: string): string => text.replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, "")
+
 /** NFKC without invisible characters, dots written out restored, lowercase only where case means nothing. */
 const plain = (text: string): string =>
-  text
-    .normalize("NFKC")
-    .replace(/\p{Cf}|\p{Mn}(?=[.:/@])/gu, "")
+  visible(visible(text).normalize("NFKC"))
     .replace(/[\u3002\uff61\u2024\u00b7]/gu, ".")
     .replace(/\s*[[({<]\s*(?:\.|dot|punkt)\s*[\])}>]\s*/giu, ".")
-    .replace(/\s+dot\s+(?=[\p{L}\p{N}-]{2,})/giu, ".")
+    .replace(/\s+dot\s+(?=[\p{L}\p{M}\p{N}-]{2,})/giu, ".")
     .replace(/\s*[[({<]\s*(?:@|at)\s*[\])}>]\s*/giu, "@")
     .normalize("NFKC")
 
 const scheme =
   /(?:\b[a-z][a-z0-9+.-]{1,15}:\/\/|\b(?:mailto|tel|magnet|data|javascript|ipfs|ipns|bitcoin|ethereum|solana|lightning):\S)/iu
-const email = /[^\s@<>]+@[^\s@<>]+\.[\p{L}\p{N}-]{2,}/u
+const email = /[^\s@<>]@[^\s@<>]+\.[\p{L}\p{M}\p{N}-]{2,}/u
 const evm = /0x[0-9a-f]{40,64}(?![0-9a-f])/iu
 /** The same without its prefix: a wallet has a decimal digit among its forty, a drawn-out word has none. */
 const bareEvm = /(?<![0-9a-f])(?=[a-f]*[0-9])[0-9a-f]{40}(?![0-9a-f])/iu
@@ -24,8 +25,10 @@ const base58Bitcoin = /(?<![1-9A-HJ-NP-Za-km-z])[13][1-9A-HJ-NP-Za-km-z]{25,34}(
 const base58Long = /(?<![1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{32,44}(?![1-9A-HJ-NP-Za-km-z])/gu
 /** A label is a word, or any picture: one is a whole name. */
 const nameService =
-  /(?:[\p{L}\p{N}\p{M}\p{S}_-]{2,}|\p{S})\.(?:eth|sol|lens|crypto|nft|wallet|bnb|onion|bit|dao|zil|btc)(?![\p{L}\p{N}])/iu
-const hostLike = /(?:[\p{L}\p{N}](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}/gu
+  /(?:[\p{L}\p{N}\p{M}\p{S}_-]{2}|\p{S})\.(?:eth|sol|lens|crypto|nft|wallet|bnb|onion|bit|dao|zil|btc)(?![\p{L}\p{N}])/iu
+/** Labels of many scripts are written with marks, which also end them. Tried where a word begins: a long one is read once. */
+const hostLike =
+  /(?<![\p{L}\p{N}])(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,63}/gu
 const ipv4Like = /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)/gu
 const ipv6Like = /[0-9a-f:]*:[0-9a-f:.]*/giu
 
@@ -43,20 +46,22 @@ const isIpv6 = (token: string) => {
   return isIP(address) === 6 && /[0-9a-f]/iu.test(address)
 }
 
+const points = (seen: string): boolean =>
+  scheme.test(seen) ||
+  email.test(seen) ||
+  evm.test(seen) ||
+  bareEvm.test(seen) ||
+  bech32.test(seen) ||
+  base58Bitcoin.test(seen) ||
+  nameService.test(seen) ||
+  (seen.match(base58Long) ?? []).some(looksRandom) ||
+  (seen.match(hostLike) ?? []).some(isDomain) ||
+  (seen.match(ipv4Like) ?? []).some((token) => isIP(token) === 4) ||
+  (seen.match(ipv6Like) ?? []).some(isIpv6)
+
 /** Whether a text holds a link, domain, e-mail, IP or wallet address: a dedication is held then, revealed words are hidden. */
 export const pointsElsewhere = (text: string): boolean => {
   const seen = plain(text)
-  return (
-    scheme.test(seen) ||
-    email.test(seen) ||
-    evm.test(seen) ||
-    bareEvm.test(seen) ||
-    bech32.test(seen) ||
-    base58Bitcoin.test(seen) ||
-    nameService.test(seen) ||
-    (seen.match(base58Long) ?? []).some(looksRandom) ||
-    (seen.match(hostLike) ?? []).some(isDomain) ||
-    (seen.match(ipv4Like) ?? []).some((token) => isIP(token) === 4) ||
-    (seen.match(ipv6Like) ?? []).some(isIpv6)
-  )
+  // Marks belong to the names of many scripts, and disguise those of others: a struck-out domain is read all the same.
+  return points(seen) || points(seen.replace(/\p{M}/gu, ""))
 }

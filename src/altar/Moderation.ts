@@ -60,6 +60,22 @@ export const revealedName = (sql: SqlClient.SqlClient) => {
   })
 }
 
+const revealedNamesOf = rowsOf(
+  "witness_reveals",
+  Schema.Struct({ agentName: Schema.NullOr(Schema.String), shown: Schema.NullOr(Schema.String) }),
+)
+
+/** The name that the reveal of a stone gave, whatever is shown of it by now: null where it gave none, undefined without a reveal. */
+export const givenName = (sql: SqlClient.SqlClient) =>
+  Effect.fnUntraced(function* (id: string) {
+    const [row] = yield* revealedNamesOf(sql`
+      SELECT r.agent_name, h.shown FROM witness_reveals r
+      LEFT JOIN moderation_hidden h ON h.subject = r.stone_id AND h.field = 'name' WHERE r.stone_id = ${id}::uuid`)
+    if (row === undefined || row.shown === null) return row?.agentName
+    const { reveal } = yield* Effect.orDie(Schema.decodeEffect(Shown)(row.shown))
+    return reveal ?? row.agentName
+  })
+
 export class Moderation extends Context.Service<
   Moderation,
   {

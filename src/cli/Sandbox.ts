@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { base, baseSepolia } from "../../schema/payments/Usdc.ts"
-import { variablesHelp } from "../Variables.ts"
+import { sandboxVariables, variablesHelp } from "../Variables.ts"
 
 const network = Flag.Literals("network", [baseSepolia, base]).pipe(
   Flag.withDescription(`Network id to rehearse with; on ${base} use throw-away keys only`),
@@ -16,7 +16,7 @@ const fresh = Flag.Boolean("fresh").pipe(
   Flag.withDefault(false),
 )
 
-const help = variablesHelp(["HOST", "PORT", "PUBLIC_URL", "DATABASE_URL", "DATA_DIR", "LOG_LEVEL"])
+const help = variablesHelp(sandboxVariables)
 
 export const sandbox = Command.make("sandbox", { network, fresh }, (flags) =>
   Effect.flatMap(

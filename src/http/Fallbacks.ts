@@ -109,6 +109,8 @@ const headers = {
   openUncached: Headers.fromInput({ ...open, ...uncached }),
   /** Whatever the room answers is for one reader at one time. */
   room: Headers.fromInput(uncached),
+  /** What its page says itself is enough: other origins are let in nowhere. */
+  roomPage: Headers.empty,
 }
 
 /** What a browser asks before it pays from another origin. */
@@ -156,6 +158,14 @@ const isKept = ({ method }: Request, { headers, status }: Response) =>
 const isPage = ({ headers, status }: Response) =>
   status < 400 && headers["content-security-policy"] !== undefined && headers["cache-control"] !== undefined
 
+/** What an answer outside the room carries beside its own. */
+const headersOf = (request: Request, response: Response) => {
+  const kept = isKept(request, response)
+  if (Shapes.isRoomPage(pathOf(request))) return kept ? headers.roomPage : headers.room
+  if (isPage(response)) return headers.page
+  return kept ? headers.open : headers.openUncached
+}
+
 /** Browsers reach the room from its own pages alone; programs send no `Origin`. */
 const isForeign = (request: HttpServerRequest.HttpServerRequest, own: ReadonlySet<string>) =>
   request.headers["origin"] !== undefined && !own.has(request.headers["origin"])
@@ -172,16 +182,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
 
       const finished = (request: Request, isRoom: boolean, response: Response) => {
         const told = explain(routes, request, response)
-        return HttpServerResponse.setHeaders(
-          told,
-          isRoom
-            ? headers.room
-            : isPage(told)
-              ? headers.page
-              : isKept(request, told)
-                ? headers.open
-                : headers.openUncached,
-        )
+        return HttpServerResponse.setHeaders(told, isRoom ? headers.room : headersOf(request, told))
       }
 
       /** What a known request is answered with: an object that comes again is kept by somebody, and finished once. */
@@ -207,7 +208,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
           if (isRoom && isForeign(request, own)) {
             return Effect.succeed(finished(request, isRoom, refuseRoom(new RoomForbidden({}))))
           }
-          if (!isRoom && request.method === "OPTIONS") {
+          if (!isRoom && request.method === "OPTIONS" && !Shapes.isRoomPage(pathOf(request))) {
             // A preflight promises what the request will meet.
             const isRefused = Shapes.isTool(pathOf(request)) && !mayUseTools(request.headers["origin"])
             return Effect.succeed(isRefused ? forbidden : preflight)

@@ -44,6 +44,9 @@ export const tools = ["/mcp", "/api/mcp"] as const
 
 export const isTool = (path: string) => tools.some((one) => path === one)
 
+/** The room's page and what lies below it: like the room, other origins are let in nowhere. */
+export const isRoomPage = (path: string) => path === "/signals" || path.startsWith("/signals/")
+
 const rooms = ["/api/rooms", "/api/health", "/livez", "/readyz"]
 
 /** The room's paths, health and probes among them, whose errors have their shape; everything else is the altar's. */

@@ -10,9 +10,10 @@ import {
   type PaymentInvalid,
   type PaymentRequired,
   type PaymentsUnavailable,
+  ReconcileRequired,
   SellingPaused,
 } from "../../schema/payments/Errors.ts"
-import { type BadRequest, RateLimited } from "../../schema/Errors.ts"
+import type { BadRequest } from "../../schema/Errors.ts"
 import { timestampOf } from "../platform/Time.ts"
 import * as Trace from "../platform/Trace.ts"
 import { changed } from "./Changes.ts"
@@ -52,7 +53,7 @@ export type PipelineRefusal =
   | PaymentsUnavailable
   | SellingPaused
   | FacilitatorUnavailable
-  | RateLimited
+  | ReconcileRequired
 
 export interface PipelineConfig {
   /** How long a live server may take over one attempt before another may look at it. */
@@ -64,12 +65,6 @@ export interface PipelineConfig {
 const withoutGas = (charged: string) =>
   new FacilitatorUnavailable({
     message: `This server cannot pay the network's fee of a settlement at the moment, so it sells nothing; send the same request again later. ${charged}`,
-  })
-const tooManyPending = () =>
-  new RateLimited({
-    retryAfter: 5,
-    message:
-      "This wallet has 64 payments here whose outcome is not known yet; reconcile them, then send the same request again. This request charged nothing.",
   })
 const overdrawn = new PaymentRejected({
   reason: "insufficient_funds",
@@ -168,7 +163,7 @@ export class PaymentPipeline extends Context.Service<
             return yield* settle(act, request, terms, intent)
           }
           if (claimed._tag === "Overdrawn") {
-            if (claimed.tooMany) return yield* tooManyPending()
+            if (claimed.tooMany) return yield* new ReconcileRequired({})
             const { balance: tooSmall, payment } = intent
             if (payment.rail === "card" || tooSmall === undefined || tooSmall.isExact) {
               return yield* challenges.invalid(act, request, overdrawn)

@@ -22,15 +22,14 @@ const messageBody = bodyAs(MessageBody)
 
 type RateLimitHeaders = ReturnType<typeof headersOf>
 
-/** What the store admits, answered by `write`; every answer says what is left of the limits. */
+/** What the store admits, answered by `write`; whatever took something says what is left. */
 const respond = <A, B>(admitted: Answered<A>, write: (value: A, headers: RateLimitHeaders) => B) =>
   Effect.match(admitted, {
     onFailure: (refusal: Exceeded) => tooMany(refusal),
     onSuccess: ({ remaining, outcome }: Admitted<A>): B | HttpServerResponse.HttpServerResponse => {
-      const headers = headersOf(remaining)
       return Result.match(outcome, {
-        onFailure: (refusal) => refuseRoom(refusal, headers),
-        onSuccess: (value) => write(value, headers),
+        onFailure: (refusal) => refuseRoom(refusal),
+        onSuccess: (value) => write(value, headersOf(remaining)),
       })
     },
   })

@@ -14,7 +14,7 @@ import { retryConflicts } from "../platform/Sql.ts"
 import * as Invites from "./Invites.ts"
 import { newMessages, sends } from "./Limits.ts"
 import * as PostStatement from "./PostStatement.ts"
-import { type Admitted, type Caller, opened } from "./Rows.ts"
+import { type Admitted, type Caller, opened, takenOf } from "./Rows.ts"
 
 interface Send {
   readonly id: string
@@ -109,12 +109,12 @@ export const make = Effect.fnUntraced(function* (
       caller: Caller,
     ): Effect.fn.Return<Admitted<PostedMessage>, Exceeded | SqlError.SqlError> {
       const row = yield* ask({ id, message, caller })
-      const { at, oldest, used } = row
-      if (used === null || oldest === null || at === null) return yield* yield* refusal(row, caller.address)
-      const remaining = [...Windows.remainingOf(sends, { used, oldest, at }), ...remainingOfRoom(row)]
       const room = opened(row)
-      if (Result.isFailure(room)) return { remaining, outcome: Result.fail(room.failure) }
-      if (row.verdict === "conflict") return { remaining, outcome: Result.fail(new RoomConflict({})) }
+      if (Result.isFailure(room)) return { remaining: [], outcome: Result.fail(room.failure) }
+      if (row.verdict === "conflict") return { remaining: [], outcome: Result.fail(new RoomConflict({})) }
+      const taken = takenOf(row)
+      if (taken === undefined) return yield* yield* refusal(row, caller.address)
+      const remaining = [...Windows.remainingOf(sends, taken), ...remainingOfRoom(row)]
       const text = row.body ?? (yield* originalOf(id, row.original))
       // Its room was deleted in between.
       if (text === undefined) return { remaining, outcome: Result.fail(new RoomNotFound({})) }

@@ -7,7 +7,7 @@ import * as Windows from "../limits/Windows.ts"
 import { named, prepared } from "../platform/Sql.ts"
 import type * as Invites from "./Invites.ts"
 import { newMessages, sends } from "./Limits.ts"
-import { Sought } from "./Rows.ts"
+import { Sought, Taken } from "./Rows.ts"
 
 const { at, oldest, used } = Windows.Counts.fields
 
@@ -18,10 +18,7 @@ const beside = {
   /** The place of the message that had this clientId first. */
   original: Schema.NullOr(Schema.Int),
   body: Schema.NullOr(Schema.String),
-  /** What the address has left; null when it was refused. */
-  used: Schema.NullOr(used),
-  oldest: Schema.NullOr(oldest),
-  at: Schema.NullOr(at),
+  ...Taken,
 }
 
 const [absent, found] = Sought.members
@@ -53,7 +50,7 @@ export const make = (
     sends,
     sql`(
       SELECT key, 1 AS n FROM asked
-      WHERE NOT EXISTS (SELECT FROM verdict WHERE verdict.nth = asked.nth AND verdict = 'full')) AS admitted`,
+      WHERE EXISTS (SELECT FROM verdict WHERE verdict.nth = asked.nth AND verdict IN ('new', 'replay'))) AS admitted`,
   )
 
   /**

@@ -1,17 +1,17 @@
-/** Polls: limit, token, expiry and what is new, in one statement for all that wait at the same time. */
+/** Polls: token, expiry, limit and what is new, in one statement for all that wait at the same time. */
 import { Effect, Result, Schema, Tuple } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import { retained } from "../../schema/room/Limits.ts"
 import type { Room } from "../../schema/room/Room.ts"
 import * as Batches from "../platform/Batches.ts"
-import { exceeded } from "../limits/Policy.ts"
+import { exceeded, type Exceeded } from "../limits/Policy.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"
 import * as Windows from "../limits/Windows.ts"
 import { rowsOf } from "../platform/Rows.ts"
 import { bounded, named, prepared, retryConflicts } from "../platform/Sql.ts"
 import type * as Invites from "./Invites.ts"
 import { reads } from "./Limits.ts"
-import { type Caller, opened, Sought } from "./Rows.ts"
+import { type Admitted, type Caller, opened, Sought, Taken, takenOf } from "./Rows.ts"
 
 /** What is new in a room. */
 export interface NewMessages {
@@ -31,13 +31,21 @@ interface Poll {
 const PollRow = Sought.mapMembers(
   Tuple.map(
     Schema.fieldsAssign({
-      ...Windows.Counts.fields,
-      /** Which of the polls of the statement, from 1; those without a row were refused. */
+      ...Taken,
+      /** Which of the polls of the statement, from 1. */
       place: Schema.Int,
       messages: Schema.NullOr(Schema.String),
     }),
   ),
 )
+
+interface Polled {
+  readonly row: typeof PollRow.Type
+  /** How many of the same address were let in behind it: what was left after it is told without them. */
+  readonly later: number
+  /** Whether the statement held no other of its address. */
+  readonly isAlone: boolean
+}
 
 /** Polls of one address in a statement at most, half of it: however many come from one address, others have room. */
 const share = 32
@@ -49,22 +57,28 @@ export const make = Effect.fnUntraced(function* (
   limiter: RateLimiter["Service"],
   invites: ReturnType<typeof Invites.make>,
 ) {
-  const gate = limiter.gate(reads, sql`(SELECT key, count(*)::int AS n FROM asked GROUP BY key) AS callers`)
+  // What the room refuses takes nothing.
+  const gate = limiter.gate(
+    reads,
+    sql`(SELECT key, count(*)::int AS n FROM asked WHERE proved AND expires > now GROUP BY key) AS callers`,
+  )
 
   const statement = prepared(
     sql,
     sql`
       WITH asked AS MATERIALIZED (
-        SELECT * FROM unnest(${named("ids")}::uuid[], ${named("afters")}::float8[], ${named("proofs")}::bytea[],
-          ${named("keys")}::text[]) WITH ORDINALITY AS a(id, after, proof, key, place)
+        SELECT key, place::int AS place, after, rooms.id, name, created_at AS created, expires_at AS expires,
+          latest_sequence AS latest, ${invites.proved(sql`proof`)} AS proved, clock_timestamp() AS now
+        FROM unnest(${named("ids")}::uuid[], ${named("afters")}::float8[], ${named("proofs")}::bytea[],
+          ${named("keys")}::text[]) WITH ORDINALITY AS a(sought, after, proof, key, place)
+        LEFT JOIN rooms ON rooms.id = sought
       ), slot AS (${gate.query})
-      SELECT asked.place::int AS place, slot.used, slot.oldest, slot.at, rooms.id, name, created_at AS created,
-        expires_at AS expires, latest_sequence AS latest, ${invites.proved(sql`asked.proof`)} AS proved,
-        expires_at <= slot.at AS expired,
-        CASE WHEN latest_sequence > asked.after AND expires_at > slot.at AND ${invites.proved(sql`asked.proof`)} THEN (
+      SELECT place, slot.used, slot.oldest, slot.at, id, name, created, expires, latest, proved,
+        expires <= coalesce(slot.at, now) AS expired,
+        CASE WHEN latest > after AND proved AND expires > slot.at THEN (
           SELECT string_agg(body, ',' ORDER BY sequence) FROM room_messages
-          WHERE room_id = rooms.id AND sequence > asked.after) END AS messages
-      FROM asked JOIN slot ON slot.key = asked.key LEFT JOIN rooms ON rooms.id = asked.id`,
+          WHERE room_id = asked.id AND sequence > after) END AS messages
+      FROM asked LEFT JOIN slot ON slot.key = asked.key`,
   )
 
   const run = Effect.fnUntraced(function* (polls: ReadonlyArray<Poll>) {
@@ -84,17 +98,17 @@ export const make = Effect.fnUntraced(function* (
       Effect.onError(() => Effect.forEach(addresses, release, { discard: true })),
       pollsOf,
     )
-    const byPlace = new Map(rows.map((row) => [row.place, row]))
     const callers = Map.groupBy(addresses, (address) => address)
-    const seen = new Map<string, number>()
-    return polls.map(({ caller: { address } }, index) => {
-      const nth = (seen.get(address) ?? 0) + 1
-      seen.set(address, nth)
-      const together = callers.get(address)?.length ?? 1
-      const row = byPlace.get(index + 1)
-      // What was left after a poll is told without those of the same address that came behind it.
-      return { row: row && Windows.before(row, together - nth), isAlone: together === 1 }
-    })
+    const admitted = new Map<string, number>()
+    const answers: Array<Polled> = []
+    for (const row of rows.toSorted((one, other) => other.place - one.place)) {
+      const address = addresses[row.place - 1] ?? ""
+      const later = admitted.get(address) ?? 0
+      answers.unshift({ row, later, isAlone: callers.get(address)?.length === 1 })
+      if (Result.isSuccess(opened(row))) admitted.set(address, later + 1)
+      else yield* release(address)
+    }
+    return answers
   })
 
   const ask = yield* Batches.make({
@@ -106,23 +120,34 @@ export const make = Effect.fnUntraced(function* (
   /** Of one address together, all stand or fall; what falls so is decided by itself, as if it had come alone. */
   const decided = Effect.fnUntraced(function* (poll: Poll) {
     const together = yield* ask(poll)
-    if (together.row !== undefined || together.isAlone) return together.row
+    if (together.isAlone || takenOf(together.row) !== undefined || Result.isFailure(opened(together.row)))
+      return together
     const [alone] = yield* bounded(run([poll]))
-    return alone?.row
+    return alone ?? together
   })
 
   // Untraced, as are sends: a poll is one statement in one request, which has a span of its own.
   return Effect.fnUntraced(
-    function* (id: string, after: number, caller: Caller) {
-      const row = yield* decided({ id, after, caller })
-      if (row === undefined) return yield* exceeded(yield* limiter.look(reads, caller.address), reads)
-      const outcome = Result.map(opened(row), (room) => ({
-        room,
-        messages: row.messages ?? "",
-        truncated: after > 0 && after < room.latestSequence - retained,
-        serverTime: row.at.toISOString(),
-      }))
-      return { remaining: Windows.remainingOf(reads, row), outcome }
+    function* (
+      id: string,
+      after: number,
+      caller: Caller,
+    ): Effect.fn.Return<Admitted<NewMessages>, Exceeded | SqlError.SqlError> {
+      const { later, row } = yield* decided({ id, after, caller })
+      const found = opened(row)
+      if (Result.isFailure(found)) return { remaining: [], outcome: Result.fail(found.failure) }
+      const taken = takenOf(row)
+      if (taken === undefined) return yield* exceeded(yield* limiter.look(reads, caller.address), reads)
+      const room = found.success
+      return {
+        remaining: Windows.remainingOf(reads, Windows.before(taken, later)),
+        outcome: Result.succeed({
+          room,
+          messages: row.messages ?? "",
+          truncated: after > 0 && after < room.latestSequence - retained,
+          serverTime: taken.at.toISOString(),
+        }),
+      }
     },
     Effect.catchTag("SqlError", Effect.die),
   )

@@ -2,11 +2,10 @@
 import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Result, Schedule, Schema, Tuple } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { RoomNotFound } from "../../schema/room/Errors.ts"
 import type { MessageBody } from "../../schema/room/Message.ts"
 import { lifetimeDays } from "../../schema/room/Limits.ts"
 import type { Room } from "../../schema/room/Room.ts"
-import { exceeded, type Policy } from "../limits/Policy.ts"
+import { exceeded, type Exceeded, type Policy } from "../limits/Policy.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import * as Windows from "../limits/Windows.ts"
 import { rowsOf } from "../platform/Rows.ts"
@@ -15,15 +14,14 @@ import * as Invites from "./Invites.ts"
 import { creations, deletions } from "./Limits.ts"
 import * as PostMessage from "./PostMessage.ts"
 import * as ReadMessages from "./ReadMessages.ts"
-import { type Answer, type Caller, opened, type Refusal, roomColumns, roomOf, Sought } from "./Rows.ts"
+import { type Admitted, type Answer, type Caller, opened, roomColumns, roomOf, Sought, Taken, takenOf } from "./Rows.ts"
 
 const sweepEvery = "1 minute"
 const batch = 200
 
 const InsertedRow = Schema.Struct({ ...roomColumns, ...Windows.Counts.fields })
 
-/** `gone` where this very statement deleted it. */
-const ErasedRow = Sought.mapMembers(Tuple.map(Schema.fieldsAssign({ ...Windows.Counts.fields, gone: Schema.Boolean })))
+const ErasedRow = Sought.mapMembers(Tuple.map(Schema.fieldsAssign(Taken)))
 
 export class RoomStore extends Context.Service<
   RoomStore,
@@ -43,13 +41,14 @@ export class RoomStore extends Context.Service<
       const limiter = yield* RateLimiter
       const invites = Invites.make(sql)
 
-      /** A statement behind a limit, written once; no row means that the limit refused. */
-      const limited = <Row extends Windows.Counts>(
+      /** A statement behind a limit, written once, which takes a request of the address for each row of `source`. */
+      const limited = <Row>(
         policy: Policy,
         row: Schema.Codec<Row, unknown>,
+        source: (key: Statement.Fragment) => Statement.Fragment,
         write: (slot: Statement.Fragment) => Statement.Fragment,
       ) => {
-        const gate = limiter.gate(policy, sql`(SELECT ${named("key")}::text AS key, 1 AS n) AS asked`)
+        const gate = limiter.gate(policy, source(sql`${named("key")}::text AS key, 1 AS n`))
         const statement = prepared(sql, write(gate.query))
         const roomsOf = rowsOf("rooms", row)
         return Effect.fnUntraced(
@@ -61,20 +60,20 @@ export class RoomStore extends Context.Service<
               Effect.onError(() => entry.release(address)),
               roomsOf,
             )
-            if (found === undefined) return yield* exceeded(yield* limiter.look(policy, address), policy)
-            return { row: found, remaining: Windows.remainingOf(policy, found) }
+            return { found, release: entry.release(address) }
           },
           Effect.catchTag("SqlError", Effect.die),
         )
       }
 
       const columns = sql.literal(
-        "rooms.id, name, created_at AS created, expires_at AS expires, latest_sequence AS latest, expires_at",
+        "rooms.id, name, created_at AS created, expires_at AS expires, latest_sequence AS latest",
       )
 
       const insert = limited(
         creations,
         InsertedRow,
+        (key) => sql`(SELECT ${key}) AS asked`,
         (slot) => sql`
           WITH slot AS (${slot}), room AS (
             INSERT INTO rooms (id, name, token_digest, created_at, expires_at)
@@ -89,31 +88,44 @@ export class RoomStore extends Context.Service<
       const erase = limited(
         deletions,
         ErasedRow,
+        // What the room refuses takes nothing.
+        (key) => sql`(SELECT ${key} FROM room WHERE proved AND expires > clock_timestamp()) AS admitted`,
+        // The room is locked before the address is counted: of several who delete it, one finds it.
         (slot) => sql`
-          WITH slot AS (${slot}), room AS (
+          WITH room AS MATERIALIZED (
             SELECT ${columns}, ${invites.proved(sql`${named("proof")}::bytea`)} AS proved
-            FROM rooms WHERE id = ${named("id")}::uuid
-          ), gone AS (
-            DELETE FROM rooms USING slot, room
-            WHERE rooms.id = room.id AND proved AND room.expires_at > at RETURNING rooms.id
+            FROM rooms WHERE id = ${named("id")}::uuid FOR UPDATE
+          ), slot AS (${slot}), gone AS (
+            DELETE FROM rooms USING slot, room WHERE rooms.id = room.id AND room.expires > slot.at
           )
-          SELECT slot.*, room.*, expires_at <= at AS expired, EXISTS (SELECT FROM gone) AS gone
-          FROM slot LEFT JOIN room ON true`,
+          SELECT slot.*, room.*, expires <= coalesce(slot.at, clock_timestamp()) AS expired
+          FROM (SELECT 1) AS one LEFT JOIN room ON true LEFT JOIN slot ON true`,
       )
 
       const create = Effect.fn("RoomStore.create")(function* (name: string, address: string) {
         const token = Invites.draw()
-        const { remaining, row } = yield* insert(address, { id: randomUUID(), name, digest: Invites.digestOf(token) })
-        return { remaining, outcome: Result.succeed({ room: roomOf(row), token }) }
+        const { found } = yield* insert(address, { id: randomUUID(), name, digest: Invites.digestOf(token) })
+        if (found === undefined) return yield* exceeded(yield* limiter.look(creations, address), creations)
+        return {
+          remaining: Windows.remainingOf(creations, found),
+          outcome: Result.succeed({ room: roomOf(found), token }),
+        }
       })
 
-      const remove = Effect.fn("RoomStore.remove")(function* (id: string, caller: Caller) {
-        const { remaining, row } = yield* erase(caller.address, { id, proof: invites.proofOf(caller.token) })
-        // Found and opened but not deleted: another request was first.
-        const outcome = Result.flatMap(opened(row), (): Result.Result<void, Refusal> =>
-          row.gone ? Result.void : Result.fail(new RoomNotFound({})),
-        )
-        return { remaining, outcome }
+      const remove = Effect.fn("RoomStore.remove")(function* (
+        id: string,
+        caller: Caller,
+      ): Effect.fn.Return<Admitted<void>, Exceeded> {
+        const { found, release } = yield* erase(caller.address, { id, proof: invites.proofOf(caller.token) })
+        const row = found ?? (yield* Effect.die("a deletion was not answered"))
+        const room = opened(row)
+        if (Result.isFailure(room)) {
+          yield* release
+          return { remaining: [], outcome: Result.fail(room.failure) }
+        }
+        const taken = takenOf(row)
+        if (taken === undefined) return yield* exceeded(yield* limiter.look(deletions, caller.address), deletions)
+        return { remaining: Windows.remainingOf(deletions, taken), outcome: Result.void }
       })
 
       const read = yield* ReadMessages.make(sql, limiter, invites)

@@ -3,6 +3,7 @@ import { type Effect, type Redacted, Result, Schema } from "effect"
 import { type RoomConflict, RoomExpired, RoomNotFound, RoomUnauthorized } from "../../schema/room/Errors.ts"
 import type { Room } from "../../schema/room/Room.ts"
 import type { Exceeded, Remaining } from "../limits/Policy.ts"
+import * as Windows from "../limits/Windows.ts"
 import { Moment } from "../platform/Rows.ts"
 
 /** Who asks: the presented token and the pseudonym of the address. */
@@ -13,7 +14,7 @@ export interface Caller {
 
 export type Refusal = RoomNotFound | RoomUnauthorized | RoomExpired | RoomConflict
 
-/** What came of a request that the limits let in, and what is left of them. */
+/** What came of a request that no limit refused, and what is left of them: nothing is said where the room refused, which took nothing. */
 export interface Admitted<A> {
   readonly outcome: Result.Result<A, Refusal>
   readonly remaining: ReadonlyArray<Remaining>
@@ -38,6 +39,16 @@ export const Sought = Schema.Union([
   Schema.Struct({ ...roomColumns, proved: Schema.Boolean, expired: Schema.Boolean }),
 ])
 type Sought = typeof Sought.Type
+
+const { at, oldest, used } = Windows.Counts.fields
+
+/** What the address has left; null where nothing was taken from it, since its limit or the room refused. */
+export const Taken = { used: Schema.NullOr(used), oldest: Schema.NullOr(oldest), at: Schema.NullOr(at) }
+type Taken = Schema.Struct<typeof Taken>["Type"]
+
+/** The counts of a request that was let in. */
+export const takenOf = ({ at, oldest, used }: Taken): Windows.Counts | undefined =>
+  used === null || oldest === null || at === null ? undefined : { used, oldest, at }
 
 export const roomOf = ({ created, expires, id, latest, name }: RoomRow): Room => ({
   id,

@@ -170,6 +170,12 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
       const wall = JSON.parse((yield* ask(`${url}/api/candles?spirit=lichen-yak`)).text)
       const shown = wall.candles.find((one: { id: string }) => one.id === parentId)
       assert.deepStrictEqual([shown.lightCount, shown.lights[0].agentName], [1, "Wren"])
+      const { altars } = JSON.parse((yield* ask(`${url}/api/altars`)).text)
+      const altar = altars.find(({ spirit }: { spirit: string }) => spirit === "lichen-yak")
+      assert.deepStrictEqual(
+        altar.candles.find((one: { id: string }) => one.id === parentId),
+        shown,
+      )
       assert.deepStrictEqual(wall.rails, ["x402"])
       assert.deepStrictEqual(
         wall.rungs.map((rung: { amountAtomic: string; days: number }) => [rung.amountAtomic, rung.days]),

@@ -71,9 +71,43 @@ layer(world(), { excludeTestServices: true })("a witness stone", (it) => {
       // Other spelling, same commitment: the first reveal stands and the data is the same after normalization.
       const normalized = yield* ask(reveal, post({ salt, text: text.trim().replace("\r\n", "\n") }))
       assert.strictEqual(normalized.status, 200)
-      const other = yield* ask(reveal, post({ salt, text: "Something else." }))
-      assert.deepStrictEqual([other.status, other.json["code"]], [409, "already_revealed"])
+      assert.strictEqual((yield* ask(reveal, post({ salt, text, agentName: "Wren" }))).status, 200)
+      for (const body of [
+        { salt, text: "Something else." },
+        { salt, text, agentName: "Finch" },
+      ]) {
+        const other = yield* ask(reveal, post(body))
+        assert.deepStrictEqual([other.status, other.json["code"]], [409, "already_revealed"])
+      }
     }),
+  )
+
+  it.effect(
+    "keeps the first of two names that are given at once, and says so to the other; one given later is refused",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* World
+        const payer = yield* newPayer()
+        const [salt, text] = ["a salt of sixteen or more", "Two wrens."]
+        const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: seal(salt, text) })
+        const id = recordOf(answer.text).id
+        const names = ["Wren", "Finch", "Wren", "Finch", "Wren", "Finch"]
+        const answers = yield* Effect.forEach(
+          names,
+          (agentName) => ask(`${url}/api/witness/${id}/reveal`, post({ salt, text, agentName })),
+          { concurrency: "unbounded" },
+        )
+        const kept = JSON.parse((yield* ask(`${url}/api/witness/${id}`)).text).stone.reveal.agentName
+        assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [200, 200, 201, 409, 409, 409])
+        assert.isTrue(answers.every(({ status }, index) => (status === 409) === (names[index] !== kept)))
+
+        const nameless = yield* pay(payer, `${url}/api/witness`, { commitment: seal(salt, text) })
+        const reveal = `${url}/api/witness/${recordOf(nameless.answer.text).id}/reveal`
+        assert.strictEqual((yield* ask(reveal, post({ salt, text }))).status, 201)
+        const named = yield* ask(reveal, post({ salt, text, agentName: "Wren" }))
+        assert.deepStrictEqual([named.status, named.json["code"]], [409, "already_revealed"])
+        assert.strictEqual((yield* ask(reveal, post({ salt, text }))).status, 200)
+      }),
   )
 
   it.effect("hides words that point elsewhere, after verifying them", () =>

@@ -93,4 +93,11 @@ describe("advice", () => {
       "PAY_TO is set and does nothing: RPC_URL is not set.",
     ])
   })
+
+  it("says that the test network's money is none, and nothing of Base", () => {
+    const [says, ...more] = adviceFor({ X402_NETWORK: "eip155:84532" })
+    assert.match(says ?? "", /^X402_NETWORK is Base's test network: every act is sold for test money/u)
+    assert.deepStrictEqual(more, [])
+    assert.deepStrictEqual(adviceFor({ X402_NETWORK: "eip155:8453" }), [])
+  })
 })

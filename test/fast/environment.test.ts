@@ -1,10 +1,10 @@
 /** `.env.example` names every variable that is read, and its defaults are the ones a server has. */
 import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Result } from "effect"
-import { production } from "../../src/Config.ts"
+import { type Config, ConfigProvider, Effect, Result } from "effect"
+import { listen, production } from "../../src/Config.ts"
 import { telemetry } from "../../src/telemetry/TelemetryConfig.ts"
-import { secrets, variables } from "../../src/Variables.ts"
+import { sandboxVariables, secrets, variables } from "../../src/Variables.ts"
 
 const root = new URL("../../", import.meta.url)
 const text = (file: string) => readFileSync(new URL(file, root), "utf8")
@@ -14,16 +14,15 @@ const example = [...text(".env.example").matchAll(/(?<=^(.*)\n)(# )?([A-Z][A-Z0-
   ([, above = "", comment, name = "", value = ""]) => ({ above, isDefault: comment !== undefined, name, value }),
 )
 
-/** What the server asks its environment for. */
-const asked = Effect.gen(function* () {
+/** What parts of the configuration ask the environment for. */
+const askedBy = Effect.fnUntraced(function* (...parts: ReadonlyArray<Config.Config<unknown>>) {
   const names = new Set<string>()
   const env = ConfigProvider.fromEnv({ env: { DATABASE_URL: "postgres://db/altar" } })
   const listening = ConfigProvider.make((path) => {
     names.add(path.join("_"))
     return env.load(path)
   })
-  yield* production.parse(listening)
-  yield* telemetry.parse(listening)
+  for (const part of parts) yield* part.parse(listening)
   return names
 })
 
@@ -33,13 +32,21 @@ describe(".env.example", () => {
   it.effect("names every variable that help and configuration know, and no other", () =>
     Effect.gen(function* () {
       const helped = variables.flatMap(([names]) => names)
-      assert.deepStrictEqual(sorted([...(yield* asked), "DATA_DIR"]), sorted(helped))
+      assert.deepStrictEqual(sorted([...(yield* askedBy(production, telemetry)), "DATA_DIR"]), sorted(helped))
       const buyers = readdirSync(new URL("src/cli/", root)).flatMap(
         (file) => text(`src/cli/${file}`).match(/SPIRIT_ALTAR_[A-Z_]+/gu) ?? [],
       )
       const named = example.map(({ name }) => name)
       assert.deepStrictEqual(sorted(named), sorted([...helped, ...buyers]))
       assert.strictEqual(new Set(named).size, named.length, "a name stands there once")
+    }),
+  )
+
+  it.effect("has in the sandbox's help what a sandbox reads, and no other", () =>
+    Effect.gen(function* () {
+      // Database and data folder are named where it is put together.
+      const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR"]
+      assert.deepStrictEqual(sorted(sandboxVariables), sorted(read))
     }),
   )
 

@@ -160,6 +160,7 @@ describe("what an answer means", () => {
 
   it("does not end a signed purchase for a fault or a full house", () => {
     for (const [status, code] of [
+      [409, "reconcile_required"],
       [429, "rate_limited"],
       [500, "internal"],
       [503, "facilitator_unavailable"],

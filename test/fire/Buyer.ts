@@ -89,7 +89,7 @@ export const buy = async (shop: Shop, purchase: Purchase, isOver: () => boolean)
         ? await reconcile(shop, purchase)
         : await send(shop, purchase, hurry ? random.between(20, 600) : paidPatienceMs)
     if (hasPaid(purchase)) sent += 1
-    if (heard === undefined || heard.status >= 500 || heard.status === 429) {
+    if (heard === undefined || heard.status >= 500 || heard.status === 429 || codeOf(heard) === "reconcile_required") {
       await pause(heard)
       continue
     }

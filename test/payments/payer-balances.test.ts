@@ -230,18 +230,21 @@ describe("a wallet with funds for many purchases", { concurrent: true }, () => {
       const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
       assert.deepStrictEqual(codesOf(answers), [
         ["202 settlement_pending", 64],
-        ["429 rate_limited", 6],
+        ["409 reconcile_required", 6],
       ])
-      const limited = answers.filter(({ status }) => status === 429)
-      for (const answer of limited) {
-        assert.strictEqual(answer.headers.get("retry-after"), "5")
-        assert.match(String(answer.json["message"]), /64 payments .* This request charged nothing\.$/u)
+      const refused = answers.filter(({ status }) => status === 409)
+      for (const answer of refused) {
+        assert.match(
+          String(answer.json["message"]),
+          /64 payments .*POST \/api\/reconcile\/\{Idempotency-Key\} .* This request charged nothing\.$/u,
+        )
       }
+      assert.deepInclude(yield* attempts, { pending: 64, settled: 0, failed: 0 })
       yield* mineAll
       const key = purchases.find((_, index) => answers[index]?.status === 202)?.key
       assert.strictEqual((yield* ask(`${url}/api/reconcile/${key}`, { method: "POST" })).status, 200)
-      const next = purchases.find((_, index) => answers[index]?.status === 429)
-      assert.strictEqual((yield* next?.send ?? Effect.die("none was limited")).status, 201)
+      const next = purchases.find((_, index) => answers[index]?.status === 409)
+      assert.strictEqual((yield* next?.send ?? Effect.die("none was refused")).status, 201)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

@@ -13,6 +13,12 @@ const pass = Effect.fnUntraced(function* (seconds: number) {
   yield* db`UPDATE rooms SET sent = ARRAY(SELECT h - make_interval(secs => ${seconds}::float8) FROM unnest(sent) AS h)`
 })
 
+const noRoom = "5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d"
+
+/** How many answers there are of each status. */
+const statusesOf = (answers: ReadonlyArray<Answer>) =>
+  Object.fromEntries([...Map.groupBy(answers, ({ status }) => status)].map(([status, all]) => [status, all.length]))
+
 const isAccepted = ({ status }: Answer) => status !== 429
 
 /** The refusals of one limit, all of them right, and how many were let in. */
@@ -70,7 +76,7 @@ layer(processes, { excludeTestServices: true })("of 200 requests at once", (it) 
     }),
   )
 
-  it.effect("20 sends a minute from one address pass, replays included; 401 and 404 count, refusals do not", () =>
+  it.effect("20 sends a minute from one address pass, replays included; whatever is refused takes nothing", () =>
     Effect.gen(function* () {
       const servers = yield* Servers
       const [one, two] = [yield* newRoom(servers[0]), yield* newRoom(servers[0])]
@@ -81,29 +87,66 @@ layer(processes, { excludeTestServices: true })("of 200 requests at once", (it) 
       assert.strictEqual(acceptedOf(answers, "sends", 20, 60), 20)
       yield* pass(60)
       const clientId = "again"
-      for (const guest of [
-        one,
-        one,
+      const [stranger, nowhere] = [
         { ...one, token: two.token },
-        { ...one, id: "5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d" },
-      ]) {
-        assert.notStrictEqual((yield* send(guest, { clientId }, address)).status, 429)
+        { ...one, id: noRoom },
+      ]
+      for (const [guest, text, status, left] of [
+        [one, "hello", 201, '"sends";r=19, "room-messages";r=29'],
+        [one, "hello", 200, '"sends";r=18, "room-messages";r=29'],
+        [one, "another", 409, null],
+        [stranger, "hello", 401, null],
+        [nowhere, "hello", 404, null],
+      ] as const) {
+        const answer = yield* send(guest, { clientId, text }, address)
+        assert.strictEqual(answer.status, status, answer.text)
+        assert.strictEqual(answer.headers.get("ratelimit")?.replaceAll(/;t=\d+/gu, "") ?? null, left)
       }
       const next = yield* send(one, {}, address)
-      assert.match(next.headers.get("ratelimit") ?? "", /^"sends";r=15;t=60, "room-messages";r=28;t=60$/u)
+      assert.match(next.headers.get("ratelimit") ?? "", /^"sends";r=17;t=\d+, "room-messages";r=28;t=\d+$/u)
     }),
   )
 
-  it.effect("10 deletions a minute from one address pass", () =>
+  it.effect("10 deletions a minute from one address pass, and those that find no room take nothing", () =>
     Effect.gen(function* () {
       const servers = yield* Servers
-      const guest = yield* newRoom(servers[0])
-      const headers = bearer(guest)
-      const answers = yield* atOnce(servers, 200, (url) =>
-        ask(`${url}/api/rooms/${guest.id}`, { method: "DELETE", headers }),
+      const address = newAddress()
+      const remove = (guest: Guest, url = guest.url) =>
+        ask(`${url}/api/rooms/${guest.id}`, { method: "DELETE", headers: bearer(guest, address) })
+      const first = yield* newRoom(servers[0])
+      const same = yield* atOnce(servers, 200, (url) => remove(first, url))
+      assert.deepStrictEqual(statusesOf(same), { 200: 1, 404: 199 })
+      const guests = yield* Effect.forEach(Array.from({ length: 20 }), () => newRoom(servers[0]))
+      const answers = yield* atOnce(servers, 200, (url, index) => remove(guests[index % 20] ?? first, url))
+      const refused = answers.filter(({ status }) => status === 429)
+      assert.strictEqual(answers.filter(({ status }) => status === 200).length, 9)
+      assert.isAtLeast(refused.length, 11)
+      acceptedOf(answers, "deletions", 10, 60)
+      yield* pass(60)
+      const again = yield* Effect.forEach(guests, (guest) => remove(guest))
+      assert.deepStrictEqual(statusesOf(again), { 200: 10, 404: 9, 429: 1 })
+    }),
+  )
+
+  it.effect("a full address is told of a wrong token, an unknown and an ended room all the same, however often", () =>
+    Effect.gen(function* () {
+      const servers = yield* Servers
+      const db = yield* SqlClient.SqlClient
+      const [guest, other, ended] = [yield* newRoom(servers[0]), yield* newRoom(servers[0]), yield* newRoom(servers[0])]
+      yield* db`UPDATE rooms SET expires_at = now() WHERE id = ${ended.id}::uuid`
+      const address = newAddress()
+      const wrong: ReadonlyArray<Guest> = [{ ...guest, token: other.token }, { ...guest, id: noRoom }, ended]
+      // Beside each other and at once, in any order: 120 that the room answers, and many that it refuses.
+      const answers = yield* atOnce(servers, 480, (url, index) =>
+        poll({ ...(wrong[(index % 4) - 1] ?? guest), url }, "", address),
       )
-      assert.strictEqual(acceptedOf(answers, "deletions", 10, 60), 10)
-      assert.strictEqual(answers.filter(({ status }) => status === 200).length, 1)
+      assert.deepStrictEqual(statusesOf(answers), { 200: 120, 401: 120, 404: 120, 410: 120 })
+      assert.strictEqual((yield* poll(guest, "", address)).status, 429)
+      for (const [index, status] of [401, 404, 410].entries()) {
+        const answer = yield* poll(wrong[index] ?? guest, "", address)
+        assert.strictEqual(answer.status, status)
+        assert.isNull(answer.headers.get("ratelimit"))
+      }
     }),
   )
 

@@ -134,6 +134,25 @@ layer(rooms(), { excludeTestServices: true })("the room refuses", (it) => {
     }),
   )
 
+  it.effect("nobody its page, which grants no other origin anything", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const grants = (answer: Answer) => [...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))
+      const origin = "https://evil.example"
+      const preflight = { method: "OPTIONS", headers: { origin, "access-control-request-method": "GET" } }
+      for (const path of ["/signals/", "/signals/index.html", "/signals/nothing"])
+        for (const init of [{}, { headers: { origin } }, { method: "HEAD" }, { method: "POST" }, preflight])
+          assert.deepStrictEqual(grants(yield* ask(`${url}${path}`, init)), [], `${path} ${JSON.stringify(init)}`)
+      const page = yield* ask(`${url}/signals/`)
+      assert.deepStrictEqual([page.status, page.headers.get("cache-control")?.includes("no-store")], [200, false])
+      const asked = yield* ask(`${url}/signals/`, preflight)
+      assert.deepStrictEqual([asked.status, asked.headers.get("cache-control")], [404, "no-store"])
+      // Beside it, the altar's pages and routes are as open as ever.
+      for (const path of ["/v2/", "/api/acts"])
+        assert.include(grants(yield* ask(`${url}${path}`)), "access-control-allow-origin", path)
+    }),
+  )
+
   it.effect("404 every other spelling of its paths, without doing anything and granting nothing", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -57,7 +57,8 @@ export interface Expected {
   readonly status: number
   /** The whole body, or the code of a refusal. */
   readonly body: object | string
-  readonly limits: string
+  /** Null where the room refused. */
+  readonly limits: string | null
   readonly retryAfter: number | undefined
 }
 
@@ -90,16 +91,31 @@ export const step = (before: Rooms, request: Request, now: number, drawn: Drawn)
   const original = isOpen && clientId !== "" ? room.kept.find((one) => one.clientId === clientId) : undefined
   const isNew = kind === "send" && isOpen && !isOver && original === undefined
   const inRoom = (sent: ReadonlyArray<number>) => left(limits.messages, sent, now)
+  /** What the room refuses consumes nothing, and says nothing of limits. */
+  const denied = (status: number, body: string): readonly [Rooms, Expected] => [
+    before,
+    { status, body, limits: null, retryAfter: undefined },
+  ]
+  if (kind !== "create") {
+    if (!isThere) return denied(404, "NOT_FOUND")
+    if (!isOpen) return denied(401, "UNAUTHORIZED")
+    if (isOver) return denied(410, "EXPIRED")
+  }
+  if (kind === "send" && original !== undefined) {
+    const { mode, sender, text } = original.message
+    const { content } = request
+    if (mode !== content.mode || sender !== content.sender || text !== content.text) return denied(409, "CONFLICT")
+  }
   if (isNew && isFull(inRoom(room.sent))) return refused([...own, ...inRoom(room.sent)])
   if (isFull(own)) return refused(own)
 
   const counted = [...hits, now]
   const addresses = { ...before.addresses, [address]: { ...before.addresses[address], [limit]: counted } }
   const rest = left(limits[limit], counted, now)
-  const roomRest = kind === "send" && isOpen ? inRoom(isNew ? [...room.sent, now] : room.sent) : []
+  const roomRest = kind === "send" && room !== undefined ? inRoom(isNew ? [...room.sent, now] : room.sent) : []
   const answered = (
     status: number,
-    body: object | string,
+    body: object,
     rooms: ReadonlyArray<Room> = before.rooms,
   ): readonly [Rooms, Expected] => [
     { rooms, addresses },
@@ -112,9 +128,7 @@ export const step = (before: Rooms, request: Request, now: number, drawn: Drawn)
     const made: Room = { ...drawn, name, createdAt: now, latest: 0, kept: [], sent: [], isDeleted: false }
     return answered(201, { room: shown(made), token: drawn.token }, [...before.rooms, made])
   }
-  if (!isThere) return answered(404, "NOT_FOUND")
-  if (!isOpen) return answered(401, "UNAUTHORIZED")
-  if (isOver) return answered(410, "EXPIRED")
+  if (room === undefined) return denied(404, "NOT_FOUND")
   switch (kind) {
     case "delete":
       return answered(200, { deleted: true }, replaced({ ...room, isDeleted: true }))
@@ -126,13 +140,8 @@ export const step = (before: Rooms, request: Request, now: number, drawn: Drawn)
     }
     case "send": {
       const { content } = request
-      if (original !== undefined) {
-        const { mode, sender, text } = original.message
-        const isSame = mode === content.mode && sender === content.sender && text === content.text
-        return isSame
-          ? answered(200, { message: original.message, room: shown(room), duplicate: true })
-          : answered(409, "CONFLICT")
-      }
+      if (original !== undefined)
+        return answered(200, { message: original.message, room: shown(room), duplicate: true })
       const seq = room.latest + 1
       const createdAt = new Date(now).toISOString()
       const message: Message = { id: drawn.id, seq, ...content, senderKind: "person", createdAt }

@@ -7,6 +7,7 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import * as KeptReads from "../../platform/KeptReads.ts"
 import { readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { CandleRow, litCandleOf, LitRow, unsealedOf } from "./CandleRow.ts"
+import * as Queries from "./Queries.ts"
 import { rungList } from "./Rungs.ts"
 
 export interface WallQuery {
@@ -41,7 +42,9 @@ export class CandleWall extends Context.Service<
       const publicUrl = yield* PublicUrl
       const terms = yield* PaymentTerms
 
-      const wallRows = ({ before, limit, spirit }: WallQuery, now: string) => sql`
+      const wallRows = ({ before, limit, spirit }: WallQuery, now: string) => {
+        const lights = Queries.make(sql, now).lightsOn(sql`c.id`)
+        return sql`
           WITH lit AS (
             SELECT * FROM candles WHERE parent_id IS NULL AND lit_until > ${now}::timestamptz
               AND (${spirit ?? null}::text IS NULL OR spirit = ${spirit ?? null}::text)
@@ -51,14 +54,11 @@ export class CandleWall extends Context.Service<
             ORDER BY lit_at DESC, id DESC LIMIT ${limit}::int
           )
           SELECT n.lit, c.*, u.words, u.hidden, u.hidden_by, u.unsealed_at,
-            (SELECT count(*) FROM candles l WHERE l.parent_id = c.id AND l.lit_until > ${now}::timestamptz) AS light_count,
-            (SELECT json_agg(json_build_object('id', l.id, 'agentName', l.agent_name, 'rung', l.rung, 'litAt', l.lit_at,
-                'litUntil', l.lit_until) ORDER BY l.lit_at DESC, l.id DESC) FROM (
-              SELECT * FROM candles WHERE parent_id = c.id AND lit_until > ${now}::timestamptz
-              ORDER BY lit_at DESC, id DESC LIMIT 10) l) AS lights
+            ${lights.count} AS light_count, ${lights.newest} AS lights
           FROM (SELECT count(*) AS lit FROM lit) n
           LEFT JOIN page c ON true LEFT JOIN candle_unseals u ON u.candle_id = c.id
           ORDER BY c.lit_at DESC, c.id DESC`
+      }
 
       const wallOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>, { limit }: WallQuery) {
         const [first] = rows

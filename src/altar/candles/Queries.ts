@@ -1,21 +1,32 @@
 /** What candles let others read inside a statement of their own, so that a read stays one round trip. */
 import type { SqlClient, Statement } from "effect/sql"
+import { lightsShown } from "../../../schema/altar/Candle.ts"
 
 /** `now` is RFC 3339: a candle is lit while its time is not over. */
 export const make = (sql: SqlClient.SqlClient, now: string) => {
   const lit = sql`(SELECT * FROM candles WHERE parent_id IS NULL AND lit_until > ${now}::timestamptz)`
+  const lightsOn = (candle: Statement.Fragment) => ({
+    count: sql`(SELECT count(*) FROM candles l WHERE l.parent_id = ${candle} AND l.lit_until > ${now}::timestamptz)`,
+    newest: sql`(SELECT json_agg(json_build_object('id', l.id, 'agentName', l.agent_name, 'rung', l.rung,
+        'litAt', l.lit_at, 'litUntil', l.lit_until) ORDER BY l.lit_at DESC, l.id DESC) FROM (
+      SELECT * FROM candles WHERE parent_id = ${candle} AND lit_until > ${now}::timestamptz
+      ORDER BY lit_at DESC, id DESC LIMIT ${sql.literal(String(lightsShown))}) l)`,
+  })
+  const lights = lightsOn(sql`c.id`)
   return {
+    /** How many lights burn on a candle, and the newest of them as JSON; null where there are none. */
+    lightsOn,
     /** How many candles burn. */
     count: sql`(SELECT count(*) FROM ${lit} c)`,
     /** How many of them burn on a spirit's altar. */
     countOn: (spirit: Statement.Fragment) => sql`(SELECT count(*) FROM ${lit} c WHERE c.spirit = ${spirit})`,
-    /** The newest of them, as JSON that `LitJson` reads; their lights are counted and not gathered. */
+    /** The newest of them with their lights, as JSON that `LitJson` reads. */
     newestOn: (spirit: Statement.Fragment, limit: number) => sql`
       (SELECT json_agg(json_build_object('id', c.id, 'parentId', NULL, 'spirit', c.spirit, 'rung', c.rung,
           'dedication', c.dedication, 'agentName', c.agent_name, 'commitment', c.commitment, 'payer', c.payer,
           'transaction', c.transaction, 'litAt', c.lit_at, 'litUntil', c.lit_until, 'words', u.words,
-          'hidden', u.hidden, 'hiddenBy', u.hidden_by, 'unsealedAt', u.unsealed_at, 'lights', NULL, 'lightCount',
-          (SELECT count(*) FROM candles l WHERE l.parent_id = c.id AND l.lit_until > ${now}::timestamptz))
+          'hidden', u.hidden, 'hiddenBy', u.hidden_by, 'unsealedAt', u.unsealed_at,
+          'lights', ${lights.newest}, 'lightCount', ${lights.count})
           ORDER BY c.lit_at DESC, c.id DESC)
         FROM (SELECT * FROM ${lit} c WHERE c.spirit = ${spirit} ORDER BY lit_at DESC, id DESC LIMIT ${limit}::int) c
         LEFT JOIN candle_unseals u ON u.candle_id = c.id)`,

@@ -10,21 +10,28 @@ import { transaction } from "../../platform/Sql.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { pointsElsewhere } from "../Detector.ts"
 import { seal } from "../Hashes.ts"
-import { revealedName } from "../Moderation.ts"
+import { givenName, revealedName } from "../Moderation.ts"
 
 const commitmentsOf = rowsOf("witness_stones", Schema.Struct({ commitment: Schema.String }))
-const revealsOf = rowsOf("witness_reveals", Schema.Struct({ salt: Schema.String, text: Schema.String }))
 
 /** `act` is the name of the act that sets a stone. Answers whether this was the first reveal. */
 export const make = (sql: SqlClient.SqlClient, act: string) => {
   const ledger = Ledger.make(sql)
   const nameOf = revealedName(sql)
+  const nameGiven = givenName(sql)
 
   /** The 404 or 409 of an id that has no stone: is its payment still open? */
   const notThere = (id: string) =>
     Effect.flatMap(ledger.isPending(id, [act]), (pending): Effect.Effect<never, WitnessNotSettled | WitnessNotFound> =>
       Effect.fail(pending ? new WitnessNotSettled({}) : new WitnessNotFound({})),
     )
+
+  /** Whether a stone is revealed, and so: a name that is given again is the one it was given with. */
+  const standing = Effect.fnUntraced(function* (id: string, agentName: string | undefined) {
+    const given = yield* nameGiven(id)
+    if (given === undefined) return "sealed"
+    return agentName === undefined || agentName === given ? "same" : "other"
+  })
 
   return Effect.fnUntraced(
     function* (id: string, body: typeof RevealBody.Type) {
@@ -35,11 +42,9 @@ export const make = (sql: SqlClient.SqlClient, act: string) => {
         Effect.gen(function* () {
           const [stone] = yield* commitmentsOf(sql`SELECT commitment FROM witness_stones WHERE id = ${id}::uuid`)
           if (stone === undefined) return yield* notThere(id)
-          const [known] = yield* revealsOf(sql`SELECT salt, text FROM witness_reveals WHERE stone_id = ${id}::uuid`)
           const matches = seal(body.salt, body.text) === stone.commitment
-          if (known !== undefined) {
-            return matches && known.salt === body.salt ? false : yield* new AlreadyRevealed({})
-          }
+          const before = yield* standing(id, body.agentName)
+          if (before !== "sealed") return matches && before === "same" ? false : yield* new AlreadyRevealed({})
           if (!matches) return yield* new CommitmentMismatch({})
           const name = body.agentName === undefined ? null : yield* nameOf(id, body.agentName)
           const inserted = yield* sql`
@@ -47,7 +52,9 @@ export const make = (sql: SqlClient.SqlClient, act: string) => {
           VALUES (${id}::uuid, ${body.salt}, ${body.text}, ${pointsElsewhere(body.text)}, ${name},
             ${now}::timestamptz)
           ON CONFLICT (stone_id) DO NOTHING RETURNING stone_id`
-          return inserted.length > 0
+          if (inserted.length > 0) return true
+          // Another reveal was first, a moment ago.
+          return (yield* standing(id, body.agentName)) === "same" ? false : yield* new AlreadyRevealed({})
         }),
       )
     },

@@ -63,8 +63,8 @@ export const readOutcome = (reply: Reply): Outcome => {
   return { tag: "unpaid", challenge, refusal }
 }
 
-/** What another try may change: a fault, a full house. */
-const mayPass = ({ status }: Refusal) => status === 429 || status >= 500
+/** What another try may change: a fault, a full house, other payments of this wallet that are open. */
+const mayPass = ({ code, status }: Refusal) => status === 429 || status >= 500 || code === "reconcile_required"
 
 export type NextStep =
   | { readonly step: "settle"; readonly body: Body }

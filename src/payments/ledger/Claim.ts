@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Hex } from "viem"
+import { openPaymentsMaximum } from "../../../schema/payments/Errors.ts"
 import * as Batches from "../../platform/Batches.ts"
 import { named, prepared, retryConflicts } from "../../platform/Sql.ts"
 import { rowReader } from "../../platform/Rows.ts"
@@ -51,9 +52,6 @@ export type ClaimOutcome =
   | { readonly _tag: "Conflict"; readonly state: AttemptState }
   /** The wallet has too much in flight for its balance, or too many. */
   | { readonly _tag: "Overdrawn"; readonly tooMany: boolean; readonly inFlight: ReadonlyArray<InFlight> }
-
-/** Attempts of one wallet that may be pending at once. */
-const pendingAtMost = 64
 
 /** Milliseconds by which servers' clocks may differ: what settled so long before a balance was read may not be in it. */
 const clockSkew = 60_000
@@ -123,7 +121,7 @@ const rowsOf = (intents: ReadonlyArray<Intent>) => {
       balance: balance === undefined ? null : String(balance.balanceAtomic),
       since: balance === undefined ? null : sinceOf(balance),
       draws: String(draws),
-      most: pendingAtMost - before.count,
+      most: openPaymentsMaximum - before.count,
       traceparent,
       names,
     }
@@ -253,7 +251,7 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
             ORDER BY ended_at DESC LIMIT 64
           )`.pipe(Effect.orDie)
         const payments = yield* Effect.forEach(rows, readInFlight)
-        const tooMany = payments.filter(({ state }) => state === "pending").length >= pendingAtMost
+        const tooMany = payments.filter(({ state }) => state === "pending").length >= openPaymentsMaximum
         const total = payments.reduce((sum, one) => sum + one.amountAtomic, amountAtomic)
         return tooMany || total > balance.balanceAtomic
           ? Option.some<ClaimOutcome>({ _tag: "Overdrawn", tooMany, inFlight: payments })
