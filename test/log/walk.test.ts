@@ -156,7 +156,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
         log.size = size
         const known = beside()
         const message = yield* broken
-        const [added = ""] = beside().filter((name) => !known.includes(name))
+        const added = beside().find((name) => !known.includes(name)) ?? ""
         assert.include(message, `Keep both signed checkpoints: ${file} and ${join(dirname(file), added)}.`)
         const { text } = yield* Effect.tryPromise(() => fetch(`${log.base}/log/checkpoint`)).pipe(
           Effect.flatMap((answer) =>
@@ -218,7 +218,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
       const { _tag, message } = yield* Effect.flip(verifyLog(fork.opened, fork.chain))
       assert.match(`${_tag}: ${message}`, /^Broken: .*neither it nor this one of 6000 continues the other/u)
       assert.strictEqual(readFileSync(file, "utf8"), forked)
-      const [kept = ""] = readdirSync(dirname(file)).filter((name) => name.endsWith(".checkpoint"))
+      const kept = readdirSync(dirname(file)).find((name) => name.endsWith(".checkpoint")) ?? ""
       assert.include(message, join(dirname(file), kept))
       assert.match(readFileSync(join(dirname(file), kept), "utf8"), /\n6000\n/u)
       assert.deepStrictEqual(readdirSync(dirname(file)).toSorted(), ["seen.json", kept].toSorted(), "and nothing else")
