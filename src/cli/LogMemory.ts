@@ -1,8 +1,10 @@
 /** What checks of a log remember on this machine: the checkpoint that was believed last, and how far a walk has come. */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { hex } from "../../schema/log/Bytes.ts"
+import type { Checkpoint } from "../../schema/log/Checkpoint.ts"
 import { hashSize } from "../../schema/log/Merkle.ts"
 import { hashesOf, tileBytes } from "../log/Tree.ts"
+import * as DurableFile from "../platform/DurableFile.ts"
 import type { Walk } from "./LogWalk.ts"
 import { folderOf } from "./Session.ts"
 import { Trouble } from "./Trouble.ts"
@@ -16,6 +18,8 @@ export const Seen = Schema.fromJsonString(
     isItsOwnWord: Schema.Boolean.pipe(Schema.optionalKey),
   }),
 )
+
+export type Seen = typeof Seen.Type
 
 /** A place of a walk; `old` is the checkpoint that it was compared with on the way, if there was one. */
 const Place = Schema.fromJsonString(
@@ -55,8 +59,8 @@ export const make = Effect.fn("LogMemory.make")(function* (base: string, named: 
 
   const write = (name: string, text: string) =>
     fs.makeDirectory(path.dirname(name), { recursive: true }).pipe(
-      Effect.andThen(fs.writeFileString(`${name}.half`, text)),
-      Effect.andThen(fs.rename(`${name}.half`, name)),
+      Effect.andThen(DurableFile.write(name, text)),
+      Effect.provideService(FileSystem.FileSystem, fs),
       Effect.mapError(
         () =>
           new Trouble({
@@ -97,7 +101,12 @@ export const make = Effect.fn("LogMemory.make")(function* (base: string, named: 
     save: (vkey: string, old: string | null) => (walk: Walk) =>
       write(placeFile, JSON.stringify({ vkey, old, ...place(walk) })),
     forgetPlace,
+    /** Keeps a note that contradicts the one that is remembered, and names its file; the same one again is one file. */
+    keep: (note: string, { root, size }: Checkpoint) => {
+      const name = `${file}.${size}-${hex(root).slice(0, 8)}.checkpoint`
+      return Effect.as(write(name, note), name)
+    },
     /** The check is over: what is remembered is the checkpoint, and no place within it. */
-    remember: (seen: typeof Seen.Type) => write(file, JSON.stringify(seen)).pipe(Effect.andThen(forgetPlace)),
+    remember: (seen: Seen) => write(file, JSON.stringify(seen)).pipe(Effect.andThen(forgetPlace)),
   }
 })

@@ -1,5 +1,5 @@
 /** One walk over all entries of a log, in constant memory: every tile and root derived anew, from where it was left. */
-import { Effect, Option, Stream } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
 import { genesisHash } from "../../schema/altar/ChainLink.ts"
 import { base64, equal, hex, Malformed } from "../../schema/log/Bytes.ts"
 import type { Checkpoint } from "../../schema/log/Checkpoint.ts"
@@ -26,6 +26,9 @@ export const walkStart: Walk = { size: 0, edge: [], chainHash: genesisHash }
 const savedEvery = 40
 
 export const broken = (what: string) => new Broken({ message: plain(`THE LOG IS BROKEN: ${what}`) })
+
+/** The history that is shown does not begin with the one that was signed before: with both checkpoints, a proof. */
+export class Rewritten extends Schema.TaggedError<Rewritten>()("Rewritten", { message: Schema.String }) {}
 
 export interface WalkConfig {
   /** Public URL of the altar, without slashes at its end. */
@@ -78,9 +81,9 @@ export const walk = Effect.fn("LogWalk.walk")(function* ({ base, checkpoint, fro
     const at = old.value.size - before.size
     if (at < 1 || at > leaves.length) return
     if (!equal(rootOf(append(before.edge, before.size, leaves.slice(0, at)).edge), old.value.root)) {
-      return yield* broken(
-        `its first ${old.value.size} stones are not those of the checkpoint seen before (root ${base64(old.value.root)}): the history was rewritten.`,
-      )
+      return yield* new Rewritten({
+        message: `its first ${old.value.size} stones are not those of the checkpoint seen before (root ${base64(old.value.root)}): the history was rewritten.`,
+      })
     }
   })
 

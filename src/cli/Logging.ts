@@ -3,6 +3,7 @@ import { Clock, Config, Console, Effect, Layer, Option, Redacted, Result } from 
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { LogStore } from "../log/LogStore.ts"
 import { fromText, generate, originOf } from "../log/Signer.ts"
+import { type Suspect, suspectOf } from "../log/StopReason.ts"
 import * as Sql from "../platform/Sql.ts"
 import { variable } from "../Variables.ts"
 import { Trouble } from "./Trouble.ts"
@@ -35,14 +36,23 @@ const ageOf = (at: Date, now: number) => {
 }
 
 /** What an operator does next, by what was found. */
-const advice = (reason: string): string =>
-  /backup was restored|another database/u.test(reason)
-    ? "Do not resume as it is: stones that were signed are missing here. Bring back the newest backup; if they are lost for good, the log has ended: a new one needs empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key; say so in public."
-    : /checkpoint/u.test(reason)
-      ? "Compare log_checkpoints with a backup and with what readers hold: somebody wrote to the table, or the key was changed under the same origin. Put the rows back, then resume."
-      : /tiles/u.test(reason)
-        ? "Somebody wrote to log_tiles: put the rows back out of a backup, then resume."
-        : "Somebody wrote to witness_stones: put the rows back out of a backup, then resume."
+const advice: Readonly<Record<Suspect, string>> = {
+  backup:
+    "Do not resume as it is: stones that were signed are missing here. Bring back the newest backup; if they are lost for good, the log has ended: a new one needs empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key; say so in public.",
+  log_checkpoints:
+    "Compare log_checkpoints with a backup and with what readers hold: somebody wrote to the table, or the key was changed under the same origin. Put the rows back, then resume.",
+  log_tiles: "Somebody wrote to log_tiles: put the rows back out of a backup, then resume.",
+  witness_stones: "Somebody wrote to witness_stones: put the rows back out of a backup, then resume.",
+}
+
+/** A reason in the words of another version of the server. */
+const unknown = "Compare the log_ tables and witness_stones with a backup before you resume (docs/operations.md)."
+
+/** The advice for a reason as it is stored. */
+export const adviceOn = (reason: string): string => {
+  const suspect = suspectOf(reason)
+  return suspect === undefined ? unknown : advice[suspect]
+}
 
 export const status = withStore(
   Effect.gen(function* () {
@@ -61,7 +71,7 @@ export const status = withStore(
     if (Option.isNone(head.stopped)) return yield* Console.log("state       running")
     const { at, reason } = head.stopped.value
     yield* Console.log(`state       stopped ${ageOf(at, now)}; stones are sold as before`)
-    return yield* new Trouble({ message: `The log is stopped: ${reason}.\n${advice(reason)}` })
+    return yield* new Trouble({ message: `The log is stopped: ${reason}.\n${adviceOn(reason)}` })
   }),
 )
 

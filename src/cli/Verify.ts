@@ -18,7 +18,7 @@ const payTo = Flag.String("pay-to").pipe(
 
 const log = Flag.Boolean("log").pipe(
   Flag.withDescription(
-    "Walk the transparency log, too: every entry, tile and root, and that it only grew since the last check",
+    "Walk the transparency log, too: every entry, tile and root, that its stones are those of the chain, and that it only grew since the last check",
   ),
   Flag.withDefault(false),
 )
@@ -36,7 +36,7 @@ export const policy = Flag.String("policy").pipe(
 const seen = Flag.String("seen").pipe(
   Flag.withMetavar("file"),
   Flag.withDescription(
-    "Where the last checkpoint is remembered, and beside it how far a stopped walk came (else one for each altar in the folder of the journal)",
+    "Where the last checkpoint is remembered, and beside it how far a stopped walk came and what contradicts it (else one for each altar in the folder of the journal)",
   ),
   Flag.optional,
 )
@@ -48,7 +48,7 @@ export const verify = Command.make("verify", { url, rpc, payTo, log, vkey, polic
   ),
 ).pipe(
   Command.withDescription(
-    "Download a witness chain, recompute every link and, with --rpc, look every payment up on its chain. Exit code 1 when something does not hold",
+    "Download a witness chain, recompute every link and, with --rpc, look every payment up on its chain. Exit code 1 when something does not hold, or when the altar itself declares payments lost, which are named",
   ),
   Command.withExamples([
     { command: "npm run verify -- --url http://127.0.0.1:3000", description: "Check the sandbox" },

@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LogStore } from "./LogStore.ts"
+import type { StopReason } from "./StopReason.ts"
 
 /** Nothing is appended or signed; `reason` says what was found. Sales go on. */
 export class LogStopped extends Schema.TaggedError<LogStopped>()("LogStopped", { reason: Schema.String }) {}
@@ -9,7 +10,7 @@ export class LogStopped extends Schema.TaggedError<LogStopped>()("LogStopped", {
 /** Stops the log and rings once, whoever finds the same thing again. */
 export const stopped = (
   store: LogStore["Service"],
-  reason: string,
+  reason: StopReason,
 ): Effect.Effect<never, LogStopped | SqlError.SqlError> =>
   store.stop(reason).pipe(
     Effect.tap((isFirst) =>

@@ -1,5 +1,5 @@
 /** Carries settled stones into the tree, in their order: derived, so a slow log holds up no payment. */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import type { ChainBroken, Segment } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { equal } from "../../schema/log/Bytes.ts"
@@ -7,6 +7,7 @@ import { entryOf, indexOf } from "../../schema/log/Entry.ts"
 import * as Wake from "../platform/Wake.ts"
 import { LogStopped, stopped } from "./Alarm.ts"
 import { type LogHead, LogStore } from "./LogStore.ts"
+import { StopReason } from "./StopReason.ts"
 import { append, edgeOf, edgePlaces, leafAt, leafOf, placesOf, rootOf } from "./Tree.ts"
 
 export interface IntegratorConfig {
@@ -20,6 +21,9 @@ const pauseAfterTrouble = "5 seconds"
 
 /** Few enough that hashing them holds up no request for longer than a few milliseconds. */
 export const defaults: IntegratorConfig = { batch: 512 }
+
+/** Found within a transaction, which is taken back before the log is stopped. */
+class Contradiction extends Schema.TaggedError<Contradiction>()("Contradiction", { reason: StopReason }) {}
 
 type Stones = Segment<Parameters<typeof entryOf>[0]>
 
@@ -48,19 +52,21 @@ export class Integrator extends Context.Service<
           const read = yield* store.tiles(places)
           const edge = edgeOf(size, read)
           if (edge === undefined || !equal(rootOf(edge), head.root)) {
-            return Option.some(`the tiles of the ${size} stones of the log do not have the root it was built with`)
+            return Option.some<StopReason>(
+              `the tiles of the ${size} stones of the log do not have the root it was built with`,
+            )
           }
           const known = stones.links.find((stone) => stone.sequence === size)
           const leaf = size === 0 ? undefined : leafAt(size - 1, read)
           if (size > 0 && (known === undefined || leaf === undefined || !equal(leafOf(entryOf(known)), leaf))) {
-            return Option.some(`stone ${size} is not the one that the log holds`)
+            return Option.some<StopReason>(`stone ${size} is not the one that the log holds`)
           }
           const leaves = stones.links.filter((stone) => indexOf(stone) >= size).map((stone) => leafOf(entryOf(stone)))
           const grown = append(edge, size, leaves)
           const root = rootOf(grown.edge)
           return (yield* store.extend(size, grown.growths, { size: size + leaves.length, root }))
             ? Option.none()
-            : Option.some(`the tiles behind stone ${size} are not as the log left them`)
+            : Option.some<StopReason>(`the tiles behind stone ${size} are not as the log left them`)
         })
 
         const integrate = Effect.gen(function* () {
@@ -81,10 +87,10 @@ export class Integrator extends Context.Service<
                 // Whoever holds it does this very work, and who was faster has done it.
                 if (Option.isNone(head) || head.value.size !== size || Option.isSome(head.value.stopped)) return 0
                 const wrong = yield* extend(head.value, stones)
-                return Option.isSome(wrong) ? yield* new LogStopped({ reason: wrong.value }) : added
+                return Option.isSome(wrong) ? yield* new Contradiction({ reason: wrong.value }) : added
               }),
             )
-            .pipe(Effect.catchTag("LogStopped", ({ reason }) => stopped(store, reason)))
+            .pipe(Effect.catchTag("Contradiction", ({ reason }) => stopped(store, reason)))
         }).pipe(
           Effect.catchTag("SqlError", (error) => Effect.die(error)),
           Effect.tap((stones) => (stones > 0 ? grown.ring : Effect.void)),
@@ -108,7 +114,7 @@ export class Integrator extends Context.Service<
           // It is known by its own alarm; a stone that does not hash any more ends the log's growth, and that is said.
           Effect.catchTags({
             LogStopped: () => Effect.void,
-            ChainBroken: ({ message }) => Effect.ignore(stopped(store, message)),
+            ChainBroken: ({ message }) => Effect.ignore(stopped(store, `the chain is broken: ${message}`)),
           }),
           Effect.catchCause((cause) =>
             Effect.andThen(

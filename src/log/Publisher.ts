@@ -9,6 +9,7 @@ import { LastSigned, type LastSignedLost } from "./LastSigned.ts"
 import { LogStore, type Published, type TreeHead } from "./LogStore.ts"
 import type { Signer } from "./Signer.ts"
 import { type Held, NotWitnessed } from "./LogWitness.ts"
+import type { StopReason } from "./StopReason.ts"
 import { edgeOf, edgePlaces, placesOf, proofOf, rootOf } from "./Tree.ts"
 import { Witnesses } from "./Witnesses.ts"
 
@@ -26,6 +27,12 @@ const pauseAfterTrouble = "5 seconds"
 
 /** What the proof that a tree begins with an older one is made of; a smaller or an empty one takes none. */
 const rangesOf = (old: number, size: number) => (old === 0 || old > size ? [] : consistencyRanges(old, size))
+
+/** Who says what was signed before. */
+type Signed =
+  | "the published checkpoint"
+  | "the checkpoint this server signed last"
+  | `the checkpoint that the log witness ${string} holds`
 
 export class Publisher extends Context.Service<
   Publisher,
@@ -53,26 +60,30 @@ export class Publisher extends Context.Service<
         /** Why signing this tree would contradict what was signed before, if it would. */
         const contradiction = Effect.fnUntraced(function* (
           tree: TreeHead,
-          signed: ReadonlyArray<readonly [what: string, TreeHead]>,
+          signed: ReadonlyArray<readonly [what: Signed, TreeHead]>,
         ) {
           const ranges = signed.flatMap(([, before]) => rangesOf(before.size, tree.size))
           const read = yield* store.tiles([...edgePlaces(tree.size), ...placesOf(ranges)])
           const edge = edgeOf(tree.size, read)
           if (edge === undefined || !equal(rootOf(edge), tree.root)) {
-            return Option.some(`the tiles of the ${tree.size} stones of the log do not have the root it was built with`)
+            return Option.some<StopReason>(
+              `the tiles of the ${tree.size} stones of the log do not have the root it was built with`,
+            )
           }
           for (const [what, before] of signed) {
             if (before.size > tree.size) {
-              return Option.some(
+              return Option.some<StopReason>(
                 `${what} covers ${before.size} stones, but this database has ${tree.size} in its log: a backup was restored, or this is another database`,
               )
             }
             const proof = proofOf(rangesOf(before.size, tree.size), read)
             if (proof === undefined || !extendsTree(before, tree, proof)) {
-              return Option.some(`the first ${before.size} stones of the log are not those that ${what} covers`)
+              return Option.some<StopReason>(
+                `the first ${before.size} stones of the log are not those that ${what} covers`,
+              )
             }
           }
-          return Option.none<string>()
+          return Option.none<StopReason>()
         })
 
         /** The consistency proof that a witness checks. */

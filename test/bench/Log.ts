@@ -5,11 +5,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Layer, Option, Redacted, Result } from "effect"
+import { Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import * as Download from "../../src/cli/Download.ts"
-import { verifyLog } from "../../src/cli/LogVerifying.ts"
+import { openLog, verifyLog } from "../../src/cli/LogVerifying.ts"
 import { defaults, Integrator } from "../../src/log/Integrator.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
@@ -109,12 +109,19 @@ const serve = async (url: string, environment: Record<string, string>) => {
 
 const logOn = { LOG_KEY: Redacted.value(key), LOG_ORIGIN: origin }
 
+const LastLink = Schema.Struct({ entries: Schema.Tuple([Schema.Struct({ chainHash: Schema.String })]) })
+
 /** Walks the log of a real server. */
 const walk = async (url: string, stones: number) => {
   const server = await serve(url, logOn)
   const seen = Option.some(join(mkdtempSync(join(tmpdir(), "bench-log-")), "seen.json"))
   const started = performance.now()
-  const walking = verifyLog({ base: server.url, vkey: Option.some(signer.vkey), policy: Option.none(), seen })
+  const walking = Effect.gen(function* () {
+    const opened = yield* openLog({ base: server.url, vkey: Option.some(signer.vkey), policy: Option.none(), seen })
+    const { size } = opened.checkpoint
+    const last = yield* Download.json(`${server.url}/api/witness/chain?from=${size}&limit=1`, LastLink)
+    return yield* verifyLog(opened, { stones: size, markedHash: last.entries[0].chainHash })
+  })
   await Effect.runPromise(Effect.provide(walking, Layer.merge(NodeServices.layer, Download.client)))
   const rate = stones / ((performance.now() - started) / 1000)
   console.log(

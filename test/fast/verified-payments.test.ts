@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Console, Effect, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { genesisHash } from "../../schema/altar/ChainLink.ts"
 import { base, usdc } from "../../schema/payments/Usdc.ts"
@@ -16,15 +16,25 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 const payer = address("1")
 const transfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 
+const transactionOf = (sequence: number) => `0x${sha256(`transaction ${sequence}`)}`
+
+interface Receipt {
+  readonly asset: string
+  readonly payTo: string
+  readonly amountAtomic?: string
+  readonly finality?: string
+  readonly currentTransaction?: string
+}
+
 /** One stone for each of these receipts. */
-const altar = (receipts: ReadonlyArray<{ readonly asset: string; readonly payTo: string }>, sandbox?: string) =>
+const altar = (receipts: ReadonlyArray<Receipt>, sandbox?: string) =>
   Effect.gen(function* () {
     const entries: Array<Readonly<Record<string, string | number>>> = []
     for (const at of receipts.keys()) {
       const sequence = at + 1
       const previousHash = entries.at(-1)?.["chainHash"] ?? genesisHash
       const [commitment, witnessedAt] = [sha256(`stone ${sequence}`), "2026-11-21T00:00:00.000Z"]
-      const transaction = `0x${sha256(`transaction ${sequence}`)}`
+      const transaction = transactionOf(sequence)
       const chainHash = sha256([previousHash, sequence, commitment, witnessedAt, transaction].join("\0"))
       const link = { sequence, id: `stone-${sequence}`, commitment, witnessedAt, transaction, payer }
       entries.push({ ...link, previousHash, chainHash })
@@ -34,13 +44,19 @@ const altar = (receipts: ReadonlyArray<{ readonly asset: string; readonly payTo:
       if (path.startsWith("/api/witness/chain")) return json({ entries, head, next: null })
       if (path === "/sandbox") return sandbox === undefined ? json({}, 404) : json({ rpcUrl: sandbox })
       const receipt = receipts[Number(path.split("-").at(-1)) - 1]
-      return json({ receipt: { ...receipt, amountAtomic: "10000" } })
+      return json({ receipt: { amountAtomic: "10000", ...receipt } })
     })
   })
 
-/** A node of a chain on which each transaction moved a cent of every token to everybody. */
-const node = Effect.fnUntraced(function* (chainId: string, asked = { times: 0 }) {
-  const data = `0x${10_000n.toString(16)}`
+const word = (amount: bigint) => `0x${amount.toString(16).padStart(64, "0")}`
+
+/** A node of a chain on which each transaction but those that are gone moved so much of every token to everybody. */
+const node = Effect.fnUntraced(function* (
+  chainId: string,
+  asked = { times: 0 },
+  data = word(10_000n),
+  gone: ReadonlyArray<string> = [],
+) {
   const logs = [usdc[base].asset, address("9")].flatMap((token) =>
     ["a", "b"].map((to) => ({
       address: token.toLowerCase(),
@@ -50,7 +66,9 @@ const node = Effect.fnUntraced(function* (chainId: string, asked = { times: 0 })
   )
   return yield* serve(async (_, body) => {
     asked.times += 1
-    return json({ result: JSON.parse(body).method === "eth_chainId" ? chainId : { status: "0x1", logs } })
+    const { method, params } = JSON.parse(body)
+    if (method === "eth_chainId") return json({ result: chainId })
+    return json({ result: gone.includes(params[0]) ? null : { status: "0x1", logs } })
   })
 })
 
@@ -107,6 +125,86 @@ layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chai
         verifying({ ...flags(yield* altar([paid("a")])), payTo: [address("a")], json: false }),
       )
       assert.match(pinned.message, /name the network's RPC with --rpc/u)
+    }),
+  )
+
+  it.effect("are of the listed price, whatever a receipt and a log call one", () =>
+    Effect.gen(function* () {
+      const failure = Effect.fnUntraced(function* (amountAtomic: string, data: string) {
+        const { _tag, message } = yield* Effect.flip(
+          verify(yield* altar([{ ...paid("a"), amountAtomic }]), yield* node("0x2105", undefined, data)),
+        )
+        return `${_tag}: ${message}`
+      })
+      // A transfer of nothing needs no leave of the wallet that it names.
+      for (const [amount, moved] of [
+        ["0", 0n],
+        ["1", 1n],
+        ["20000", 20_000n],
+      ] as const) {
+        assert.strictEqual(
+          yield* failure(amount, word(moved)),
+          `Broken: BROKEN at stone 1: its receipt names ${amount} atomic USDC, and a stone costs 10000`,
+        )
+        assert.match(yield* failure("10000", word(moved)), /^Broken: BROKEN at stone 1: .* does not hold the payment$/u)
+      }
+      assert.match(yield* failure("x", word(10_000n)), /^Broken: BROKEN at stone 1: its receipt names x atomic USDC/u)
+      assert.match(yield* failure("10000", "0x"), /^Broken: BROKEN at stone 1: .* does not hold the payment$/u)
+    }),
+  )
+
+  it.effect("are looked for where a reorganisation put them, and not judged while one may still move them", () =>
+    Effect.gen(function* () {
+      const rpc = yield* node("0x2105", undefined, undefined, [transactionOf(2)])
+      const moved = { ...paid("a"), finality: "final", currentTransaction: transactionOf(22) }
+      assert.strictEqual((yield* verify(yield* altar([paid("a"), moved, paid("a")]), rpc)).stones, 3)
+      const final = yield* Effect.flip(verify(yield* altar([paid("a"), { ...paid("a"), finality: "final" }]), rpc))
+      assert.match(`${final._tag}: ${final.message}`, /^Broken: BROKEN at stone 2: .* is not on the chain$/u)
+      const pending = yield* Effect.flip(verify(yield* altar([paid("a"), { ...paid("a"), finality: "pending" }]), rpc))
+      assert.match(`${pending._tag}: ${pending.message}`, /^Trouble: Stone 2 cannot be judged yet: .*Check again in/u)
+      // Where the altar says that a payment is now, it is once.
+      const twice = { ...paid("a"), finality: "final", currentTransaction: transactionOf(1) }
+      const spent = yield* Effect.flip(verify(yield* altar([paid("a"), twice]), rpc))
+      assert.match(spent.message, /^BROKEN at stone 2: its transaction 0x[0-9a-f]{64} does not hold the payment$/u)
+    }),
+  )
+
+  it.effect("that an altar declares lost are named, and what is lost is not whole", () =>
+    Effect.gen(function* () {
+      const gone = [transactionOf(1), transactionOf(3)]
+      const rpc = yield* node("0x2105", undefined, undefined, gone)
+      const lost = { ...paid("a"), finality: "lost" }
+      const url = yield* altar([lost, paid("b"), lost, paid("b")])
+      const printed: Array<string> = []
+      const log = (line: string) => void printed.push(line)
+      const told = Effect.fnUntraced(function* (json: boolean) {
+        const { _tag, message } = yield* Effect.flip(
+          Effect.provideService(verifying({ ...flags(url), rpc: Option.some(rpc), json }), Console.Console, {
+            ...globalThis.console,
+            log,
+          }),
+        )
+        return `${_tag}: ${message}`
+      })
+      const sentence =
+        "NOT PAID: the altar itself declares the payments of 2 stones lost in a reorganisation of the chain: 1, 3. Everything else holds."
+      assert.strictEqual(yield* told(true), `Lost: ${sentence}`)
+      const { chainHash, ...document } = JSON.parse(printed.pop() ?? "")
+      assert.match(chainHash, /^[0-9a-f]{64}$/u)
+      assert.deepStrictEqual(document, {
+        ok: false,
+        code: "lost",
+        message: sentence,
+        stones: 4,
+        payTo: [address("b")],
+        lost: [1, 3],
+        payments: "checked",
+        log: null,
+      })
+      yield* told(false)
+      assert.strictEqual(printed[0], "4 stones: every link hashes, 2 payments are on the chain.")
+      const worthless = yield* altar([{ ...lost, asset: address("9") }])
+      assert.match((yield* Effect.flip(verify(worthless, rpc))).message, /^BROKEN at stone 1: .*names the token/u)
     }),
   )
 })

@@ -1,14 +1,14 @@
 /** The walk over a whole log: it goes on where it was stopped, remembers what it believed, and finds what was changed. */
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { concat, Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
-import { verifyLog } from "../../src/cli/LogVerifying.ts"
+import { type LogCheck, openLog, verifyLog } from "../../src/cli/LogVerifying.ts"
 import { leafOf } from "../../src/log/Tree.ts"
 import { renamed } from "../support/LogVectors.ts"
 import { MemoryLog } from "../support/LogTiles.ts"
@@ -17,12 +17,20 @@ import * as StaticLog from "../support/StaticLog.ts"
 
 const all = StaticLog.entriesOf(16_000)
 
-const check = (
-  base: string,
+type Log = Effect.Success<ReturnType<typeof StaticLog.serve>>
+
+const openIt = (
+  { base }: Log,
   seen: string,
   vkey = Option.some(signer.vkey),
-  policy: Parameters<typeof verifyLog>[0]["policy"] = Option.none(),
-) => verifyLog({ base, vkey, policy, seen: Option.some(seen) })
+  policy: LogCheck["policy"] = Option.none(),
+) => openLog({ base, vkey, policy, seen: Option.some(seen) })
+
+/** The chain of the very entries that are served, as its own walk finds it. */
+const chainOf = ({ entries, size }: Log) => ({ stones: entries.length, markedHash: StaticLog.hashAt(entries, size) })
+
+const check = (log: Log, ...how: [seen: string, vkey?: Option.Option<string>, policy?: LogCheck["policy"]]) =>
+  Effect.flatMap(openIt(log, ...how), (opened) => verifyLog(opened, chainOf(log)))
 
 const policyOf = (...lines: ReadonlyArray<string>) => {
   const policy = parsePolicy([...lines, "quorum none"].join("\n"))
@@ -41,18 +49,18 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
       const log = yield* StaticLog.serve(all)
       log.size = 15_500
       log.refuse = (index) => index >= 58
-      assert.match((yield* Effect.flip(check(log.base, file))).message, /could not be read: it was answered 404/u)
+      assert.match((yield* Effect.flip(check(log, file))).message, /could not be read: it was answered 404/u)
       assert.isTrue(existsSync(`${file}.walk`))
       assert.isFalse(existsSync(file), "what was not walked to its end is not believed")
       log.refuse = () => false
       log.asked = 0
       log.size = 16_000
-      const { continues, from, size } = yield* check(log.base, file)
+      const { continues, from, size } = yield* check(log, file)
       assert.deepStrictEqual([size, continues, from], [16_000, null, 40 * 256 + 1])
       assert.strictEqual(log.asked, bundles(16_000) - 40, "the first 40 bundles were walked before")
       assert.isFalse(existsSync(`${file}.walk`))
       log.asked = 0
-      assert.strictEqual((yield* check(log.base, file)).continues, 16_000)
+      assert.strictEqual((yield* check(log, file)).continues, 16_000)
       assert.strictEqual(log.asked, bundles(16_000))
     }),
   )
@@ -62,7 +70,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
       const file = newFile()
       const log = yield* StaticLog.serve(all)
       log.refuse = (index) => index >= 58
-      yield* Effect.flip(check(log.base, file))
+      yield* Effect.flip(check(log, file))
       const place = JSON.parse(readFileSync(`${file}.walk`, "utf8"))
       assert.strictEqual(place.size, 40 * 256)
       log.refuse = () => false
@@ -76,14 +84,14 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
         const other = newFile()
         writeFileSync(`${other}.walk`, text)
         log.asked = 0
-        assert.strictEqual((yield* check(log.base, other)).size, 16_000)
+        assert.strictEqual((yield* check(log, other)).size, 16_000)
         assert.strictEqual(log.asked, bundles(16_000))
       }
       // One that was changed leads to another root: it is forgotten, and the log is walked from its first entry.
       const stale = JSON.stringify({ ...place, edge: place.edge.map((row: string) => row.replace(/^../u, "00")) })
       writeFileSync(`${file}.walk`, stale)
       log.asked = 0
-      const { from, size } = yield* check(log.base, file)
+      const { from, size } = yield* check(log, file)
       assert.deepStrictEqual([from, size, log.asked], [1, 16_000, 2 * bundles(16_000) - 40])
       assert.isFalse(existsSync(`${file}.walk`))
       // And a log that is broken is, from whichever place it was walked.
@@ -92,7 +100,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
       const forged = [...all]
       forged[15_000] = concat(all[15_000] ?? new Uint8Array()).fill(0x61, 140, 141)
       log.entries = forged
-      assert.match((yield* Effect.flip(check(log.base, third))).message, /^THE LOG IS BROKEN: entry 15001: /u)
+      assert.match((yield* Effect.flip(check(log, third))).message, /^THE LOG IS BROKEN: entry 15001: /u)
     }),
   )
 
@@ -103,17 +111,19 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
         const file = newFile()
         const log = yield* StaticLog.serve(all.slice(0, 300))
         const isItsOwnWord = (vkey: Option.Option<string>, policy?: typeof others) =>
-          Effect.map(check(log.base, file, vkey, policy), (one) => one.keyIsItsOwnWord)
+          Effect.map(check(log, file, vkey, policy), (one) => one.keyIsItsOwnWord)
         const others = policyOf(`log ${renamed(signer.vkey, "another.example/log")}`)
         assert.isTrue(yield* isItsOwnWord(Option.none()))
         assert.isTrue(yield* isItsOwnWord(Option.none()), "that it was heard before makes it nobody else's")
         for (const vkey of [Option.none<string>(), Option.some(signer.vkey)]) {
-          const refused = yield* Effect.flip(check(log.base, file, vkey, others))
+          const refused = yield* Effect.flip(check(log, file, vkey, others))
           assert.match(`${refused._tag}: ${refused.message}`, /^Broken: .*The policy names other logs/u)
         }
         const mine = policyOf(`log ${signer.vkey}`, `log ${renamed(signer.vkey, "another.example/log")}`)
         assert.isFalse(yield* isItsOwnWord(Option.none(), mine))
         assert.isFalse(yield* isItsOwnWord(Option.none()), "and once it was named it stays so")
+        const moved = yield* Effect.flip(check(log, file, Option.some(renamed(signer.vkey, "new.example/log"))))
+        assert.match(moved.message, /announced a new log with a new key, name another file with --seen, or remove /u)
       }),
   )
 
@@ -122,10 +132,12 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
       const file = newFile()
       const log = yield* StaticLog.serve(all)
       log.size = 3_000
-      yield* check(log.base, file)
-      const broken = Effect.map(Effect.flip(check(log.base, file)), (error) => `${error._tag}: ${error.message}`)
+      yield* check(log, file)
+      const broken = Effect.map(Effect.flip(check(log, file)), (error) => `${error._tag}: ${error.message}`)
       log.size = 2_999
+      const beside = () => readdirSync(dirname(file)).filter((name) => name !== "seen.json")
       assert.match(yield* broken, /^Broken: .*it had 3000 stones at the last check and has 2999 now/u)
+      assert.deepStrictEqual(beside(), [], "an older checkpoint of the same log is no proof of anything")
 
       log.size = 4_000
       const tile = log.log.tiles.get("0/3") ?? new Uint8Array()
@@ -140,12 +152,76 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
 
       log.entries = StaticLog.entriesOf(5_000, (sequence) => (sequence > 2_990 ? "rewritten" : ""))
       log.log = new MemoryLog().append(log.entries.map(leafOf))
-      log.size = 4_500
-      assert.match(yield* broken, /^Broken: .*its first 3000 stones are not those.*the history was rewritten/u)
+      const provedBy = Effect.fnUntraced(function* (size: number) {
+        log.size = size
+        const known = beside()
+        const message = yield* broken
+        const added = beside().find((name) => !known.includes(name)) ?? ""
+        assert.include(message, `Keep both signed checkpoints: ${file} and ${join(dirname(file), added)}.`)
+        const { text } = yield* Effect.tryPromise(() => fetch(`${log.base}/log/checkpoint`)).pipe(
+          Effect.flatMap((answer) =>
+            Effect.map(
+              Effect.tryPromise(() => answer.text()),
+              (text) => ({ text }),
+            ),
+          ),
+        )
+        assert.strictEqual(readFileSync(join(dirname(file), added), "utf8"), text)
+        return message
+      })
+      const before = readFileSync(file, "utf8")
+      assert.match(yield* provedBy(4_500), /^Broken: .*its first 3000 stones are not those.*the history was rewritten/u)
+      assert.match(yield* provedBy(2_995), /^Broken: .*it had 3000 stones at the last check and has 2995 now/u)
+      const kept = beside()
+      yield* broken
+      assert.deepStrictEqual(beside(), kept, "who is shown the same again keeps it once")
+      assert.strictEqual(readFileSync(file, "utf8"), before)
 
       log.entries = all
       log.log = new MemoryLog().append(all.map(leafOf))
-      assert.strictEqual((yield* check(log.base, file)).continues, 3_000)
+      log.size = 4_500
+      assert.strictEqual((yield* check(log, file)).continues, 3_000)
+    }),
+  )
+
+  it.effect("that ends after a newer one leaves what that remembered, and one that contradicts it is proof", () =>
+    Effect.gen(function* () {
+      const file = newFile()
+      const seen = () => JSON.parse(readFileSync(file, "utf8"))
+      const log = yield* StaticLog.serve(all)
+      log.size = 3_000
+      const slow = { opened: yield* openIt(log, file, Option.none()), chain: chainOf(log) }
+      log.size = 4_000
+      yield* check(log, file)
+      const newer = seen()
+      assert.match(newer.checkpoint, /\n4000\n/u)
+      yield* verifyLog(slow.opened, slow.chain)
+      assert.deepStrictEqual(seen(), newer, "neither its size nor that its key was named goes back")
+
+      // And where the first to end has the smaller one, the larger is kept.
+      log.size = 5_000
+      const late = { opened: yield* openIt(log, file), chain: chainOf(log) }
+      log.size = 4_500
+      yield* check(log, file)
+      yield* verifyLog(late.opened, late.chain)
+      assert.match(seen().checkpoint, /\n5000\n/u)
+
+      log.size = 6_000
+      const fork = { opened: yield* openIt(log, file), chain: chainOf(log) }
+      log.entries = StaticLog.entriesOf(7_000, (sequence) => (sequence > 5_500 ? "rewritten" : ""))
+      log.log = new MemoryLog().append(log.entries.map(leafOf))
+      log.size = 7_000
+      yield* check(log, file)
+      const forked = readFileSync(file, "utf8")
+      log.entries = all
+      log.log = new MemoryLog().append(all.map(leafOf))
+      const { _tag, message } = yield* Effect.flip(verifyLog(fork.opened, fork.chain))
+      assert.match(`${_tag}: ${message}`, /^Broken: .*neither it nor this one of 6000 continues the other/u)
+      assert.strictEqual(readFileSync(file, "utf8"), forked)
+      const kept = readdirSync(dirname(file)).find((name) => name.endsWith(".checkpoint")) ?? ""
+      assert.include(message, join(dirname(file), kept))
+      assert.match(readFileSync(join(dirname(file), kept), "utf8"), /\n6000\n/u)
+      assert.deepStrictEqual(readdirSync(dirname(file)).toSorted(), ["seen.json", kept].toSorted(), "and nothing else")
     }),
   )
 })

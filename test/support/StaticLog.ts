@@ -4,7 +4,7 @@ import { createServer } from "node:http"
 import { Effect } from "effect"
 import { genesisHash } from "../../schema/altar/ChainLink.ts"
 import { Malformed } from "../../schema/log/Bytes.ts"
-import { entryOf } from "../../schema/log/Entry.ts"
+import { entryOf, parseEntry } from "../../schema/log/Entry.ts"
 import { bundleBytes, fullWidth, parsePath } from "../../schema/log/Tile.ts"
 import { leafOf } from "../../src/log/Tree.ts"
 import { MemoryLog } from "./LogTiles.ts"
@@ -26,15 +26,41 @@ export const entriesOf = (count: number, seed: (sequence: number) => string = ()
   return entries
 }
 
-/** Serves the first `size` entries, which may change; `asked` counts bundles, and `refuse` may turn one away. */
+/** The chain hash of the stone at a position; that of the genesis at 0. */
+export const hashAt = (entries: ReadonlyArray<Uint8Array>, size: number) =>
+  size === 0 ? genesisHash : sha256(entries[size - 1] ?? "")
+
+/** A segment of their chain, as an altar serves it. */
+const segmentOf = (entries: ReadonlyArray<Uint8Array>, from: number, limit: number) => {
+  const links = entries.slice(from - 1, from - 1 + limit).map((entry) => {
+    const link = parseEntry(entry)
+    if (link instanceof Malformed) throw new Error(link.message)
+    return { ...link, id: `stone-${link.sequence}`, payer: `0x${"1".repeat(40)}`, chainHash: sha256(entry) }
+  })
+  const head = { sequence: entries.length, chainHash: hashAt(entries, entries.length) }
+  return { entries: links, head, next: from + limit > entries.length ? null : from + limit }
+}
+
+/**
+ * Serves the first `size` entries, which may change; `asked` counts bundles, and `refuse` may turn one away. The stones of
+ * its chain are all entries, or others where `chain` says so for a limit.
+ */
 export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Array>) {
   const log = new MemoryLog().append(entries.map(leafOf))
-  const state = { size: entries.length, entries, log, asked: 0, refuse: (_: number): boolean => false }
+  const state = {
+    size: entries.length,
+    entries,
+    log,
+    asked: 0,
+    refuse: (_: number): boolean => false,
+    chain: (_: number): ReadonlyArray<Uint8Array> => state.entries,
+  }
   const answerOf = (path: string): Uint8Array | string | undefined => {
     if (path === "/api/witness/log") return JSON.stringify({ vkey: signer.vkey })
-    const chain = /^\/api\/witness\/chain\?from=(\d+)/u.exec(path)
+    const chain = /^\/api\/witness\/chain\?from=(\d+)&limit=(\d+)$/u.exec(path)
     if (chain !== null) {
-      return JSON.stringify({ entries: [{ chainHash: sha256(state.entries[Number(chain[1]) - 1] ?? "") }] })
+      const [from, limit] = [Number(chain[1]), Number(chain[2])]
+      return JSON.stringify(segmentOf(state.chain(limit), from, limit))
     }
     if (path === "/log/checkpoint") {
       const root = Uint8Array.from(state.log.rootAt(state.size))

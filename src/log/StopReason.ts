@@ -1,0 +1,67 @@
+/** Why a log stops, in the words that are stored and shown: whoever stops it says one of these, so each has its advice. */
+import { Schema } from "effect"
+
+const { Number, String } = Schema
+
+/** Stones were signed that this database does not have: those who remember say so. */
+const backup = Schema.Union([
+  Schema.TemplateLiteral([
+    String,
+    " covers ",
+    Number,
+    " stones, but this database has ",
+    Number,
+    " in its log: a backup was restored, or this is another database",
+  ]),
+  Schema.TemplateLiteral([
+    "the first ",
+    Number,
+    " stones of the log are not those that the checkpoint this server signed last covers",
+  ]),
+  Schema.TemplateLiteral([
+    "the first ",
+    Number,
+    " stones of the log are not those that the checkpoint that the log witness ",
+    String,
+    " holds covers",
+  ]),
+])
+
+const checkpoints = Schema.Union([
+  Schema.TemplateLiteral([
+    "the first ",
+    Number,
+    " stones of the log are not those that the published checkpoint covers",
+  ]),
+  Schema.TemplateLiteral(["the checkpoint of ", Number, " stones is not as signed"]),
+  Schema.Literal("the published checkpoint is not as this server's key would sign it"),
+])
+
+const tiles = Schema.Union([
+  Schema.TemplateLiteral(["the tiles above stone ", Number, " are not those of the published checkpoint"]),
+  Schema.TemplateLiteral(["the tiles of the ", Number, " stones of the log do not have the root it was built with"]),
+  Schema.TemplateLiteral(["the tiles behind stone ", Number, " are not as the log left them"]),
+])
+
+const stones = Schema.Union([
+  Schema.TemplateLiteral(["the log holds ", Number, " stones, but there are only ", Number]),
+  Schema.TemplateLiteral(["stones from ", Number, " to ", Number, " are not those that the log holds"]),
+  Schema.TemplateLiteral(["stone ", Number, " is not the one that the log holds"]),
+  Schema.TemplateLiteral(["the chain is broken: ", String]),
+])
+
+export const StopReason = Schema.Union([backup, checkpoints, tiles, stones])
+export type StopReason = typeof StopReason.Type
+
+/** What is to be looked at: a whole database, or one of its tables. */
+export type Suspect = "backup" | "log_checkpoints" | "log_tiles" | "witness_stones"
+
+const suspects = [
+  ["backup", Schema.is(backup)],
+  ["log_checkpoints", Schema.is(checkpoints)],
+  ["log_tiles", Schema.is(tiles)],
+  ["witness_stones", Schema.is(stones)],
+] as const
+
+/** What a stored reason points to; nothing where another version of the server has stored it. */
+export const suspectOf = (reason: string): Suspect | undefined => suspects.find(([, is]) => is(reason))?.[0]
