@@ -181,6 +181,21 @@ describe("a connection on which many requests are sent at once", { timeout: pati
     }).pipe(Effect.scoped),
   )
 
+  it.live("has none begun before the answer to the one before has left", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const reader = yield* client(port)
+      counted = 0
+      reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n" + ask.repeat(5))
+      yield* reader.hears("HTTP/1.1 200")
+      reader.socket.pause()
+      assert.isTrue(yield* placeFound(port))
+      assert.strictEqual(counted, 0)
+      reader.socket.resume()
+      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => counted === 5 })
+    }).pipe(Effect.scoped),
+  )
+
   it.live("is hung up on when they are more, and no more than 32 were begun", () =>
     Effect.gen(function* () {
       const port = yield* serving({})

@@ -1,5 +1,5 @@
-/** A server that hears so many requests of a connection before it has answered the first, and no more. */
-import { IncomingMessage, Server, type ServerOptions } from "node:http"
+/** A server that answers the requests of a connection one by one, and hears so many of them meanwhile, and no more. */
+import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { IdentifiedResponse } from "./IdentifiedResponse.ts"
 
@@ -28,9 +28,14 @@ export class PipelineBound extends Server<typeof IncomingMessage, typeof Identif
     super({ ...options, ServerResponse: countedTo(most) })
   }
 
-  // One packet holds thousands of requests, and Node lets all of them be answered before it looks whether anybody takes that.
+  // One packet holds thousands of requests, and Node has all of them answered before it looks whether anybody takes that: a
+  // request begins when the answer before it has left, so that a connection keeps one answer in memory, whoever reads none.
   override emit(event: string, ...told: ReadonlyArray<unknown>): boolean {
-    const [request] = told
-    return (request instanceof IncomingMessage && request.socket.destroyed) || super.emit(event, ...told)
+    const [request, response] = told
+    if (!(request instanceof IncomingMessage)) return super.emit(event, ...told)
+    const begin = () => request.socket.destroyed || super.emit(event, ...told)
+    if (!(response instanceof ServerResponse) || response.socket !== null) return begin()
+    response.once("socket", begin)
+    return true
   }
 }
