@@ -15,8 +15,9 @@ const help = `Sends hostile requests to a real server and holds every answer aga
   --node FLAG    for the server's Node, such as --max-semi-space-size=8; may be repeated
   --every N      requests between two looks at the server's memory (10000)
 
-Exit code 1: an answer of 500 or more (503 with a reason is counted apart), one that the document does not know, one that never came,
-memory above 350 MB, or memory that grew by more than a tenth after the first 100,000 requests.`
+Exit code 1: an answer of 500 or more (503 as the document has it is counted apart), one that the document
+does not know, one that never came, memory above 350 MB, or memory that grew by more than a tenth after
+the first 100,000 requests.`
 
 const { values } = parseArgs({
   options: {
