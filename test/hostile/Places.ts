@@ -21,7 +21,7 @@ const isHeard = (socket: Socket) =>
   })
 
 export interface Places {
-  /** Connections that got an answer and are open. */
+  /** Connections that got an answer and were open when all had asked. */
   readonly open: number
   /** Connections that were closed before they were heard. */
   readonly refused: number
@@ -32,7 +32,7 @@ export interface Places {
 
 /** Opens so many connections. */
 export const occupy = async (port: number, count: number): Promise<Places> => {
-  const inside: Array<Socket> = []
+  const inside = new Set<Socket>()
   let next = 0
   let refused = 0
   const work = async () => {
@@ -40,15 +40,15 @@ export const occupy = async (port: number, count: number): Promise<Places> => {
       const socket = connect({ port, host: "127.0.0.1", localAddress: localAddress(next) })
       next += 1
       socket.on("error", () => socket.destroy())
-      if (await isHeard(socket)) inside.push(socket)
+      if (await isHeard(socket)) inside.add(socket.once("close", () => inside.delete(socket)))
       else refused += 1
     }
   }
   await Promise.all(Array.from({ length: atOnce }, work))
   return {
-    open: inside.length,
+    open: inside.size,
     refused,
-    answered: async () => (await Promise.all(inside.map(isHeard))).filter((heard) => heard).length,
+    answered: async () => (await Promise.all([...inside].map(isHeard))).filter((heard) => heard).length,
     leave: () => inside.forEach((socket) => socket.destroy()),
   }
 }
