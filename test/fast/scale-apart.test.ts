@@ -16,7 +16,7 @@ it("each test file that is left out exists, is named once, and has its reason", 
 it("what is run has a database: its folders are those of the tests, and no fast test is among it", () => {
   const run = withDatabase()
   assert.isAbove(run.length, 100)
-  for (const folder of ["agents", "browser", "buyer", "cli", "contract", "crash", "payments", "room", "stateful"])
+  for (const folder of ["agents", "browser", "buyer", "cli", "contract", "crash", "payments", "room", "telemetry"])
     assert.isTrue(
       run.some((file) => file.startsWith(`test/${folder}/`)),
       folder,

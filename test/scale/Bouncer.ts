@@ -9,8 +9,18 @@ import type { Run } from "./Options.ts"
 import { violationsOf } from "./Portability.ts"
 import { statementTap } from "./StatementTap.ts"
 
-/** What only tests do: they watch sessions and row versions, and make databases. */
-const isOfTests = /\b(?:CREATE|DROP) DATABASE\b|pg_stat_activity|pg_terminate_backend|pg_locks|DISTINCT xmin/u
+/** What only tests do: they watch sessions and row versions, make databases, move their clock, and change many tables by a loop. */
+const isOfTests =
+  /\b(?:CREATE|DROP|ALTER) DATABASE\b|pg_stat_activity|pg_terminate_backend|pg_locks|DISTINCT xmin|\bDO \$\$/u
+
+/** One that is no SQL, as a test may send on purpose, is told of as any other. */
+const found = (statement: string): ReadonlyArray<string> => {
+  try {
+    return violationsOf(statement)
+  } catch (cause) {
+    return [`not read by PostgreSQL's parser (${cause instanceof Error ? cause.message : String(cause)})`]
+  }
+}
 
 const programOf = () => {
   const program = process.env["PGBOUNCER"] ?? "pgbouncer"
@@ -63,7 +73,7 @@ server_idle_timeout = 1
     const code = await new Promise<number>((resolve) => {
       const tests = files.length > 0 ? files : withDatabase()
       log(`through PgBouncer: ${files.length > 0 ? files.join(", ") : `${tests.length} test files`}`)
-      spawn(
+      const run = spawn(
         process.execPath,
         ["node_modules/vitest/vitest.mjs", "run", "--project", "whole", "--maxWorkers=1", ...tests],
         {
@@ -71,12 +81,14 @@ server_idle_timeout = 1
           env: { ...process.env, DATABASE_URL: `${database.urlOf("altar", tap.port)}?sslmode=disable` },
         },
       ).once("close", (ended) => resolve(ended ?? 1))
+      // Without the pooler every test that is left would fail.
+      process.once("exit", () => run.kill())
     })
     const statements = [...tap.statements].filter((one) => !isOfTests.test(one))
     log(`${tap.statements.size} different statements were sent`)
     return [
       ...(code === 0 ? [] : [`the tests ended with ${code}`]),
-      ...statements.flatMap((one) => violationsOf(one).map((what) => `${what}: ${one.slice(0, 300)}`)),
+      ...statements.flatMap((one) => found(one).map((what) => `${what}: ${one.slice(0, 300)}`)),
     ]
   } finally {
     tap.close()
