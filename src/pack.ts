@@ -1,13 +1,15 @@
 /**
  * `npm run package`: a package with the bundle that a checkout runs too, and the library compiled beside it. Its manifest
  * asks for what the bundle does not hold, so that a server is installed without what it was made from. The same sources and
- * lock give the same bytes, wherever and whenever they are packed.
+ * lock give the same bytes, wherever and whenever they are packed. Beside it a statement says what it was made of.
  */
 import { spawnSync } from "node:child_process"
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { basename, extname, join } from "node:path"
+import { basename, extname, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
+import { parseArgs } from "node:util"
 import { build, external } from "./build.ts"
+import { provenance } from "./Provenance.ts"
 import { sbom } from "./Sbom.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -27,6 +29,17 @@ const peers = ["effect", "viem"]
 const run = (command: string, args: ReadonlyArray<string>) => {
   const { status } = spawnSync(command, args, { cwd: root, stdio: "inherit" })
   if (status !== 0) process.exit(status ?? 1)
+}
+
+const heard = (command: string, args: ReadonlyArray<string>) => {
+  const { status, stdout } = spawnSync(command, args, { cwd: root, encoding: "utf8" })
+  return status === 0 ? stdout.trim() : undefined
+}
+
+/** Of this folder, not of one around it, and only where nothing was changed or added since. */
+const commit = () => {
+  const isOurs = heard("git", ["rev-parse", "--show-prefix"]) === "" && heard("git", ["status", "--porcelain"]) === ""
+  return isOurs ? heard("git", ["rev-parse", "HEAD"]) : undefined
 }
 
 const choose = (names: ReadonlyArray<string>, range = "") =>
@@ -56,15 +69,32 @@ writeFileSync(
     2,
   ),
 )
-const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"))
+const lock = readFileSync(join(root, "package-lock.json"))
+const { packages } = JSON.parse(lock.toString())
 const installed = external.map((name) => `node_modules/${name}/`)
-writeFileSync(
-  join(library, "sbom.cdx.json"),
-  JSON.stringify(sbom(manifest, packages, [...inputs, ...installed]), null, 2),
-)
+const parts = JSON.stringify(sbom(manifest, packages, [...inputs, ...installed]), null, 2)
+writeFileSync(join(library, "sbom.cdx.json"), parts)
 if (process.argv.includes("--no-archive")) process.exit(0)
 for (const file of ["README.md", "LICENSE"]) cpSync(join(root, file), join(library, file))
 // An archive keeps modes, and those of a checkout are its owner's.
 for (const entry of readdirSync(library, { recursive: true, withFileTypes: true }))
   chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() || entry.name === "start.js" ? 0o755 : 0o644)
 run("npm", ["pack", library, ...process.argv.slice(2)])
+
+const { values } = parseArgs({ options: { "pack-destination": { type: "string", default: "." } }, strict: false })
+const target = resolve(root, String(values["pack-destination"]))
+const name = `${manifest.name}-${manifest.version}`
+const source = commit()
+if (source === undefined)
+  process.stderr.write(
+    `${name}.provenance.json names no commit: what was packed is not, or not only, what one holds.\n`,
+  )
+const statement = provenance({
+  archive: { name: `${name}.tgz`, bytes: readFileSync(join(target, `${name}.tgz`)) },
+  sbom: { name: "sbom.cdx.json", bytes: Buffer.from(parts) },
+  lock: { name: "package-lock.json", bytes: lock },
+  commit: source,
+  node: process.versions.node,
+  npm: heard("npm", ["--version"]) ?? "unknown",
+})
+writeFileSync(join(target, `${name}.provenance.json`), `${JSON.stringify(statement, null, 2)}\n`)

@@ -1,5 +1,5 @@
 /** Who answers for this server, as its operator says: nothing is made up where nothing is said. */
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Context, Effect, FileSystem, Layer, Option, Schema } from "effect"
 
 /** What an operator may say; files hold plain text. */
@@ -49,7 +49,7 @@ export class Operator extends Context.Service<
           privacy: yield* read("PRIVACY_FILE", privacyFile),
         }
       }),
-    ).pipe(Layer.provide(NodeServices.layer))
+    ).pipe(Layer.provide(NodeFileSystem.layer))
 
   /** Nobody has said anything. */
   static readonly unnamed: OperatorConfig = {

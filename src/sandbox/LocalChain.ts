@@ -1,6 +1,7 @@
 // A real EVM chain on this machine, with play USDC at USDC's own address, that lives exactly as long as its layer.
 import { Context, Effect, FileSystem, Layer, Path, Redacted, Schedule, Schema, Semaphore } from "effect"
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
 import { createTestClient, encodeFunctionData, http, parseAbi, parseEther, publicActions, walletActions } from "viem"
 import { multicall3, usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { chainIdOf } from "../payments/x402/Eip3009.ts"
@@ -193,5 +194,5 @@ export class LocalChain extends Context.Service<
     Layer.effect(
       LocalChain,
       Effect.mapError(make(options), ({ message }) => new LocalChainError({ message })),
-    ).pipe(Layer.provide(NodeServices.layer))
+    ).pipe(Layer.provide([NodeFileSystem.layer, NodePath.layer]))
 }

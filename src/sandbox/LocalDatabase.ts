@@ -1,7 +1,8 @@
 // A real PostgreSQL on this machine, reachable with its own password only, that lives exactly as long as its layer.
 import { randomBytes } from "node:crypto"
 import { createServer } from "node:net"
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -156,5 +157,5 @@ export class LocalDatabase extends Context.Service<
     Layer.effect(
       LocalDatabase,
       Effect.mapError(make(options), ({ message }) => new LocalDatabaseError({ message })),
-    ).pipe(Layer.provide(NodeServices.layer))
+    ).pipe(Layer.provide([NodeFileSystem.layer, NodePath.layer]))
 }

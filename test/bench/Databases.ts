@@ -1,4 +1,4 @@
-/** Two fresh databases on one durable PostgreSQL, one for each side: `DATABASE_URL` if given, else our own in a temporary folder. */
+/** Two fresh databases on one durable PostgreSQL, one for each side: the one that is given or `DATABASE_URL`, else our own in a temporary folder. */
 import { randomBytes } from "node:crypto"
 import { rmSync } from "node:fs"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
@@ -33,13 +33,12 @@ const about = Effect.gen(function* () {
   return row?.about ?? ""
 })
 
-export const open = async (): Promise<Databases> => {
+export const open = async (given = process.env["DATABASE_URL"]): Promise<Databases> => {
   const scope = Scope.makeUnsafe()
   const folder = await mkdtemp(join(tmpdir(), "spirit-altar-bench-"))
   // The folder holds a cluster that its own unprivileged user must reach.
   await chmod(folder, 0o755)
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
-  const given = process.env["DATABASE_URL"]
   const started = Layer.build(LocalDatabase.layer({ dataDir: join(folder, "postgres"), durable: true })).pipe(
     Effect.flatMap((context) => Effect.provideContext(LocalDatabase, context)),
     Effect.map(({ url }) => Redacted.value(url)),

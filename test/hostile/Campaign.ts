@@ -22,7 +22,7 @@ export interface Report {
   readonly broken: number
   /** Answers by status, those of broken requests apart. */
   readonly statuses: ReadonlyMap<string, number>
-  /** 503 that the document gives a reason for, by its code. */
+  /** 503 that the document gives a reason for, by its code; by its operation where such an answer has none. */
   readonly unavailable: ReadonlyMap<string, number>
   /** Answers held against the document, body and headers. */
   readonly judged: number
@@ -96,19 +96,21 @@ export const campaign = async (options: Options): Promise<Report> => {
     count(statuses, String(status))
     // Too much in a head is refused before there is a request that could be named.
     if (status === 431 && headers.get("x-request-id") === null) return
+    // A HEAD gets the head of a GET.
+    const asked = { method: method === "HEAD" ? "GET" : method, url: `${url}${target}` }
+    const name = isPlain(url, target) ? nameOf(asked) : undefined
     if (status >= 500) {
       const body = bodyOf(answer)
-      const code = codeOf(body)
-      if (status === 503 && code !== undefined) count(unavailable, code)
+      // Whether a documented operation may answer so is judged below, as of any status.
+      const reason = codeOf(body) ?? (name === undefined ? undefined : `${name}, without a code`)
+      if (status === 503 && reason !== undefined) count(unavailable, reason)
       else blame(`${method} ${status} ${body.slice(0, 200)}`, shot, at)
     } else if (!(status >= 200)) blame(`${method} ${status}`, shot, at)
-    if (!isPlain(url, target)) return
-    const asked = { method, url: `${url}${target}` }
-    const name = nameOf(asked)
     if (name === undefined) return
     judged += 1
     const kind = `${name} ${status} ${headers.get("content-type")} ${headers.get("content-encoding")}`
-    const heard = { ...asked, status, headers, ...(bodies.isNew(kind, bytes) ? { body: bodyOf(answer) } : {}) }
+    const isRead = method !== "HEAD" && bodies.isNew(kind, bytes)
+    const heard = { ...asked, status, headers, ...(isRead ? { body: bodyOf(answer) } : {}) }
     for (const fault of faultsOf(heard)) blame(fault, shot, at)
   }
 

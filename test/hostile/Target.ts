@@ -22,10 +22,14 @@ export interface Used {
 
 export interface Target {
   readonly url: string
+  /** Of the server's process, another one once it was started anew. */
   readonly pid: number
+  readonly databaseUrl: string
   sample(): Promise<Sample>
   /** Collects, so what is resident afterwards is not what it would have been. */
   used(): Promise<Used>
+  /** Stops the server and starts it anew over its rows. */
+  restart(): Promise<void>
   close(): Promise<void>
 }
 
@@ -36,9 +40,13 @@ const flags: ReadonlyArray<string> = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
 ).scripts.serve.match(/--\S+/gu)
 
-/** `stones` are sold before it starts; `further` flags are told to its Node. */
-export const open = async (stones: number, further: ReadonlyArray<string> = []): Promise<Target> => {
-  const databases = await Databases.open()
+/** `stones` are sold before it starts; `further` flags are told to its Node; `databaseUrl` is a PostgreSQL that is there. */
+export const open = async (
+  stones: number,
+  further: ReadonlyArray<string> = [],
+  databaseUrl?: string,
+): Promise<Target> => {
+  const databases = await Databases.open(databaseUrl)
   const ledger = Ledger.open(databases.ours)
   const { close, serve } = serving()
   await ledger.seed(stones, 256)
@@ -46,31 +54,33 @@ export const open = async (stones: number, further: ReadonlyArray<string> = []):
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const report = `${databases.folder}/memory.json`
-  const server = await start(
-    [
-      ...flags,
-      ...further,
-      "--expose-gc",
-      "--import",
-      fileURLToPath(new URL("Probe.ts", import.meta.url)),
-      fileURLToPath(new URL("../../src/start.js", import.meta.url)),
-      "serve",
-    ],
-    {
-      PUBLIC_URL: Ledger.publicUrl,
-      PAY_TO: Ledger.payTo,
-      FACILITATOR_URL: doubles.url,
-      X402_NETWORK: Ledger.network,
-      DATABASE_URL: databases.ours,
-      RPC_URL: `${doubles.url}/rpc`,
-      PORT: String(port),
-      TRUSTED_PROXIES: "127.0.0.1",
-      RATE_LIMIT_SECRET: "hostile-input-is-counted-by-this-secret",
-      LOG_LEVEL: "None",
-      MEMORY_REPORT: report,
-    },
-    url,
-  )
+  const launch = () =>
+    start(
+      [
+        ...flags,
+        ...further,
+        "--expose-gc",
+        "--import",
+        fileURLToPath(new URL("Probe.ts", import.meta.url)),
+        fileURLToPath(new URL("../../src/start.js", import.meta.url)),
+        "serve",
+      ],
+      {
+        PUBLIC_URL: Ledger.publicUrl,
+        PAY_TO: Ledger.payTo,
+        FACILITATOR_URL: doubles.url,
+        X402_NETWORK: Ledger.network,
+        DATABASE_URL: databases.ours,
+        RPC_URL: `${doubles.url}/rpc`,
+        PORT: String(port),
+        TRUSTED_PROXIES: "127.0.0.1",
+        RATE_LIMIT_SECRET: "hostile-input-is-counted-by-this-secret",
+        LOG_LEVEL: "None",
+        MEMORY_REPORT: report,
+      },
+      url,
+    )
+  let server = await launch()
   const read = (): { readonly asked: number; readonly heap: number; readonly external: number } | undefined => {
     try {
       return JSON.parse(readFileSync(report, "utf8"))
@@ -81,7 +91,10 @@ export const open = async (stones: number, further: ReadonlyArray<string> = []):
   let asked = 0
   return {
     url,
-    pid: server.pid,
+    get pid() {
+      return server.pid
+    },
+    databaseUrl: databases.ours,
     sample: async () => ({
       resident: residentMegabytes(server.pid),
       files: (await readdir(`/proc/${server.pid}/fd`)).length,
@@ -92,6 +105,10 @@ export const open = async (stones: number, further: ReadonlyArray<string> = []):
       for (let tries = 0; tries < 100 && read()?.asked !== asked; tries += 1) await setTimeout(50)
       const { external = Number.NaN, heap = Number.NaN } = read() ?? {}
       return { heap: heap / megabytes, external: external / megabytes }
+    },
+    restart: async () => {
+      await server.stop()
+      server = await launch()
     },
     close: async () => {
       await server.stop()

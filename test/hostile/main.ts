@@ -4,16 +4,20 @@ import { cpuSeconds } from "../bench/Processes.ts"
 import { campaign } from "./Campaign.ts"
 import { open, type Sample } from "./Target.ts"
 
+if (process.argv[2] === "flood") await import("./flooding.ts")
+
 const help = `Sends hostile requests to a real server and holds every answer against the document.
 
   npm run hostile -- --requests 1000000 --seed 7 --connections 16
+  npm run hostile -- flood --help     floods of connections and rooms from many addresses
 
   --stones N     sold before it begins (2000)
   --node FLAG    for the server's Node, such as --max-semi-space-size=8; may be repeated
   --every N      requests between two looks at the server's memory (10000)
 
-Exit code 1: an answer of 500 or more, one that the document does not know, one that never came,
-memory above 350 MB, or memory that grew by more than a tenth after the first 100,000 requests.`
+Exit code 1: an answer of 500 or more (503 as the document has it is counted apart), one that the document
+does not know, one that never came, memory above 350 MB, or memory that grew by more than a tenth after
+the first 100,000 requests.`
 
 const { values } = parseArgs({
   options: {

@@ -129,6 +129,13 @@ const contentsOf = async (archive: string) => {
   return { entries, whole: sha256(await readFile(archive)) }
 }
 
+/** The statement beside an archive. */
+const statementOf = async (archive: string) =>
+  JSON.parse(await readFile(archive.replace(/\.tgz$/u, ".provenance.json"), "utf8"))
+
+const digestOf = (algorithm: "sha256" | "sha512", bytes: Uint8Array) =>
+  createHash(algorithm).update(bytes).digest("hex")
+
 describe("the packed file", () => {
   it("holds what runs and nothing else", () => {
     const meant =
@@ -153,6 +160,43 @@ describe("the packed file", () => {
     for (const name of ["esbuild", "typescript", "vitest", "node"]) assert.isFalse(names.has(name), name)
   })
 
+  it("is told of by a statement: its digests, the commit of a clean tree, the lock, the programs and the list of parts", async () => {
+    const git = (...args: ReadonlyArray<string>) => run("git", args, root)
+    const [head, changes] = await Promise.all([git("rev-parse", "HEAD"), git("status", "--porcelain")])
+    const isCommit = head.code === 0 && changes.stdout === ""
+    const archive = await readFile(tarball)
+    const part = async (name: string, path: string) => ({
+      name,
+      digest: { sha256: digestOf("sha256", await readFile(path)) },
+    })
+    const npmVersion = (await run("npm", ["--version"], root, process.env)).stdout.trim()
+    assert.deepStrictEqual(await statementOf(tarball), {
+      _type: "https://in-toto.io/Statement/v1",
+      subject: [
+        {
+          name: basename(tarball),
+          digest: { sha256: digestOf("sha256", archive), sha512: digestOf("sha512", archive) },
+        },
+      ],
+      predicateType: "https://slsa.dev/provenance/v1",
+      predicate: {
+        buildDefinition: {
+          buildType: "urn:spirit-altar:npm-run-package:v1",
+          externalParameters: { command: "npm ci && npm run package" },
+          internalParameters: { node: process.versions.node, npm: npmVersion },
+          resolvedDependencies: [
+            ...(isCommit ? [{ name: "source", digest: { gitCommit: head.stdout.trim() } }] : []),
+            await part("package-lock.json", join(root, "package-lock.json")),
+          ],
+        },
+        runDetails: {
+          builder: { id: "urn:spirit-altar:unsigned" },
+          byproducts: [await part("sbom.cdx.json", join(installed, "sbom.cdx.json"))],
+        },
+      },
+    })
+  })
+
   it(
     "is the same to the byte where its sources are packed elsewhere, later, and by somebody with another clock and other modes",
     async () => {
@@ -172,6 +216,11 @@ describe("the packed file", () => {
       assert.strictEqual(ended.code, 0, ended.stdout + ended.stderr)
       const [here, there] = await Promise.all([tarball, join(elsewhere, basename(tarball))].map(contentsOf))
       assert.deepStrictEqual(there, here)
+      // That copy is no repository, so its statement names no commit; all else is the same.
+      const [ours, theirs] = await Promise.all([tarball, join(elsewhere, basename(tarball))].map(statementOf))
+      const { buildDefinition } = ours.predicate
+      const definition = { ...buildDefinition, resolvedDependencies: buildDefinition.resolvedDependencies.slice(-1) }
+      assert.deepStrictEqual(theirs, { ...ours, predicate: { ...ours.predicate, buildDefinition: definition } })
     },
     bound,
   )

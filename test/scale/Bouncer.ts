@@ -1,18 +1,26 @@
-/** The database tests through PgBouncer in transaction mode, with every statement they send read by PostgreSQL's own parser. */
+/** All tests with a database through PgBouncer in transaction mode, with every statement they send read by PostgreSQL's own parser. */
 import { execFileSync, spawn } from "node:child_process"
 import { chmodSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { freePort } from "../bench/Processes.ts"
 import { cluster } from "../fire/Cluster.ts"
+import { withDatabase } from "./Apart.ts"
 import type { Run } from "./Options.ts"
 import { violationsOf } from "./Portability.ts"
 import { statementTap } from "./StatementTap.ts"
 
-/** Those that talk to the database most, unless others are named. */
-const usual = ["test/concurrency", "test/payments", "test/room", "test/altar", "test/log", "test/limits", "test/admin"]
+/** What only tests do: they watch sessions and row versions, make databases, move their clock, and change many tables by a loop. */
+const isOfTests =
+  /\b(?:CREATE|DROP|ALTER) DATABASE\b|pg_stat_activity|pg_terminate_backend|pg_locks|DISTINCT xmin|\bDO \$\$/u
 
-/** What only tests do: they watch sessions and row versions, and make databases. */
-const isOfTests = /\b(?:CREATE|DROP) DATABASE\b|pg_stat_activity|pg_terminate_backend|pg_locks|DISTINCT xmin/u
+/** One that is no SQL, as a test may send on purpose, is told of as any other. */
+const found = (statement: string): ReadonlyArray<string> => {
+  try {
+    return violationsOf(statement)
+  } catch (cause) {
+    return [`not read by PostgreSQL's parser (${cause instanceof Error ? cause.message : String(cause)})`]
+  }
+}
 
 const programOf = () => {
   const program = process.env["PGBOUNCER"] ?? "pgbouncer"
@@ -45,6 +53,9 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = scram-sha-256
 auth_file = ${users}
+; Roles that a test makes.
+auth_user = ${username}
+auth_dbname = postgres
 pool_mode = transaction
 max_prepared_statements = 200
 max_client_conn = 2000
@@ -60,9 +71,9 @@ server_idle_timeout = 1
   const tap = await statementTap(port)
   try {
     const code = await new Promise<number>((resolve) => {
-      const tests = files.length > 0 ? files : usual
-      log(`through PgBouncer: ${tests.join(", ")}`)
-      spawn(
+      const tests = files.length > 0 ? files : withDatabase()
+      log(`through PgBouncer: ${files.length > 0 ? files.join(", ") : `${tests.length} test files`}`)
+      const run = spawn(
         process.execPath,
         ["node_modules/vitest/vitest.mjs", "run", "--project", "whole", "--maxWorkers=1", ...tests],
         {
@@ -70,12 +81,14 @@ server_idle_timeout = 1
           env: { ...process.env, DATABASE_URL: `${database.urlOf("altar", tap.port)}?sslmode=disable` },
         },
       ).once("close", (ended) => resolve(ended ?? 1))
+      // Without the pooler every test that is left would fail.
+      process.once("exit", () => run.kill())
     })
     const statements = [...tap.statements].filter((one) => !isOfTests.test(one))
     log(`${tap.statements.size} different statements were sent`)
     return [
       ...(code === 0 ? [] : [`the tests ended with ${code}`]),
-      ...statements.flatMap((one) => violationsOf(one).map((what) => `${what}: ${one.slice(0, 300)}`)),
+      ...statements.flatMap((one) => found(one).map((what) => `${what}: ${one.slice(0, 300)}`)),
     ]
   } finally {
     tap.close()

@@ -8,7 +8,9 @@ Growth past one machine, held against real processes: exit code 1 when anything 
   servers            three servers behind haproxy under load; one is killed, a fourth is added
   failover --sync    PostgreSQL is killed under load and its streaming standby promoted: nothing may be lost
   failover --async   the same with a standby that is behind: what was lost is found again from the chain
-  bouncer [FILES]    the database tests through PgBouncer in transaction mode; every statement they send is checked
+  bouncer [FILES]    all tests with a database through PgBouncer in transaction mode; every statement they send is
+                     checked. Which are left out and why stands in test/scale/Apart.ts: what starts a PostgreSQL or a
+                     PgBouncer of its own, counts sessions, moves the database's clock, or has no database
   rows               how many claims, stones and leaves a second go through the rows that they lock
 
   --seconds N   of load (30)

@@ -1,5 +1,6 @@
 /** All collectible items with their publication manifests, whose hashes enter the publication chain. */
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
 import { Context, Effect, Layer } from "effect"
 import { manifestSchema, type PublicationManifest } from "../../../schema/altar/Catalog.ts"
 import { canonicalJson } from "../../platform/CanonicalJson.ts"
@@ -62,5 +63,5 @@ export class Items extends Context.Service<Items, ReadonlyMap<string, Item>>()(
       )
       return new Map(items.flat().map((item) => [item.id, item]))
     }),
-  ).pipe(Layer.provide(NodeServices.layer))
+  ).pipe(Layer.provide([NodeFileSystem.layer, NodePath.layer]))
 }
