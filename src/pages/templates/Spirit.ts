@@ -129,7 +129,7 @@ const prayer = (view: SpiritView): Html => {
   }
   if (state === "held") {
     return html`<p>
-        A payment in flight holds today's slot. If it fails, the slot is free again; look back in a minute.
+        A payment in flight holds today's slot. If it fails, the slot is free again; look back later.
       </p>
       ${laterCall(view)}`
   }
