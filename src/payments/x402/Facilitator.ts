@@ -140,9 +140,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
           Effect.catch((error) =>
             Effect.as(
               forget,
-              error._tag === "ConnectionFailed" && error.isUnsent
-                ? unheard
-                : unclear(`facilitator_${error._tag}`),
+              error._tag === "ConnectionFailed" && error.isUnsent ? unheard : unclear(`facilitator_${error._tag}`),
             ),
           ),
         )

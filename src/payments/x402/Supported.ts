@@ -31,9 +31,7 @@ export const authorizationOf = (
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ kinds: Schema.Array(Schema.Unknown) })))
 
-const isKind = Schema.is(
-  Schema.Struct({ x402Version: Schema.Number, scheme: Schema.String, network: Schema.String }),
-)
+const isKind = Schema.is(Schema.Struct({ x402Version: Schema.Number, scheme: Schema.String, network: Schema.String }))
 
 /** The question, over connections that stay open as long as the scope; it waits for ever. */
 export const make = Effect.fnUntraced(function* (facilitator: FacilitatorAddress, network: string) {
