@@ -1,6 +1,6 @@
 /** A facilitator that cannot be asked, or does not settle: nothing is claimed. One that goes away afterwards: nothing is lost. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
 import type { Support } from "../support/Facilitator.ts"
@@ -223,6 +223,6 @@ describe("an attempt that nobody has read", () => {
       assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, "pending")
       yield* sql`UPDATE payment_attempts SET checks = 0`
       assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, "failed")
-    }).pipe(Effect.provide(Fail.layer), Effect.provide(still)),
+    }).pipe(Effect.provide(Layer.provideMerge(Fail.layer, still))),
   )
 })
