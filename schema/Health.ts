@@ -30,7 +30,7 @@ export const Health = Schema.Struct({
     }),
     settlement: Part.annotate({
       description:
-        "`failing` when our relayer cannot pay the gas of one more settlement: nothing is sold meanwhile. `unknown` while its node does not answer.",
+        "`failing` when our relayer cannot pay the gas of one more settlement, or the facilitator does not say that it settles: nothing is sold meanwhile. `unknown` while the relayer's node does not answer, or the facilitator was asked too often.",
     }),
   }),
   modes: listOf(Mode, 4).annotate({ description: "Message modes of the signal room." }),
@@ -80,7 +80,10 @@ export const Readiness = Schema.Struct({
   ready: Schema.Boolean,
   state: Schema.Literals(["starting", "serving", "stopping"]),
   database: Part,
-  settlement: Part.annotate({ description: "`failing` when our relayer cannot pay the gas of one more settlement." }),
+  settlement: Part.annotate({
+    description:
+      "`failing` when our relayer cannot pay the gas of one more settlement, or the facilitator does not say that it settles.",
+  }),
 }).annotate({
   identifier: "Readiness",
   description: "Whether this server should be sent requests. What was not asked, or did not answer, is `unknown`.",
@@ -91,7 +94,7 @@ const readyz = HttpApiEndpoint.get("readyz", "/readyz", {
   query: {
     for: Schema.optionalKey(
       Schema.Literal("reads").annotate({
-        description: "Leaves settlement out: reads, rooms and repeated requests work without a relayer that can pay.",
+        description: "Leaves settlement out: reads, rooms and repeated requests work without anybody who settles.",
         examples: ["reads"],
       }),
     ),
@@ -103,7 +106,7 @@ const readyz = HttpApiEndpoint.get("readyz", "/readyz", {
     identifier: "readyz",
     summary: "Readiness",
     description:
-      "200 when this server should get traffic; 503 while it starts or stops, has no database, or has a relayer that cannot pay gas. For load balancers.",
+      "200 when this server should get traffic; 503 while it starts or stops, has no database, or nobody who could settle a payment. For load balancers.",
   }),
 )
 

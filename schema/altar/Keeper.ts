@@ -55,7 +55,7 @@ export class AlreadyKept extends Schema.Error<AlreadyKept>("AlreadyKept")(
 export class KeeperSlotTaken extends Schema.Error<KeeperSlotTaken>("KeeperSlotTaken")(
   envelope(
     "keeper_slot_taken",
-    `A payment in flight holds the keeper record of this spirit; try again in a minute. ${nothingNow}`,
+    `A payment in flight holds the keeper record of this spirit; try again later. ${nothingNow}`,
   ),
   at(409, "The keeper record is held by a payment in flight."),
 ) {}

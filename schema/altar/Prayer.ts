@@ -74,7 +74,7 @@ export class PrayerAlreadyRecorded extends Schema.Error<PrayerAlreadyRecorded>("
 export class PrayerSlotTaken extends Schema.Error<PrayerSlotTaken>("PrayerSlotTaken")(
   envelope(
     "prayer_slot_taken",
-    `A payment in flight holds the prayer slot of this spirit and day; try again in a minute or choose another spirit. ${nothingNow}`,
+    `A payment in flight holds the prayer slot of this spirit and day; try again later or choose another spirit. ${nothingNow}`,
   ),
   at(409, "The slot is held by a payment in flight."),
 ) {}

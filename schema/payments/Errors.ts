@@ -124,6 +124,6 @@ export class FacilitatorUnavailable extends Schema.Error<FacilitatorUnavailable>
   ),
   at(
     503,
-    "The chain or the facilitator does not answer, or our relayer cannot pay the network's fee. This request charged nothing.",
+    "The chain does not answer, the facilitator does not say that it settles, or our relayer cannot pay the network's fee. This request charged nothing.",
   ),
 ) {}

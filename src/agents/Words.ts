@@ -35,7 +35,7 @@ export const steps: ReadonlyArray<string> = [
 ]
 
 export const retry =
-  "Same purchase, same key: repeat the same URL and body with the same Idempotency-Key after any lost answer, and you never pay twice. On 202 the payment was handed in and its outcome is not known yet: POST the reconcile URL until it answers 200 or 402, and never sign a second payment. Only after 402 payment_failed make a new attempt, with a new key."
+  "Same purchase, same key: repeat the same URL and body with the same Idempotency-Key after any lost answer, and you never pay twice. On 202 the payment was accepted and its outcome is not known yet: POST the reconcile URL until it answers 200 or 402, and never sign a second payment. Only after 402 payment_failed make a new attempt, with a new key."
 
 export const outcomes = [
   {

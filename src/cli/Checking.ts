@@ -1,16 +1,13 @@
 /** `serve --check`: everything a server needs from elsewhere is asked once, and each answer is a line. */
-import { Clock, type Config, ConfigProvider, Console, Duration, Effect, Option, Redacted, Schema } from "effect"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { HttpClient, HttpClientRequest } from "effect/http"
+import { Clock, type Config, ConfigProvider, Console, Duration, Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { createPublicClient, formatEther, http, keccak256, numberToHex, toBytes } from "viem"
 import { type PaymentsConfig, production } from "../Config.ts"
 import { adviceFor } from "../EnvironmentAdvice.ts"
-import { textOf } from "../platform/Answers.ts"
 import * as Sql from "../platform/Sql.ts"
-import { bearerToken } from "../payments/x402/FacilitatorKey.ts"
 import * as Fees from "../payments/x402/Fees.ts"
 import { addressOf } from "../payments/x402/Relayer.ts"
+import * as Supported from "../payments/x402/Supported.ts"
 import { givenEnvironment } from "./Environment.ts"
 import { plain } from "./Output.ts"
 import { codeOf, Trouble } from "./Trouble.ts"
@@ -193,30 +190,18 @@ const chainLines = ({ finalTag, rpcUrl, settlement, terms }: PaymentsConfig) => 
   })
 }
 
-const Supported = Schema.fromJsonString(
-  Schema.Struct({ kinds: Schema.Array(Schema.Struct({ scheme: Schema.String, network: Schema.String })) }),
-)
-
 const facilitatorLines = ({ settlement, terms }: PaymentsConfig) => {
   if (settlement._tag !== "Facilitator") return Effect.succeed([])
-  const url = new URL(`${settlement.url.replace(/\/$/u, "")}/supported`)
+  const { host } = new URL(settlement.url)
   return Effect.map(
     line(
       "facilitator",
       [],
-      Effect.gen(function* () {
-        const headers = Option.isNone(settlement.key)
-          ? {}
-          : { authorization: `Bearer ${yield* bearerToken(settlement.key.value, "GET", url)}` }
-        const response = yield* HttpClient.execute(HttpClientRequest.get(url, { headers }))
-        if (response.status !== 200)
-          return failed("facilitator", `${url.host} answers ${response.status} at /supported`)
-        const { kinds } = yield* Schema.decodeEffect(Supported)(yield* textOf(response))
-        const isSupported = kinds.some(({ network, scheme }) => scheme === "exact" && network === terms.network)
-        return isSupported
-          ? ok("facilitator", `${url.host} settles exact payments on ${terms.network}`)
-          : failed("facilitator", `${url.host} does not settle exact payments on ${terms.network}`)
-      }).pipe(Effect.provide(NodeHttpClient.layerUndici)),
+      Supported.make(settlement, terms.network).pipe(
+        Effect.flatMap((ask) => ask),
+        Effect.as(ok("facilitator", `${host} settles exact payments on ${terms.network}`)),
+        Effect.scoped,
+      ),
     ),
     (one) => [one],
   )

@@ -32,7 +32,11 @@ const failures: Readonly<Record<string, string>> = {
     "The contract of this wallet reverted an earlier payment that it had agreed to, so for an hour this server sends none from it.",
 }
 
+/** Nobody has read it, and the next one may be heard. */
+const unheard = `The facilitator that brings payments to the chain could not be reached, so this payment was handed to nobody. ${alive} Start again later with a new Idempotency-Key.`
+
 const aliveAfter = (reason: string) => {
+  if (reason === "facilitator_unreachable") return unheard
   const why = failures[reason]
   return why === undefined
     ? `This payment did not settle. ${alive} Start again with a new Idempotency-Key.`

@@ -62,10 +62,8 @@ export interface PipelineConfig {
   readonly grace: Duration.Duration
 }
 
-const withoutGas = (charged: string) =>
-  new FacilitatorUnavailable({
-    message: `This server cannot pay the network's fee of a settlement at the moment, so it sells nothing; send the same request again later. ${charged}`,
-  })
+const notSettled = (obstacle: string, charged: string) =>
+  new FacilitatorUnavailable({ message: `${obstacle}; send the same request again later. ${charged}` })
 const overdrawn = new PaymentRejected({
   reason: "insufficient_funds",
   message:
@@ -211,10 +209,10 @@ export class PaymentPipeline extends Context.Service<
           if (!isPaid) {
             yield* unlessPaused
             // Who is offered what cannot be settled signs for nothing.
-            const isSettled = (yield* settlement.solvent) || Option.isSome(yield* cards.offer(act, request))
-            return yield* isSettled
+            const obstacle = yield* settlement.obstacle
+            return yield* obstacle === undefined || Option.isSome(yield* cards.offer(act, request))
               ? challenges.required(act, request)
-              : Effect.fail(withoutGas("Nothing was charged."))
+              : Effect.fail(notSettled(obstacle, "Nothing was charged."))
           }
 
           const terms = yield* challenges.terms
@@ -223,11 +221,12 @@ export class PaymentPipeline extends Context.Service<
             .pipe(Effect.catchTag("PaymentRejected", (rejected) => challenges.invalid(act, request, rejected)))
           if (presented._tag === "Duplicate") return yield* replay(presented.attempt, fingerprint)
           const { balance, payload, payment: paidBy } = presented
-          // What is paid already costs us no gas.
+          // What is paid already needs nobody to settle it.
           const isToSettle = paidBy.rail === "x402" && Option.isNone(paidBy.transaction)
           // What is paid already is delivered.
           if (isToSettle || paidBy.rail === "card") yield* unlessPaused
-          if (isToSettle && !(yield* settlement.solvent)) return yield* withoutGas("This request charged nothing.")
+          const obstacle = isToSettle ? yield* settlement.obstacle : undefined
+          if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
           const intent: NewAttempt = {
             idempotencyKey: key,
             fingerprint,

@@ -23,6 +23,12 @@ export interface ReconcilerConfig {
 /** Seconds until a pending attempt is inquired about again, by how often it was: 2, 4, 8 … 60. */
 export const retryAfterSeconds = (checks: number) => Math.min(60, 2 ** Math.min(checks + 1, 6))
 
+/**
+ * Who looks: the request that claimed it, a sweep that took it, the first pass of a server, which takes what others hold, too,
+ * or somebody beside them. A facilitator is asked again only by a sweep.
+ */
+type By = "request" | "sweep" | "start" | "beside"
+
 /** Attempts one sweep takes at once, and the first one after a start. */
 const sweepSize = 50
 const startSize = 1000
@@ -55,12 +61,13 @@ export class Reconciler extends Context.Service<
         const settlement = yield* Settlement
 
         const apart = Duration.toMillis(config.sweepEvery)
+        const heldFor = leaseMillis + Duration.toMillis(config.patience)
 
-        const defer = Effect.fnUntraced(function* (attempt: Attempt, inquiry: OpenInquiry) {
+        const defer = Effect.fnUntraced(function* (attempt: Attempt, inquiry: OpenInquiry, by: By) {
           const now = yield* Clock.currentTimeMillis
           // An inquiry that would fail it is repeated as soon as it counts.
           const pause = typeof inquiry.verdict === "string" ? apart : retryAfterSeconds(attempt.checks) * 1000
-          yield* pending.defer(attempt.id, inquiry, now + pause)
+          yield* pending.defer(attempt.id, inquiry, now + pause, by === "beside")
           yield* Effect.logDebug("attempt stays open", {
             attempt: attempt.id,
             act: attempt.act,
@@ -75,22 +82,25 @@ export class Reconciler extends Context.Service<
         const failIfAgreed = Effect.fnUntraced(function* (
           attempt: Attempt,
           inquiry: OpenInquiry & { readonly verdict: string },
+          by: By,
         ) {
           const before = attempt.pendingFailure
           return before?.reason === inquiry.verdict && before.ageMillis >= apart
             ? yield* fail(attempt.id, inquiry.verdict, before)
-            : yield* defer(attempt, inquiry)
+            : yield* defer(attempt, inquiry, by)
         })
 
         const concludeOnChain: (
           attempt: Attempt,
           payment: ChainPayment,
           submission: Submission | undefined,
-          isFirst: boolean,
-        ) => Effect.Effect<Attempt> = Effect.fnUntraced(function* (attempt, payment, submission, isFirst) {
+          by: By,
+        ) => Effect.Effect<Attempt> = Effect.fnUntraced(function* (attempt, payment, submission, by) {
+          const isFirst = by === "request"
           const reference = Option.orElse(hintOf(submission), () => payment.transaction)
           const refused = submission?._tag === "Refused" ? submission : undefined
-          const unsent = isFirst && refused?.unsent === true ? refused.reason : undefined
+          const unheard = submission?._tag === "Unheard" ? submission.reason : undefined
+          const unsent = isFirst ? (unheard ?? (refused?.unsent === true ? refused.reason : undefined)) : undefined
           // What our own relayer refuses is about what it saw, and holds for this inquiry alone.
           const refusal = submission && (refused === undefined || refused.unsent === true ? null : refused.reason)
           const found = yield* chain
@@ -105,7 +115,7 @@ export class Reconciler extends Context.Service<
               Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
               Effect.option,
             )
-          if (Option.isNone(found)) return yield* defer(attempt, { reference, refusal })
+          if (Option.isNone(found)) return yield* defer(attempt, { reference, refusal }, by)
           const evidence = found.value
           if (evidence._tag === "Paid") {
             const { block, transaction } = evidence
@@ -125,15 +135,22 @@ export class Reconciler extends Context.Service<
             // Nobody else has just handed it in, and it lives: it goes to the chain again if it is not on its way.
             const resubmitted =
               submission === undefined && evidence._tag === "Open" && evidence.unused
-                ? yield* settlement.resubmit(attempt, payment)
+                ? yield* settlement.resubmit(
+                    {
+                      ...attempt,
+                      reverts: evidence.reverts,
+                      ...(by === "sweep" ? { hold: pending.hold(attempt, heldFor) } : {}),
+                    },
+                    payment,
+                  )
                 : Option.none()
             return Option.isSome(resubmitted)
-              ? yield* concludeOnChain(attempt, payment, resubmitted.value, false)
-              : yield* defer(attempt, { reference, refusal, verdict: null })
+              ? yield* concludeOnChain(attempt, payment, resubmitted.value, by)
+              : yield* defer(attempt, { reference, refusal, verdict: null }, by)
           }
           return unsent !== undefined
-            ? yield* failUnsent(attempt.id, reason)
-            : yield* failIfAgreed(attempt, { reference, refusal, verdict: reason })
+            ? yield* failUnsent(attempt.id, reason, unheard !== undefined)
+            : yield* failIfAgreed(attempt, { reference, refusal, verdict: reason }, by)
         })
 
         /** Asking what became of a card's charge is asking for the charge, under its one key. */
@@ -146,26 +163,33 @@ export class Reconciler extends Context.Service<
               // The processor's own ruling on its own charge is one inquiry; that it finds none is the absence of one.
               return evidence.isRuling
                 ? yield* fail(attempt.id, evidence.reason)
-                : yield* failIfAgreed(attempt, { reference: Option.none(), verdict: evidence.reason })
+                : yield* failIfAgreed(attempt, { reference: Option.none(), verdict: evidence.reason }, "request")
             case "Open":
-              return yield* defer(attempt, { reference: evidence.intent, verdict: null })
+              return yield* defer(attempt, { reference: evidence.intent, verdict: null }, "request")
           }
         })
 
-        const conclude = Effect.fnUntraced(function* (attempt: Attempt, submission?: Submission) {
+        const concludeBy = Effect.fnUntraced(function* (by: By, attempt: Attempt, submission?: Submission) {
           if (attempt.state !== "pending") return attempt
           return attempt.payment.rail === "card"
             ? yield* concludeCard(attempt, attempt.payment)
-            : yield* concludeOnChain(attempt, attempt.payment, submission, submission !== undefined)
+            : yield* concludeOnChain(attempt, attempt.payment, submission, by)
         }, Trace.span("Reconciler.conclude"))
 
-        const concludeDue = Effect.fn("Reconciler.concludeDue")(function* (limit: number, aheadMillis: number) {
+        const conclude = (attempt: Attempt, submission?: Submission) =>
+          concludeBy(submission === undefined ? "beside" : "request", attempt, submission)
+
+        const concludeDue = Effect.fn("Reconciler.concludeDue")(function* (
+          by: "sweep" | "start",
+          limit: number,
+          aheadMillis: number,
+        ) {
           const now = yield* Clock.currentTimeMillis
           const { attempts, taken } = yield* pending.lease(limit, now + aheadMillis, leaseMillis)
           yield* Effect.forEach(
             attempts,
             (attempt) =>
-              Effect.catchCause(Trace.goingOn(attempt.traceparent ?? null)(conclude(attempt)), (cause) =>
+              Effect.catchCause(Trace.goingOn(attempt.traceparent ?? null)(concludeBy(by, attempt)), (cause) =>
                 Effect.logError("An attempt could not be reconciled", { attempt: attempt.id }, cause),
               ),
             { concurrency: 8, discard: true },
@@ -173,11 +197,11 @@ export class Reconciler extends Context.Service<
           return taken
         })
 
-        const sweep = concludeDue(sweepSize, 0)
+        const sweep = concludeDue("sweep", sweepSize, 0)
         const carryOn = Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logError("The sweep failed", cause))
 
         // At the start every pending attempt is inquired about, leased or not: its server may have been killed.
-        yield* concludeDue(startSize, startAheadMillis).pipe(
+        yield* concludeDue("start", startSize, startAheadMillis).pipe(
           carryOn,
           // Where more is due than one sweep takes, the next one follows at once.
           Effect.andThen(

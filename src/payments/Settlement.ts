@@ -18,17 +18,19 @@ export interface SettlementRequest {
 /**
  * What settlement reported. None of it is evidence: `Submitted` names a transaction to look for, `Refused`
  * means that nothing was or will be broadcast by this call, `Unclear` is everything else. Only our own relayer knows,
- * and says by `unsent`, that no broadcast of this attempt is noted, and therefore none was ever tried by it.
+ * and says by `unsent`, that no broadcast of this attempt is noted, and therefore none was ever tried by it. `Unheard` means
+ * that nobody has read a byte of this call.
  */
 export type Submission =
   | { readonly _tag: "Submitted"; readonly transaction: Hex }
   | { readonly _tag: "Refused"; readonly reason: string; readonly unsent?: true }
+  | { readonly _tag: "Unheard"; readonly reason: string }
   | { readonly _tag: "Unclear"; readonly reason: string; readonly transaction: Option.Option<Hex> }
 
 /** Payments that our own relayer sends in one transaction at most, where nothing less is set. */
 export const groupMost = 50
 
-/** Whether there is gas for one more settlement beside those that are being sent. */
+/** Whether one more settlement could be made: our relayer has gas for it, or the facilitator says that it settles. */
 export type Funds = "ok" | "failing" | "unknown"
 
 /** A payment whose transfer is in no block: it is pending, or settled and its block was taken back. */
@@ -43,6 +45,10 @@ export interface Unpaid {
   readonly paidIn?: Hex
   /** Whether the newest block would refuse its transfer. */
   readonly reverts?: boolean
+  /** What a facilitator refused it with. */
+  readonly refusal?: string | null
+  /** Keeps it from all others while it is handed in; false if somebody was faster. Absent for whoever may not hand it in. */
+  readonly hold?: Effect.Effect<boolean>
 }
 
 export class Settlement extends Context.Service<
@@ -57,9 +63,9 @@ export class Settlement extends Context.Service<
     resubmit(unpaid: Unpaid, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
     /** Frees the place in the queue of a transaction that can no longer pay, and that no block takes. Never fails. */
     abandon(attempt: Attempt): Effect.Effect<void>
-    /** Whether one more settlement could be paid for, as far as is known. */
-    readonly solvent: Effect.Effect<boolean>
-    /** The same for whoever watches: `unknown` when the node does not answer. */
+    /** Why no settlement could be made now, as far as is known: a sentence for the caller without its end. */
+    readonly obstacle: Effect.Effect<string | undefined>
+    /** The same for whoever watches: `unknown` when the node does not answer, or the facilitator is asked too often. */
     readonly funds: Effect.Effect<Funds>
   }
 >()("spirit-altar/payments/Settlement") {}

@@ -21,7 +21,7 @@ export const layer = Layer.mergeAll(
       submit: () => unreachable,
       resubmit: () => unreachable,
       abandon: () => unreachable,
-      solvent: Effect.succeed(true),
+      obstacle: Effect.undefined,
       funds: Effect.succeed("ok"),
     }),
   ),

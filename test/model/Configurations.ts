@@ -72,6 +72,12 @@ const facilitator = {
   settles: "facilitator",
 } as const
 
+const unheard = {
+  ...relayed,
+  name: "a facilitator that is not reached or says nothing, and is asked again, two servers",
+  settles: "facilitator",
+} as const
+
 const group = {
   ...relayed,
   name: "two payments that travel together, money that moves, two servers",
@@ -109,6 +115,7 @@ export const small = {
   slot: { ...slot, name: "a slot that is given away", servers: 1 },
   anew: { ...anew, name: "a client that signs anew when told so, clocks that differ", servers: 1 },
   facilitator,
+  unheard,
   split,
   group: {
     ...group,

@@ -116,7 +116,7 @@ export const failed = (state: State, server: Server, work: Work, next: Work, con
     : { ...state, [server]: next }
 }
 
-/** `PaymentLedger.failUnsent`: only while no broadcast is noted. */
+/** `PaymentLedger.failUnsent`: only while no broadcast is noted, and nobody has held it (`checks` grows with every look). */
 export const failedUnsent = (
   state: State,
   server: Server,
@@ -125,7 +125,8 @@ export const failedUnsent = (
   configuration: Configuration,
 ): State => {
   const row = state.database.rows[work.key]
-  const isAgreed = row?.state === "pending" && (row.note === "" || configuration.fault === "unsent without compare")
+  const carelessly = configuration.settles === "relayer" ? "unsent without compare" : "unheard without compare"
+  const isAgreed = row?.state === "pending" && (row.note === "" || configuration.fault === carelessly)
   return isAgreed ? ended(state, server, next, configuration, work.outcome) : { ...state, [server]: next }
 }
 

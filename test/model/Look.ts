@@ -81,8 +81,11 @@ const concluded = (work: Work, found: Found, configuration: Configuration): Work
   if (found.is === "paid") return { ...work, at: "settle", log: found.transaction, block: found.block }
   const reason = found.is === "void" ? found.reason : refusalThatHolds(work, found, configuration)
   if (reason === "") {
-    const isToBeSent = !work.isSubmitted && found.is === "open" && found.unused && configuration.settles === "relayer"
-    return isToBeSent ? { ...work, at: "find broadcast" } : { ...work, at: "defer", outcome: "" }
+    const isToBeSent = !work.isSubmitted && found.is === "open" && found.unused
+    if (isToBeSent && configuration.settles === "relayer") return { ...work, at: "find broadcast" }
+    // Nothing was heard of it, and its transfer would pass.
+    const isGivenUp = isToBeSent && !found.reverts && work.hint === "" && work.refusal === ""
+    return isGivenUp ? { ...work, at: "hold", isFirst: false } : { ...work, at: "defer", outcome: "" }
   }
   if (work.unsent !== "") return { ...work, at: "fail unsent", outcome: reason }
   const isSecond = configuration.fault === "one look is enough" || work.ripe.replace("!", "") === reason

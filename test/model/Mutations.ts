@@ -22,6 +22,7 @@ const worlds: Readonly<Record<Fault, Configuration>> = {
   "settle without compare": small.oneKey,
   "fail without compare": small.oneKey,
   "unsent without compare": small.oneKey,
+  "unheard without compare": small.unheard,
   "a note asks nobody": small.oneKey,
   "a note keeps the doubt": small.poor,
   "sent before noted": small.oneKey,

@@ -465,7 +465,19 @@ const works = (state: State, server: Server, configuration: Configuration, emit:
       const open = { ...state.pool, open: including(state.pool.open, authorization) }
       to("the facilitator names its transaction", submitted(work, { hint: `${authorization}O` }), { pool: open })
       to("the facilitator says nothing clear", submitted(work, {}), { pool: open })
-      return to("the facilitator refuses", submitted(work, { refusal: "facilitator" }), { pool: open })
+      to("the facilitator is not reached", submitted(work, work.isFirst ? { unsent: "unheard" } : {}))
+      // What it refuses again is nothing about what it was handed before.
+      return to("the facilitator refuses", submitted(work, work.isFirst ? { refusal: "facilitator" } : {}), {
+        pool: open,
+      })
+    }
+    case "hold": {
+      to("only looks", letBe(work))
+      if (row?.state !== "pending") return
+      return say(
+        `holds ${key} to hand it in again`,
+        written(state, server, { ...work, at: "facilitator" }, key, { note: "held", doubt: "", isRipe: false }),
+      )
     }
     case "settle": {
       const next = { ...idle, at: "answer" as const, key }

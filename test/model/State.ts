@@ -22,6 +22,7 @@ export const faults = {
   "settle without compare": "an act is recorded whatever its attempt's state is",
   "fail without compare": "an attempt fails whatever its state or doubt is by now",
   "unsent without compare": "what was never sent fails although somebody has noted a broadcast",
+  "unheard without compare": "what a facilitator never read fails although somebody else hands it in again",
   "a note asks nobody": "a broadcast of an ended attempt is noted and sent",
   "a note keeps the doubt": "a broadcast leaves standing what was doubted before it",
   "sent before noted": "a broadcast is sent before it is noted",
@@ -92,7 +93,7 @@ export interface Row {
   readonly doubt: string
   /** Whether that doubt is a sweep old. */
   readonly isRipe: boolean
-  /** The newest broadcast's hash. */
+  /** The newest broadcast's hash; of a facilitator, that somebody has held it to hand it in again. */
   readonly note: string
   readonly finality: "pending" | "final" | "lost"
   /** How often its act was recorded. */
@@ -141,6 +142,7 @@ export interface Work {
     | "note"
     | "send"
     | "refused"
+    | "hold"
     | "facilitator"
     | "receipt"
     | "heads"

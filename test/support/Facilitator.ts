@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { createWalletClient, type Hex, http, publicActions } from "viem"
 import { mnemonicToAccount } from "viem/accounts"
 import type { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { json, type Reply, serve } from "./LocalHttpServer.ts"
+import { json, open, type Reply } from "./LocalHttpServer.ts"
 import * as Interception from "./Interception.ts"
 import { receiptBy } from "./World.ts"
 
@@ -17,6 +17,8 @@ export type FacilitatorFault =
   | "nonsenseBefore"
   | "imagineBefore"
   | "refuseBefore"
+  | "unauthorizedBefore"
+  | "limitedBefore"
   | "holdAfter"
   | "status500After"
   | "dropAfter"
@@ -27,8 +29,17 @@ export type FacilitatorFault =
   | "capitalsAfter"
   | "refuseAfter"
 
+/** What it answers at `/supported`. */
+export type Support = "well" | "silent" | "unauthorized" | "elsewhere"
+
 export interface Facilitator {
   readonly url: string
+  /** From now on it says this at `/supported`. */
+  readonly say: (support: Support) => void
+  /** Takes no connection any more. */
+  readonly leave: Effect.Effect<void>
+  /** Takes connections again, at the same address. */
+  readonly comeBack: Effect.Effect<void>
   /** From now on every settlement meets this fault; what comes after comes once it is broadcast, or once it is mined. */
   readonly arm: (fault: FacilitatorFault, after?: "broadcast" | "mined") => Interception.Interception
   /** Settles honestly again. */
@@ -53,6 +64,7 @@ export const make = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
     | { readonly fault: FacilitatorFault; readonly isMined: boolean; readonly trap: Interception.InterceptionControl }
     | undefined
   let settlements = 0
+  let support: Support = "well"
 
   const signer = toFacilitatorEvmSigner({
     address: account.address,
@@ -96,7 +108,23 @@ export const make = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
     if (fault === "nonsenseBefore") return { status: 200, body: "<html>so sorry</html>", type: "text/html" }
     if (fault === "imagineBefore") return json({ success: true, transaction: randomHash(), network, payer: "" })
     if (fault === "refuseBefore") return no("insufficient_funds", "")
+    if (fault === "unauthorizedBefore") return json({ error: "unauthorized" }, 401)
+    if (fault === "limitedBefore") return json({ error: "too many requests" }, 429)
     return undefined
+  }
+
+  const supported = async (): Promise<Reply> => {
+    const { kinds, ...rest } = facilitator.getSupported()
+    switch (support) {
+      case "well":
+        return json({ kinds, ...rest })
+      case "silent":
+        return new Promise(() => {})
+      case "unauthorized":
+        return json({ error: "unauthorized" }, 401)
+      case "elsewhere":
+        return json({ kinds: kinds.map((kind) => ({ ...kind, network: "eip155:1" })), ...rest })
+    }
   }
 
   const after = async (fault: FacilitatorFault, hash: Hex | undefined): Promise<Reply | undefined> => {
@@ -137,15 +165,25 @@ export const make = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
     return (await after(plan.fault, known)) ?? json(await result)
   }
 
-  const url = yield* serve(async (path, body) => {
-    if (path === "/supported") return json(facilitator.getSupported())
+  const handle = async (path: string, body: string) => {
+    if (path === "/supported") return supported()
     const asked: Body = JSON.parse(body)
     if (path === "/verify") return json(await facilitator.verify(asked.paymentPayload, asked.paymentRequirements))
     return path === "/settle" ? settled(asked) : json({ error: "not found" }, 404)
-  })
+  }
+  let server = yield* Effect.promise(() => open(handle))
+  yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
+  const { url } = server
 
   const service: Facilitator = {
     url,
+    say: (next) => {
+      support = next
+    },
+    leave: Effect.sync(() => server.close()),
+    comeBack: Effect.promise(async () => {
+      server = await open(handle, Number(new URL(url).port))
+    }),
     arm: (fault, moment = "broadcast") => {
       const trap = Interception.make(`facilitator ${fault}`)
       armed = { fault, isMined: moment === "mined", trap }

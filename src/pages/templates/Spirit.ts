@@ -128,9 +128,7 @@ const prayer = (view: SpiritView): Html => {
       ${laterCall(view)}`
   }
   if (state === "held") {
-    return html`<p>
-        A payment in flight holds today's slot. If it fails, the slot is free again; look back in a minute.
-      </p>
+    return html`<p>A payment in flight holds today's slot. If it fails, the slot is free again; look back later.</p>
       ${laterCall(view)}`
   }
   return html`<p class="column">

@@ -14,8 +14,11 @@ export class Fail extends Context.Service<
      * inquiry before left.
      */
     fail(id: string, reason: string, verdict?: FailureVerdict): Effect.Effect<Attempt>
-    /** The same for what our relayer never sent: only while no broadcast is noted, by whomever. */
-    failUnsent(id: string, reason: string): Effect.Effect<Attempt>
+    /**
+     * The same for what was never sent: only while no broadcast is noted, by whomever; and with `isUnseen`, only while no look
+     * at it has ended, since nobody hands in to a facilitator before that but the request itself.
+     */
+    failUnsent(id: string, reason: string, isUnseen: boolean): Effect.Effect<Attempt>
   }
 >()("spirit-altar/payments/ledger/Fail") {
   static readonly layer = Layer.effect(
@@ -65,8 +68,9 @@ export class Fail extends Context.Service<
         )
       })
 
-      const failUnsent = Effect.fn("Fail.failUnsent")((id: string, reason: string) => {
-        const unsent = sql`NOT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE attempt_id = ${id}::uuid)`
+      const failUnsent = Effect.fn("Fail.failUnsent")((id: string, reason: string, isUnseen: boolean) => {
+        const unsent = sql`NOT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE attempt_id = ${id}::uuid)
+          AND (checks = 0 OR NOT ${isUnseen}::boolean)`
         // Whoever notes a broadcast locks the same row: what is asked after the lock has seen it.
         const lock = sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`
         const ending = lock.pipe(

@@ -25,8 +25,13 @@ export class Sweep extends Context.Service<
       beforeMillis: number,
       leaseMillis: number,
     ): Effect.Effect<{ readonly taken: number; readonly attempts: ReadonlyArray<Attempt> }>
-    /** Notes that the outcome is still open, what this inquiry left, and when to ask again. */
-    defer(id: string, inquiry: OpenInquiry, untilMillis: number): Effect.Effect<void>
+    /**
+     * Notes that the outcome is still open, what this inquiry left, and when to ask again. Who has only looked beside the one
+     * that took it may bring that forward only by what would fail it.
+     */
+    defer(id: string, inquiry: OpenInquiry, untilMillis: number, isBeside: boolean): Effect.Effect<void>
+    /** Keeps what was taken from all others for so long, before it is handed in; false if somebody has looked at it since. */
+    hold(attempt: Attempt, holdMillis: number): Effect.Effect<boolean>
   }
 >()("spirit-altar/payments/ledger/Sweep") {
   static readonly layer = Layer.effect(
@@ -50,17 +55,28 @@ export class Sweep extends Context.Service<
         id: string,
         { reference, refusal, verdict }: OpenInquiry,
         untilMillis: number,
+        isBeside: boolean,
       ) {
+        const until = sql`${timestampOf(untilMillis)}::timestamptz`
+        const next = isBeside && typeof verdict !== "string" ? sql`greatest(next_check_at, ${until})` : until
         const refused = refusal === undefined ? sql.literal("") : sql`, refusal = ${refusal}::text`
         const judged = verdict === undefined ? sql.literal("") : sql`, ${setVerdict(sql, verdict)}`
         yield* sql`
-          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${timestampOf(untilMillis)}::timestamptz,
+          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${next},
             transaction = COALESCE(${Option.getOrNull(reference)}::text, transaction)
             ${refused}${judged}
           WHERE id = ${id}::uuid AND state = 'pending'`.pipe(Effect.orDie)
       })
 
-      return Sweep.of({ lease, defer })
+      const hold = Effect.fn("Sweep.hold")(function* ({ checks, id }: Attempt, holdMillis: number) {
+        const until = timestampOf((yield* Clock.currentTimeMillis) + holdMillis)
+        const rows = yield* retryConflicts(sql`
+          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${until}::timestamptz, ${setVerdict(sql, null)}
+          WHERE id = ${id}::uuid AND state = 'pending' AND checks = ${checks}::int RETURNING id`).pipe(Effect.orDie)
+        return rows.length > 0
+      })
+
+      return Sweep.of({ lease, defer, hold })
     }),
   )
 }

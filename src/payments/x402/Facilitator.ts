@@ -1,21 +1,17 @@
 /** Settles through a remote x402 facilitator, believing only a refusal that cannot hide a broadcast. */
-import { Clock, type Duration, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
 import type { PaymentRequirements } from "../../../schema/payments/Payment.ts"
 import * as Posting from "../../platform/http/Posting.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { inLowerCase } from "../Hex.ts"
-import type { FacilitatorKey } from "./FacilitatorKey.ts"
-import { bearerToken } from "./FacilitatorKey.ts"
 import type { ChainPayment } from "../Payment.ts"
 import { requirementsOf, type Terms } from "../PaymentTerms.ts"
-import { Settlement, type SettlementRequest, type Submission, type Unpaid } from "../Settlement.ts"
+import { type Funds, Settlement, type SettlementRequest, type Submission, type Unpaid } from "../Settlement.ts"
 import { Chain } from "./Chain.ts"
 import type { SignedAuthorization } from "./Eip3009.ts"
+import * as Supported from "./Supported.ts"
 
-export interface FacilitatorConfig {
-  /** Base URL; `/settle` is appended. */
-  readonly url: string
-  readonly key: Option.Option<FacilitatorKey>
+export interface FacilitatorConfig extends Supported.FacilitatorAddress {
   /** What is asked for: a payment is handed in again in these words. */
   readonly terms: Terms
   readonly timeout: Duration.Duration
@@ -23,6 +19,14 @@ export interface FacilitatorConfig {
 
 /** Seconds an authorization must still live to be handed in again: facilitators ask for 6, and take their time. */
 const leastLife = 12n
+
+const away =
+  "The facilitator that brings payments to the chain does not say at the moment that it settles them, so this server sells nothing"
+
+/** How long it is believed to settle, or not to, and how long anybody waits to hear it. */
+const wellFor = Duration.seconds(5)
+const unwellFor = Duration.seconds(1)
+const askedWithin = Duration.seconds(2)
 
 const Answer = Schema.Struct({
   success: Schema.Boolean,
@@ -74,7 +78,7 @@ const isHash = (text: string | null | undefined): text is `0x${string}` => /^0x[
 
 const read = (text: string): Submission => {
   const answer = decodeAnswer(text)
-  if (Option.isNone(answer)) return { _tag: "Unclear", reason: "facilitator_nonsense", transaction: Option.none() }
+  if (Option.isNone(answer)) return unclear("facilitator_nonsense")
   const { errorReason, success, transaction } = answer.value
   if (success && isHash(transaction)) return { _tag: "Submitted", transaction: inLowerCase(transaction) }
   const reason = errorReason ?? "facilitator_gave_no_reason"
@@ -86,6 +90,10 @@ const read = (text: string): Submission => {
         transaction: isHash(transaction) ? Option.some(inLowerCase(transaction)) : Option.none(),
       }
 }
+
+const unclear = (reason: string): Submission => ({ _tag: "Unclear", reason, transaction: Option.none() })
+
+const unheard: Submission = { _tag: "Unheard", reason: "facilitator_unreachable" }
 
 /** The payload of a payment as any x402 client would send it: what the client sent besides is not kept. */
 const payloadOf = (accepted: PaymentRequirements, signed: SignedAuthorization) => {
@@ -101,45 +109,73 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
     Effect.gen(function* () {
       const chain = yield* Chain
       const { terms } = config
-      const settleUrl = new URL(`${config.url.replace(/\/$/u, "")}/settle`)
+      const givenUpAfter = 3 * Duration.toMillis(config.timeout)
+      const settleUrl = Supported.endpointOf(config, "settle")
       const post = yield* Posting.to(settleUrl)
+      const ask = yield* Supported.make(config, terms.network)
+
+      /** Asked by whoever wants to know, one at a time. Who says that it is asked too often is there, and may settle. */
+      const [funds, forget] = yield* ask.pipe(
+        Effect.as<Funds>("ok"),
+        Effect.timeout(askedWithin),
+        Effect.catchIf(
+          (error) => error._tag === "FacilitatorUnfit" && error.isBusy,
+          () => Effect.succeed<Funds>("unknown"),
+        ),
+        Effect.catchCause((cause) =>
+          Effect.as(Effect.logError("The facilitator cannot be asked, or does not settle", cause), "failing" as const),
+        ),
+        Effect.uninterruptible,
+        Effect.cachedInvalidateWithTTL((exit) =>
+          Exit.isSuccess(exit) && exit.value !== "failing" ? wellFor : unwellFor,
+        ),
+      )
 
       const submit = Effect.fnUntraced(function* (request: SettlementRequest) {
         const body = `{"x402Version":2,"paymentPayload":${request.payload},"paymentRequirements":${JSON.stringify(request.requirements)}}`
-        const headers: Readonly<Record<string, string>> = Option.isNone(config.key)
-          ? {}
-          : { authorization: `Bearer ${yield* bearerToken(config.key.value, "POST", settleUrl)}` }
+        const headers = yield* Supported.authorizationOf(config, "POST", settleUrl)
         return yield* post({ text: body, headers }).pipe(
           Effect.map(({ text }) => read(text)),
           Effect.timeout(config.timeout),
           Effect.catch((error) =>
-            Effect.succeed<Submission>({
-              _tag: "Unclear",
-              reason: `facilitator_${error._tag}`,
-              transaction: Option.none(),
-            }),
+            Effect.as(
+              forget,
+              error._tag === "ConnectionFailed" && error.isUnsent ? unheard : unclear(`facilitator_${error._tag}`),
+            ),
           ),
         )
       }, Trace.span("Facilitator.submit"))
 
+      /** Whether a payment of which nothing was heard may be handed in again, and is kept from all others meanwhile. */
+      const isGivenUp = Effect.fnUntraced(function* (unpaid: Unpaid, payment: ChainPayment, nowMillis: number) {
+        const { acceptedAt, hold, refusal } = unpaid
+        const isAnswered = Option.isSome(payment.transaction) || typeof refusal === "string"
+        const isOld = nowMillis - Date.parse(acceptedAt) > givenUpAfter
+        return hold !== undefined && !isAnswered && isOld && (yield* hold)
+      })
+
       /**
-       * What has paid, and whose transaction the node does not know any more, is handed in again: the authorization pays once,
-       * whatever is still on its way. Whether a facilitator has broadcast what never paid, it alone knows.
+       * Handed in again is what has paid, and whose transaction the node does not know any more; and that of which nothing was
+       * heard, one at a time. The authorization pays once, whatever is still on its way.
        */
       const resubmit = Effect.fn("Facilitator.resubmit")(function* (unpaid: Unpaid, payment: ChainPayment) {
         const { authorization, network } = payment
         const { asset, to: payTo, validBefore, value } = authorization
-        const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+        const nowMillis = yield* Clock.currentTimeMillis
+        const now = BigInt(Math.floor(nowMillis / 1000))
         // The token's name stands in no row: of another token we know none.
         const isOurs = network === terms.network && asset.toLowerCase() === terms.asset.toLowerCase()
-        if (unpaid.paidIn === undefined || unpaid.reverts === true || !isOurs || validBefore < now + leastLife) {
-          return Option.none<Submission>()
-        }
-        const known = yield* chain.ask("eth_getTransactionByHash", [unpaid.paidIn])
-        if (known !== null) return Option.none<Submission>()
+        if (unpaid.reverts === true || !isOurs || validBefore < now + leastLife) return Option.none<Submission>()
+        const isGone =
+          unpaid.paidIn === undefined
+            ? yield* isGivenUp(unpaid, payment, nowMillis)
+            : (yield* chain.ask("eth_getTransactionByHash", [unpaid.paidIn])) === null
+        if (!isGone) return Option.none<Submission>()
         const requirements = { ...requirementsOf(terms, value), payTo }
         const payload = payloadOf(requirements, authorization)
-        return Option.some(yield* submit({ attempt: unpaid.id, authorization, requirements, payload }))
+        const said = yield* submit({ attempt: unpaid.id, authorization, requirements, payload })
+        // What it says of this call is nothing about the one before.
+        return Option.some(said._tag === "Refused" || said._tag === "Unheard" ? unclear(said.reason) : said)
       })
 
       // Its gas is its own affair.
@@ -150,8 +186,8 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
             Effect.as(Effect.logWarning("A payment could not be handed in again", error), Option.none<Submission>()),
           ),
         abandon: () => Effect.void,
-        solvent: Effect.succeed(true),
-        funds: Effect.succeed("ok"),
+        obstacle: Effect.map(funds, (found) => (found === "failing" ? away : undefined)),
+        funds,
       })
     }),
   )

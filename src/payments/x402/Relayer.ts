@@ -38,6 +38,8 @@ type Distrust = "wallet_reverted_settlement" | "wallet_did_not_pay"
 /** Milliseconds for which each travels alone after somebody made others fail in a group. */
 const apartFor = 600_000
 
+const insolvent = "This server cannot pay the network's fee of a settlement at the moment, so it sells nothing"
+
 /** How long the relayer's balance is believed, and how long anybody waits for it. */
 const solventFor = Duration.seconds(3)
 const solventWithin = Duration.seconds(2)
@@ -211,7 +213,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
             : Effect.catch(abandon(attempt, attempt.payment), (error) =>
                 Effect.logWarning("A transaction that no block takes could not be replaced", error),
               ),
-        solvent: Effect.map(funds, (found) => found !== "failing"),
+        obstacle: Effect.map(funds, (found) => (found === "failing" ? insolvent : undefined)),
         funds,
       })
     }),

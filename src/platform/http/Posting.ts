@@ -1,4 +1,4 @@
-/** JSON that is posted to a server of our configuration: answers are bounded, and no redirect is followed. */
+/** JSON that is posted to a server of our configuration, or asked of it: answers are bounded, and no redirect is followed. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Schema } from "effect"
 import { AnswerTooLarge, answerLimit } from "../Answers.ts"
@@ -9,24 +9,29 @@ export interface Answered {
   readonly text: string
 }
 
-/** Nothing came back, or not all of it. It keeps no cause, which could name the address. */
-export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>()("ConnectionFailed", {}) {}
+/**
+ * Nothing came back, or not all of it. It keeps no cause, which could name the address. Where `isUnsent`, no connection was
+ * made, and not a byte of the request has left or will leave.
+ */
+export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>()("ConnectionFailed", {
+  isUnsent: Schema.Boolean,
+}) {}
 
 export interface Letter {
-  /** JSON. */
-  readonly text: string
+  /** JSON; a question has none. */
+  readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
   /** Bytes read of the answer. */
   readonly limit?: number
 }
 
-/** Posts to one address, over connections that stay open as long as the scope; whoever stops waiting ends the request. */
-export const to = Effect.fnUntraced(function* (url: URL) {
+/** Asks one address, over connections that stay open as long as the scope; whoever stops waiting ends the request. */
+export const to = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST" = "POST") {
   const dispatcher = yield* NodeHttpClient.makeDispatcher
   const asked = {
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
-    method: "POST",
+    method,
     // Whoever asks says how long it waits.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -47,9 +52,9 @@ export const to = Effect.fnUntraced(function* (url: URL) {
       dispatcher.dispatch(
         {
           ...asked,
-          body: text,
+          ...(text === undefined ? {} : { body: text }),
           headers: {
-            "content-type": "application/json",
+            ...(text === undefined ? {} : { "content-type": "application/json" }),
             ...headers,
             ...(traceparent === undefined ? {} : { traceparent }),
           },
@@ -71,7 +76,8 @@ export const to = Effect.fnUntraced(function* (url: URL) {
             }
           },
           onResponseEnd: () => resume(Effect.succeed({ status, text: answer + decoder.decode() })),
-          onResponseError: () => resume(Effect.fail(new ConnectionFailed({}))),
+          // A request is started before its first byte is written, and never without a connection.
+          onResponseError: () => resume(Effect.fail(new ConnectionFailed({ isUnsent: stop === undefined }))),
         },
       )
       return Effect.sync(leave)
@@ -79,6 +85,6 @@ export const to = Effect.fnUntraced(function* (url: URL) {
 
   return (letter: Letter) =>
     Effect.flatMap(Trace.current, (traceparent) => send(letter, traceparent)).pipe(
-      Trace.span("POST", { kind: "client" }),
+      Trace.span(method, { kind: "client" }),
     )
 })

@@ -1,0 +1,54 @@
+/** Whether a facilitator settles what is sold here: its `/supported`, which every facilitator of x402 has to answer. */
+import { Effect, Option, Schema } from "effect"
+import * as Posting from "../../platform/http/Posting.ts"
+import { bearerToken, type FacilitatorKey } from "./FacilitatorKey.ts"
+
+export interface FacilitatorAddress {
+  /** Base URL; `/settle` and `/supported` are appended. */
+  readonly url: string
+  readonly key: Option.Option<FacilitatorKey>
+}
+
+/** It answers, and not that it settles this; `isBusy` when it only says that it was asked too often. */
+export class FacilitatorUnfit extends Schema.TaggedError<FacilitatorUnfit>()("FacilitatorUnfit", {
+  message: Schema.String,
+  isBusy: Schema.Boolean,
+}) {}
+
+/** One of its addresses. */
+export const endpointOf = ({ url }: FacilitatorAddress, path: "settle" | "supported") =>
+  new URL(`${url.replace(/\/$/u, "")}/${path}`)
+
+/** What it has to be sent beside the request: a token for this one call, where we have a key. */
+export const authorizationOf = (
+  { key }: FacilitatorAddress,
+  method: "GET" | "POST",
+  url: URL,
+): Effect.Effect<Readonly<Record<string, string>>> =>
+  Option.isNone(key)
+    ? Effect.succeed({})
+    : Effect.map(bearerToken(key.value, method, url), (token) => ({ authorization: `Bearer ${token}` }))
+
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ kinds: Schema.Array(Schema.Unknown) })))
+
+const isKind = Schema.is(Schema.Struct({ x402Version: Schema.Number, scheme: Schema.String, network: Schema.String }))
+
+/** The question, over connections that stay open as long as the scope; it waits for ever. */
+export const make = Effect.fnUntraced(function* (facilitator: FacilitatorAddress, network: string) {
+  const url = endpointOf(facilitator, "supported")
+  const ask = yield* Posting.to(url, "GET")
+  const unfit = (message: string, isBusy = false) =>
+    Effect.fail(new FacilitatorUnfit({ message: `${url.host} ${message}`, isBusy }))
+
+  return Effect.gen(function* () {
+    const headers = yield* authorizationOf(facilitator, "GET", url)
+    const { status, text } = yield* ask({ headers })
+    if (status !== 200) return yield* unfit(`answers ${status} at /supported`, status === 429)
+    const answer = decode(text)
+    if (Option.isNone(answer)) return yield* unfit("lists no kinds of payment at /supported")
+    const isSupported = answer.value.kinds.some(
+      (kind) => isKind(kind) && kind.x402Version === 2 && kind.scheme === "exact" && kind.network === network,
+    )
+    if (!isSupported) return yield* unfit(`does not settle exact payments of x402 version 2 on ${network}`)
+  })
+})

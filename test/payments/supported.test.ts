@@ -1,0 +1,186 @@
+/** What a facilitator's `/supported` is taken for, and what a connection that failed proves. */
+import { createServer } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Layer, Option, Redacted, Result } from "effect"
+import * as Posting from "../../src/platform/http/Posting.ts"
+import { requirementsOf, type Terms } from "../../src/payments/PaymentTerms.ts"
+import { Settlement } from "../../src/payments/Settlement.ts"
+import { Chain } from "../../src/payments/x402/Chain.ts"
+import * as Facilitator from "../../src/payments/x402/Facilitator.ts"
+import * as Supported from "../../src/payments/x402/Supported.ts"
+import { json, type Reply, serve } from "../support/LocalHttpServer.ts"
+
+const network = "eip155:84532"
+const kind = { x402Version: 2, scheme: "exact", network }
+const listing = (...kinds: ReadonlyArray<unknown>) => json({ kinds, extensions: [], signers: {} })
+
+const address = `0x${"2".repeat(40)}` as const
+
+const terms: Terms = {
+  network,
+  asset: address,
+  assetName: "USDC",
+  assetVersion: "2",
+  payTo: address,
+  maxTimeoutSeconds: 300,
+  settledBy: "a facilitator",
+  isCatalogued: false,
+  explorer: "https://explorer.example/{tx}",
+}
+
+// 64 bytes of Ed25519: nobody's key.
+const key = { id: "a-key", secret: Redacted.make(Buffer.alloc(64, 7).toString("base64")) }
+
+describe("what a facilitator says that it settles", { concurrent: true }, () => {
+  const answers: ReadonlyArray<readonly [what: string, reply: Reply, says: RegExp | undefined]> = [
+    ["exact payments of version 2 on our network", listing("nonsense", { ...kind, extra: {} }), undefined],
+    ["our network in version 1 alone", listing({ ...kind, x402Version: 1 }), /does not settle/u],
+    ["another scheme", listing({ ...kind, scheme: "upto" }), /does not settle/u],
+    ["another network", listing({ ...kind, network: "eip155:8453" }), /does not settle/u],
+    ["nothing", listing(), /does not settle/u],
+    ["something else", { status: 200, body: "<html>" }, /lists no kinds of payment/u],
+    ["404", json({ error: "not found" }, 404), /answers 404/u],
+    ["a failure that lists our kind", { ...Object(listing(kind)), status: 500 }, /answers 500/u],
+    ["an address elsewhere", { status: 307, body: "", headers: { location: "/settle" } }, /answers 307/u],
+  ]
+  for (const [what, reply, says] of answers) {
+    it.live(`is asked with a token for this call: ${what}`, () =>
+      Effect.gen(function* () {
+        const asked: Array<string> = []
+        const url = yield* serve(async (path, body, { headers, method }) => {
+          const token = String(headers["authorization"]).replace(/^Bearer /u, "")
+          const { uris } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())
+          asked.push(`${method} ${path} ${body}${uris}`)
+          return reply
+        })
+        const ask = yield* Supported.make({ url: `${url}/base/`, key: Option.some(key) }, network)
+        const found = yield* Effect.result(ask)
+        const { host } = new URL(url)
+        assert.deepStrictEqual(asked, [`GET /base/supported GET ${host}/base/supported`])
+        assert.strictEqual(Result.isSuccess(found), says === undefined)
+        if (Result.isFailure(found)) assert.match(String(Object(found.failure).message), says ?? /never/u)
+      }).pipe(Effect.scoped),
+    )
+  }
+})
+
+/** Settles at this address; nothing here asks its node. */
+const settling = (url: string, settledWithin = Duration.minutes(1)) =>
+  Facilitator.layer({ url, key: Option.none(), terms, timeout: settledWithin }).pipe(
+    Layer.provide(
+      Chain.layer({ rpcUrl: Redacted.make("http://127.0.0.1:9"), finalTag: "finalized", timeout: settledWithin }),
+    ),
+  )
+
+describe("whether a facilitator settles", { concurrent: true }, () => {
+  it.live("is asked once by all who want to know at once, and remembered", () =>
+    Effect.gen(function* () {
+      let questions = 0
+      const url = yield* serve(async () => {
+        questions += 1
+        return listing(kind)
+      })
+      yield* Effect.gen(function* () {
+        const { funds, obstacle } = yield* Settlement
+        const all = yield* Effect.all(
+          Array.from({ length: 50 }, () => obstacle),
+          { concurrency: "unbounded" },
+        )
+        assert.deepStrictEqual(new Set(all), new Set([undefined]))
+        assert.strictEqual(yield* funds, "ok")
+      }).pipe(Effect.provide(settling(url)))
+      assert.strictEqual(questions, 1)
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("is not known while it says that it is asked too often, and then it sells on", () =>
+    Effect.gen(function* () {
+      const url = yield* serve(async () => json({ error: "slow down" }, 429))
+      yield* Effect.gen(function* () {
+        const { funds, obstacle } = yield* Settlement
+        assert.deepStrictEqual([yield* funds, yield* obstacle], ["unknown", undefined])
+      }).pipe(Effect.provide(settling(url)))
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("is not the case with a key that cannot sign", () =>
+    Effect.gen(function* () {
+      const url = yield* serve(async () => listing(kind))
+      const broken = { id: "a-key", secret: Redacted.make("-----BEGIN nonsense") }
+      const layer = Facilitator.layer({ url, key: Option.some(broken), terms, timeout: Duration.minutes(1) }).pipe(
+        Layer.provide(
+          Chain.layer({
+            rpcUrl: Redacted.make("http://127.0.0.1:9"),
+            finalTag: "finalized",
+            timeout: Duration.minutes(1),
+          }),
+        ),
+      )
+      yield* Effect.gen(function* () {
+        assert.strictEqual(yield* (yield* Settlement).funds, "failing")
+      }).pipe(Effect.provide(layer))
+    }).pipe(Effect.scoped),
+  )
+})
+
+/** A port that takes connections and does this with them. */
+const port = (greet: (end: () => void) => void) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly at: number; readonly close: () => void }>((resume) => {
+      const server = createServer((socket) => {
+        socket.on("error", () => {})
+        socket.once("data", () => greet(() => socket.destroy()))
+      })
+      server.listen(0, "127.0.0.1", () => {
+        const found = server.address()
+        const at = typeof found === "object" && found !== null ? found.port : 0
+        resume(Effect.succeed({ at, close: () => server.close() }))
+      })
+    }),
+    ({ close }) => Effect.sync(close),
+  )
+
+const submit = (url: string) =>
+  Effect.flatMap(Settlement, ({ submit: handIn }) =>
+    handIn({
+      attempt: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+      authorization: {
+        asset: address,
+        from: address,
+        to: address,
+        value: 10_000n,
+        validAfter: 0n,
+        validBefore: 4_000_000_000n,
+        nonce: `0x${"1".repeat(64)}`,
+        signature: `0x${"3".repeat(130)}`,
+      },
+      requirements: requirementsOf(terms, 10_000n),
+      payload: "{}",
+    }),
+  ).pipe(Effect.provide(settling(url)))
+
+describe("a settlement that meets nobody", { concurrent: true }, () => {
+  it.live("was not heard where no connection was made: refused, no such name, no TLS", () =>
+    Effect.gen(function* () {
+      const gone = yield* Effect.scoped(port(() => {}))
+      const plain = yield* port((end) => end())
+      for (const url of [
+        `http://127.0.0.1:${gone.at}`,
+        "http://facilitator.invalid",
+        `https://127.0.0.1:${plain.at}`,
+      ]) {
+        assert.deepStrictEqual(yield* submit(url), { _tag: "Unheard", reason: "facilitator_unreachable" }, url)
+      }
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("may have been heard once a byte of it was written", () =>
+    Effect.gen(function* () {
+      const { at } = yield* port((end) => end())
+      assert.strictEqual((yield* submit(`http://127.0.0.1:${at}`))._tag, "Unclear")
+      const post = yield* Posting.to(new URL(`http://127.0.0.1:${at}`))
+      const failed = yield* Effect.flip(post({ text: "{}" }))
+      assert.deepInclude(failed, { _tag: "ConnectionFailed", isUnsent: false })
+    }).pipe(Effect.scoped),
+  )
+})
