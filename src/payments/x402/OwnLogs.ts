@@ -30,7 +30,8 @@ export const ownLogs =
     const known = sifted.get(answer)
     if (known?.asset === asset) return known
     const all: ReadonlyArray<unknown> = answer.logs
-    const logs = all.filter((log) => inLowerCase(textIn(log, "address")) === inLowerCase(asset))
+    const address = inLowerCase(asset)
+    const logs = all.filter((log) => inLowerCase(textIn(log, "address")) === address)
     const length = all.reduce<number>((sum, log) => sum + aroundData + textIn(log, "data").length, 0)
     const own: OwnLogs = { asset, answer: { ...answer, logs }, isLong: length > longLogs }
     sifted.set(answer, own)
