@@ -42,6 +42,8 @@ export interface PaymentsConfig {
   /** How long a settlement call and the wait for its receipt may each take. */
   readonly patience: Duration.Duration
   readonly sweepEvery: Duration.Duration
+  /** Least time between two looks at an attempt that clients ask for; 2 s where absent. */
+  readonly lookEvery?: Duration.Duration | undefined
 }
 
 export interface ServerConfig {

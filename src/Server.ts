@@ -101,7 +101,8 @@ const moneyLayer = (payments: PaymentsConfig) => {
   const { finalTag, rpcUrl, settlement } = payments
   const sender = settlement._tag === "Relayer" ? Relayer.addressOf(settlement.privateKey) : undefined
   const chain = Chain.layer({ rpcUrl, finalTag, sender, timeout: Duration.seconds(10) })
-  const reconciler = Reconciler.layer({ patience: payments.patience, sweepEvery: payments.sweepEvery })
+  const { lookEvery, patience, sweepEvery } = payments
+  const reconciler = Reconciler.layer({ patience, sweepEvery, lookEvery })
   return Layer.mergeAll(
     Verifier.layer({ walletFactories: payments.walletFactories }).pipe(Layer.provide(Signatures.layer)),
     UsedAuthorizations.layer,

@@ -63,7 +63,7 @@ export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
 export class AttemptNotFound extends Schema.Error<AttemptNotFound>("AttemptNotFound")(
   envelope(
     "attempt_not_found",
-    "No paid request was accepted under this Idempotency-Key, so nothing was charged under it.",
+    "No paid request was accepted under this Idempotency-Key, so nothing was charged under it. If you sent a payment under it, repeat that same request with this key; do not sign another.",
   ),
   at(404, "No such attempt."),
 ) {}

@@ -75,7 +75,7 @@ export class PaymentPipeline extends Context.Service<
   {
     /** Carries a paid request as far as evidence goes; once claimed, a disconnect no longer stops it. */
     run<Refusal>(act: PaidAct<Refusal>, request: PaidRequest): Effect.Effect<Outcome, PipelineRefusal | Refusal>
-    /** How the attempt under a key ended, after one more inquiry; none when there is no such attempt. */
+    /** How the attempt under a key ended, after one more inquiry if none has just been made; none when there is no such attempt. */
     reconcile(key: string): Effect.Effect<Option.Option<Outcome>, PaymentFailed | PaymentsUnavailable>
   }
 >()("spirit-altar/payments/PaymentPipeline") {
@@ -248,7 +248,7 @@ export class PaymentPipeline extends Context.Service<
         const reconcile = Effect.fn("PaymentPipeline.reconcile")(function* (key: string) {
           const attempt = yield* lookup.find(key)
           if (Option.isNone(attempt)) return Option.none<Outcome>()
-          const concluded = yield* reconciler.conclude(attempt.value)
+          const concluded = yield* reconciler.look(attempt.value)
           return Option.some(yield* answerOf(concluded, true))
         })
 

@@ -6,7 +6,8 @@ import * as Trace from "../platform/Trace.ts"
 import { Chain } from "./x402/Chain.ts"
 import { alreadyUsed } from "./x402/Eip3009.ts"
 import type { Evidence } from "./x402/Evidence.ts"
-import type { CardPayment, ChainPayment } from "./Payment.ts"
+import type { CardPayment, ChainPayment, Rail } from "./Payment.ts"
+import * as Reconciling from "./Reconciling.ts"
 import { Fail } from "./ledger/Fail.ts"
 import { Settle } from "./ledger/Settle.ts"
 import { type OpenInquiry, Sweep } from "./ledger/Sweep.ts"
@@ -18,6 +19,8 @@ export interface ReconcilerConfig {
   readonly patience: Duration.Duration
   /** Pause between two sweeps, and the least time between two inquiries that agree. */
   readonly sweepEvery: Duration.Duration
+  /** Least time between two looks at an attempt that clients ask for; 2 s where absent. */
+  readonly lookEvery?: Duration.Duration | undefined
 }
 
 /** Seconds until a pending attempt is inquired about again, by how often it was: 2, 4, 8 … 60. */
@@ -28,6 +31,8 @@ export const retryAfterSeconds = (checks: number) => Math.min(60, 2 ** Math.min(
  * or somebody beside them. A facilitator is asked again only by a sweep.
  */
 type By = "request" | "sweep" | "start" | "beside"
+
+const rails: ReadonlyArray<Rail> = ["x402", "card"]
 
 /** Attempts one sweep takes at once, and the first one after a start. */
 const sweepSize = 50
@@ -45,8 +50,8 @@ export class Reconciler extends Context.Service<
      * `submission` is what settlement has just reported, absent when nobody was asked.
      */
     conclude(attempt: Attempt, submission?: Submission): Effect.Effect<Attempt>
-    /** Concludes every attempt that is due; returns how many were taken. */
-    readonly sweep: Effect.Effect<number>
+    /** The same for a client who asks; who asks meanwhile shares it, and within two seconds nobody has another one. */
+    look(attempt: Attempt): Effect.Effect<Attempt>
   }
 >()("spirit-altar/payments/Reconciler") {
   static readonly layer = (config: ReconcilerConfig) =>
@@ -160,7 +165,7 @@ export class Reconciler extends Context.Service<
             case "Paid":
               return yield* settle(attempt.id, { rail: "card", intent: evidence.intent })
             case "Void":
-              // The processor's own ruling on its own charge is one inquiry; that it finds none is the absence of one.
+              // The processor's own ruling on its own charge is one inquiry; that it finds or begins none is the absence of one.
               return evidence.isRuling
                 ? yield* fail(attempt.id, evidence.reason)
                 : yield* failIfAgreed(attempt, { reference: Option.none(), verdict: evidence.reason }, "request")
@@ -181,11 +186,12 @@ export class Reconciler extends Context.Service<
 
         const concludeDue = Effect.fn("Reconciler.concludeDue")(function* (
           by: "sweep" | "start",
+          rail: Rail,
           limit: number,
           aheadMillis: number,
         ) {
           const now = yield* Clock.currentTimeMillis
-          const { attempts, taken } = yield* pending.lease(limit, now + aheadMillis, leaseMillis)
+          const { attempts, taken } = yield* pending.lease(rail, limit, now + aheadMillis, leaseMillis)
           yield* Effect.forEach(
             attempts,
             (attempt) =>
@@ -197,24 +203,27 @@ export class Reconciler extends Context.Service<
           return taken
         })
 
-        const sweep = concludeDue("sweep", sweepSize, 0)
         const carryOn = Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logError("The sweep failed", cause))
 
-        // At the start every pending attempt is inquired about, leased or not: its server may have been killed.
-        yield* concludeDue("start", startSize, startAheadMillis).pipe(
-          carryOn,
-          // Where more is due than one sweep takes, the next one follows at once.
-          Effect.andThen(
-            sweep.pipe(
-              Effect.repeat({ while: (taken) => taken === sweepSize }),
-              carryOn,
-              Effect.repeat(Schedule.spaced(config.sweepEvery)),
+        const sweeping = (rail: Rail) =>
+          // At the start every pending attempt is inquired about, leased or not: its server may have been killed.
+          concludeDue("start", rail, startSize, startAheadMillis).pipe(
+            carryOn,
+            // Where more is due than one sweep takes, the next one follows at once.
+            Effect.andThen(
+              concludeDue("sweep", rail, sweepSize, 0).pipe(
+                Effect.repeat({ while: (taken) => taken === sweepSize }),
+                carryOn,
+                Effect.repeat(Schedule.spaced(config.sweepEvery)),
+              ),
             ),
-          ),
-          Effect.forkScoped,
-        )
+          )
 
-        return Reconciler.of({ conclude, sweep })
+        // Each rail by itself: a processor that hangs keeps no transfer waiting.
+        yield* Effect.forEach(rails, (rail) => Effect.forkScoped(sweeping(rail)), { discard: true })
+        const look = yield* Reconciling.make(conclude, config.lookEvery ?? Reconciling.lookEvery)
+
+        return Reconciler.of({ conclude, look })
       }),
     )
 }

@@ -25,5 +25,5 @@ export const layer = Layer.mergeAll(
       funds: Effect.succeed("ok"),
     }),
   ),
-  Layer.succeed(Reconciler, Reconciler.of({ conclude: Effect.succeed, sweep: Effect.succeed(0) })),
+  Layer.succeed(Reconciler, Reconciler.of({ conclude: Effect.succeed, look: Effect.succeed })),
 )

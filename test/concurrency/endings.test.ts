@@ -3,12 +3,16 @@ import { randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import type { ChainPayment } from "../../src/payments/Payment.ts"
+import { PublicUrl } from "../../src/platform/PublicUrl.ts"
+import { PaidActs } from "../../src/payments/PaidAct.ts"
+import { type ChainPayment, claimOf } from "../../src/payments/Payment.ts"
 import { Broadcasts } from "../../src/payments/ledger/Broadcasts.ts"
 import { Claim } from "../../src/payments/ledger/Claim.ts"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
 import { Lookup } from "../../src/payments/ledger/Lookup.ts"
-import { usdc } from "../../src/payments/PaymentTerms.ts"
+import { Settle } from "../../src/payments/ledger/Settle.ts"
+import { UnclaimedPayments } from "../../src/payments/ledger/UnclaimedPayments.ts"
+import { PaymentTerms, usdc } from "../../src/payments/PaymentTerms.ts"
 import { database, sql as ownSql } from "../support/Database.ts"
 
 const network = "eip155:84532"
@@ -32,7 +36,7 @@ const newPayment = (): ChainPayment => ({
   transaction: Option.none(),
 })
 
-const claimed = Effect.fnUntraced(function* (pool: string) {
+const claimed = Effect.fnUntraced(function* (pool: string, payment = newPayment()) {
   const { claim } = yield* Claim
   const outcome = yield* claim({
     idempotencyKey: newName(),
@@ -41,7 +45,7 @@ const claimed = Effect.fnUntraced(function* (pool: string) {
     url: "https://altar.example/api/witness",
     input: {},
     amountAtomic: 10_000n,
-    payment: newPayment(),
+    payment,
     payload: "{}",
     claims: { slots: [newName()], pool: { name: pool, capacity: 100 } },
     acceptedAtMillis: Date.now(),
@@ -50,8 +54,18 @@ const claimed = Effect.fnUntraced(function* (pool: string) {
   return outcome._tag === "Claimed" ? outcome.attempt : yield* Effect.die(`not claimed: ${outcome._tag}`)
 })
 
+/** Nothing that is sold here is ever recorded. */
+const settle = Settle.layer.pipe(
+  Layer.provide([
+    UnclaimedPayments.layer,
+    PublicUrl.layer("https://altar.example"),
+    PaymentTerms.notConfigured([]),
+    Layer.succeed(PaidActs, new Map()),
+  ]),
+)
+
 /** With connections of its own, which may all wait. */
-const ledger = Layer.mergeAll(Claim.layer.pipe(Layer.provide(Lookup.layer)), Fail.layer, Broadcasts.layer)
+const ledger = Layer.mergeAll(Claim.layer.pipe(Layer.provide(Lookup.layer)), Fail.layer, Broadcasts.layer, settle)
 
 /** Whether anybody waits for a lock in this database. */
 const waits = Effect.gen(function* () {
@@ -95,6 +109,42 @@ layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql)
       assert.strictEqual((yield* Fiber.join(ending)).state, "failed")
       assert.lengthOf(yield* sql`SELECT name FROM payment_claims WHERE attempt_id = ${id}::uuid`, 0)
       assert.strictEqual((yield* claimed(pool)).number, 1, "its number is given out again")
+    }),
+  )
+
+  it.effect("unpaid, and whose payment is found after all, has that noted once for the operator", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { fail } = yield* Fail
+      const { settle: settling } = yield* Settle
+      const payment = newPayment()
+      const { id } = yield* claimed(newName(), payment)
+      yield* fail(id, "insufficient_funds")
+      const transaction = newHex(32)
+      const proof = { rail: "x402", payment, transaction, block: 8n } as const
+      const ends = yield* Effect.forEach([1, 2], () => settling(id, proof), { concurrency: "unbounded" })
+      assert.deepStrictEqual(
+        ends.map(({ state }) => state),
+        ["failed", "failed"],
+      )
+      const strays = yield* sql`SELECT name, amount_atomic::text AS amount FROM payment_strays
+        WHERE transaction = ${transaction}`
+      assert.deepStrictEqual(strays, [{ name: claimOf(payment), amount: "10000" }])
+    }),
+  )
+
+  it.effect("unpaid, and whose authorization another one holds since then, has nothing noted", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { fail } = yield* Fail
+      const { settle: settling } = yield* Settle
+      const payment = newPayment()
+      const { id } = yield* claimed(newName(), payment)
+      yield* fail(id, "insufficient_funds")
+      yield* claimed(newName(), payment)
+      const transaction = newHex(32)
+      yield* settling(id, { rail: "x402", payment, transaction, block: 8n })
+      assert.deepStrictEqual(yield* sql`SELECT name FROM payment_strays WHERE transaction = ${transaction}`, [])
     }),
   )
 

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
 import { type ActRow, acts } from "../support/ActTable.ts"
-import { aSweepLater, onChain, outlive, token } from "../support/Purchase.ts"
+import { aSweepLater, onChain, outlive, told, token } from "../support/Purchase.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
 import { stage, Proxies } from "../support/Proxies.ts"
 import { ask, challengeOf, encode, newKey, newPayer, post, sign } from "../support/World.ts"
@@ -136,7 +136,9 @@ describe("a server killed with every act in flight", () => {
       for (const one of purchases) {
         assert.strictEqual((yield* reconcile(server.url, one)).status, 202, "one look fails nothing")
         yield* aSweepLater(one)
-        const ended = yield* reconcile(server.url, one)
+      }
+      for (const one of purchases) {
+        const ended = yield* told(server.url, one)
         assert.deepStrictEqual(
           [ended.status, ended.json["code"], ended.json["reason"]],
           [402, "payment_failed", "authorization_expired"],

@@ -1,12 +1,14 @@
 /** Whatever the card processor says or keeps to itself, a request is answered 202 until there is evidence, and charged once. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Schedule } from "effect"
+import { Duration, Effect, Fiber, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { AppConfig } from "../../src/Config.ts"
+import * as Server from "../../src/Server.ts"
 import { patience } from "../support/Patience.ts"
 import type { CardFault } from "../support/CardProcessor.ts"
-import { books, type CardPurchase, carded, prepare, Processor, reconcile, send } from "../support/Cards.ts"
+import { books, type CardPurchase, carded, cardsOf, prepare, Processor, reconcile, send } from "../support/Cards.ts"
 import { aSweepLater } from "../support/Purchase.ts"
-import { type Answer, World } from "../support/World.ts"
+import { type Answer, configOf, World } from "../support/World.ts"
 
 const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
   assert.deepStrictEqual([answer.status, answer.json["code"]], [202, "settlement_pending"], answer.text)
@@ -197,15 +199,69 @@ describe("a charge that was not made, because the processor", { concurrent: true
       }).pipe(Effect.provide(carded())),
   )
 
-  it.live("refuses the token, ends at once", () =>
+  it.live("refuses the token, ends when it still does a sweep later", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const bank = yield* Processor
       const purchase = yield* prepare(url)
       yield* bank.revoke
-      assert.strictEqual((yield* send(purchase)).json["reason"], "resource_missing")
+      assertPending(purchase, yield* send(purchase))
+      assertPending(purchase, yield* reconcile(purchase))
+      yield* aSweepLater(purchase)
+      assert.strictEqual((yield* reconcile(purchase)).json["reason"], "resource_missing")
       yield* assertFailed(purchase, "resource_missing")
     }).pipe(Effect.provide(carded())),
+  )
+})
+
+describe("a request that fails validation, whose key the processor does not keep", { concurrent: true }, () => {
+  /** Sent, and refused for now. */
+  const refused = Effect.gen(function* () {
+    const { url } = yield* World
+    const bank = yield* Processor
+    const purchase = yield* prepare(url)
+    yield* bank.arm("invalidBefore").release
+    assertPending(purchase, yield* send(purchase))
+    return { bank, purchase, url }
+  })
+
+  it.live("is charged once when the same request passes a moment later", () =>
+    Effect.gen(function* () {
+      const { bank, purchase } = yield* refused
+      yield* bank.calm
+      assert.strictEqual((yield* reconcile(purchase)).status, 200)
+      yield* assertSettled(purchase)
+    }).pipe(Effect.provide(carded())),
+  )
+
+  it.live("and passes for one server while another one gives up, is charged, and the operator is told of it once", () =>
+    Effect.gen(function* () {
+      const { bank, purchase, url } = yield* refused
+      const config = yield* configOf(
+        { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) },
+        { publicUrl: url },
+      )
+      yield* Layer.build(Layer.fresh(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config)))))
+      const there = { ...purchase, url: purchase.url.replace(url, `http://127.0.0.1:${config.port}`) }
+
+      yield* aSweepLater(purchase)
+      const refusal = bank.arm("invalidBefore")
+      const one = yield* Effect.forkScoped(reconcile(purchase))
+      yield* refusal.arrived
+      const charge = bank.arm("holdAfter")
+      const other = yield* Effect.forkScoped(reconcile(there))
+      yield* charge.arrived
+      yield* refusal.release
+      assert.strictEqual((yield* Fiber.join(one)).json["reason"], "shared_payment_token_in_use")
+      yield* charge.release
+      yield* Fiber.join(other)
+      assert.deepInclude(yield* books(purchase), { state: "failed", taken: 1, acts: 0, claims: 0 })
+
+      const sql = yield* SqlClient.SqlClient
+      const strays = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
+        FROM payment_strays`
+      assert.deepStrictEqual(yield* strays, [{ network: "card", amount: "3000000", isIntent: true }])
+    }).pipe(Effect.provide(carded("20 seconds"))),
   )
 })
 

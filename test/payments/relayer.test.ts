@@ -9,7 +9,7 @@ import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import type { RpcProxy } from "../support/RpcProxy.ts"
 import { cancel, stranger } from "../support/ThirdParty.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
+import { neighbours, Proxies, proxiedServer } from "../support/Proxies.ts"
 import { ask, newCommitment, newKey, post, World } from "../support/World.ts"
 
 const relayer = Effect.map(LocalChain, ({ relayerKey }) => privateKeyToAccount(Redacted.value(relayerKey)).address)
@@ -98,7 +98,8 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
       yield* database.calm
       const sent = overhear(rpc)
-      const looks = Effect.forEach(Array.from({ length: 12 }), () => Purchase.reconcile(url, purchase), {
+      const servers = [url, ...(yield* neighbours(3, "relayer"))]
+      const looks = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile(server, purchase), {
         concurrency: "unbounded",
       })
       yield* eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Purchase from "../support/Purchase.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
+import { neighbours, Proxies, proxiedServer } from "../support/Proxies.ts"
 import { World } from "../support/World.ts"
 
 // Account 0 of the public test mnemonic: anvil signs for it.
@@ -115,7 +115,8 @@ describe("an attempt that was never paid", { concurrent: true }, () => {
     Effect.gen(function* () {
       const { purchase, url } = yield* unsent
       yield* Purchase.outlive
-      const many = Effect.forEach(Array.from({ length: 6 }), () => Purchase.reconcile(url, purchase), {
+      const servers = [url, ...(yield* neighbours(2, "relayer"))]
+      const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile(server, purchase), {
         concurrency: "unbounded",
       })
       for (const answer of yield* many) Purchase.assertPending(url, purchase, answer)

@@ -18,6 +18,7 @@ export type CardFault =
   | "redirectBefore"
   | "unauthorizedBefore"
   | "rateLimitBefore"
+  | "invalidBefore"
   | "error500Before"
   | "error500After"
   | "holdDuring"
@@ -183,6 +184,10 @@ export const make = Effect.gen(function* () {
         return { status: 307, body: "", headers: { location: elsewhereUrl } }
       case "unauthorizedBefore":
         return reply(error(401, "invalid_request_error", { code: "api_key_expired" }))
+      case "invalidBefore":
+        // What fails validation began nothing, and nothing is kept of it.
+        if ((await plan.trap.caught()) === "discard") return "drop"
+        return reply(error(400, "invalid_request_error", { code: "shared_payment_token_in_use" }))
       case "rateLimitBefore":
         return reply(error(429, "invalid_request_error", { code: "rate_limit" }))
     }

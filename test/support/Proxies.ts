@@ -1,7 +1,7 @@
 /** A server whose node, facilitator and database stand behind proxies that a test can tell to hold, lose or falsify answers. */
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
-import { AppConfig } from "../../src/Config.ts"
+import { AppConfig, type PaymentsConfig, type ServerConfig } from "../../src/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Server from "../../src/Server.ts"
@@ -43,7 +43,14 @@ export const stage: Layer.Layer<Stage> = Layer.orDie(
   proxies.pipe(Layer.provideMerge(sql), Layer.provideMerge(Layer.merge(database, chain))),
 )
 
-const config = (settledBy: SettledBy, patience: Duration.Input, sweepEvery: Duration.Input, groupMost: number) =>
+const config = (
+  settledBy: SettledBy,
+  patience: Duration.Input,
+  sweepEvery: Duration.Input,
+  groupMost: number,
+  more: Partial<PaymentsConfig> = {},
+  server: Partial<ServerConfig> = {},
+) =>
   Layer.effect(
     AppConfig,
     Effect.gen(function* () {
@@ -59,8 +66,9 @@ const config = (settledBy: SettledBy, patience: Duration.Input, sweepEvery: Dura
           patience: Duration.times(Duration.fromInputUnsafe(patience), slowness),
           sweepEvery: Duration.fromInputUnsafe(sweepEvery),
           settlement,
+          ...more,
         },
-        { databaseUrl: Redacted.make(pg.url) },
+        { databaseUrl: Redacted.make(pg.url), ...server },
       )
     }),
   )
@@ -74,6 +82,7 @@ export const proxiedServer = (
   patience: Duration.Input = "1 second",
   sweepEvery: Duration.Input = "1 hour",
   groupMost = 50,
+  more: Partial<PaymentsConfig> = {},
 ): Layer.Layer<Stage | World> =>
   Layer.orDie(
     Layer.effect(
@@ -81,7 +90,28 @@ export const proxiedServer = (
       Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
     ).pipe(
       Layer.provideMerge(Server.layer(Layer.empty)),
-      Layer.provide(config(settledBy, patience, sweepEvery, groupMost)),
+      Layer.provide(config(settledBy, patience, sweepEvery, groupMost, more)),
       Layer.provideMerge(stage),
     ),
   )
+
+/** The URLs of so many further servers behind the same name, proxies and database. */
+export const neighbours = Effect.fnUntraced(function* (count: number, settledBy: SettledBy) {
+  const { url: publicUrl } = yield* World
+  return yield* Effect.forEach(Array.from({ length: count }), () =>
+    Layer.build(
+      Layer.fresh(
+        Layer.effect(
+          World,
+          Effect.map(AppConfig, ({ port }) => ({ url: `http://127.0.0.1:${port}` })),
+        ).pipe(
+          Layer.provideMerge(Server.layer(Layer.empty)),
+          Layer.provide(config(settledBy, "1 second", "1 hour", 50, {}, { publicUrl })),
+        ),
+      ),
+    ).pipe(
+      Effect.map((services) => Context.get(services, World).url),
+      Effect.orDie,
+    ),
+  )
+})

@@ -80,6 +80,13 @@ export const send = (url: string, { body, headers }: Purchase) =>
 export const reconcile = (url: string, { key }: Pick<Purchase, "key">) =>
   ask(`${url}/api/reconcile/${key}`, { method: "POST" })
 
+/** How it ended, asked of a server that rests between looks. */
+export const told = (url: string, purchase: Pick<Purchase, "key">) =>
+  reconcile(url, purchase).pipe(
+    Effect.repeat({ until: ({ status }) => status !== 202, schedule: Schedule.spaced("100 millis") }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`${purchase.key} stays open`) }),
+  )
+
 /** Past the end of every authorization signed so far, on a block that is final; once, or new ones would live too long. */
 export const outlive = onChain(async (client) => {
   await client.increaseTime({ seconds: 320 })

@@ -56,6 +56,8 @@ export const paymentsOf = (chain: LocalChain["Service"], change: Partial<Payment
   walletFactories: [],
   patience: Duration.millis(patience(20)),
   sweepEvery: Duration.seconds(60),
+  // What a test changes, the next look shall find.
+  lookEvery: Duration.zero,
   ...change,
 })
 

@@ -6,8 +6,8 @@ import type { Attempt } from "../ledger/Attempt.ts"
 import { type CardPayment, centsOf } from "../Payment.ts"
 
 /**
- * What is proven of a charge; `isRuling` is false where it only could not be found. `Open` is everything else, with the
- * intent it is about, if that is known.
+ * What is proven of a charge; `isRuling` is false where the same request may still make one, or one made could not be
+ * found. `Open` is everything else, with the intent it is about, if that is known.
  */
 export type CardEvidence =
   | { readonly _tag: "Paid"; readonly intent: string }
@@ -172,7 +172,8 @@ export class CardProcessor extends Context.Service<
             const evidence = yield* judge(attempt, payment_intent)
             return evidence._tag === "Void" ? voided(reason) : evidence
           }
-          if (answer.status === 400 && type === "invalid_request_error") return voided(code ?? "card_refused")
+          // What fails validation is not kept under its key: the same request may pass a moment later.
+          if (answer.status === 400 && type === "invalid_request_error") return voided(code ?? "card_refused", false)
           return answer.status >= 500 || type === "idempotency_error" ? yield* search(attempt, age) : open()
         })
 

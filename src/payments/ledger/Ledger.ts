@@ -18,6 +18,5 @@ export const layer = Layer.mergeAll(
   Fail.layer,
   Sweep.layer,
   SettledTransfers.layer,
-  UnclaimedPayments.layer,
   Standings.layer,
-).pipe(Layer.provideMerge(Lookup.layer))
+).pipe(Layer.provideMerge(Layer.merge(Lookup.layer, UnclaimedPayments.layer)))

@@ -10,6 +10,7 @@ import type { Proof } from "../Payment.ts"
 import { PaymentTerms } from "../PaymentTerms.ts"
 import { receiptOf, responseOf } from "../Receipts.ts"
 import { type Attempt, attemptColumns, readAttempt, withoutCardToken } from "./Attempt.ts"
+import { UnclaimedPayments } from "./UnclaimedPayments.ts"
 
 /** Attempts settled together in one transaction; the head of a chain is locked once for all of them. */
 const batchSize = 128
@@ -36,7 +37,10 @@ const sumOf = (attempts: ReadonlyArray<Attempt>) => attempts.reduce((sum, { amou
 export class Settle extends Context.Service<
   Settle,
   {
-    /** Records the act of a paid attempt and stores its answer; an attempt that has ended is returned as it is. */
+    /**
+     * Records the act of a paid attempt and stores its answer; an attempt that has ended is returned as it is, and the
+     * payment of one that has failed is noted for the operator.
+     */
     settle(id: string, proof: Proof): Effect.Effect<Attempt>
   }
 >()("spirit-altar/payments/ledger/Settle") {
@@ -45,6 +49,7 @@ export class Settle extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const acts = yield* PaidActs
+      const unclaimed = yield* UnclaimedPayments
       const publicUrl = yield* PublicUrl
       const setting = yield* PaymentTerms
       const explorer = setting._tag === "Ready" ? setting.terms.explorer : "{tx}"
@@ -134,6 +139,17 @@ export class Settle extends Context.Service<
         return { attempts, ended }
       })
 
+      /** A proof that comes when its attempt has failed says of money that nothing was sold for. */
+      const noteFailed = (batch: ReadonlyArray<Settling>, attempts: ReadonlyMap<string, Attempt>) =>
+        Effect.forEach(
+          batch,
+          ({ id, proof }) => {
+            const attempt = attempts.get(id)
+            return attempt?.state === "failed" ? unclaimed.noteFailed(attempt, proof) : Effect.void
+          },
+          { discard: true },
+        )
+
       const settleBatch = (batch: ReadonlyArray<Settling>): Effect.Effect<void> =>
         transaction(sql, settleTogether(batch)).pipe(
           // The batch stands in the trace of one of its attempts.
@@ -142,6 +158,7 @@ export class Settle extends Context.Service<
           // Said of what was committed, by whoever committed it.
           Effect.tap(({ ended }) => Effect.forEach(ended, changed, { discard: true })),
           Effect.tap(({ ended }) => Metric.update(batches, ended.length)),
+          Effect.tap(({ attempts }) => noteFailed(batch, attempts)),
           Effect.matchCauseEffect({
             onSuccess: ({ attempts }) =>
               Effect.forEach(

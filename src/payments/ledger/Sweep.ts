@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { readable } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
+import type { Rail } from "../Payment.ts"
 import { type Attempt, attemptColumns, readAttempt, setVerdict } from "./Attempt.ts"
 
 /** What an inquiry that ended nothing leaves for the next one. */
@@ -19,8 +20,9 @@ export interface OpenInquiry {
 export class Sweep extends Context.Service<
   Sweep,
   {
-    /** Takes attempts that are due before `beforeMillis`, for `leaseMillis`; any number of servers may ask at once. */
+    /** Takes attempts of a rail that are due before `beforeMillis`, for `leaseMillis`; any number of servers may ask at once. */
     lease(
+      rail: Rail,
       limit: number,
       beforeMillis: number,
       leaseMillis: number,
@@ -39,13 +41,18 @@ export class Sweep extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const lease = Effect.fn("Sweep.lease")(function* (limit: number, beforeMillis: number, leaseMillis: number) {
+      const lease = Effect.fn("Sweep.lease")(function* (
+        rail: Rail,
+        limit: number,
+        beforeMillis: number,
+        leaseMillis: number,
+      ) {
         const now = yield* Clock.currentTimeMillis
         const rows = yield* retryConflicts(sql`
           UPDATE payment_attempts SET next_check_at = ${timestampOf(now + leaseMillis)}::timestamptz
           WHERE id IN (
             SELECT id FROM payment_attempts
-            WHERE state = 'pending' AND next_check_at <= ${timestampOf(beforeMillis)}::timestamptz
+            WHERE state = 'pending' AND rail = ${rail} AND next_check_at <= ${timestampOf(beforeMillis)}::timestamptz
             ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
           RETURNING ${sql.literal(attemptColumns)}`).pipe(Effect.orDie)
         return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }

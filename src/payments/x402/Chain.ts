@@ -10,6 +10,7 @@ import type { Block, BlockId, FoundLog, Receipt } from "./Evidence.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 import * as LogSearch from "./LogSearch.ts"
 import * as NodeClient from "./NodeClient.ts"
+import { ownLogs } from "./OwnLogs.ts"
 import { reader } from "./Rpc.ts"
 
 const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
@@ -107,20 +108,18 @@ export class Chain extends Context.Service<
           })
         })
 
-        const receiptOf = (transaction: Hex) =>
-          receipts.ask("eth_getTransactionReceipt", [transaction]).pipe(
-            Effect.flatMap(readReceipt),
-            // A node that speaks of another transaction has not answered.
-            Effect.map((answer) =>
-              answer?.transactionHash.toLowerCase() === transaction.toLowerCase()
-                ? Option.some<Receipt>({
-                    block: { number: hexToBigInt(answer.blockNumber), hash: answer.blockHash },
-                    succeeded: answer.status === "0x1",
-                    logs: answer.logs,
-                  })
-                : Option.none<Receipt>(),
-            ),
-          )
+        const receiptOf = Effect.fnUntraced(function* (transaction: Hex, asset: Address) {
+          const own = yield* Effect.map(receipts.ask("eth_getTransactionReceipt", [transaction]), ownLogs(asset))
+          const answer = yield* readReceipt(own.answer)
+          // A node that speaks of another transaction has not answered.
+          if (answer?.transactionHash.toLowerCase() !== transaction.toLowerCase()) return Option.none<Receipt>()
+          return Option.some<Receipt>({
+            block: { number: hexToBigInt(answer.blockNumber), hash: answer.blockHash },
+            succeeded: answer.status === "0x1",
+            logs: answer.logs,
+            isLong: own.isLong,
+          })
+        })
 
         const stateIn = Effect.fnUntraced(function* (
           authorization: SignedAuthorization,

@@ -205,6 +205,15 @@ export const endIn = (
   return end === undefined ? undefined : hasTopics(end, used) ? "used" : "canceled"
 }
 
+const isUse = ({ topics }: Log) => topics[0] === usedTopic
+
+/** Of one token's logs those that `pays` and `endIn` may look at: what ends an authorization, and what follows a use. */
+export const endingLogs = (logs: ReadonlyArray<Log>): ReadonlyArray<Log> =>
+  logs.filter((log, index) => {
+    const before = logs[index - 1]
+    return isUse(log) || log.topics[0] === canceledTopic || (before !== undefined && isUse(before))
+  })
+
 /** The token's own word that an authorization was used or cancelled. */
 export const alreadyUsed = "invalid_exact_evm_nonce_already_used"
 

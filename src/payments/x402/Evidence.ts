@@ -1,10 +1,12 @@
 /** What follows from the answers of nodes that may be behind, forgetful or contradict each other (ARCHITECTURE.md, "Evidence"). */
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
+import type { Address } from "../../../schema/Common.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { inLowerCase } from "../Hex.ts"
 import { alreadyUsed, endIn, type Log, pays, type SignedAuthorization } from "./Eip3009.ts"
 import type { BlockRange } from "./LogSearch.ts"
+import * as LongReceipts from "./LongReceipts.ts"
 
 /** A block by its number and the hash that tells it from another one of that number. */
 export interface BlockId {
@@ -17,11 +19,13 @@ export interface Block extends BlockId {
   readonly timestamp: bigint
 }
 
-/** A transaction that is in a block. */
+/** A transaction that is in a block, with its token's logs. */
 export interface Receipt {
   readonly block: BlockId
   readonly succeeded: boolean
   readonly logs: ReadonlyArray<Log>
+  /** Whether reading it takes so long that it is not done at every look. */
+  readonly isLong?: boolean
 }
 
 /** A log that used or cancelled an authorization, as a search finds it. */
@@ -67,7 +71,8 @@ export interface Node<E> {
   readonly finalAnd: (
     number: bigint,
   ) => Effect.Effect<{ readonly final: Block; readonly there: Block; readonly again: Block }, E>
-  readonly receiptOf: (transaction: Hex) => Effect.Effect<Option.Option<Receipt>, E>
+  /** The receipt of a transaction, with the logs of `asset` at least. */
+  readonly receiptOf: (transaction: Hex, asset: Address) => Effect.Effect<Option.Option<Receipt>, E>
   /** Whether the authorization is used at a block, and why its transfer would revert there, asked together. */
   readonly stateAt: (
     authorization: SignedAuthorization,
@@ -93,9 +98,11 @@ const paidIn = (authorization: SignedAuthorization, { logs, succeeded }: Receipt
 
 /** The evidence that one node after the other gives, and whether a block is beyond being taken back. */
 export const make = <E>(node: Node<E>) => {
+  const long = LongReceipts.make()
+
   /** The receipt once there is one; a node that does not answer is asked again, until patience ends. */
-  const awaitReceipt = (transaction: Hex, patience: Duration.Duration) =>
-    node.receiptOf(transaction).pipe(
+  const awaitReceipt = (transaction: Hex, asset: Address, patience: Duration.Duration) =>
+    node.receiptOf(transaction, asset).pipe(
       Effect.orElseSucceed(() => Option.none<Receipt>()),
       Effect.repeat({ until: Option.isSome, schedule: receiptSchedule }),
       Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeedNone }),
@@ -116,8 +123,15 @@ export const make = <E>(node: Node<E>) => {
 
   /** What the transaction of a log that ended the authorization proves; its receipt has to say what the log says. */
   const endedBy = Effect.fnUntraced(function* (authorization: SignedAuthorization, log: FoundLog, used: boolean) {
-    const receipt = Option.getOrUndefined(yield* node.receiptOf(log.transaction))
+    const known = long.find(log)
+    // A long one is read once, and once more when its block is final, however many look and for however many authorizations.
+    const isNowFinal = known?.isFinal === false && (yield* isFinal(known.block))
+    const receipt =
+      known === undefined || isNowFinal
+        ? Option.getOrUndefined(yield* node.receiptOf(log.transaction, authorization.asset))
+        : known
     if (receipt === undefined) return nothing
+    if (receipt !== known) long.note(log.transaction, receipt, isNowFinal)
     if (paidIn(authorization, receipt)) return paidBy(log.transaction, receipt)
     const end = receipt.succeeded ? endIn(receipt.logs, authorization) : undefined
     if (!used || end === undefined || receipt.block.hash !== log.blockHash) return nothing
@@ -131,8 +145,8 @@ export const make = <E>(node: Node<E>) => {
     if (Option.isSome(search.transaction)) {
       const transaction = search.transaction.value
       const receipt = yield* Duration.isZero(patience)
-        ? node.receiptOf(transaction)
-        : awaitReceipt(transaction, patience)
+        ? node.receiptOf(transaction, authorization.asset)
+        : awaitReceipt(transaction, authorization.asset, patience)
       if (Option.isSome(receipt) && paidIn(authorization, receipt.value)) return paidBy(transaction, receipt.value)
     }
     const { final, newest } = yield* node.heads
