@@ -12,6 +12,7 @@ import { pgWire } from "./PgWire.ts"
 import type { Random } from "./Random.ts"
 import { rpcWire } from "./RpcWire.ts"
 import { canSkewClocks, server } from "./Servers.ts"
+import { standing } from "./Standing.ts"
 import { tally } from "./Tally.ts"
 import type { World } from "./World.ts"
 
@@ -79,6 +80,7 @@ export const build = async (
     ? await haproxy({ folder, ports, probe: "/livez", redispatches: false, isHeard: false })
     : undefined
   entrance.leadTo(proxy === undefined ? ports : [proxy.port])
+  const stand = standing({ cluster, database, rpc, facilitator, cards })
   const heard = answers(join(folder, "answers.jsonl"), url)
   if (skew !== 0) log(`the clock of server-0 is ${skew} s off`)
   return {
@@ -95,11 +97,13 @@ export const build = async (
     wallets,
     answers: heard,
     tally: tally(),
+    standing: stand,
     url,
     log,
     skewSeconds: skew,
     close: async () => {
       await Promise.all(servers.map((one) => one.kill()))
+      stand.close()
       proxy?.close()
       entrance.close()
       facilitator.close()

@@ -10,7 +10,7 @@ import type { Options } from "./Options.ts"
 import { runPhase } from "./Phase.ts"
 import { random } from "./Random.ts"
 import { canSkewClocks } from "./Servers.ts"
-import { endOf, ends, type Table, tableText } from "./Tally.ts"
+import { endOf, ends, rowOf, statesText, type Table, tableText } from "./Tally.ts"
 
 export interface Report {
   readonly seed: number
@@ -99,14 +99,9 @@ export const campaign = async (options: Options, log: (line: string) => void): P
       result.tally.addTo(faults, result.purchases)
       for (const one of result.purchases) {
         const kind = one.order.card === undefined ? one.order.kind : `${one.order.kind} by card`
-        const row = kinds.get(kind) ?? {
-          strikes: 0,
-          ended: { "at once": 0, later: 0, failed: 0, refused: 0, open: 0 },
-        }
-        row.ended[endOf(one)] += 1
+        rowOf(kinds, kind).ended[endOf(one)] += 1
         const { outcome } = one
         if (outcome !== undefined && "reason" in outcome) add(reasons, `${endOf(one)}: ${outcome.reason}`, 1)
-        kinds.set(kind, row)
       }
       for (const [name, times] of result.counts) add(answers, name, times)
       for (const { examined: times, name } of result.checks) add(examined, name, times)
@@ -154,6 +149,10 @@ export const reportText = (report: Report): string => {
 Faults, and how the purchases ended that met them (one may have met several):
 
 ${tableText(report.faults)}
+
+Faults, and how many attempts stood where when they struck (of strikes that are unknown, nobody could ask):
+
+${statesText(report.faults)}
 
 What was bought:
 

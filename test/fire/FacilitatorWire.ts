@@ -37,10 +37,16 @@ export interface FacilitatorWire {
   readonly add: (lie: Lie, rate: number) => () => void
   readonly calm: () => void
   readonly met: () => number
+  /** Nonces of all that it was asked to settle, in lower case. */
+  readonly asked: ReadonlySet<string>
   readonly close: () => void
 }
 
 type Body = { readonly paymentPayload: never; readonly paymentRequirements: never }
+
+const nonceIn = (body: unknown) =>
+  (body as { paymentPayload: { payload: { authorization: { nonce: string } } } }).paymentPayload.payload.authorization
+    .nonce
 
 export const facilitatorWire = async (rpcUrl: string, random: Random): Promise<FacilitatorWire> => {
   const client = createWalletClient({
@@ -49,6 +55,7 @@ export const facilitatorWire = async (rpcUrl: string, random: Random): Promise<F
     pollingInterval: 300,
   }).extend(publicActions)
   const { add, calm, met, strikes } = faults<Lie>(random)
+  const asked = new Set<string>()
   let newest: Hex | undefined
   /** The node numbers its own transactions as they arrive: one at a time. */
   let turn: Promise<unknown> = Promise.resolve()
@@ -147,6 +154,7 @@ export const facilitatorWire = async (rpcUrl: string, random: Random): Promise<F
       return json(await facilitatorOf(() => {}).verify(body.paymentPayload, body.paymentRequirements))
     }
     if (path !== "/settle") return json({ error: "not found" }, 404)
+    asked.add(nonceIn(body).toLowerCase())
     const lie = strikes()
     if (lie === undefined) {
       const { hash, result } = settle(body)
@@ -157,5 +165,5 @@ export const facilitatorWire = async (rpcUrl: string, random: Random): Promise<F
   }
 
   const { close, url } = await open(handle)
-  return { url, add, calm, met, close }
+  return { url, add, calm, met, asked, close }
 }
