@@ -119,6 +119,8 @@ const auditAnswers = async (file: string, ledger: Ledger, found: Findings) => {
   /** When it was first answered that an act is settled, and that its words are opened. */
   const settled = new Map<string, number>()
   const opened = new Map<string, number>()
+  /** When it was first said that somebody had opened them before. */
+  const said = new Map<string, number>()
   const made = new Set<string>()
   const isBefore = (known: ReadonlyMap<string, number>, id: string, { askedAt = 0 }: GivenAnswer) =>
     (known.get(id) ?? Infinity) < askedAt
@@ -136,9 +138,11 @@ const auditAnswers = async (file: string, ledger: Ledger, found: Findings) => {
       found.hold(checks.told, isSame, () => `${where}, but was sent with other words or another name than are kept`)
       found.hold(checks.once, !made.has(id), () => `${where}, for the second time`)
       made.add(id)
+      const tooEarly = isBefore(said, id, answer)
+      found.hold(checks.refused, !tooEarly, () => `${where}, but was said before to have been opened already`)
     }
-    const said = parsed(answer.body)
-    const isAgain = isObject(said) && said["replayed"] === true
+    const body = parsed(answer.body)
+    const isAgain = isObject(body) && body["replayed"] === true
     found.hold(checks.once, isAgain === (answer.status === 200), () => `${where}, with replayed ${String(isAgain)}`)
     const late = answer.status === 201 && isBefore(opened, id, answer)
     found.hold(checks.once, !late, () => `${where}, but it had been opened before`)
@@ -200,6 +204,7 @@ const auditAnswers = async (file: string, ledger: Ledger, found: Findings) => {
     if (salt === undefined || words === undefined) continue
     if (isGood) heardOfOpening(answer, id, salt, words, where)
     const code = textAt(body, "code") ?? ""
+    if (code.startsWith("already_") && !said.has(id)) said.set(id, answer.at)
     const right = wasRight(code, answer, id, salt, words, stone !== undefined)
     if (right !== undefined) found.hold(checks.refused, right, () => `${where} ${code}, which is not so`)
   }
