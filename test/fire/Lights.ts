@@ -5,7 +5,7 @@ import { isCandle, lightOn, type Order } from "./Goods.ts"
 import type { Random } from "./Random.ts"
 
 /** Whoever wants to put a light on a candle waits so long for one to burn, milliseconds. */
-const patience = 10_000
+const patience = 20_000
 
 const isSold = ({ outcome }: Purchase) => outcome?._tag === "Settled"
 

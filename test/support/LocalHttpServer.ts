@@ -28,8 +28,8 @@ const write = (response: ServerResponse, reply: Reply) => {
 
 export type Handle = (path: string, body: string, request: IncomingMessage) => Promise<Reply>
 
-/** A server that answers every request by `handle`, until it is closed. */
-export const open = (handle: Handle): Promise<{ readonly url: string; readonly close: () => void }> =>
+/** A server that answers every request by `handle`, until it is closed; on this port, or on a free one. */
+export const open = (handle: Handle, at = 0): Promise<{ readonly url: string; readonly close: () => void }> =>
   new Promise((resolve) => {
     const server = createServer((request, response) => {
       read(request)
@@ -40,7 +40,7 @@ export const open = (handle: Handle): Promise<{ readonly url: string; readonly c
           () => {},
         )
     })
-    server.listen(0, "127.0.0.1", () => {
+    server.listen(at, "127.0.0.1", () => {
       const address = server.address()
       const port = typeof address === "object" && address !== null ? address.port : 0
       const close = () => {

@@ -200,7 +200,7 @@ const reads: ReadonlyArray<Reading> = [
     "a stone with words that nobody opened",
     "/api/witness?",
     /"reveal":null/u,
-    '"reveal":{"text":"guessed","hidden":false}',
+    '"reveal":{"text":"guessed","hidden":false,"agentName":null,"revealedAt":"2026-11-21T10:00:00.000Z"}',
     checks.shown,
   ],
   [
@@ -219,7 +219,13 @@ const auditRead = Effect.fnUntraced(function* (path: string, from: RegExp, to: s
     const sent = body === "" ? {} : { headers: { "content-type": "application/json" }, body }
     const answer = await fetch(server + asked, { method, ...sent })
     const text = await answer.text()
-    return { status: answer.status, body: asked.includes(path) ? text.replace(from, to) : text }
+    const {
+      connection: _,
+      "content-encoding": __,
+      "content-length": ___,
+      ...headers
+    } = Object.fromEntries(answer.headers)
+    return { status: answer.status, headers, body: asked.includes(path) ? text.replace(from, to) : text }
   })
   return yield* Effect.promise(async () => {
     const found = findings()
