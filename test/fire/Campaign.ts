@@ -1,9 +1,8 @@
 /** Phase after phase, each in a world of its own, and what they have shown together. */
-import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs"
-import { mkdir } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { buildCheckout } from "../../src/build.ts"
+import { homeOf } from "../support/Program.ts"
 import { cluster } from "./Cluster.ts"
 import { hasHaproxy } from "./Haproxy.ts"
 import type { Options } from "./Options.ts"
@@ -59,10 +58,7 @@ export const campaign = async (options: Options, log: (line: string) => void): P
   }
   if (!canSkewClocks) log("libfaketime is not installed (apt install faketime): every server has the right clock")
   await buildCheckout()
-  const home = options.keep ?? mkdtempSync(join(tmpdir(), "spirit-altar-fire-"))
-  await mkdir(home, { recursive: true })
-  // The cluster's own user has to reach its folder.
-  chmodSync(home, 0o755)
+  const home = homeOf(options.keep, "fire")
   const database = await cluster(home)
   const started = performance.now()
   const [faults, kinds]: readonly [Table, Table] = [new Map(), new Map()]

@@ -22,7 +22,7 @@ export interface Standing {
 type Parts = Pick<World, "cards" | "cluster" | "database" | "facilitator" | "rpc">
 
 /** A strike waits no longer for this, milliseconds. */
-const patience = 400
+const patience = 1_500
 
 interface Row {
   readonly id: string

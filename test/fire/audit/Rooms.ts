@@ -216,12 +216,18 @@ const keyOf = (client: string) => hash("sha256", client).slice(0, 32)
 /** Another token of the same form. */
 const otherThan = (token: string) => `${token.startsWith("A") ? "B" : "A"}${token.slice(1)}`
 
-const holdsShut = async (server: string, id: string, tokens: ReadonlyArray<string>, found: Findings) => {
+/** A room that is over may have been swept since its row was read. */
+const holdsShut = async (
+  server: string,
+  { id, isOver }: { readonly id: string; readonly isOver: boolean },
+  tokens: ReadonlyArray<string>,
+  found: Findings,
+) => {
   for (const token of [undefined, ...tokens]) {
     const { status, text } = await read(server, id, token)
     found.hold(
       checks.invite,
-      status === 401 && !text.includes('"messages"'),
+      (status === 401 || (isOver && (status === 404 || status === 410))) && !text.includes('"messages"'),
       () => `${server} answers ${status} when room ${id} is read with ${token === undefined ? "no" : "another"} invite`,
     )
   }
@@ -242,7 +248,10 @@ export const auditRooms = async (
   const signals = Map.groupBy(ledger.signals, ({ room }) => room)
   for (const room of ledger.rooms) auditRows(room, signals.get(room.id) ?? [], ended.has(room.id), found)
   const newest = [...ledger.rooms].sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
-  for (const { id } of newest.slice(0, asked)) await holdsShut(server, id, [otherThan(id.padEnd(43, "A"))], found)
+  for (const { expiresAt, id } of newest.slice(0, asked)) {
+    const isOver = ended.has(id) || expiresAt.getTime() <= Date.now()
+    await holdsShut(server, { id, isOver }, [otherThan(id.padEnd(43, "A"))], found)
+  }
 
   const rooms = answersFile === null ? [] : [...(await readAnswers(answersFile, found))]
   for (const [at, [id, told]] of rooms.entries()) {
@@ -272,7 +281,7 @@ export const auditRooms = async (
       () => `room ${id} is opened by another invite than its members have`,
     )
     const others = rooms.map(([, { token }]) => token).filter((token) => token !== told.token)
-    await holdsShut(one, id, [otherThan(told.token), ...others.slice(0, 1)], found)
+    await holdsShut(one, { id, isOver }, [otherThan(told.token), ...others.slice(0, 1)], found)
     const now = new Map(signalsIn(JSON.parse(text)).map((signal) => [signal.seq, JSON.stringify(signal)]))
     found.hold(
       checks.bounded,
