@@ -1,17 +1,14 @@
 /** The world of a phase: a chain, a database and servers of its own, and wires between all of them. */
-import { mkdir } from "node:fs/promises"
-import { join } from "node:path"
-import { answers } from "./Answers.ts"
+import { fleet } from "../support/Fleet.ts"
 import { cardWire } from "./CardWire.ts"
-import { chain, network, walletsOf } from "./Chain.ts"
+import { chain, walletsOf } from "./Chain.ts"
 import type { Cluster } from "./Cluster.ts"
-import { door } from "./Door.ts"
 import { facilitatorWire } from "./FacilitatorWire.ts"
-import { haproxy } from "./Haproxy.ts"
 import { pgWire } from "./PgWire.ts"
 import type { Random } from "./Random.ts"
 import { rpcWire } from "./RpcWire.ts"
-import { canSkewClocks, server } from "./Servers.ts"
+import { canSkewClocks } from "./Servers.ts"
+import { standing } from "./Standing.ts"
 import { tally } from "./Tally.ts"
 import type { World } from "./World.ts"
 
@@ -27,16 +24,12 @@ export interface BuildingOptions {
   readonly log: (line: string) => void
 }
 
-/** A key of nobody: the log of a campaign is thrown away with it. */
-const logKey = "PRIVATE+KEY+webtessera.fixture.log+dc00151b+AcwDSjtCWhsc7xNHRYufTeqK6/OA73GaH/GCwyT1xsvP"
-
 /** Nothing of it runs yet but what servers need. */
 export const build = async (
   options: BuildingOptions,
   random: Random,
 ): Promise<World & { readonly close: () => Promise<void> }> => {
   const { cluster, folder, log, number, seed, settledBy } = options
-  await mkdir(folder, { recursive: true })
   const database = `fire_${seed}_${number}`.replaceAll("-", "_")
   await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
   await cluster.run(`CREATE DATABASE ${database}`)
@@ -46,40 +39,22 @@ export const build = async (
   const rpc = await rpcWire(ground.rpcUrl, random.fork("node"))
   const facilitator = await facilitatorWire(ground.rpcUrl, random.fork("facilitator"))
   const cards = await cardWire(random.fork("cards"))
-  const entrance = await door(random.fork("door"))
-  const url = `http://127.0.0.1:${entrance.port}`
   const skew = canSkewClocks && random.chance(0.3) ? random.pick([-300, 300]) : 0
-  const servers = await Promise.all(
-    Array.from({ length: options.servers }, (_, index) =>
-      server({
-        name: `server-${index}`,
-        folder,
-        skewSeconds: index === 0 ? skew : 0,
-        environment: {
-          PUBLIC_URL: url,
-          DATABASE_URL: `${cluster.urlOf(database, pg.port)}?sslmode=disable`,
-          X402_NETWORK: network,
-          RPC_URL: rpc.url,
-          PAY_TO: ground.payTo,
-          ...(settledBy === "relayer" ? { RELAYER_KEY: ground.relayerKey } : { FACILITATOR_URL: facilitator.url }),
-          ...cards.environment,
-          SETTLE_TIMEOUT_SECONDS: "4",
-          SWEEP_SECONDS: "1",
-          TRUSTED_PROXIES: "127.0.0.1",
-          LOG_KEY: logKey,
-          LOG_ORIGIN: "webtessera.fixture.log",
-          LOG_CHECKPOINT_FILE: join(folder, `checkpoint-${index}`),
-          LOG_LEVEL: "Warn",
-        },
-      }),
-    ),
-  )
-  const ports = servers.map(({ port }) => port)
-  const proxy = options.withHaproxy
-    ? await haproxy({ folder, ports, probe: "/livez", redispatches: false, isHeard: false })
-    : undefined
-  entrance.leadTo(proxy === undefined ? ports : [proxy.port])
-  const heard = answers(join(folder, "answers.jsonl"), url)
+  const ours = await fleet({
+    folder,
+    count: options.servers,
+    skewSeconds: skew,
+    databaseUrl: cluster.urlOf(database, pg.port),
+    rpcUrl: rpc.url,
+    payTo: ground.payTo,
+    environment: {
+      ...(settledBy === "relayer" ? { RELAYER_KEY: ground.relayerKey } : { FACILITATOR_URL: facilitator.url }),
+      ...cards.environment,
+    },
+    proxy: options.withHaproxy ? { probe: "/livez", redispatches: false, isHeard: false } : undefined,
+    random: random.fork("door"),
+  })
+  const stand = standing({ cluster, database, rpc, facilitator, cards })
   if (skew !== 0) log(`the clock of server-0 is ${skew} s off`)
   return {
     settledBy,
@@ -90,24 +65,23 @@ export const build = async (
     rpc,
     facilitator,
     cards,
-    door: entrance,
-    servers,
+    door: ours.door,
+    servers: ours.servers,
     wallets,
-    answers: heard,
+    answers: ours.answers,
     tally: tally(),
-    url,
+    standing: stand,
+    url: ours.url,
     log,
     skewSeconds: skew,
     close: async () => {
-      await Promise.all(servers.map((one) => one.kill()))
-      proxy?.close()
-      entrance.close()
+      await ours.close()
+      stand.close()
       facilitator.close()
       await cards.close()
       rpc.close()
       pg.close()
       await ground.close()
-      await heard.close()
       await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
     },
   }

@@ -15,7 +15,8 @@ export type Outcome =
 
 export interface Purchase {
   readonly number: number
-  readonly order: Order
+  /** What a light is put on is known when it is bought. */
+  order: Order
   readonly key: string
   readonly wallet: Wallet
   readonly random: Random
@@ -27,6 +28,8 @@ export interface Purchase {
   /** `Authorization` with the token that a card's holder has granted. */
   granted: string | undefined
   outcome: Outcome | undefined
+  /** The id of its act, as soon as an answer has named it. */
+  attempt?: string
   /** Milliseconds since 1970. */
   startedAt: number
   endedAt: number | undefined
@@ -66,6 +69,12 @@ const reconcile = ({ answers, url }: Shop, { address, key }: Purchase) =>
     paidPatienceMs,
   )
 
+/** The id of the act that an answer is about. */
+const attemptIn = ({ body }: Heard): string | undefined => {
+  const { attempt, record } = JSON.parse(body) as Readonly<Record<string, { readonly id?: string } | undefined>>
+  return (record ?? attempt)?.id
+}
+
 const reasonIn = ({ body }: Heard): string => (JSON.parse(body) as { readonly reason?: string }).reason ?? ""
 
 /** Carries a purchase on until its outcome is known, or `isOver` says that it is time to leave. */
@@ -94,6 +103,8 @@ export const buy = async (shop: Shop, purchase: Purchase, isOver: () => boolean)
       continue
     }
     const code = codeOf(heard)
+    const id = heard.status < 300 ? attemptIn(heard) : undefined
+    if (id !== undefined) purchase.attempt = id
     switch (heard.status) {
       case 200:
       case 201:

@@ -1,16 +1,15 @@
 /** Phase after phase, each in a world of its own, and what they have shown together. */
-import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs"
-import { mkdir } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { buildCheckout } from "../../src/build.ts"
+import { homeOf } from "../support/Program.ts"
 import { cluster } from "./Cluster.ts"
 import { hasHaproxy } from "./Haproxy.ts"
 import type { Options } from "./Options.ts"
 import { runPhase } from "./Phase.ts"
 import { random } from "./Random.ts"
 import { canSkewClocks } from "./Servers.ts"
-import { endOf, ends, type Table, tableText } from "./Tally.ts"
+import { endOf, ends, rowOf, statesText, type Table, tableText } from "./Tally.ts"
 
 export interface Report {
   readonly seed: number
@@ -59,10 +58,7 @@ export const campaign = async (options: Options, log: (line: string) => void): P
   }
   if (!canSkewClocks) log("libfaketime is not installed (apt install faketime): every server has the right clock")
   await buildCheckout()
-  const home = options.keep ?? mkdtempSync(join(tmpdir(), "spirit-altar-fire-"))
-  await mkdir(home, { recursive: true })
-  // The cluster's own user has to reach its folder.
-  chmodSync(home, 0o755)
+  const home = homeOf(options.keep, "fire")
   const database = await cluster(home)
   const started = performance.now()
   const [faults, kinds]: readonly [Table, Table] = [new Map(), new Map()]
@@ -99,14 +95,9 @@ export const campaign = async (options: Options, log: (line: string) => void): P
       result.tally.addTo(faults, result.purchases)
       for (const one of result.purchases) {
         const kind = one.order.card === undefined ? one.order.kind : `${one.order.kind} by card`
-        const row = kinds.get(kind) ?? {
-          strikes: 0,
-          ended: { "at once": 0, later: 0, failed: 0, refused: 0, open: 0 },
-        }
-        row.ended[endOf(one)] += 1
+        rowOf(kinds, kind).ended[endOf(one)] += 1
         const { outcome } = one
         if (outcome !== undefined && "reason" in outcome) add(reasons, `${endOf(one)}: ${outcome.reason}`, 1)
-        kinds.set(kind, row)
       }
       for (const [name, times] of result.counts) add(answers, name, times)
       for (const { examined: times, name } of result.checks) add(examined, name, times)
@@ -154,6 +145,10 @@ export const reportText = (report: Report): string => {
 Faults, and how the purchases ended that met them (one may have met several):
 
 ${tableText(report.faults)}
+
+Faults, and how many attempts stood where when they struck (of strikes that are unknown, nobody could ask):
+
+${statesText(report.faults)}
 
 What was bought:
 

@@ -36,6 +36,8 @@ export interface CardWire {
   readonly err: () => () => void
   readonly calm: () => void
   readonly met: () => number
+  /** Idempotency keys of all charges that were asked for. */
+  readonly asked: ReadonlySet<string>
   /** A card's holder grants a token for so many cents. */
   readonly grant: (paymentMethod: string, cents: string) => Promise<string>
   /** Banks and holders that were waited for have answered. */
@@ -52,6 +54,7 @@ export const cardWire = async (random: Random): Promise<CardWire> => {
   const scope = Scope.makeUnsafe()
   const processor = await Effect.runPromise(CardProcessor.make.pipe(Scope.provide(scope)))
   const { add, calm, met, strikes } = faults<CardLie>(random)
+  const asked = new Set<string>()
   let newest: Reply | undefined
 
   const { close, url } = await open(async (path, body, { headers, method = "GET" }) => {
@@ -68,6 +71,8 @@ export const cardWire = async (random: Random): Promise<CardWire> => {
       })
       return { status: answer.status, body: await answer.text() }
     }
+    const charge = headers["idempotency-key"]
+    if (typeof charge === "string") asked.add(charge)
     const lie = strikes((one) => one !== "nothingFound" || path.includes("/search"))
     switch (lie) {
       case "dropBefore":
@@ -129,6 +134,7 @@ export const cardWire = async (random: Random): Promise<CardWire> => {
       Effect.runSync(processor.calm)
     },
     met,
+    asked,
     grant: processor.grant,
     finish: () => Effect.runSync(processor.finish),
     close: async () => {

@@ -15,6 +15,8 @@ export const lies = [
   "nonsenseBefore",
   "imagineBefore",
   "refuseBefore",
+  "unauthorizedBefore",
+  "rateLimitBefore",
   "redirectBefore",
   "hugeBefore",
   "refuseThenSend",
@@ -29,18 +31,40 @@ export const lies = [
   "capitalsAfter",
   "refuseAfter",
 ] as const
-export type Lie = (typeof lies)[number]
+type Lie = (typeof lies)[number]
+
+/** What it says of itself, at `/supported`. */
+export const supportLies = [
+  "supportedDrop",
+  "supportedUnauthorized",
+  "supportedRateLimit",
+  "supportedNonsense",
+  "supportedHuge",
+  "supportedElsewhere",
+  "supportedStall",
+] as const
+type SupportLie = (typeof supportLies)[number]
+const isOfSupport = (lie: Lie | SupportLie): lie is SupportLie => lie.startsWith("supported")
 
 export interface FacilitatorWire {
   readonly url: string
-  /** From now on a settlement meets this lie with this probability; answers what ends it. */
-  readonly add: (lie: Lie, rate: number) => () => void
+  /** From now on a settlement, or a question what it settles, meets this lie with this probability; answers what ends it. */
+  readonly add: (lie: Lie | SupportLie, rate: number) => () => void
+  /** Takes no connection until it comes back, at the same address. */
+  readonly leave: () => void
+  readonly comeBack: () => Promise<void>
   readonly calm: () => void
   readonly met: () => number
+  /** Nonces of all that it was asked to settle, in lower case. */
+  readonly asked: ReadonlySet<string>
   readonly close: () => void
 }
 
 type Body = { readonly paymentPayload: never; readonly paymentRequirements: never }
+
+const nonceIn = (body: unknown) =>
+  (body as { paymentPayload: { payload: { authorization: { nonce: string } } } }).paymentPayload.payload.authorization
+    .nonce
 
 export const facilitatorWire = async (rpcUrl: string, random: Random): Promise<FacilitatorWire> => {
   const client = createWalletClient({
@@ -48,7 +72,8 @@ export const facilitatorWire = async (rpcUrl: string, random: Random): Promise<F
     transport: http(rpcUrl, { retryCount: 0 }),
     pollingInterval: 300,
   }).extend(publicActions)
-  const { add, calm, met, strikes } = faults<Lie>(random)
+  const { add, calm, met, strikes } = faults<Lie | SupportLie>(random)
+  const asked = new Set<string>()
   let newest: Hex | undefined
   /** The node numbers its own transactions as they arrive: one at a time. */
   let turn: Promise<unknown> = Promise.resolve()
@@ -101,6 +126,10 @@ export const facilitatorWire = async (rpcUrl: string, random: Random): Promise<F
         return yes(imagined())
       case "refuseBefore":
         return no("insufficient_funds")
+      case "unauthorizedBefore":
+        return json({ error: "unauthorized" }, 401)
+      case "rateLimitBefore":
+        return json({ error: "too many requests" }, 429)
       case "redirectBefore":
         return { status: 307, body: "", headers: { location: "http://127.0.0.1:9/settle" } }
       case "hugeBefore":
@@ -140,15 +169,42 @@ export const facilitatorWire = async (rpcUrl: string, random: Random): Promise<F
     }
   }
 
+  const supported = async (lie: SupportLie | undefined): Promise<Reply> => {
+    const { kinds, ...rest } = facilitatorOf(() => {}).getSupported()
+    switch (lie) {
+      case undefined:
+        return json({ kinds, ...rest })
+      case "supportedDrop":
+        return "drop"
+      case "supportedUnauthorized":
+        return json({ error: "unauthorized" }, 401)
+      case "supportedRateLimit":
+        return json({ error: "too many requests" }, 429)
+      case "supportedNonsense":
+        return { status: 200, body: "<html>so sorry</html>" }
+      case "supportedHuge":
+        return json({ kinds, ...rest, filler: "x".repeat(2_000_000) })
+      case "supportedElsewhere":
+        return json({ kinds: kinds.map((kind) => ({ ...kind, network: "eip155:1" })), ...rest })
+      case "supportedStall":
+        await setTimeout(12_000)
+        return json({ kinds, ...rest })
+    }
+  }
+
   const handle = async (path: string, text: string): Promise<Reply> => {
-    if (path === "/supported") return json(facilitatorOf(() => {}).getSupported())
+    if (path === "/supported") {
+      const lie = strikes(isOfSupport)
+      return supported(lie !== undefined && isOfSupport(lie) ? lie : undefined)
+    }
     const body = JSON.parse(text) as Body
     if (path === "/verify") {
       return json(await facilitatorOf(() => {}).verify(body.paymentPayload, body.paymentRequirements))
     }
     if (path !== "/settle") return json({ error: "not found" }, 404)
-    const lie = strikes()
-    if (lie === undefined) {
+    asked.add(nonceIn(body).toLowerCase())
+    const lie = strikes((one) => !isOfSupport(one))
+    if (lie === undefined || isOfSupport(lie)) {
       const { hash, result } = settle(body)
       newest = (await hash) ?? newest
       return json(await result)
@@ -156,6 +212,24 @@ export const facilitatorWire = async (rpcUrl: string, random: Random): Promise<F
     return lieTo(lie, body)
   }
 
-  const { close, url } = await open(handle)
-  return { url, add, calm, met, close }
+  let server = await open(handle)
+  const { url } = server
+  /** Strikes that keep it away. */
+  let away = 0
+  return {
+    url,
+    add,
+    leave: () => {
+      away += 1
+      server.close()
+    },
+    comeBack: async () => {
+      away -= 1
+      if (away === 0) server = await open(handle, Number(new URL(url).port))
+    },
+    calm,
+    met,
+    asked,
+    close: () => server.close(),
+  }
 }

@@ -1,8 +1,8 @@
 /** The end of a phase: all is well again, and every outcome is waited for. */
 import { setTimeout } from "node:timers/promises"
+import { hasten, unfinishedIn } from "../support/Fleet.ts"
 import { buy, type Purchase, type Shop } from "./Buyer.ts"
 import { clusterRests, type Struck } from "./Strikes.ts"
-import type { World } from "./World.ts"
 
 /** Buyers at a time. */
 export const buyers = 80
@@ -20,21 +20,6 @@ const carryOn = async (shop: Shop, purchases: ReadonlyArray<Purchase>, patienceM
     }),
   )
 }
-
-const unfinished = (world: World) =>
-  world.cluster.run(
-    `SELECT count(*) FILTER (WHERE state = 'pending')::int AS pending,
-      count(*) FILTER (WHERE state = 'settled' AND finality = 'pending' AND rail = 'x402')::int AS unfinal FROM payment_attempts`,
-    world.database,
-  )
-
-/** Nobody waits as long as a server would for its next look: it is due, also by the clock of a server that is behind. */
-const hasten = (world: World) =>
-  world.cluster.run(
-    `UPDATE payment_attempts SET next_check_at = '2000-01-01'
-    WHERE (state = 'pending' OR state = 'settled' AND finality = 'pending' AND rail = 'x402') AND next_check_at > '2000-01-01'`,
-    world.database,
-  )
 
 /** No more faults, all servers up; then every outcome is waited for, at last on a chain that is past every authorization. */
 export const conclude = async (world: Struck, shop: Shop, purchases: ReadonlyArray<Purchase>) => {
@@ -58,20 +43,20 @@ export const conclude = async (world: Struck, shop: Shop, purchases: ReadonlyArr
   const now = await world.chain.now()
   if (now <= last) await world.chain.shift(last - now + 10)
   await world.chain.mine(4)
-  await hasten(world)
+  await hasten(world.cluster, world.database)
   await carryOn(shop, purchases, 60_000)
   world.log("every outcome is known, or never will be")
   for (const { key, order: wanted } of openIn(purchases)) {
     violations.push(`the outcome of ${wanted.kind} ${key} stays unknown`)
   }
   for (const end = performance.now() + 60_000; ; await setTimeout(1_500)) {
-    const [row] = await unfinished(world)
-    if (row?.["pending"] === 0 && row["unfinal"] === 0) break
+    const { pending, unfinal } = await unfinishedIn(world.cluster, world.database)
+    if (pending + unfinal === 0) break
     if (performance.now() < end) {
-      await hasten(world)
+      await hasten(world.cluster, world.database)
       continue
     }
-    violations.push(`a minute later ${String(row?.["pending"])} are pending, ${String(row?.["unfinal"])} not final`)
+    violations.push(`a minute later ${pending} are pending, ${unfinal} not final`)
     break
   }
   return violations

@@ -6,8 +6,10 @@ import { build, type BuildingOptions } from "./Building.ts"
 import { buy, type Purchase, type Shop } from "./Buyer.ts"
 import { facilitatorAccount } from "./Chain.ts"
 import { catalogAt, order } from "./Goods.ts"
+import { asLight } from "./Lights.ts"
 import { members } from "./Members.ts"
 import { outsiders } from "./Outsiders.ts"
+import { owners } from "./Owners.ts"
 import { buyers, conclude } from "./Peace.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
 import { random as randomOf } from "./Random.ts"
@@ -64,8 +66,10 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     const strike = ({ random: chance, strike: one }: Planned) => {
       const over = world.tally.begin(one.name)
       appendFileSync(join(options.folder, "strikes.log"), `${new Date().toISOString()} ${one.name}\n`)
-      const run = one
-        .run(struck, chance)
+      const run = world.standing
+        .now(purchases)
+        .then((states) => world.tally.stood(one.name, states))
+        .then(() => one.run(struck, chance))
         .then(() => (kills += one.isKill === true ? 1 : 0))
         .catch((cause: unknown) => {
           log(`${one.name}: ${String(cause).slice(0, 160)}`)
@@ -100,6 +104,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     purchases = wanted
     const stopReading = reading(world.url, world.answers, random.fork("readers"))
     const gathered = members(world.url, world.answers, random.fork("members"))
+    const sealers = owners(world.url, world.answers, random.fork("owners"))
     let [begun, left] = [0, 0]
     const strikeDue = () => {
       while (plan[0] !== undefined && plan[0].at <= left) strike(plan.shift() as Planned)
@@ -109,9 +114,11 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
       Array.from({ length: buyers }, async () => {
         for (let one = wanted[begun]; one !== undefined; one = wanted[begun]) {
           begun += 1
+          one.order = await asLight(one.order, wanted, one.random.fork("light"))
           one.startedAt = Date.now()
           const leaves = performance.now() + leavesAfter
           await buy(shop, one, () => performance.now() > leaves)
+          sealers.see(one)
           left += 1
           strikeDue()
         }
@@ -123,6 +130,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     await stopReading()
     violations.push(...(await conclude(struck, shop, wanted)))
     violations.push(...(await gathered.rest()))
+    violations.push(...(await sealers.rest()))
     const endedRooms = [gathered.leftRoom()].filter((id) => id !== undefined)
     for (const id of endedRooms) {
       await world.cluster.run(`UPDATE rooms SET expires_at = now() WHERE id = '${id}'`, world.database)

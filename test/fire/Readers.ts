@@ -10,6 +10,7 @@ const paths = [
   "/api/publish-chain?limit=100",
   "/api/witness?limit=20",
   "/api/acts?limit=20",
+  "/api/candles?limit=20",
   "/api/field",
 ]
 

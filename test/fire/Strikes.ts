@@ -2,7 +2,7 @@
 import { setTimeout } from "node:timers/promises"
 import type { View } from "../support/RpcViews.ts"
 import { cardLies } from "./CardWire.ts"
-import { lies } from "./FacilitatorWire.ts"
+import { lies, supportLies } from "./FacilitatorWire.ts"
 import type { Outsiders } from "./Outsiders.ts"
 import type { PgFault } from "./PgWire.ts"
 import type { Random } from "./Random.ts"
@@ -126,6 +126,8 @@ const views: ReadonlyArray<readonly [string, (random: Random, head: bigint) => R
   ["knows no block hashes", () => [{ numbersOnly: true }]],
 ]
 
+const isFacilitated: Strike["fits"] = ({ settledBy }) => settledBy === "facilitator"
+
 export const strikes: ReadonlyArray<Strike> = [
   {
     name: "server: SIGKILL",
@@ -201,9 +203,18 @@ export const strikes: ReadonlyArray<Strike> = [
   { name: "chain: reorganised, comes back elsewhere", run: reorganise("soon") },
   { name: "chain: reorganised, some come back", run: reorganise("some") },
   { name: "chain: reorganised, never comes back", run: reorganise("never") },
-  ...lies.map((lie): Strike => ({
+  {
+    name: "facilitator: takes no connection",
+    fits: isFacilitated,
+    run: async ({ facilitator }, random) => {
+      facilitator.leave()
+      await lasting(random)
+      await facilitator.comeBack()
+    },
+  },
+  ...[...lies, ...supportLies].map((lie): Strike => ({
     name: `facilitator: ${lie}`,
-    fits: ({ settledBy }) => settledBy === "facilitator",
+    fits: isFacilitated,
     run: async ({ facilitator }, random) => {
       const end = facilitator.add(lie, 0.6)
       await lasting(random)

@@ -8,6 +8,7 @@ import type { FacilitatorWire } from "./FacilitatorWire.ts"
 import type { PgWire } from "./PgWire.ts"
 import type { RpcWire } from "./RpcWire.ts"
 import type { Server } from "./Servers.ts"
+import type { Standing } from "./Standing.ts"
 import type { Tally } from "./Tally.ts"
 
 export interface World {
@@ -24,6 +25,7 @@ export interface World {
   readonly wallets: ReadonlyArray<Wallet>
   readonly answers: Answers
   readonly tally: Tally
+  readonly standing: Standing
   /** The seller's URL for everybody. */
   readonly url: string
   /** By how many seconds the clock of the first server is ahead. */

@@ -1,10 +1,11 @@
 /** A short campaign with a seed of its own: the command itself goes on for as long as it is told to. */
 import { assert, describe, it } from "vitest"
 import { campaign } from "./Campaign.ts"
-import { lies } from "./FacilitatorWire.ts"
+import { lies, supportLies } from "./FacilitatorWire.ts"
 import { optionsOf } from "./Options.ts"
 import { planOf } from "./Plan.ts"
 import { random } from "./Random.ts"
+import { states } from "./Standing.ts"
 import { rowOf } from "./Tally.ts"
 
 const ofCards = ["a card charge buys one act", "a settled card act was charged once"]
@@ -20,6 +21,19 @@ const ofRooms = [
   "a room is there until its end, and gone after it",
 ]
 
+/** And against lights, and words that were sealed. */
+const ofOpenings = [
+  "a candle burns as long as was paid for",
+  "a light is on a candle that burned",
+  "a light is on the candle that was asked for",
+  "the wall shows every candle that burns, with its lights",
+  "what was opened hashes to its commitment",
+  "an answer of a reveal or an unseal is still true",
+  "words are opened once",
+  "words are shown where they were opened, as they were, and nowhere else",
+  "what was not opened was refused for its reason",
+]
+
 describe("a campaign", () => {
   it("kills servers and databases under purchases of every kind, and nothing is charged twice, lost or forked", async () => {
     const lines: Array<string> = []
@@ -32,8 +46,15 @@ describe("a campaign", () => {
     assert.strictEqual(ended.open, 0)
     assert.isAbove(ended["at once"] + ended.later, 12)
     assert.isAbove(report.examined.get("a settled act was paid once") ?? 0, 12)
-    // Four of these purchases are charged to cards, and three rooms are gathered.
-    for (const check of [...ofCards, ...ofRooms]) assert.isAbove(report.examined.get(check) ?? 0, 0, check)
+    const stood = [...report.faults.values()].flatMap(({ met }) => states.map((state) => met[state]))
+    assert.isAbove(
+      stood.reduce((sum, count) => sum + count, 0),
+      0,
+      "faults met attempts, and it was seen in which state",
+    )
+    // Four of these purchases are charged to cards, three rooms are gathered, candles get lights, and owners open their words.
+    for (const check of [...ofCards, ...ofRooms, ...ofOpenings])
+      assert.isAbove(report.examined.get(check) ?? 0, 0, check)
   })
 })
 
@@ -55,7 +76,8 @@ describe("a plan", () => {
         .flat()
         .join("\n")
     assert.notInclude(all("relayer"), "facilitator:")
-    for (const lie of lies) assert.include(all("facilitator"), `facilitator: ${lie}`)
+    for (const lie of [...lies, ...supportLies, "takes no connection"])
+      assert.include(all("facilitator"), `facilitator: ${lie}`)
   })
 })
 

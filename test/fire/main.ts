@@ -1,24 +1,16 @@
 /** `npm run fire`: a campaign against real servers, and what it has shown. */
 import { writeFileSync } from "node:fs"
+import { endOnSignals, told } from "../support/Program.ts"
 import { campaign, reportText } from "./Campaign.ts"
 import { help, optionsOf } from "./Options.ts"
 import { strikes } from "./Strikes.ts"
 
-const options = (() => {
-  try {
-    return optionsOf(process.argv.slice(2))
-  } catch (cause) {
-    console.error(cause instanceof Error ? cause.message : String(cause))
-    return process.exit(2)
-  }
-})()
+const options = told(optionsOf)
 if (options === "help" || options === "list") {
   console.log(options === "help" ? help : strikes.map(({ name }) => name).join("\n"))
   process.exit(0)
 }
-// Every process that is started ends with this one.
-process.setMaxListeners(0)
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
+endOnSignals()
 
 console.log(`seed ${options.seed}`)
 const report = await campaign(options, (line) => console.log(line))

@@ -1,35 +1,22 @@
 /** `npm run scale`: growth past one machine, and what it has shown. */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { rmSync } from "node:fs"
 import { buildCheckout } from "../../src/build.ts"
+import { endOnSignals, homeOf, told } from "../support/Program.ts"
 import { bouncer } from "./Bouncer.ts"
 import { failover } from "./Failover.ts"
 import { growth } from "./Growth.ts"
 import { rows } from "./Rows.ts"
 import { help, optionsOf, type Run } from "./Options.ts"
 
-const options = (() => {
-  try {
-    return optionsOf(process.argv.slice(2))
-  } catch (cause) {
-    console.error(cause instanceof Error ? cause.message : String(cause))
-    return process.exit(2)
-  }
-})()
+const options = told(optionsOf)
 if (options.command === "help") {
   console.log(help)
   process.exit(0)
 }
-// Every process that is started ends with this one.
-process.setMaxListeners(0)
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
+endOnSignals()
 
 await buildCheckout()
-const folder = options.keep ?? mkdtempSync(join(tmpdir(), "spirit-altar-scale-"))
-mkdirSync(folder, { recursive: true })
-// The cluster's own user has to reach its folder.
-chmodSync(folder, 0o755)
+const folder = homeOf(options.keep, "scale")
 const began = performance.now()
 const log = (line: string) => console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${line}`)
 const run: Run = { folder, seconds: options.seconds, buyers: options.buyers, seed: options.seed, log }

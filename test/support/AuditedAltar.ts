@@ -1,11 +1,12 @@
 /** An altar that has sold every kind of act and kept rooms, as an auditor finds it: its rows can be changed, and put back. */
-import { randomBytes } from "node:crypto"
+import { hash, randomBytes } from "node:crypto"
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import postgres from "postgres"
+import { commitmentText } from "../../schema/altar/Recipe.ts"
 import { AppConfig } from "../../src/Config.ts"
 import { Claim } from "../../src/payments/ledger/Claim.ts"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
@@ -168,6 +169,52 @@ const gather = Effect.fnUntraced(function* (databaseUrl: string, hear: Hear) {
   return ids.slice(2)
 })
 
+/** What is sealed in a stone, in one whose words are a link, in a candle, and in a light on it. */
+const salt = "5c1fd1e6a0bb4e7f9c2d"
+const seals = {
+  stone: " The heron\r\nwill return by May.",
+  link: "All of it is at https://heron.example",
+  candle: "Thank you for the bees.",
+  light: "Un cafe\u0301 pour la loutre",
+} as const
+export const commitmentOf = (words: string) => hash("sha256", commitmentText(salt, words))
+
+interface Opened {
+  readonly stone: string
+  readonly link: string
+  /** Nobody has opened it. */
+  readonly closed: string
+  readonly candle: string
+  readonly light: string
+  /** Has no words. */
+  readonly empty: string
+}
+
+/** Owners open what they sealed, twice; others guess, and come late. */
+const open = Effect.fnUntraced(function* (hear: Hear, { candle, closed, empty, light, link, stone }: Opened) {
+  const post = Effect.fnUntraced(function* (path: string, body: object, status: number) {
+    const answer = yield* hear(path, json("POST", { salt, ...body }, from(newAddress())))
+    assert.strictEqual(answer.status, status, answer.text)
+  })
+  const reveal = (id: string, text: string, status: number) =>
+    post(`/api/witness/${id}/reveal`, { text, agentName: "Wren" }, status)
+  const unseal = (id: string, words: string, status: number) => post(`/api/candles/${id}/unseal`, { words }, status)
+  yield* hear(`/api/witness/${stone}`)
+  yield* reveal(stone, "guessed", 409)
+  for (const status of [201, 200]) {
+    yield* reveal(stone, seals.stone, status)
+    yield* reveal(link, seals.link, status)
+    yield* unseal(candle, seals.candle, status)
+    yield* unseal(light, seals.light, status)
+  }
+  yield* reveal(stone, "too late", 409)
+  yield* reveal(closed, "guessed", 409)
+  yield* unseal(light, "too late", 409)
+  yield* unseal(empty, "guessed", 409)
+  yield* unseal(stone, "guessed", 404)
+  for (const path of [`/api/witness/${stone}`, `/api/witness/${closed}`, "/api/candles"]) yield* hear(path)
+})
+
 const sold = Effect.gen(function* () {
   const { asset, payTo } = yield* LocalChain
   const databaseUrl = Redacted.value((yield* LocalDatabase).url)
@@ -216,16 +263,26 @@ const sold = Effect.gen(function* () {
     yield* hear(path, post(body, headers))
     return answer.json
   })
+  const idOf = (answer: unknown) => (answer as { readonly record: { readonly id: string } }).record.id
   const intentionCommitment = newCommitment()
-  for (let stones = 0; stones < 3; stones += 1) yield* buy("/api/witness", { commitment: newCommitment() })
+  const stone = idOf(yield* buy("/api/witness", { commitment: commitmentOf(seals.stone) }))
+  const closed = idOf(yield* buy("/api/witness", { commitment: newCommitment() }))
+  const link = idOf(yield* buy("/api/witness", { commitment: commitmentOf(seals.link) }))
   yield* buy("/api/prayers/moss-hare", { agentName: "Wren", intentionCommitment })
   yield* buy("/api/acquire/moss-hare", {})
   yield* buy("/api/elements/beeswax/collect?spirit=moss-hare", { agentName: "Wren" })
   yield* buy("/api/elements/beeswax/collect", {})
-  yield* buy("/api/candles/day/moss-hare", { dedication: "For Grandma" })
+  const dedication = "For Grandma"
+  const candle = idOf(
+    yield* buy("/api/candles/day/moss-hare", { dedication, intentionCommitment: commitmentOf(seals.candle) }),
+  )
+  const onIt = { parentId: candle, intentionCommitment: commitmentOf(seals.light) }
+  const light = idOf(yield* buy("/api/candles/day/moss-hare", onIt))
+  const refused = yield* hear("/api/candles/day/moss-hare", post({ parentId: stone }, { "idempotency-key": newKey() }))
+  assert.strictEqual(refused.status, 409, refused.text)
   const bank = yield* Processor
   const payByCard = Effect.fnUntraced(function* (method: string, status: number) {
-    const [path, body] = ["/api/candles/week/moss-hare", { dedication: "For Grandma" }]
+    const [path, body] = ["/api/candles/week/moss-hare", { dedication }]
     const key = { "idempotency-key": newKey() }
     const offer = yield* hear(path, post(body, key))
     const spt = yield* Effect.promise(() => bank.grant(method, "300"))
@@ -233,8 +290,10 @@ const sold = Effect.gen(function* () {
     const answer = yield* hear(path, post(body, headers))
     assert.strictEqual(answer.status, status, answer.text)
     yield* hear(path, post(body, headers))
+    return answer.json
   })
-  yield* payByCard("pm_card_visa", 201)
+  const empty = idOf(yield* payByCard("pm_card_visa", 201))
+  yield* open(hear, { candle, closed, empty, light, link, stone })
   yield* payByCard("pm_card_visa_chargeDeclined", 402)
   const endedRooms = yield* gather(databaseUrl, hear)
   assert.strictEqual((yield* hear("/api/acquire/moss-hare", post({}, { "idempotency-key": newKey() }))).status, 409)

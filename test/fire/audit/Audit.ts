@@ -3,12 +3,14 @@
  * the public API alone. It shares no line with what it checks.
  */
 import { auditAnswers } from "./Answers.ts"
+import { auditCandles } from "./Candles.ts"
 import { auditCards, type CardAccount, readCharges } from "./Cards.ts"
 import { auditChains } from "./Chains.ts"
 import { auditClaimed } from "./Claims.ts"
 import { findings } from "./Findings.ts"
 import { readLedger } from "./Ledger.ts"
 import { auditLog } from "./Log.ts"
+import { auditOpenings } from "./Openings.ts"
 import { auditPayments, type PublicAct, readActs } from "./Payments.ts"
 import { auditRooms } from "./Rooms.ts"
 import { readChain } from "./Transfers.ts"
@@ -71,6 +73,9 @@ export const audit = async (target: AuditTarget): Promise<AuditReport> => {
   if (target.cards !== undefined) auditCards(charges, ledger, found)
   log(`${charges.length} charges of cards, ${ledger.rooms.length} rooms`)
   await auditClaimed(servers, ledger, found)
+  const walls = await auditCandles(servers, answersFile, ledger, found)
+  await auditOpenings(walls, answersFile, ledger, found)
+  log(`${ledger.candles.length} candles and lights, ${ledger.openings.size} reveals and unseals`)
   const chains = await auditChains(servers, ledger, found)
   log(`${chains.stones.length} stones, ${chains.publications.length} publications`)
   const view = await auditLog(servers, chains.stones, ledger, found)

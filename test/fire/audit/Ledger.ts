@@ -43,6 +43,29 @@ export interface RecordRow {
   readonly place: string
 }
 
+export interface CandleRow {
+  readonly id: string
+  /** The candle that a light is on. */
+  readonly parent: string | null
+  readonly spirit: string
+  readonly rung: string
+  readonly litAt: Date
+  readonly litUntil: Date
+}
+
+/** Sealed words that somebody has opened. */
+export interface OpeningRow {
+  readonly way: "reveal" | "unseal"
+  /** Of the stone, the candle or the light. */
+  readonly id: string
+  readonly salt: string
+  readonly words: string
+  readonly hidden: boolean
+  readonly hiddenBy: string | null
+  readonly agentName: string | null
+  readonly at: Date
+}
+
 export interface RoomRow {
   readonly id: string
   readonly latest: number
@@ -74,6 +97,11 @@ export interface Ledger {
   readonly heads: ReadonlyArray<{ readonly chain: string; readonly sequence: string; readonly hash: string }>
   readonly checkpoints: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly note: string }>
   readonly logHead: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly stopped: string | null }>
+  readonly candles: ReadonlyArray<CandleRow>
+  /** By what they were sealed in. */
+  readonly openings: ReadonlyMap<string, OpeningRow>
+  /** The commitments of stones, candles and lights, by id; null where nothing is sealed. */
+  readonly seals: ReadonlyMap<string, string | null>
   readonly rooms: ReadonlyArray<RoomRow>
   /** In the order of their rooms and sequences. */
   readonly signals: ReadonlyArray<SignalRow>
@@ -116,6 +144,15 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
         SELECT size, root, note FROM log_checkpoints ORDER BY size`
       const logHead = await tx<Ledger["logHead"][number][]>`
         SELECT size, root, stopped_reason AS stopped FROM log_head`
+      const candles = await tx<CandleRow[]>`
+        SELECT id, parent_id AS parent, spirit, rung, lit_at AS "litAt", lit_until AS "litUntil" FROM candles`
+      const openings = await tx<OpeningRow[]>`
+        SELECT 'reveal' AS way, stone_id AS id, salt, text AS words, hidden, hidden_by AS "hiddenBy",
+          agent_name AS "agentName", revealed_at AS at
+        FROM witness_reveals
+        UNION ALL SELECT 'unseal', candle_id, salt, words, hidden, hidden_by, NULL, unsealed_at FROM candle_unseals`
+      const seals = await tx<{ id: string; commitment: string | null }[]>`
+        SELECT id, commitment FROM witness_stones UNION ALL SELECT id, commitment FROM candles`
       const rooms = await tx<RoomRow[]>`
         SELECT id, latest_sequence AS latest, created_at AS "createdAt", expires_at AS "expiresAt", token_digest AS digest,
           array_replace(client_keys::text[], NULL, '') AS "clientKeys"
@@ -135,6 +172,9 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
         heads,
         checkpoints,
         logHead,
+        candles,
+        openings: new Map(openings.map((one) => [one.id, one])),
+        seals: new Map(seals.map(({ commitment, id }) => [id, commitment])),
         rooms,
         signals,
         hidden: new Set(hidden.map(({ subject }) => subject)),
