@@ -52,7 +52,10 @@ export class RateLimited extends Schema.Error<RateLimited>("RateLimited")(
     ...envelope("rate_limited", "Too many requests; wait for the time in Retry-After."),
     retryAfter: upTo(604_800).annotate({ description: "Seconds to wait." }),
   },
-  at(429, "Too many requests, or more than 64 payments of one wallet whose outcome is not known yet."),
+  at(
+    429,
+    "Too many requests, or more payments of one wallet whose outcome is not known yet than it may have: 64, and of a wallet with code one more than it has paid.",
+  ),
 ) {}
 
 export class Internal extends Schema.Error<Internal>("Internal")(

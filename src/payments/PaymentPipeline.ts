@@ -65,11 +65,14 @@ const withoutGas = (charged: string) =>
   new FacilitatorUnavailable({
     message: `This server cannot pay the network's fee of a settlement at the moment, so it sells nothing; send the same request again later. ${charged}`,
   })
-const tooManyPending = () =>
+const tooManyPending = (most: number, isContract: boolean) =>
   new RateLimited({
     retryAfter: 5,
-    message:
-      "This wallet has 64 payments here whose outcome is not known yet; reconcile them, then send the same request again. This request charged nothing.",
+    message: `${
+      isContract
+        ? `A wallet with code may have one payment more open here than it has paid, so this one may have ${most} whose outcome is not known yet`
+        : `This wallet has ${most} payments here whose outcome is not known yet`
+    }; reconcile them, then send the same request again. This request charged nothing.`,
   })
 const overdrawn = new PaymentRejected({
   reason: "insufficient_funds",
@@ -131,7 +134,7 @@ export class PaymentPipeline extends Context.Service<
         const submit = (
           terms: Terms,
           attempt: Attempt,
-          { payload, payment }: NewAttempt,
+          { balance, payload, payment }: NewAttempt,
         ): Effect.Effect<Submission | void> => {
           if (payment.rail === "card") return Effect.void
           if (Option.isSome(payment.transaction)) {
@@ -142,6 +145,7 @@ export class PaymentPipeline extends Context.Service<
             authorization: payment.authorization,
             requirements: requirementsOf(terms, attempt.amountAtomic),
             payload,
+            isCodeless: balance?.isContract === false,
           })
           return Timing.settlement(handed)
         }
@@ -167,9 +171,17 @@ export class PaymentPipeline extends Context.Service<
             // What was in the way has just been released.
             return yield* settle(act, request, terms, intent)
           }
+          if (claimed._tag === "Distrusted") {
+            const { reason } = claimed
+            return yield* challenges.invalid(
+              act,
+              request,
+              new PaymentRejected({ reason, message: Challenges.aliveAfter(reason) }),
+            )
+          }
           if (claimed._tag === "Overdrawn") {
-            if (claimed.tooMany) return yield* tooManyPending()
             const { balance: tooSmall, payment } = intent
+            if (claimed.tooMany) return yield* tooManyPending(claimed.most, tooSmall?.isContract === true)
             if (payment.rail === "card" || tooSmall === undefined || tooSmall.isExact) {
               return yield* challenges.invalid(act, request, overdrawn)
             }
