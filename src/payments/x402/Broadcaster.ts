@@ -18,6 +18,9 @@ export const unsent = (reason: string): Submission => ({ _tag: "Refused", reason
 /** What is stuck is part of the pending state itself, so its replacement is tried on the newest block. */
 const blockOf = (stuck: Option.Option<Broadcast>) => (Option.isSome(stuck) ? "latest" : "pending")
 
+/** A node without a pending state may refuse all that was asked together with the question about it. */
+const again = <A>(question: Effect.Effect<A, RpcFailure>) => Effect.retry(question, { times: 1 })
+
 /** `groupMost` is how many transfers may share one transaction; one sends each alone. */
 export const make = Effect.fnUntraced(function* (
   node: RelayerNode,
@@ -114,8 +117,8 @@ export const make = Effect.fnUntraced(function* (
     const [least, { fee }, hasCode] = yield* Effect.all(
       [
         node.estimateGas(account.address, to, data, blockOf(stuck)),
-        market,
-        isCodeless ? node.hasCode(authorization.from) : Effect.succeed(false),
+        again(market),
+        isCodeless ? again(node.hasCode(authorization.from)) : Effect.succeed(false),
       ],
       { concurrency: "unbounded" },
     )
