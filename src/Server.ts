@@ -32,6 +32,7 @@ import * as LogHttp from "./LogHttp.ts"
 import * as LogFiles from "./log/Http.ts"
 import * as Log from "./log/Log.ts"
 import { Broadcasts } from "./payments/ledger/Broadcasts.ts"
+import { Refusals } from "./payments/ledger/Refusals.ts"
 import { CardProcessor } from "./payments/card/CardProcessor.ts"
 import { CardRail } from "./payments/card/CardRail.ts"
 import { Chain } from "./payments/x402/Chain.ts"
@@ -84,7 +85,7 @@ const settlementLayer = ({ patience, settlement, terms }: PaymentsConfig) =>
         timeout: patience,
         stuckAfter: Duration.times(patience, 3),
         groupMost: settlement.groupMost ?? groupMost,
-      }).pipe(Layer.provide(Broadcasts.layer))
+      }).pipe(Layer.provide(Layer.merge(Broadcasts.layer, Refusals.layer)))
     : Facilitator.layer({ ...settlement, terms, timeout: patience })
 
 const isMissing = (payments: ServerConfig["payments"]): payments is ReadonlyArray<string> => Array.isArray(payments)
@@ -110,7 +111,7 @@ const moneyLayer = (payments: PaymentsConfig) => {
     Finality.layer({ sweepEvery: payments.sweepEvery, patience: payments.patience }),
     NodeWatch.layer(sender),
   ).pipe(
-    Layer.provideMerge(Layer.merge(settlementLayer(payments), PayerBalances.layer)),
+    Layer.provideMerge(Layer.merge(settlementLayer(payments), PayerBalances.layer({ paysGas: sender !== undefined }))),
     Layer.provide(chain),
     Layer.provideMerge(cardLayer(payments)),
   )

@@ -92,7 +92,10 @@ export class ReconcileRequired extends Schema.Error<ReconcileRequired>("Reconcil
     "reconcile_required",
     `This wallet has ${openPaymentsMaximum} payments here whose outcome is not known yet: POST /api/reconcile/{Idempotency-Key} for each of them, then send the same request again. ${nothingNow}`,
   ),
-  at(409, `${openPaymentsMaximum} payments of this wallet are open; one of them has to end first.`),
+  at(
+    409,
+    `As many payments of this wallet are open as it may have: ${openPaymentsMaximum}, and of a wallet with code one more than it has paid.`,
+  ),
 ) {}
 
 export class PaymentsUnavailable extends Schema.Error<PaymentsUnavailable>("PaymentsUnavailable")(

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { PaymentFailed, PaymentInvalid, PaymentRequired, PaymentsUnavailable } from "../../schema/payments/Errors.ts"
 import type { FailedAttempt } from "./ledger/Attempt.ts"
+import { contractsRefused } from "./ledger/Claim.ts"
 import type { SoldAct } from "./PaidAct.ts"
 import type { PaidRequest } from "./PaidRequest.ts"
 import type { PaymentRejected } from "./PaymentRejected.ts"
@@ -28,6 +29,9 @@ const failures: Readonly<Record<string, string>> = {
     "The contract of this wallet takes more gas to check its signature than this server pays for, so its payment was not sent.",
   wallet_did_not_pay:
     "An earlier payment of this wallet could be made when this server sent it and could not in its block, so for an hour this server sends none from it.",
+  [contractsRefused]:
+    "Payments that reverted have taken more of this server's gas within an hour than it gives away, so for a while it takes payments of a wallet with code only from one that has paid here before.",
+  wallet_got_code: "This wallet got code after its payment was taken, so its payment was not sent.",
   wallet_reverted_settlement:
     "The contract of this wallet reverted an earlier payment that it had agreed to, so for an hour this server sends none from it.",
 }
@@ -35,7 +39,8 @@ const failures: Readonly<Record<string, string>> = {
 /** Nobody has read it, and the next one may be heard. */
 const unheard = `The facilitator that brings payments to the chain could not be reached, so this payment was handed to nobody. ${alive} Start again later with a new Idempotency-Key.`
 
-const aliveAfter = (reason: string) => {
+/** What is said of a payment that did not settle, or is not sent, where its authorization stays good. */
+export const aliveAfter = (reason: string) => {
   if (reason === "facilitator_unreachable") return unheard
   const why = failures[reason]
   return why === undefined

@@ -64,6 +64,12 @@ export interface PipelineConfig {
 
 const notSettled = (obstacle: string, charged: string) =>
   new FacilitatorUnavailable({ message: `${obstacle}; send the same request again later. ${charged}` })
+const tooManyOpen = (most: number, isContract: boolean) =>
+  isContract
+    ? new ReconcileRequired({
+        message: `A wallet with code may have one payment more open here than it has paid, so this one may have ${most} whose outcome is not known yet; reconcile them, then send the same request again. This request charged nothing.`,
+      })
+    : new ReconcileRequired({})
 const overdrawn = new PaymentRejected({
   reason: "insufficient_funds",
   message:
@@ -124,7 +130,7 @@ export class PaymentPipeline extends Context.Service<
         const submit = (
           terms: Terms,
           attempt: Attempt,
-          { payload, payment }: NewAttempt,
+          { balance, payload, payment }: NewAttempt,
         ): Effect.Effect<Submission | void> => {
           if (payment.rail === "card") return Effect.void
           if (Option.isSome(payment.transaction)) {
@@ -135,6 +141,7 @@ export class PaymentPipeline extends Context.Service<
             authorization: payment.authorization,
             requirements: requirementsOf(terms, attempt.amountAtomic),
             payload,
+            isCodeless: balance?.isContract === false,
           })
           return Timing.settlement(handed)
         }
@@ -160,9 +167,17 @@ export class PaymentPipeline extends Context.Service<
             // What was in the way has just been released.
             return yield* settle(act, request, terms, intent)
           }
+          if (claimed._tag === "Distrusted") {
+            const { reason } = claimed
+            return yield* challenges.invalid(
+              act,
+              request,
+              new PaymentRejected({ reason, message: Challenges.aliveAfter(reason) }),
+            )
+          }
           if (claimed._tag === "Overdrawn") {
-            if (claimed.tooMany) return yield* new ReconcileRequired({})
             const { balance: tooSmall, payment } = intent
+            if (claimed.tooMany) return yield* tooManyOpen(claimed.most, tooSmall?.isContract === true)
             if (payment.rail === "card" || tooSmall === undefined || tooSmall.isExact) {
               return yield* challenges.invalid(act, request, overdrawn)
             }

@@ -13,6 +13,8 @@ export interface SettlementRequest {
   readonly requirements: PaymentRequirements
   /** The x402 payload as the client sent it, for a facilitator. */
   readonly payload: string
+  /** Whether it was claimed for a wallet without code, which may have more open than one with code. */
+  readonly isCodeless?: boolean
 }
 
 /**

@@ -18,6 +18,7 @@ import traces from "../../migrations/0021_traces.ts"
 import administration from "../../migrations/0022_administration.ts"
 import actNames from "../../migrations/0023_names.ts"
 import fits from "../../migrations/0024_fits.ts"
+import refusals from "../../migrations/0025_refusals.ts"
 import { codeOf, transaction } from "./Sql.ts"
 
 export type Migration = Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
@@ -41,6 +42,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0022_administration": administration,
   "0023_names": actNames,
   "0024_fits": fits,
+  "0025_refusals": refusals,
 }
 
 /** Ids of those that have run. */

@@ -49,11 +49,14 @@ const intentOf = (changes: Partial<NewAttempt> = {}): NewAttempt => ({
   payment: newPayment(),
   payload: '{"x402Version":2,"note":"\\u0000 ü"}',
   claims: { slots: [] },
-  balance: { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: false },
+  balance: { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: false, isContract: false },
   acceptedAtMillis: Date.now(),
   leaseMillis: 60_000,
   ...changes,
 })
+
+/** What a wallet with code holds. */
+const ofContract = { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: false, isContract: true }
 
 const many = <A>(count: number, make: () => A): ReadonlyArray<A> => Array.from({ length: count }, make)
 
@@ -133,7 +136,7 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { e
       Effect.gen(function* () {
         const wallet = newHex(20)
         const claims = pooled(1_000)
-        const balance = { balanceAtomic: 50_000n, asOfMillis: Date.now(), isExact: false }
+        const balance = { balanceAtomic: 50_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
         const poor = many(12, () => intentOf({ payment: newPayment(wallet), balance, claims }))
         const rich = many(12, () => intentOf({ claims }))
         const outcomes = yield* claimAll(poor.flatMap((one, index) => [one, ...rich.slice(index, index + 1)]))
@@ -155,6 +158,58 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { e
       }),
     )
 
+    it.effect("of one wallet with code are one more than it has paid, and one again once it was refused", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const wallet = newHex(20)
+        const payAll = sql`
+          UPDATE payment_attempts SET state = 'settled', ended_at = now() WHERE payer = ${wallet} AND state = 'pending'`
+        for (const most of [1, 2, 4]) {
+          const outcomes = yield* claimAll(
+            many(10, () => intentOf({ payment: newPayment(wallet), balance: ofContract })),
+          )
+          assert.lengthOf(claimed(outcomes), most)
+          const refused = outcomes.flatMap((one) => (one._tag === "Overdrawn" && one.tooMany ? [one.most] : []))
+          assert.deepStrictEqual(
+            refused,
+            many(10 - most, () => most),
+          )
+          yield* payAll
+        }
+        yield* sql`UPDATE payment_payers SET refused_until = now() - interval '1 day' WHERE name = ${wallet}`
+        const forgiven = many(10, () => intentOf({ payment: newPayment(wallet), balance: ofContract }))
+        assert.lengthOf(claimed(yield* claimAll(forgiven)), 1)
+      }),
+    )
+
+    it.effect("are refused to a wallet that did not pay, and to unknown ones with code while much gas is lost", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const [regular, bad] = [newHex(20), newHex(20)]
+        const claimOne = (wallet: `0x${string}`, balance = ofContract) =>
+          Effect.map(claimAll([intentOf({ payment: newPayment(wallet), balance })]), ([outcome]) =>
+            outcome?._tag === "Distrusted" ? outcome.reason : outcome?._tag,
+          )
+        const lose = (gas: number) => sql`
+          INSERT INTO payment_payers AS p (name, refused_until, refusal, lost_gas)
+          VALUES (${bad}, now() + interval '1 hour', 'wallet_reverted_settlement', ${gas}::bigint)
+          ON CONFLICT (name) DO UPDATE SET lost_gas = excluded.lost_gas`
+        assert.strictEqual(yield* claimOne(regular), "Claimed")
+        yield* sql`UPDATE payment_attempts SET state = 'settled', ended_at = now() WHERE payer = ${regular}`
+
+        yield* lose(14_999_999)
+        assert.strictEqual(yield* claimOne(bad), "wallet_reverted_settlement")
+        assert.strictEqual(yield* claimOne(newHex(20)), "Claimed")
+        yield* lose(15_000_000)
+        assert.strictEqual(yield* claimOne(newHex(20)), "wallet_with_code")
+        assert.strictEqual(yield* claimOne(regular), "Claimed")
+        assert.strictEqual(yield* claimOne(newHex(20), { ...ofContract, isContract: false }), "Claimed")
+        yield* sql`UPDATE payment_payers SET refused_until = now() WHERE name = ${bad}`
+        assert.strictEqual(yield* claimOne(newHex(20)), "Claimed")
+        assert.strictEqual(yield* claimOne(bad), "Claimed")
+      }),
+    )
+
     it.effect("get the last numbers of a pool, and those that were released, each once", () =>
       Effect.gen(function* () {
         const last = yield* claimAll(many(16, () => intentOf({ claims: last10 })))
@@ -172,7 +227,7 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { e
       Effect.gen(function* () {
         const wallet = newHex(20)
         const claims = pooled(30)
-        const balance = { balanceAtomic: 70_000n, asOfMillis: Date.now(), isExact: false }
+        const balance = { balanceAtomic: 70_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
         const asked = () => [
           ...many(20, () => intentOf({ payment: newPayment(wallet), balance, claims })),
           ...many(20, () => intentOf({ claims })),

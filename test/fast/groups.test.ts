@@ -27,6 +27,8 @@ const memberOf = Effect.fnUntraced(function* (attempt: string) {
   }
 })
 
+const estimated = Option.some({ gas: 1n, expected: { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n } })
+
 /** Groups whose node says nothing, so that each travels by what is given for one alone. */
 const groupsOf = Effect.fnUntraced(function* (
   ways: Pick<Groups.GroupsOptions, "alone" | "inTurn"> & { readonly turn?: Semaphore.Semaphore },
@@ -62,12 +64,12 @@ describe("payments that wait for the relayer", () => {
         const groups = yield* groupsOf({ alone: () => Effect.never, inTurn })
         const first = yield* memberOf("first")
         const one = yield* Effect.forkChild(
-          Effect.provideService(groups.join(first, Option.some(1n)), MaxOpsBeforeYield, stride ?? 4),
+          Effect.provideService(groups.join(first, estimated), MaxOpsBeforeYield, stride ?? 4),
         )
         for (let step = 0; step < (stops ?? 0); step += 1) yield* Effect.yieldNow
         yield* Fiber.interrupt(one)
         const second = yield* memberOf("second")
-        const answer = yield* soon(groups.join(second, Option.some(1n)), `stopped after ${stops} times ${stride} steps`)
+        const answer = yield* soon(groups.join(second, estimated), `stopped after ${stops} times ${stride} steps`)
         assert.deepStrictEqual(answer, submitted)
         assert.lengthOf(
           sent.filter((attempt) => attempt === "second"),
@@ -87,7 +89,7 @@ describe("payments that wait for the relayer", () => {
       yield* Effect.forkChild(turn.withPermits(1)(Deferred.await(released)))
       yield* Effect.yieldNow
       const member = yield* memberOf("one")
-      const ask = groups.join(member, Option.some(1n))
+      const ask = groups.join(member, estimated)
       const first = yield* Effect.forkChild(ask, { startImmediately: true })
       yield* Fiber.interrupt(first)
       const others = yield* Effect.forkChild(Effect.all([ask, ask], { concurrency: "unbounded" }), {

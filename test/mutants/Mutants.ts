@@ -73,8 +73,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "a wallet may have more in flight than it holds",
     file: "src/payments/ledger/Claim.ts",
-    from: "ELSE payment_fits(p.name, a.draws, a.balance, a.since, a.most) END",
-    to: "ELSE payment_fits(p.name, a.draws, a.balance, a.since, a.most) IS NOT NULL END",
+    from: "ELSE payment_fits(p.name, a.draws, a.balance, a.since, m.most - a.before) END",
+    to: "ELSE payment_fits(p.name, a.draws, a.balance, a.since, m.most - a.before) IS NOT NULL END",
     tests: ["test/concurrency/claims.test.ts"],
   },
   {

@@ -9,6 +9,7 @@ import * as Relayer from "../../src/payments/x402/Relayer.ts"
 import { Finality } from "../../src/payments/Finality.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
 import { Broadcasts } from "../../src/payments/ledger/Broadcasts.ts"
+import { Refusals } from "../../src/payments/ledger/Refusals.ts"
 import { SettledTransfers } from "../../src/payments/ledger/SettledTransfers.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
@@ -321,7 +322,7 @@ describe("a settled transfer", { concurrent: true }, () => {
         Layer.provide(
           Chain.layer({ rpcUrl: Redacted.make(rpc.url), finalTag: "finalized", timeout: Duration.seconds(10) }),
         ),
-        Layer.provide([SettledTransfers.layer, Broadcasts.layer]),
+        Layer.provide([SettledTransfers.layer, Broadcasts.layer, Refusals.layer]),
       )
       for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
       yield* chargedAgain(bought)

@@ -55,7 +55,8 @@ describe("a forged payment", { concurrent: true }, () => {
       const headers = { "idempotency-key": newKey(), "payment-signature": encode(good) }
       const answer = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, headers))
       assert.strictEqual(answer.status, 201, "the wallet itself pays as ever")
-      assert.strictEqual(asked.filter((method) => method === "eth_getCode").length, 1)
+      // A good one is let in and sent by the code of that moment, each asked for anew.
+      assert.strictEqual(asked.filter((method) => method === "eth_getCode").length, 3)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

@@ -131,6 +131,10 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
         sent.map(({ payments }) => payments),
         [1, 5],
       )
+      // It had gas enough, so that no neighbour is at fault.
+      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(poor.payer.address, Purchase.price))
+      const again = yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, poor.payer))
+      assert.deepStrictEqual(reasonIn(again), [402, "payment_invalid", "wallet_did_not_pay"])
       yield* Purchase.outlive
       yield* Purchase.reconcile(url, poor)
       yield* Purchase.aSweepLater(poor)
@@ -166,7 +170,7 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       const again = yield* Purchase.prepare(url, Purchase.price, burner.payer)
       yield* giveCode(burner, agreeing)
       const refused = yield* Purchase.send(url, again)
-      assert.deepStrictEqual(reasonIn(refused), [402, "payment_failed", "wallet_reverted_settlement"])
+      assert.deepStrictEqual(reasonIn(refused), [402, "payment_invalid", "wallet_reverted_settlement"])
       assert.match(
         String(refused.json["message"]),
         /for an hour .* This request charged nothing; until its validBefore .* Pay from another wallet/u,
@@ -200,6 +204,27 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
         groups.map(({ payments }) => payments),
         [3],
       )
+    }).pipe(Effect.provide(patient)),
+  )
+
+  it.live("go without a wallet that got code after it was let in, of which nothing is sent", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const [first, ...others] = yield* prepare(url, 4)
+      if (first === undefined) return
+      const payer = yield* newPayer(5n * Purchase.price)
+      const changing = yield* Effect.forEach([1, 2, 3, 4, 5], () => Purchase.prepare(url, undefined, payer))
+      const crowd = yield* Crowd.gather(url, first, [...changing, ...others])
+      yield* Purchase.onChain((client) => client.setCode({ address: payer.address, bytecode: agreeing }))
+      yield* crowd.letGo
+      const answers = yield* crowd.others
+      assert.deepStrictEqual(statuses(answers.slice(5)), Array(3).fill(201))
+      for (const answer of answers.slice(0, 5)) {
+        assert.deepStrictEqual(reasonIn(answer), [402, "payment_failed", "wallet_got_code"])
+        assert.match(String(answer.json["message"]), /got code .* This request charged nothing; until its validBefore/u)
+      }
+      assert.strictEqual((yield* Crowd.sentFor(changing)).filter(({ payments }) => payments > 0).length, 0)
+      yield* Purchase.audit(url)
     }).pipe(Effect.provide(patient)),
   )
 

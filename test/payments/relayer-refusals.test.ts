@@ -126,7 +126,7 @@ describe("a wallet that is emptied behind the rehearsal of its transfer", { conc
         return yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, payer))
       })
       const refused = yield* Crowd.eventually("refused", next, ({ status }) => status === 402)
-      assert.deepStrictEqual([refused.json["code"], refused.json["reason"]], ["payment_failed", "wallet_did_not_pay"])
+      assert.deepStrictEqual([refused.json["code"], refused.json["reason"]], ["payment_invalid", "wallet_did_not_pay"])
       assert.match(
         String(refused.json["message"]),
         /for an hour .* This request charged nothing; until its validBefore .* Pay from another wallet/u,

@@ -389,25 +389,4 @@ describe("a wallet whose contract answers the relayer otherwise", { concurrent: 
       yield* Purchase.assertFailed(url, purchase, "gas_too_high")
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
-
-  it.live("reverts a broadcast once, and is refused from then on", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      // It can pay for every attempt until the first is looked at again.
-      const { payer, ...first } = yield* Purchase.prepare(url, 60n * Purchase.price)
-      yield* contract({ payer, ...first }, onlyWithout("3a"))
-      Purchase.assertPending(url, first, yield* Purchase.send(url, { payer, ...first }))
-      assert.strictEqual(yield* relayed, 1)
-      const next = Effect.gen(function* () {
-        yield* Purchase.reconcile(url, first)
-        const second = yield* Purchase.prepare(url, undefined, payer)
-        return yield* Purchase.send(url, second)
-      })
-      const answer = yield* eventually("refused", next, ({ status }) => status === 402)
-      assert.deepStrictEqual(
-        [answer.json["code"], answer.json["reason"]],
-        ["payment_failed", "wallet_reverted_settlement"],
-      )
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
 })

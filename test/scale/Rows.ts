@@ -46,7 +46,7 @@ const attempt = (pool: string | undefined): NewAttempt => ({
   },
   payload: "{}",
   claims: { slots: [], ...(pool === undefined ? {} : { pool: { name: pool, capacity: 1_000_000_000 } }) },
-  balance: { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: true },
+  balance: { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: true, isContract: false },
   acceptedAtMillis: Date.now(),
   leaseMillis: 3_600_000,
 })

@@ -18,6 +18,11 @@ export interface Broadcast {
   readonly members: number
 }
 
+/** One that was noted; `blamed` once it was in a block without paying, by its wallet's own doing. */
+export interface NotedBroadcast extends Broadcast {
+  readonly blamed: boolean
+}
+
 /** A payment that is about to travel in a transaction, and the hash that is noted for it so far. */
 export interface Passenger {
   /** The attempt's id. */
@@ -42,11 +47,13 @@ const readRow = rowReader(
     maxFee: Schema.BigIntFromString,
     sentAt: Schema.Date,
     members: Schema.Int,
+    blamed: Schema.Boolean,
   }),
 )
 const readNoted = rowReader("relayer_broadcasts", Schema.Struct({ attemptId: Schema.String }))
 
-const unavailable = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, BroadcastsUnavailable> =>
+/** Of a statement that did not come through: logged, and nobody relies on it. */
+export const unavailable = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, BroadcastsUnavailable> =>
   statement.pipe(
     Effect.tapError((error) => Effect.logWarning("A broadcast could not be read or noted", error)),
     Effect.mapError(() => new BroadcastsUnavailable({})),
@@ -55,7 +62,7 @@ const unavailable = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, Bro
 export class Broadcasts extends Context.Service<
   Broadcasts,
   {
-    find(attempt: string): Effect.Effect<Option.Option<Broadcast>, BroadcastsUnavailable>
+    find(attempt: string): Effect.Effect<Option.Option<NotedBroadcast>, BroadcastsUnavailable>
     /**
      * Takes the place of what was noted before, for each attempt by itself and all in one statement; answers those it was
      * noted for. Of the others somebody else was faster, who then sends instead, or has ended the attempt. What is noted
@@ -74,16 +81,17 @@ export class Broadcasts extends Context.Service<
 
       const find = Effect.fn("Broadcasts.find")(function* (attempt: string) {
         const [row] = yield* sql`
-          SELECT nonce, hash, max_fee::text AS max_fee, sent_at, members FROM relayer_broadcasts
+          SELECT nonce, hash, max_fee::text AS max_fee, sent_at, members, blamed FROM relayer_broadcasts
           WHERE attempt_id = ${attempt}::uuid`.pipe(unavailable)
-        if (row === undefined) return Option.none<Broadcast>()
-        const { hash, maxFee, members, nonce, sentAt } = yield* readRow(row)
-        return Option.some<Broadcast>({
+        if (row === undefined) return Option.none<NotedBroadcast>()
+        const { blamed, hash, maxFee, members, nonce, sentAt } = yield* readRow(row)
+        return Option.some<NotedBroadcast>({
           nonce: Number(nonce),
           hash,
           maxFeePerGas: maxFee,
           atMillis: sentAt.getTime(),
           members,
+          blamed,
         })
       })
 
@@ -115,7 +123,7 @@ export class Broadcasts extends Context.Service<
             ${timestampOf(atMillis)}::timestamptz, ${members}::smallint FROM locked l
           WHERE previous IS NULL OR EXISTS (SELECT 1 FROM relayer_broadcasts o WHERE o.attempt_id = l.id)
           ON CONFLICT (attempt_id) DO UPDATE SET nonce = excluded.nonce, hash = excluded.hash,
-            max_fee = excluded.max_fee, sent_at = excluded.sent_at, members = excluded.members
+            max_fee = excluded.max_fee, sent_at = excluded.sent_at, members = excluded.members, blamed = false
           -- A first note names none before it, and so replaces none.
           WHERE b.hash = (SELECT l.previous FROM locked l WHERE l.id = b.attempt_id)
           RETURNING b.attempt_id`).pipe(unavailable)

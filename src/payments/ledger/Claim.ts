@@ -21,6 +21,8 @@ export interface PayerBalance {
   readonly asOfMillis: number
   /** Whether what its payments in flight have taken is back in it. */
   readonly isExact: boolean
+  /** Whether it has code and its gas is ours: in its block such a wallet may refuse what it agreed to. */
+  readonly isContract: boolean
 }
 
 export interface NewAttempt {
@@ -50,8 +52,34 @@ export interface InFlight {
 export type ClaimOutcome =
   | { readonly _tag: "Claimed"; readonly attempt: Attempt }
   | { readonly _tag: "Conflict"; readonly state: AttemptState }
-  /** The wallet has too much in flight for its balance, or too many. */
-  | { readonly _tag: "Overdrawn"; readonly tooMany: boolean; readonly inFlight: ReadonlyArray<InFlight> }
+  /** The wallet has too much in flight for its balance, or has as many as it may, `most`. */
+  | {
+      readonly _tag: "Overdrawn"
+      readonly tooMany: boolean
+      readonly most: number
+      readonly inFlight: ReadonlyArray<InFlight>
+    }
+  /** Nothing is sent for the wallet at our cost for a while, and why. */
+  | { readonly _tag: "Distrusted"; readonly reason: string }
+
+/** Gas that wallets which did not pay may have cost within an hour until no unknown one with code is taken. */
+const lostGasAtMost = 15_000_000n
+
+/**
+ * How many may be pending of the wallet with code whose row is `p`. It can make each revert at our cost, so that it has one
+ * more open than it has paid; one that has never paid, or was ever refused, has one, and none while too much gas is lost.
+ */
+const mostOfContract = `(
+    SELECT CASE WHEN c.paid > 0 THEN c.paid + 1
+      WHEN (SELECT COALESCE(sum(lost_gas), 0) FROM payment_payers WHERE refused_until > now()) < ${lostGasAtMost} THEN 1
+      ELSE 0 END
+    FROM (SELECT count(*)::int AS paid FROM (
+      SELECT 1 FROM payment_attempts
+      WHERE lower(payer) = p.name AND state = 'settled' AND p.refused_until IS NULL LIMIT ${openPaymentsMaximum - 1}
+    ) AS s) AS c)`
+
+/** What an unknown wallet with code is refused for while too much gas is lost. */
+export const contractsRefused = "wallet_with_code"
 
 /** Milliseconds by which servers' clocks may differ: what settled so long before a balance was read may not be in it. */
 const clockSkew = 60_000
@@ -66,6 +94,12 @@ const readInFlight = rowReader(
     state: Schema.Literals(["pending", "settled"]),
   }),
 )
+
+const readPayer = rowReader(
+  "payment_payers",
+  Schema.Struct({ refusal: Schema.NullOr(Schema.String), most: Schema.Int }),
+)
+const unknownPayer = { refusal: null, most: openPaymentsMaximum }
 
 interface Intent {
   readonly id: string
@@ -121,7 +155,8 @@ const rowsOf = (intents: ReadonlyArray<Intent>) => {
       balance: balance === undefined ? null : String(balance.balanceAtomic),
       since: balance === undefined ? null : sinceOf(balance),
       draws: String(draws),
-      most: openPaymentsMaximum - before.count,
+      before: before.count,
+      is_contract: balance?.isContract === true,
       traceparent,
       names,
     }
@@ -157,15 +192,17 @@ const insertion = (sql: SqlClient.SqlClient) => sql`
       act text, url text, input text, rail text, network text, asset text, pay_to text, payer text, nonce text,
       amount_atomic numeric, valid_after numeric, valid_before bigint, signature text, payload text, from_block bigint,
       transaction text, pool text, capacity int, accepted_at timestamptz, next_check_at timestamptz, balance numeric,
-      since timestamptz, draws numeric, most int, traceparent text, names json)
+      since timestamptz, draws numeric, before int, is_contract boolean, traceparent text, names json)
   ), payer AS (
     INSERT INTO payment_payers AS p (name) SELECT DISTINCT payer FROM asked WHERE balance IS NOT NULL ORDER BY payer
-    ON CONFLICT (name) DO UPDATE SET name = p.name RETURNING name
+    ON CONFLICT (name) DO UPDATE SET name = p.name RETURNING name, refused_until
   ), fitting AS MATERIALIZED (
     -- The wallet's row is locked before its payments are counted, so two claims never count past each other.
     SELECT a.* FROM asked a LEFT JOIN payer p ON p.name = a.payer
-    WHERE CASE WHEN a.balance IS NULL THEN true
-      ELSE payment_fits(p.name, a.draws, a.balance, a.since, a.most) END
+      CROSS JOIN LATERAL (SELECT CASE WHEN a.is_contract THEN ${sql.literal(mostOfContract)}
+        ELSE ${sql.literal(String(openPaymentsMaximum))} END AS most) AS m
+    WHERE CASE WHEN a.balance IS NULL THEN true WHEN p.refused_until > now() THEN false
+      ELSE payment_fits(p.name, a.draws, a.balance, a.since, m.most - a.before) END
   ), ranked AS MATERIALIZED (
     SELECT id, pool, capacity, row_number() OVER (PARTITION BY pool ORDER BY place)::int AS rank,
       count(*) OVER (PARTITION BY pool)::int AS size FROM fitting
@@ -239,9 +276,16 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
       }
 
       /** Why a claim that met no conflict was not made; none when that is over by now. */
-      const overdraft = Effect.fnUntraced(function* ({ amountAtomic, balance, payment }: NewAttempt) {
+      const obstacle = Effect.fnUntraced(function* ({ amountAtomic, balance, payment }: NewAttempt) {
         if (balance === undefined) return Option.none<ClaimOutcome>()
         const { payer } = columnsOf(payment)
+        const [row] = yield* sql`
+          SELECT CASE WHEN p.refused_until > now() THEN p.refusal END AS refusal,
+            ${sql.literal(balance.isContract ? mostOfContract : String(openPaymentsMaximum))} AS most
+          FROM payment_payers p WHERE p.name = ${payer}`.pipe(Effect.orDie)
+        const { most, refusal } = row === undefined ? unknownPayer : yield* readPayer(row)
+        const reason = refusal ?? (most === 0 ? contractsRefused : undefined)
+        if (reason !== undefined) return Option.some<ClaimOutcome>({ _tag: "Distrusted", reason })
         const rows = yield* sql`
           SELECT nonce, amount_atomic::text AS amount_atomic, state FROM payment_attempts
           WHERE payer = ${payer} AND state = 'pending'
@@ -251,10 +295,10 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
             ORDER BY ended_at DESC LIMIT 64
           )`.pipe(Effect.orDie)
         const payments = yield* Effect.forEach(rows, readInFlight)
-        const tooMany = payments.filter(({ state }) => state === "pending").length >= openPaymentsMaximum
+        const tooMany = payments.filter(({ state }) => state === "pending").length >= most
         const total = payments.reduce((sum, one) => sum + one.amountAtomic, amountAtomic)
         return tooMany || total > balance.balanceAtomic
-          ? Option.some<ClaimOutcome>({ _tag: "Overdrawn", tooMany, inFlight: payments })
+          ? Option.some<ClaimOutcome>({ _tag: "Overdrawn", tooMany, most, inFlight: payments })
           : Option.none()
       })
 
@@ -265,8 +309,8 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
         if (number !== undefined) return { _tag: "Claimed", attempt: pendingAttempt(intent, number) }
         const state = yield* lookup.state(attempt.idempotencyKey, attempt.claims, attempt.payment)
         const isTaken = Option.isSome(state.attempt) || state.paymentBound || state.conflicts.length > 0
-        const overdrawn = isTaken ? Option.none() : yield* overdraft(attempt)
-        return Option.getOrElse(overdrawn, () => ({ _tag: "Conflict" as const, state }))
+        const hindered = isTaken ? Option.none() : yield* obstacle(attempt)
+        return Option.getOrElse(hindered, () => ({ _tag: "Conflict" as const, state }))
       }, Trace.span("Claim.claim"))
 
       return Claim.of({ claim })

@@ -5,11 +5,11 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import type { Broadcast, Broadcasts } from "../ledger/Broadcasts.ts"
 import type { Submission } from "../Settlement.ts"
 import * as Dispatch from "./Dispatch.ts"
-import type { Member, Transfer } from "./Dispatch.ts"
+import type { Estimate, Member, Transfer } from "./Dispatch.ts"
 import { isPlain, settlementCall } from "./Eip3009.ts"
 import * as Fees from "./Fees.ts"
 import * as Groups from "./Groups.ts"
-import { gasTooHigh, isNonceRace, refusalOf, type RelayerNode, RpcFailure } from "./RelayerNode.ts"
+import { gasTooHigh, gotCode, isNonceRace, refusalOf, type RelayerNode, RpcFailure } from "./RelayerNode.ts"
 import * as RelayerNonces from "./RelayerNonces.ts"
 
 /** Certainly not sent by us, and why. */
@@ -17,6 +17,9 @@ export const unsent = (reason: string): Submission => ({ _tag: "Refused", reason
 
 /** What is stuck is part of the pending state itself, so its replacement is tried on the newest block. */
 const blockOf = (stuck: Option.Option<Broadcast>) => (Option.isSome(stuck) ? "latest" : "pending")
+
+/** A node without a pending state may refuse all that was asked together with the question about it. */
+const again = <A>(question: Effect.Effect<A, RpcFailure>) => Effect.retry(question, { times: 1 })
 
 /** `groupMost` is how many transfers may share one transaction; one sends each alone. */
 export const make = Effect.fnUntraced(function* (
@@ -57,25 +60,28 @@ export const make = Effect.fnUntraced(function* (
     return true
   }, turn.withPermits(1))
 
-  const sendOnce = Effect.fnUntraced(function* (member: Member, gas: bigint, stuck: Option.Option<Broadcast>) {
+  const sendOnce = Effect.fnUntraced(function* (
+    member: Member,
+    { expected, gas }: Estimate,
+    stuck: Option.Option<Broadcast>,
+  ) {
     const { authorization, chainId } = member.transfer
     const call = settlementCall(authorization)
     // Nothing to replace, so nothing is signed: a key that only replaces never sends anything new.
     if (Option.isSome(stuck) && !(yield* isStuck(stuck.value.hash))) {
       return Groups.unclear("it does not wait for a block any more", Option.some(stuck.value.hash))
     }
+    const feeIn = (fee: Fees.Fee) =>
+      Option.match(stuck, { onNone: () => fee, onSome: ({ maxFeePerGas }) => Fees.above(fee, maxFeePerGas) })
     const [nonce, now] = yield* Effect.all(
       [
         Option.isSome(stuck) ? Effect.succeed(stuck.value.nonce) : nonces.next,
         market,
-        node.rehearse(account.address, call, blockOf(stuck)),
+        node.rehearse(account.address, { ...call, gas, fee: feeIn(expected) }, blockOf(stuck)),
       ],
       { concurrency: "unbounded" },
     )
-    const fee = Option.match(stuck, {
-      onNone: () => now.fee,
-      onSome: ({ maxFeePerGas }) => Fees.above(now.fee, maxFeePerGas),
-    })
+    const fee = feeIn(now.fee)
     const dispatched = yield* dispatch([member], { chainId, nonce, ...call, gas, fee })
     return dispatched._tag === "Sent"
       ? ({ _tag: "Submitted", transaction: dispatched.hash } satisfies Submission)
@@ -95,8 +101,8 @@ export const make = Effect.fnUntraced(function* (
     )
   })
 
-  const inTurn = (member: Member, gas: bigint, stuck: Option.Option<Broadcast>) =>
-    sendOnce(member, gas, stuck).pipe(
+  const inTurn = (member: Member, estimated: Estimate, stuck: Option.Option<Broadcast>) =>
+    sendOnce(member, estimated, stuck).pipe(
       Effect.retry({
         while: (failure) => Option.isNone(stuck) && isNonceRace(failure),
         times: 20,
@@ -105,20 +111,26 @@ export const make = Effect.fnUntraced(function* (
       Effect.catch((failure) => refused(member, failure)),
     )
 
-  const estimate = ({ transfer }: Member, stuck: Option.Option<Broadcast>) => {
-    const { data, to } = settlementCall(transfer.authorization)
-    return node.estimateGas(account.address, to, data, blockOf(stuck)).pipe(
-      Effect.map((gas) => (gas * 13n) / 10n),
-      Effect.filterOrFail(
-        (gas) => gas <= Fees.settlementGas,
-        () => new RpcFailure({ text: gasTooHigh, answered: true }),
-      ),
+  const estimate = Effect.fnUntraced(function* ({ transfer }: Member, stuck: Option.Option<Broadcast>) {
+    const { authorization, isCodeless = false } = transfer
+    const { data, to } = settlementCall(authorization)
+    const [least, { fee }, hasCode] = yield* Effect.all(
+      [
+        node.estimateGas(account.address, to, data, blockOf(stuck)),
+        again(market),
+        isCodeless ? again(node.hasCode(authorization.from)) : Effect.succeed(false),
+      ],
+      { concurrency: "unbounded" },
     )
-  }
+    const gas = (least * 13n) / 10n
+    const refusal = hasCode ? gotCode : gas > Fees.settlementGas ? gasTooHigh : undefined
+    if (refusal !== undefined) return yield* new RpcFailure({ text: refusal, answered: true })
+    return { gas, expected: fee } satisfies Estimate
+  })
 
   const alone = (member: Member, stuck: Option.Option<Broadcast>) =>
     estimate(member, stuck).pipe(
-      Effect.flatMap((gas) => turn.withPermits(1)(inTurn(member, gas, stuck))),
+      Effect.flatMap((estimated) => turn.withPermits(1)(inTurn(member, estimated, stuck))),
       Effect.catch((failure) => refused(member, failure)),
     )
 
@@ -130,7 +142,7 @@ export const make = Effect.fnUntraced(function* (
     nonces,
     market,
     dispatch,
-    inTurn: (member, gas) => inTurn(member, gas, Option.none()),
+    inTurn: (member, estimated) => inTurn(member, estimated, Option.none()),
     alone: (member) => alone(member, Option.none()),
   })
 

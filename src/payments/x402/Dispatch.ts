@@ -17,12 +17,20 @@ export interface Transfer {
   readonly state: Attempt["state"]
   readonly chainId: number
   readonly authorization: SignedAuthorization
+  /** Whether its wallet is to have no code: it was let in as one that cannot make us pay for much. */
+  readonly isCodeless?: boolean
 }
 
 /** A transfer, and the hash that is noted for it so far. */
 export interface Member {
   readonly transfer: Transfer
   readonly noted: Ref.Ref<Option.Option<Hex>>
+}
+
+/** Gas that a transfer may take alone, and the fee that it is likely to be sent at. */
+export interface Estimate {
+  readonly gas: bigint
+  readonly expected: Fee
 }
 
 /** What is signed. */

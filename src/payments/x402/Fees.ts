@@ -28,6 +28,12 @@ const blockShare = 4n
 export const groupGas = (members: number) => BigInt(members) * memberGas
 export const rehearsedGas = (members: number) => (groupGas(members) * 10n) / 13n
 
+/**
+ * Whether a group that took so much gas may have left none for some of its members: who runs out of gas takes nearly all
+ * that is left, and refunds give little of it back, so a group that has a quarter left never ran out.
+ */
+export const mayHaveRunOut = (gasUsed: bigint, members: number) => gasUsed * 4n > groupGas(members) * 3n
+
 /** How many transfers a group may have where a block has so much gas. */
 export const roomIn = (blockGas: bigint) => {
   const share = blockGas / blockShare

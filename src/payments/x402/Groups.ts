@@ -3,7 +3,7 @@ import { Deferred, Effect, Exit, Option, Random, Ref, type Semaphore } from "eff
 import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import type { Submission } from "../Settlement.ts"
-import type { Dispatch, Member } from "./Dispatch.ts"
+import type { Dispatch, Estimate, Member } from "./Dispatch.ts"
 import { groupCall, successesIn } from "./Eip3009.ts"
 import * as Fees from "./Fees.ts"
 import { isNeverTaken, isNonceRace, isPassing, type RelayerNode, type RpcFailure } from "./RelayerNode.ts"
@@ -18,8 +18,8 @@ export const unclear = (reason: string, transaction: Option.Option<Hex>): Submis
 export const outrun = unclear("somebody else has just broadcast it", Option.none())
 
 interface Waiting extends Member {
-  /** Gas that it may take alone, if that was asked. */
-  readonly gas: Option.Option<bigint>
+  /** What it may take alone, if that was asked. */
+  readonly estimated: Option.Option<Estimate>
   readonly done: Deferred.Deferred<Submission>
 }
 
@@ -35,7 +35,7 @@ export interface GroupsOptions {
   readonly market: Effect.Effect<Fees.Market, RpcFailure>
   readonly dispatch: Dispatch
   /** Sends one by itself, for whoever has the turn. */
-  readonly inTurn: (member: Member, gas: bigint) => Effect.Effect<Submission>
+  readonly inTurn: (member: Member, estimated: Estimate) => Effect.Effect<Submission>
   /** Sends one by itself, with an estimate and a turn of its own. */
   readonly alone: (member: Member) => Effect.Effect<Submission>
 }
@@ -163,9 +163,9 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
     const sending =
       members.length > 1
         ? Effect.flatMap(plain(members), (plainly) => (plainly.length > 1 ? together(plainly, races) : Effect.void))
-        : Option.isNone(only.gas)
+        : Option.isNone(only.estimated)
           ? leave(members)
-          : Effect.flatMap(inTurn(only, only.gas.value), (submission) => answer([only], submission))
+          : Effect.flatMap(inTurn(only, only.estimated.value), (submission) => answer([only], submission))
     return Effect.catchCause(sending, (cause) =>
       Effect.andThen(Effect.logError("A group could not be sent", cause), endAll(members, "it could not be sent")),
     )
@@ -178,13 +178,13 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
   })
 
   /** Waits with the others for its turn. An attempt that waits already is not put into a group twice. */
-  const join = (member: Member, gas: Option.Option<bigint>) =>
+  const join = (member: Member, estimated: Option.Option<Estimate>) =>
     // Whoever joins may leave at any time, but never between its place in the queue and the fiber that works it off.
     Effect.uninterruptibleMask((restore) => {
       const { attempt } = member.transfer
       const other = known.get(attempt)
       if (other !== undefined) return restore(Deferred.await(other.done))
-      const waiting: Waiting = { ...member, gas, done: Deferred.makeUnsafe() }
+      const waiting: Waiting = { ...member, estimated, done: Deferred.makeUnsafe() }
       known.set(attempt, waiting)
       queue.push(waiting)
       const start = isRunning ? Effect.void : Effect.forkIn(Effect.andThen(Effect.yieldNow, work), scope)

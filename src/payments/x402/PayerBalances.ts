@@ -1,18 +1,31 @@
-/** What a wallet can still pay with: its balance, and what of its payments in flight the balance has already left for. */
+/** What a wallet can still pay with: its balance, what of its payments in flight that has already left for, and whether it has code. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { HexText } from "../Hex.ts"
 import type { InFlight, PayerBalance } from "../ledger/Claim.ts"
 import { Chain } from "./Chain.ts"
 import { type ChainUnavailable, senseless } from "./ChainUnavailable.ts"
-import { authorizationStateData, balanceData, readTogether, type SignedAuthorization, togetherCall } from "./Eip3009.ts"
+import {
+  authorizationStateData,
+  balanceData,
+  deploymentOf,
+  readTogether,
+  type SignedAuthorization,
+  togetherCall,
+} from "./Eip3009.ts"
 import { balanceOf, reader } from "./Rpc.ts"
 
 const readOutput = reader("eth_call", HexText)
+const readCode = reader("eth_getCode", HexText)
+
+export interface PayerBalancesConfig {
+  /** Whether a transfer that reverts costs us gas: only then is it asked whether a wallet has code. */
+  readonly paysGas: boolean
+}
 
 export class PayerBalances extends Context.Service<
   PayerBalances,
   {
-    /** The wallet's balance at the newest block. */
+    /** The wallet's balance and code at the newest block. */
     current(authorization: SignedAuthorization): Effect.Effect<PayerBalance, ChainUnavailable>
     /**
      * What the wallet would hold had none of these paid yet. A payment in flight may have left the balance before we
@@ -26,37 +39,53 @@ export class PayerBalances extends Context.Service<
     ): Effect.Effect<PayerBalance, ChainUnavailable>
   }
 >()("spirit-altar/payments/x402/PayerBalances") {
-  static readonly layer = Layer.effect(
-    PayerBalances,
-    Effect.gen(function* () {
-      const { ask } = yield* Chain
+  static readonly layer = ({ paysGas }: PayerBalancesConfig) =>
+    Layer.effect(
+      PayerBalances,
+      Effect.gen(function* () {
+        const { ask } = yield* Chain
 
-      const current = Effect.fnUntraced(function* ({ asset, from }: SignedAuthorization) {
-        const asOfMillis = yield* Clock.currentTimeMillis
-        return { balanceAtomic: yield* balanceOf(ask, asset, from, "latest"), asOfMillis, isExact: false }
-      })
+        /** Code that the transfer itself gives the wallet counts, too. */
+        const hasCode = ({ from, signature }: SignedAuthorization) =>
+          !paysGas || deploymentOf(signature) !== undefined
+            ? Effect.succeed(paysGas)
+            : Effect.map(Effect.flatMap(ask("eth_getCode", [from, "latest"]), readCode), (code) => code.length > 2)
 
-      const beforePayments = Effect.fn("PayerBalances.beforePayments")(function* (
-        { asset, from }: SignedAuthorization,
-        { asOfMillis }: PayerBalance,
-        inFlight: ReadonlyArray<InFlight>,
-      ) {
-        const reads = [balanceData(from), ...inFlight.map(({ nonce }) => authorizationStateData(from, nonce))]
-        const answer = yield* Effect.flatMap(ask("eth_call", [togetherCall(asset, reads), "latest"]), readOutput)
-        const [balance = 0n, ...used] = yield* Effect.try({
-          try: () => readTogether(answer),
-          catch: () => senseless("eth_call"),
-        }).pipe(
-          Effect.filterOrFail(
-            (words) => words.length === reads.length,
-            () => senseless("eth_call"),
-          ),
-        )
-        const paid = inFlight.map(({ amountAtomic }, index) => (used[index] === 1n ? amountAtomic : 0n))
-        return { balanceAtomic: paid.reduce((sum, part) => sum + part, balance), asOfMillis, isExact: true }
-      })
+        const current = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
+          const asOfMillis = yield* Clock.currentTimeMillis
+          const [balanceAtomic, isContract] = yield* Effect.all(
+            [balanceOf(ask, authorization.asset, authorization.from, "latest"), hasCode(authorization)],
+            { concurrency: "unbounded" },
+          )
+          return { balanceAtomic, asOfMillis, isExact: false, isContract }
+        })
 
-      return PayerBalances.of({ current, beforePayments })
-    }),
-  )
+        const beforePayments = Effect.fn("PayerBalances.beforePayments")(function* (
+          { asset, from }: SignedAuthorization,
+          { asOfMillis, isContract }: PayerBalance,
+          inFlight: ReadonlyArray<InFlight>,
+        ) {
+          const reads = [balanceData(from), ...inFlight.map(({ nonce }) => authorizationStateData(from, nonce))]
+          const answer = yield* Effect.flatMap(ask("eth_call", [togetherCall(asset, reads), "latest"]), readOutput)
+          const [balance = 0n, ...used] = yield* Effect.try({
+            try: () => readTogether(answer),
+            catch: () => senseless("eth_call"),
+          }).pipe(
+            Effect.filterOrFail(
+              (words) => words.length === reads.length,
+              () => senseless("eth_call"),
+            ),
+          )
+          const paid = inFlight.map(({ amountAtomic }, index) => (used[index] === 1n ? amountAtomic : 0n))
+          return {
+            balanceAtomic: paid.reduce((sum, part) => sum + part, balance),
+            asOfMillis,
+            isExact: true,
+            isContract,
+          }
+        })
+
+        return PayerBalances.of({ current, beforePayments })
+      }),
+    )
 }

@@ -1,9 +1,10 @@
 /** Settles by our own relayer key: one transaction after the other, and what fails in one never costs its neighbours theirs. */
 import { Array, Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
-import type { Hex } from "viem"
+import { type Hex, hexToBigInt } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import type { Attempt } from "../ledger/Attempt.ts"
-import { type Broadcast, Broadcasts } from "../ledger/Broadcasts.ts"
+import { type Broadcast, Broadcasts, type NotedBroadcast } from "../ledger/Broadcasts.ts"
+import { Refusals } from "../ledger/Refusals.ts"
 import type { ChainPayment } from "../Payment.ts"
 import { type Funds, Settlement, type SettlementRequest, type Submission, type Unpaid } from "../Settlement.ts"
 import * as Broadcaster from "./Broadcaster.ts"
@@ -29,12 +30,6 @@ export interface RelayerConfig {
 /** Seconds an authorization must still live to be sent at our cost. */
 const leastLife = 6n
 
-/** Milliseconds for which a wallet is refused whose broadcast, fit to succeed before, did not pay in its block. */
-const distrustedFor = 3_600_000
-
-/** Why it is refused: its contract took back what it had agreed to, or what it was to pay had left it. */
-type Distrust = "wallet_reverted_settlement" | "wallet_did_not_pay"
-
 /** Milliseconds for which each travels alone after somebody made others fail in a group. */
 const apartFor = 600_000
 
@@ -47,12 +42,13 @@ const solventWithin = Duration.seconds(2)
 /** The account that sends the transfers. */
 export const addressOf = (privateKey: Redacted.Redacted<Hex>) => privateKeyToAccount(Redacted.value(privateKey)).address
 
-export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Chain | Broadcasts> =>
+export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Chain | Broadcasts | Refusals> =>
   Layer.effect(
     Settlement,
     Effect.gen(function* () {
       const { client } = yield* Chain
       const broadcasts = yield* Broadcasts
+      const refusals = yield* Refusals
       const account = privateKeyToAccount(Redacted.value(config.privateKey))
       const node = RelayerNode.make(client, config.timeout)
       const broadcaster = yield* Broadcaster.make(node, broadcasts, account, config.groupMost)
@@ -73,49 +69,54 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         )
       const stuckAfter = Duration.toMillis(config.stuckAfter)
 
-      /** Wallets whose broadcast did not pay, and until when they are refused. */
-      const distrust = new Map<string, { readonly reason: Distrust; readonly until: number }>()
-
-      const distrustOf = (from: string) =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
-          const known = distrust.get(from)
-          return Option.fromNullishOr(known !== undefined && known.until > now ? known.reason : undefined)
-        })
-
-      const submit = Effect.fnUntraced(function* ({ attempt, authorization, requirements }: SettlementRequest) {
-        const reason = yield* distrustOf(authorization.from)
-        if (Option.isSome(reason)) return unsent(reason.value)
+      const submit = Effect.fnUntraced(function* (request: SettlementRequest) {
+        const { attempt, authorization, isCodeless = false, requirements } = request
         const transfer: Transfer = {
           attempt,
           state: "pending",
           authorization,
           chainId: chainIdOf(requirements.network),
+          isCodeless,
         }
         return yield* broadcaster.send(transfer, Option.none())
       })
 
       /**
-       * Whether a broadcast is in its block without having paid. Remembers the wallet: it can do so again, at our cost. In a
-       * group one without code may have failed by what its neighbours did; one with code had none when it was let in.
+       * Whether a broadcast in its block did not pay this authorization, and its wallet may not be at fault: a neighbour in
+       * its group may have taken its gas. Where the wallet is at fault it is refused: it can do so again, at our cost.
        */
-      const hasFailed = Effect.fnUntraced(function* ({ hash, members }: Broadcast, authorization: SignedAuthorization) {
-        const { from } = authorization
+      const isVictim = Effect.fnUntraced(function* (
+        attempt: string,
+        { blamed, hash, members }: NotedBroadcast,
+        authorization: SignedAuthorization,
+      ) {
+        if (blamed) return false
+        const { from: wallet } = authorization
         const [receipt, hasCode] = yield* Effect.all([
           node.call((one) => one.request({ method: "eth_getTransactionReceipt", params: [hash] })),
-          node.hasCode(from),
+          node.hasCode(wallet),
         ])
         if (receipt === null || pays(receipt.logs, authorization)) return false
+        const isGroup = members > 1
+        const hasReverted = receipt.status === "0x0"
         // What succeeded alone without paying is an empty replacement of ours.
-        if (members === 1 ? receipt.status !== "0x0" : !hasCode) return true
-        const now = yield* Clock.currentTimeMillis
-        if (members > 1) yield* broadcaster.keepApart(now + apartFor)
-        for (const [known, { until }] of distrust) if (until <= now) distrust.delete(known)
-        distrust.set(from, {
+        if (!isGroup && !hasReverted) return false
+        const gas = hexToBigInt(receipt.gasUsed)
+        const isShort = isGroup && (hasReverted || Fees.mayHaveRunOut(gas, members))
+        // A wallet that got code behind the rehearsal may have taken the gas of all behind it, and may have none any more.
+        if (isShort || (isGroup && hasCode)) {
+          yield* broadcaster.keepApart((yield* Clock.currentTimeMillis) + apartFor)
+        }
+        if (isShort && !hasCode) return true
+        yield* refusals.refuse({
+          attempt,
+          hash,
+          wallet,
           reason: hasCode ? "wallet_reverted_settlement" : "wallet_did_not_pay",
-          until: now + distrustedFor,
+          gas: hasCode ? gas : gas / BigInt(members),
         })
         yield* Effect.logWarning(`A wallet did not pay in ${hash} what it had agreed to; it is refused for an hour`)
-        return true
+        return false
       })
 
       /** Who can replace a broadcast that is stuck. */
@@ -147,7 +148,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         }
         const transfer: Transfer = { attempt: id, state, authorization, chainId: chainIdOf(network) }
         const last = yield* broadcasts.find(id)
-        const refused = yield* distrustOf(authorization.from)
+        const refused = yield* refusals.of(authorization.from)
         if (Option.isNone(last)) {
           // Its request may be about to send it; once somebody has inquired about it, that was given up. Of two who send it
           // only one is noted.
@@ -157,20 +158,17 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
             Option.isSome(refused) ? unsent(refused.value) : yield* broadcaster.send(transfer, Option.none()),
           )
         }
-        const { atMillis, hash, members } = last.value
-        const isOld = now - atMillis >= stuckAfter
-        // What a group has shown to have failed needs no wait: its neighbours may have taken its gas.
-        // Nor does what had paid and is unknown now: its block took it along.
-        const hasPaid = hash === paidIn
-        if (!isOld && !hasPaid && members === 1) return Option.none<Submission>()
+        const { atMillis, hash } = last.value
         const known = yield* node.transaction(hash)
         if (known !== null && known.blockNumber !== null) {
-          // What failed in a group may not have been at fault; alone it reverted by itself, and is not paid for again.
-          const hasFailedThere = yield* hasFailed(last.value, authorization)
-          return hasFailedThere && members > 1 && Option.isNone(yield* distrustOf(authorization.from))
+          // What is in a block needs no wait. What reverted by itself is not paid for again.
+          return (yield* isVictim(id, last.value, authorization)) && Option.isNone(refused)
             ? Option.some(yield* broadcaster.sendAlone(transfer, hash, Option.none()))
             : Option.none<Submission>()
         }
+        const isOld = now - atMillis >= stuckAfter
+        // What had paid and is unknown now needs no wait: its block took it along.
+        const hasPaid = hash === paidIn
         if (!isOld && !(hasPaid && known === null)) return Option.none<Submission>()
         if (Option.isSome(refused)) {
           // Nothing more is paid for it, but all later ones wait for its place.

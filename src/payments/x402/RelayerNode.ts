@@ -3,6 +3,7 @@ import { type Duration, Effect, Schema } from "effect"
 import { BaseError, type Hex, hexToBigInt, numberToHex, type PublicClient } from "viem"
 import * as Trace from "../../platform/Trace.ts"
 import { reasonOf } from "./Eip3009.ts"
+import type { Fee } from "./Fees.ts"
 import { passing } from "./JsonRpc.ts"
 import { inTrace } from "./RpcMetrics.ts"
 
@@ -13,11 +14,15 @@ export class RpcFailure extends Schema.TaggedError<RpcFailure>()("RpcFailure", {
   code: Schema.optionalKey(Schema.Finite),
 }) {}
 
-/** A call that is tried before it is sent; with no more gas than this, if it says so. */
+/**
+ * A call that is tried before it is sent, with no more gas than this. With its fee it sees the prices that it will see in a
+ * block: without one they are zero, by which a contract could tell it from the real thing.
+ */
 export interface Rehearsal {
   readonly to: Hex
   readonly data: Hex
-  readonly gas?: bigint
+  readonly gas: bigint
+  readonly fee?: Fee
 }
 
 /** The block that a call is tried on. */
@@ -25,6 +30,9 @@ export type At = "pending" | "latest"
 
 /** What a wallet's contract may make us pay for is bounded, too: a signature check that takes more is not paid for. */
 export const gasTooHigh = "gas_too_high"
+
+/** It was let in without code, with as many payments at once as such a wallet may have: none is sent at our risk. */
+export const gotCode = "wallet_got_code"
 
 /** Another process used this relayer's next nonce first: nothing of ours was taken, so the broadcast is made anew. */
 export const isNonceRace = (failure: RpcFailure) =>
@@ -36,6 +44,7 @@ const isRevert = ({ answered, text }: RpcFailure) => answered && /revert/iu.test
 /** Why a transfer cannot be brought to the chain by us, if that is what the node says. */
 export const refusalOf = (failure: RpcFailure): string | undefined => {
   const { answered, text } = failure
+  if (text === gotCode) return gotCode
   if (text === gasTooHigh || (answered && /gas required exceeds|out of gas/iu.test(text))) return gasTooHigh
   return isRevert(failure) ? reasonOf(text) : undefined
 }
@@ -116,13 +125,18 @@ export const make = (client: PublicClient, timeout: Duration.Duration) => {
     )
 
   /** Reverts as the broadcast would, were it sent now: nothing is spent on a payment that has just lost its funds. */
-  const rehearse = (from: Hex, { data, gas, to }: Rehearsal, block: At) =>
-    orOnLatest(block, (node, at) =>
-      node.request({
-        method: "eth_call",
-        params: [{ from, to, data, ...(gas === undefined ? {} : { gas: numberToHex(gas) }) }, at],
-      }),
+  const rehearse = (from: Hex, { data, fee, gas, to }: Rehearsal, block: At) => {
+    const prices =
+      fee === undefined
+        ? {}
+        : {
+            maxFeePerGas: numberToHex(fee.maxFeePerGas),
+            maxPriorityFeePerGas: numberToHex(fee.maxPriorityFeePerGas),
+          }
+    return orOnLatest(block, (node, at) =>
+      node.request({ method: "eth_call", params: [{ from, to, data, gas: numberToHex(gas), ...prices }, at] }),
     )
+  }
 
   const hasCode = (address: Hex) =>
     call((node) => node.request({ method: "eth_getCode", params: [address, "latest"] })).pipe(
