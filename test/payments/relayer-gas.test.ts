@@ -50,7 +50,7 @@ describe("a wallet that agrees in a rehearsal and burns its gas in a block", { c
       yield* giveCode(payer.address, burningAtAPrice)
       const answers = yield* Effect.forEach(purchases, (one) => Purchase.send(url, one), { concurrency: "unbounded" })
       assert.strictEqual(yield* Crowd.relayed, 0, "no gas is spent")
-      const failed = answers.filter(({ status }) => status !== 429)
+      const failed = answers.filter(({ status }) => status !== 409)
       assert.isNotEmpty(failed)
       for (const answer of failed) {
         assert.deepStrictEqual(reasonIn(answer), [402, "payment_failed", "invalid_exact_evm_signature"], answer.text)
@@ -77,7 +77,7 @@ describe("a wallet that agrees in a rehearsal and burns its gas in a block", { c
       yield* trap.release
       const answers = yield* Fiber.join(crowd)
       const open = purchases.find((_, index) => answers[index]?.status === 202)
-      const limited = answers.filter(({ status }) => status === 429)
+      const limited = answers.filter(({ status }) => status === 409)
       assert.deepStrictEqual([open === undefined, limited.length], [false, 5])
       for (const { json } of limited) {
         assert.match(String(json["message"]), /wallet with code .* may have 1 .* This request charged nothing\.$/u)
