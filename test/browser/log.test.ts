@@ -74,7 +74,7 @@ guide(
           await checks(page, checking, "holds", "The log has this stone.")
           await page.getByText("It is of the same history that this browser saw on").waitFor()
           // Nor is an old copy of the proof a lie.
-          await page.route("**/proof", (route) => route.fulfill({ body: older, contentType: "text/plain" }))
+          await page.route("**/proof", async (route) => route.fulfill({ response: await route.fetch(), body: older }))
           await checks(page, checking, "holds", "The log has this stone.")
           await page.unroute("**/proof")
           // The same key signed both: a fork, whichever side of it is longer.
