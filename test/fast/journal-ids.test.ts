@@ -81,7 +81,7 @@ describe("a journal that cannot be used", () => {
     const purchases = Purchases.make({ alone: () => Promise.reject(new Error("database or disk is full")) })
     const purchase = { ...drafted(mine, "key-of-my-altar", "Mine."), begunAt: "2026-11-21T09:17:02.115Z" }
     const terms = { network: "eip155:84532", asset: mine, payTo: mine }
-    const said = <A>(asked: Effect.Effect<A, { readonly message: string }>) =>
+    const said = (asked: Effect.Effect<unknown, { readonly message: string }>) =>
       Effect.runPromise(Effect.flip(asked)).then(({ message }) => message)
     const full = "The journal cannot be used: database or disk is full."
     assert.strictEqual(await said(purchases.begin(purchase)), `${full} Nothing was sent.`)
