@@ -1,12 +1,12 @@
 /** Pages of one kind in a journal, read and written as what they mean. */
 import { type Context, Effect, Exit, Schema } from "effect"
-import { refuse, type Refused } from "./PurchaseError.ts"
+import { refuse, Refused } from "./PurchaseError.ts"
 import type { Journal, Pages } from "./core/Journal.ts"
 
 const unavailable = (cause: unknown) =>
   refuse(
     "journal_unavailable",
-    `The journal cannot be used: ${cause instanceof Error ? cause.message : String(cause)}. Nothing was sent.`,
+    `The journal cannot be used: ${cause instanceof Error ? cause.message : String(cause)}.`,
   )
 
 export const pagesOf = <A>(kind: string, schema: Schema.Codec<A>) => {
@@ -30,10 +30,13 @@ export const pagesOf = <A>(kind: string, schema: Schema.Codec<A>) => {
   }
 }
 
-/** A turn of effects: it runs alone, and to its end; one that fails is rejected, so that the journal keeps none of it. */
+/**
+ * A turn of effects: it runs alone, and to its end; one that fails is rejected, so that the journal keeps none of it.
+ * `meanwhile` is what is known of sending and paying where the journal cannot be used: only who asks for the turn knows.
+ */
 export const exclusively =
   (journal: Journal) =>
-  <A, E>(turn: (pages: Pages) => Effect.Effect<A, E>): Effect.Effect<A, E | Refused> =>
+  <A, E>(turn: (pages: Pages) => Effect.Effect<A, E>, meanwhile = ""): Effect.Effect<A, E | Refused> =>
     Effect.contextWith((context: Context.Context<never>) => {
       let failed: Exit.Failure<A, E> | undefined
       return Effect.tryPromise({
@@ -46,5 +49,12 @@ export const exclusively =
             }),
           ),
         catch: unavailable,
-      }).pipe(Effect.catch((error): Effect.Effect<A, E | Refused> => failed ?? Effect.fail(error)))
+      }).pipe(
+        Effect.catch((error): Effect.Effect<A, E | Refused> => failed ?? Effect.fail(error)),
+        Effect.mapError((error) =>
+          meanwhile !== "" && error instanceof Refused && error.code === "journal_unavailable"
+            ? refuse(error.code, `${error.message} ${meanwhile}`)
+            : error,
+        ),
+      )
     }).pipe(Effect.uninterruptible)

@@ -121,13 +121,25 @@ export const make = (buyer: Buyer) => {
 
   const opening = Effect.fnUntraced(function* (id: string, { salt, words }: Opening) {
     if (salt !== undefined && words !== undefined) return { at: client, sealed: { salt, words } }
-    const found = Option.getOrUndefined(yield* purchases.findById(id))
-    return found?.sealed !== undefined
-      ? { at: yield* buyer.clientAt(found.altar), sealed: found.sealed }
-      : yield* refuse(
-          "words_unknown",
-          `This journal does not hold the words of ${id}: name the journal they were sealed with, or give salt and words.`,
-        )
+    const found = new Map<string, { readonly altar: string; readonly sealed: Secret }>()
+    for (const { altar, sealed } of yield* purchases.withId(id))
+      if (sealed !== undefined) found.set(JSON.stringify([altar, sealed.salt, sealed.words]), { altar, sealed })
+    const all = [...found.values()]
+    if (all.length === 0)
+      return yield* refuse(
+        "words_unknown",
+        `This journal does not hold the words of ${id}: name the journal they were sealed with, or give salt and words.`,
+      )
+    // Words that are told cannot be taken back: where the journal does not say for whom they are, their owner does.
+    const meant = all.length === 1 ? all : all.filter((one) => one.altar === altar)
+    const [only, ...others] = meant
+    if (only !== undefined && others.length === 0) return { at: yield* buyer.clientAt(only.altar), sealed: only.sealed }
+    return yield* refuse(
+      "words_ambiguous",
+      only === undefined
+        ? `This journal holds the words of ${id} for ${[...new Set(all.map((one) => one.altar))].join(" and for ")}: name the altar you mean with --url, the url of a buyer. Nothing was sent.`
+        : `${altar} answered more than one purchase with the id ${id}, and this journal holds other words for each: give salt and words. Nothing was sent.`,
+    )
   })
 
   return {

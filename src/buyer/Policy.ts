@@ -1,6 +1,6 @@
 /** What may be signed is decided before anything is: any other price, payee, asset, network or resource is refused. */
 import type { Sale } from "../../schema/payments/Sale.ts"
-import { centAtomic, priceUsd } from "../../schema/payments/Usdc.ts"
+import { centAtomic, priceUsd, secondsMaximum } from "../../schema/payments/Usdc.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "./core/Expectation.ts"
 import { refuse, type Refused } from "./PurchaseError.ts"
@@ -67,7 +67,10 @@ const explain = (
         `The altar asks for a payment to ${asked}; expected is ${terms.payTo}. Name the payee yourself if the new one is right.`,
       ]
     case "lifetime":
-      return ["other_lifetime", `The altar asks for an authorization that lives ${asked} seconds, which is too long.`]
+      return [
+        "other_lifetime",
+        `The altar asks for an authorization that lives ${asked} seconds; one of 1 to ${secondsMaximum} is signed.`,
+      ]
   }
 }
 

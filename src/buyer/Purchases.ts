@@ -31,14 +31,16 @@ export const Purchase = Schema.Struct({
 export type Purchase = typeof Purchase.Type
 
 const purchases = pagesOf("purchase", Purchase)
-/** The key that brought an act, by its id. */
-const ids = pagesOf("id", Schema.String)
 /** How an altar was paid before, by its URL. */
 const terms = pagesOf("terms", Schema.Struct({ network: Schema.String, asset: Schema.String, payTo: Schema.String }))
 /** Atomic amounts signed for, by key; one page a UTC day. */
 const spent = pagesOf("spent", Schema.Record(Schema.String, Schema.String))
 
 const now = Effect.map(Clock.currentTimeMillis, (millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
+/** Where the journal fails: before anything is sent, and once the price was asked for. */
+const unsent = "Nothing was sent."
+const unpaid = "This request sent no payment, so it charged nothing."
+
 const dayOf = (time: string) => time.slice(0, 10)
 
 export interface Signing {
@@ -60,21 +62,19 @@ export const make = (journal: Journal) => {
     )
 
   return {
-    all: alone((pages) => purchases.all(pages)),
+    all: alone((pages) => purchases.all(pages), unsent),
 
-    find: (key: string) => alone((pages) => purchases.get(pages, key)),
+    find: (key: string) => alone((pages) => purchases.get(pages, key), unsent),
 
-    /** By the id of what it brought. */
-    findById: (id: string) =>
-      alone((pages) =>
-        Effect.flatMap(
-          ids.get(pages, id),
-          Option.match({ onNone: () => Effect.succeedNone, onSome: (key) => purchases.get(pages, key) }),
-        ),
+    /** All that an altar answered with this id: an id is its word, and another altar may say the same one. */
+    withId: (id: string) =>
+      alone(
+        (pages) => Effect.map(purchases.all(pages), (all) => all.filter(({ settled }) => settled?.id === id)),
+        unsent,
       ),
 
     /** How this altar was paid before. */
-    termsOf: (altar: string) => alone((pages) => terms.get(pages, altar)),
+    termsOf: (altar: string) => alone((pages) => terms.get(pages, altar), unpaid),
 
     /** The purchase of this key as it stands, or a new one; the same key with another request is refused. */
     begin: (draft: Omit<Purchase, "begunAt" | "payment" | "settled" | "failed">) =>
@@ -95,6 +95,7 @@ export const make = (journal: Journal) => {
                 draft.key,
               )
         }),
+        unsent,
       ),
 
     /** The one payment of a key: the kept one, or signed now and kept before anybody can send it. */
@@ -113,14 +114,12 @@ export const make = (journal: Journal) => {
           yield* purchases.set(pages, purchase.key, { ...purchase, payment })
           return header
         }),
+        unpaid,
       ),
 
     settle: (purchase: Purchase, settled: NonNullable<Purchase["settled"]>) =>
-      alone(
-        Effect.fnUntraced(function* (pages: Pages) {
-          yield* purchases.set(pages, purchase.key, { ...(yield* current(pages, purchase)), settled })
-          yield* ids.set(pages, settled.id, purchase.key)
-        }),
+      alone((pages) =>
+        Effect.flatMap(current(pages, purchase), (found) => purchases.set(pages, purchase.key, { ...found, settled })),
       ),
 
     /** By the altar's word alone: what was signed for it counts against its day all the same. */

@@ -335,6 +335,26 @@ guide("a chain that is answered in part", (it) => {
   )
 })
 
+guide("a chain that a partial check walks", (it) => {
+  it.effect("is compared with what was seen beyond it, also where the newest that was seen fits", () =>
+    Effect.gen(function* () {
+      const honest = yield* stones(3)
+      const newest = honest[2]
+      const { page } = yield* visit(`/witness/${newest?.id}`)
+      yield* steps(async () => {
+        await remember(page, [
+          [1, "c".repeat(64), Date.now()],
+          [3, newest?.chainHash ?? "none", Date.now()],
+        ])
+        await page.reload()
+        await check(page)
+        await ended(page)
+        assert.match(await said(page).innerText(), /^✗\s*History differs from what this browser saw on/u)
+      })
+    }),
+  )
+})
+
 guide("an emptied chain", (it) => {
   it.effect("is no empty chain to a browser that saw its stones", () =>
     Effect.gen(function* () {

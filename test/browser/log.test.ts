@@ -60,6 +60,37 @@ guide(
       }),
     )
 
+    it.effect("proves no stone by a checkpoint of another history than this browser saw", () =>
+      Effect.gen(function* () {
+        const { id } = yield* grow
+        const { complaints, page, url } = yield* visit(`/witness/${id}`)
+        const { text: older } = yield* ask(`${url}/api/witness/${id}/proof`)
+        const checking = "Check the proof here"
+        yield* steps(async () => {
+          await checks(page, checking, "holds", "The log has this stone.")
+        })
+        for (const _ of [1, 2]) yield* grow
+        yield* steps(async () => {
+          await checks(page, checking, "holds", "The log has this stone.")
+          await page.getByText("It is of the same history that this browser saw on").waitFor()
+          // Nor is an old copy of the proof a lie.
+          await page.route("**/proof", async (route) => route.fulfill({ response: await route.fetch(), body: older }))
+          await checks(page, checking, "holds", "The log has this stone.")
+          await page.unroute("**/proof")
+          // The same key signed both: a fork, whichever side of it is longer.
+          await remember(page, 1)
+          await checks(page, checking, "broken", "The history was rewritten.")
+          assert.strictEqual(await page.locator("[data-log-status] .verdict--holds").count(), 0)
+          assert.strictEqual(await page.locator("[data-log-status] pre").count(), 2)
+          await remember(page, 5000)
+          await checks(page, checking, "broken", "a log never shrinks")
+          await page.getByRole("button", { name: "Forget what this browser saw" }).click()
+          await page.locator("[data-log-status] .verdict--holds", { hasText: "The log has this stone." }).waitFor()
+        })
+        assert.deepStrictEqual(complaints, [])
+      }),
+    )
+
     it.effect("is seen to grow, and its rewritten history is red", () =>
       Effect.gen(function* () {
         yield* grow

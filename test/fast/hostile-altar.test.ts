@@ -135,6 +135,19 @@ describe("an altar that lies to the library", () => {
     }
   })
 
+  it("is told of a lifetime that is not signed what is, be it too short or too long", async () => {
+    for (const maxTimeoutSeconds of [0, 86_401]) {
+      const { altar, signed } = facing(() => priced({ maxTimeoutSeconds }))
+      const refusal: { readonly code: string; readonly message: string } = await altar.witness({ commitment }).then(
+        () => assert.fail("it should have been refused"),
+        (error) => error,
+      )
+      assert.strictEqual(refusal.code, "other_lifetime")
+      assert.include(refusal.message, `lives ${maxTimeoutSeconds} seconds; one of 1 to 86400 is signed.`)
+      assert.strictEqual(signed.length, 0)
+    }
+  })
+
   it("ends no purchase with another's act, or with a refusal of the question how it ended", async () => {
     const others = Response.json(settled("ab".repeat(32)))
     const ends = async (reconciled: Response) => {

@@ -22,6 +22,9 @@ const batch = 100
 /** Links walked beyond what was asked for, to reach the heads that the page names and that this browser saw. */
 const reach = 500
 
+/** Of what is remembered beyond them, so many are looked up alone: a newest one that was only shown proves little. */
+const samples = 8
+
 export interface Place {
   readonly status: HTMLElement
   readonly list: HTMLElement
@@ -39,17 +42,22 @@ const knownNow = (before: ReadonlyArray<SeenPoint>): Known => {
   return { ...page, seen: new Map([...since, ...before].map((point) => [point.sequence, point])) }
 }
 
-/** The range and, where they are near enough, the heads on both sides of it; those that are not are looked up alone. */
+const isWithin = ({ from, to }: Range, sequence: number) => sequence >= from && sequence <= to
+
+/** Some of many, from first to last. */
+const spread = <A>(many: ReadonlyArray<A>): ReadonlyArray<A> =>
+  many.filter((_, at) => at % Math.ceil(many.length / samples) === 0)
+
+/** The range and, where they are near enough, the heads on both sides of it; what is not is looked up alone. */
 const planOf = ({ from, to }: Range, { head, seen: known }: Known) => {
-  const heads = [head, newest([...known.values()])].flatMap((point) =>
+  const points = [...known.values()]
+  const heads = [head, newest(points), newest(points.filter(({ isWalked }) => isWalked))].flatMap((point) =>
     point === undefined || point.sequence === 0 ? [] : [point.sequence],
   )
-  const isNear = (sequence: number) => sequence >= from - reach && sequence <= to + reach
-  const near = heads.filter(isNear)
-  return {
-    range: { from: Math.min(from, ...near), to: Math.max(to, ...near) },
-    far: new Set(heads.filter((sequence) => !isNear(sequence))),
-  }
+  const near = heads.filter((sequence) => isWithin({ from: from - reach, to: to + reach }, sequence))
+  const range = { from: Math.min(from, ...near), to: Math.max(to, ...near) }
+  const isFar = (sequence: number) => !isWithin(range, sequence)
+  return { range, far: new Set([...heads.filter(isFar), ...spread([...known.keys()].filter(isFar))]) }
 }
 
 const judge = async (segment: Segment, from: number, known: Known): Promise<ReadonlyArray<Judged>> =>
@@ -66,8 +74,8 @@ interface Walked extends Compared {
   readonly wrong: number
   readonly last: Stone | undefined
   readonly head: ChainPoint | undefined
-  /** Heads that were looked up alone. */
-  readonly apart: number
+  /** Points that were looked up alone. */
+  readonly apart: ReadonlySet<number>
   /** Those of them that were not answered. */
   readonly missed: number
 }
@@ -118,7 +126,7 @@ const walk = async (place: Place, asked: Range, known: Known, show: (judged: Jud
   head ??= (await read(1, 1)).head
   const shorter = ends === Infinity ? undefined : shorterOf(ends, known)
   const expected = Math.max(0, end - range.from + 1)
-  return { range, count, expected, wrong, last, head, differences, shorter, apart: far.size, missed }
+  return { range, count, expected, wrong, last, head, differences, shorter, apart: far, missed }
 }
 
 /** What to do about a difference. */
@@ -145,7 +153,8 @@ const advice = (checkAgain: () => void, saw: boolean) => [
 ]
 
 /** How far the answer reaches: what was walked, what this browser remembers, and what is still the altar's word. */
-const scope = (before: SeenPoint | undefined, { apart, range }: Walked, { from, to }: Range): string => {
+const scope = ({ seen }: Known, { apart, range }: Walked, { from, to }: Range): string => {
+  const before = newest([...seen.values()])
   const walked =
     range.from === from && range.to === to ? [] : [`Links ${range.from} to ${range.to} were walked for it.`]
   const memory =
@@ -154,7 +163,11 @@ const scope = (before: SeenPoint | undefined, { apart, range }: Walked, { from, 
       : isKept()
         ? "This browser sees this chain for the first time and remembers its head."
         : "This browser keeps nothing, so there is nothing from before to compare with."
-  const gap = apart === 0 ? [] : ["The links up to there were not walked; check from stone 1 for that."]
+  const left = [...seen.keys()].filter((sequence) => !isWithin(range, sequence) && !apart.has(sequence)).length
+  const gap = [
+    ...(left === 0 ? [] : [`${left} more that it remembers were not compared.`]),
+    ...(apart.size === 0 ? [] : ["The links in between were not walked; check from stone 1 for that."]),
+  ]
   const word =
     range.from === 1 ? [] : [`The hash before stone ${range.from} is the altar's word; check from stone 1 for that.`]
   return [...walked, memory, ...gap, ...word].join(" ")
@@ -179,7 +192,9 @@ const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyA
   if (shorter !== undefined) findings.push(make("p", {}, shorterWords(shorter)))
   if (findings.length > 0) return findings
   if (missed > 0)
-    return [verdict("broken", "Links are missing.", `${missed} of ${apart} heads that were known were not answered.`)]
+    return [
+      verdict("broken", "Links are missing.", `${missed} of ${apart.size} links that were known were not answered.`),
+    ]
   if (range.to < range.from)
     return [
       head?.sequence === 0
@@ -197,7 +212,7 @@ const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyA
         ? "Its hash was computed in this browser, and it is the stone this page shows."
         : "Each hash was computed in this browser, and the stones are those this page shows.",
     ),
-    make("p", { class: "quiet" }, scope(newest([...known.seen.values()]), walked, { from, to })),
+    make("p", { class: "quiet" }, scope(known, walked, { from, to })),
   ]
 }
 
@@ -227,5 +242,5 @@ export const check = async (
   }
   place.status.replaceChildren(...findings, ...(differs ? advice(checkAgain, saw) : []))
   const holds = walked.wrong + walked.missed === 0 && !differs && walked.count === walked.expected
-  if (holds && walked.last !== undefined) record([walked.last])
+  if (holds && walked.last !== undefined) record([walked.last], true)
 }

@@ -1,5 +1,6 @@
 /** The log, checked in this browser: a stone's proof, and that the log only grew since it was seen here last. */
 import { base64, Malformed } from "../../../schema/log/Bytes.ts"
+import { parseProofFile } from "../../../schema/log/ProofFile.ts"
 import { tilePath } from "../../../schema/log/Tile.ts"
 import { extendsTree, type Tree } from "../../buyer/log/MerkleProofs.ts"
 import { openCheckpoint } from "../../buyer/log/SignedCheckpoint.ts"
@@ -66,31 +67,6 @@ const read = async (path: string): Promise<Response> => {
   return answer
 }
 
-/** The proof of the stone that the page shows, against the key it names or the one this browser saw first. */
-const checkProof = async (root: HTMLElement): Promise<ReadonlyArray<Node>> => {
-  const { proof = "", stone = "", vkey = "" } = root.dataset
-  const before = seen()
-  if (before !== undefined && before.vkey !== vkey) return otherKey(before, vkey)
-  const answer = await read(proof)
-  const text = await answer.text()
-  if (answer.status === 409) return [verdict("waits", "Not covered yet.", "The next checkpoint will; try in a second.")]
-  if (answer.status !== 200) return broken("No proof.", `The altar answered ${answer.status}.`)
-  const verdictOf = await verifyProof(text, JSON.parse(stone), { vkey })
-  if (!verdictOf.ok) return refused(verdictOf)
-  return [
-    verdict(
-      "holds",
-      "The log has this stone.",
-      `The checkpoint of ${verdictOf.origin} over ${stones(verdictOf.size)} is signed with its key, and the tree it names holds the stone this page shows.`,
-    ),
-    make(
-      "p",
-      { class: "quiet" },
-      "Checked in this browser. Keep the file and the key: together with the stone they prove the same for ever.",
-    ),
-  ]
-}
-
 /** Whether the tiles that are served prove a tree to continue an older one. */
 const continues = async (old: Tree, tree: Tree): Promise<boolean | Malformed> => {
   if (old.size === 0) return true
@@ -102,11 +78,8 @@ const continues = async (old: Tree, tree: Tree): Promise<boolean | Malformed> =>
   return hashes instanceof Malformed ? hashes : extendsTree(old, tree, hashes)
 }
 
-/** Whether the newest checkpoint continues the one this browser saw last; then it is the one that is remembered. */
-const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<ReadonlyArray<Node>> => {
-  const { vkey = "" } = root.dataset
-  const before = seen()
-  const forget = make(
+const forgetting = (checkAgain: () => void) =>
+  make(
     "p",
     { class: "doors" },
     button("Forget what this browser saw", () => {
@@ -114,15 +87,111 @@ const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<Read
       checkAgain()
     }),
   )
-  if (before !== undefined && before.vkey !== vkey) return [...otherKey(before, vkey), forget]
+
+type Compared =
+  | { readonly ok: false; readonly findings: ReadonlyArray<Node> }
+  /** Of one history; `old` is what was seen before, empty where nothing was. */
+  | { readonly ok: true; readonly now: Tree; readonly old: Tree; readonly isOlder: boolean }
+
+/** Whether a checkpoint and the one this browser saw last are of one history, whichever is the older. */
+const compare = async (
+  before: Seen | undefined,
+  note: string,
+  vkey: string,
+  checkAgain: () => void,
+): Promise<Compared> => {
+  const not = (findings: ReadonlyArray<Node>): Compared => ({ ok: false, findings })
+  const opened = await openCheckpoint(note, { vkey })
+  if (!opened.ok) return not(refused(opened))
+  const now: Tree = opened.checkpoint
+  if (before === undefined) return { ok: true, now, old: { size: 0, root: new Uint8Array() }, isOlder: false }
+  const earlier = await openCheckpoint(before.note, { vkey })
+  if (!earlier.ok) return not([...refused(earlier), forgetting(checkAgain)])
+  const old: Tree = earlier.checkpoint
+  const rewritten = (what: string) =>
+    not([
+      ...broken("The history was rewritten.", what),
+      make(
+        "p",
+        {},
+        "Both checkpoints are signed with the log's key. Where what is served now is no old copy, together they prove it: keep both.",
+      ),
+      make("pre", { class: "long" }, before.note),
+      make("pre", { class: "long" }, note),
+      forgetting(checkAgain),
+    ])
+  const on = dateOf(before.at)
+  if (old.size > now.size) {
+    // A cache on the way may be behind: then the tiles of the newer state prove that this is its beginning.
+    const isOlder = await continues(now, old).catch(() => false)
+    return isOlder === true
+      ? { ok: true, now, old, isOlder }
+      : rewritten(
+          `On ${on} it had ${old.size} stones, and now it has ${now.size}, and nothing shows that these are their beginning: a log never shrinks.`,
+        )
+  }
+  const isContinued = await continues(old, now)
+  if (isContinued instanceof Malformed) return not(broken("Not proved.", isContinued.message))
+  return isContinued
+    ? { ok: true, now, old, isOlder: false }
+    : rewritten(`The first ${old.size} stones are not those it had on ${on} (root ${base64(old.root)}).`)
+}
+
+/** The proof of the stone that the page shows, against the key it names and what this browser saw of its log. */
+const checkProof = async (root: HTMLElement, checkAgain: () => void): Promise<ReadonlyArray<Node>> => {
+  const { proof = "", stone = "", vkey = "" } = root.dataset
+  const before = seen()
+  if (before !== undefined && before.vkey !== vkey) return otherKey(before, vkey)
+  const answer = await read(proof)
+  const text = await answer.text()
+  if (answer.status === 409) return [verdict("waits", "Not covered yet.", "The next checkpoint will; try in a second.")]
+  if (answer.status !== 200) return broken("No proof.", `The altar answered ${answer.status}.`)
+  const verdictOf = await verifyProof(text, JSON.parse(stone), { vkey })
+  if (!verdictOf.ok) return refused(verdictOf)
+  // A stone may be in a tree that others were never shown: this browser's own memory has to lead there, too.
+  const file = parseProofFile(text)
+  if (file instanceof Malformed) return broken("Not proved.", file.message)
+  const compared = await compare(before, file.checkpoint, vkey, checkAgain)
+  if (!compared.ok) return compared.findings
+  if (!compared.isOlder) keep(vkey, file.checkpoint)
+  return [
+    verdict(
+      "holds",
+      "The log has this stone.",
+      `The checkpoint of ${verdictOf.origin} over ${stones(verdictOf.size)} is signed with its key, and the tree it names holds the stone this page shows.`,
+    ),
+    ...(before === undefined
+      ? []
+      : [make("p", {}, `It is of the same history that this browser saw on ${dateOf(before.at)}.`)]),
+    make(
+      "p",
+      { class: "quiet" },
+      "Checked in this browser. Keep the file and the key: together with the stone they prove the same for ever.",
+    ),
+  ]
+}
+
+/** Whether the newest checkpoint continues the one this browser saw last; then it is the one that is remembered. */
+const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<ReadonlyArray<Node>> => {
+  const { vkey = "" } = root.dataset
+  const before = seen()
+  if (before !== undefined && before.vkey !== vkey) return [...otherKey(before, vkey), forgetting(checkAgain)]
   const answer = await read("/log/checkpoint")
   if (answer.status !== 200) return broken("No checkpoint.", `The altar answered ${answer.status}.`)
   const note = await answer.text()
-  const opened = await openCheckpoint(note, { vkey })
-  if (!opened.ok) return refused(opened)
-  const now: Tree = opened.checkpoint
-  if (before === undefined) {
-    keep(vkey, note)
+  const compared = await compare(before, note, vkey, checkAgain)
+  if (!compared.ok) return compared.findings
+  const { isOlder, now, old } = compared
+  if (before !== undefined && isOlder)
+    return [
+      verdict(
+        "waits",
+        "Older, not rewritten.",
+        `This checkpoint is over ${stones(now.size)}, and on ${dateOf(before.at)} this browser saw ${old.size}, which begin with these: somebody on the way shows an old copy. Try again in a minute.`,
+      ),
+    ]
+  keep(vkey, note)
+  if (before === undefined)
     return [
       verdict("holds", "Signed.", `The checkpoint over ${stones(now.size)} is signed with this key.`),
       make(
@@ -133,46 +202,12 @@ const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<Read
           : "This browser keeps nothing, so there will be nothing to compare with.",
       ),
     ]
-  }
-  const earlier = await openCheckpoint(before.note, { vkey })
-  if (!earlier.ok) return [...refused(earlier), forget]
-  const old: Tree = earlier.checkpoint
-  const rewritten = (what: string) => [
-    ...broken("The history was rewritten.", what),
-    make(
-      "p",
-      {},
-      "Both checkpoints are signed with the log's key. Where what is served now is no old copy, together they prove it: keep both.",
-    ),
-    make("pre", { class: "long" }, before.note),
-    make("pre", { class: "long" }, note),
-    forget,
-  ]
-  const on = dateOf(before.at)
-  if (old.size > now.size) {
-    // A cache on the way may be behind: then the tiles of the newer state prove that this is its beginning.
-    const isOlder = await continues(now, old).catch(() => false)
-    return isOlder === true
-      ? [
-          verdict(
-            "waits",
-            "Older, not rewritten.",
-            `This checkpoint is over ${stones(now.size)}, and on ${on} this browser saw ${old.size}, which begin with these: somebody on the way shows an old copy. Try again in a minute.`,
-          ),
-        ]
-      : rewritten(
-          `On ${on} it had ${old.size} stones, and now it has ${now.size}, and nothing shows that these are their beginning: a log never shrinks.`,
-        )
-  }
-  if (old.size > 0) {
-    const isContinued = await continues(old, now)
-    if (isContinued instanceof Malformed) return broken("Not proved.", isContinued.message)
-    if (!isContinued)
-      return rewritten(`The first ${old.size} stones are not those it had on ${on} (root ${base64(old.root)}).`)
-  }
-  keep(vkey, note)
   return [
-    verdict("holds", "It only grew.", `${stones(now.size)}, of which the first ${old.size} are those it had on ${on}.`),
+    verdict(
+      "holds",
+      "It only grew.",
+      `${stones(now.size)}, of which the first ${old.size} are those it had on ${dateOf(before.at)}.`,
+    ),
     make(
       "p",
       { class: "quiet" },
@@ -183,4 +218,4 @@ const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<Read
 
 /** Finds out what its button asks for. */
 export const check = (root: HTMLElement, again: () => void): Promise<ReadonlyArray<Node>> =>
-  root.dataset["proof"] === undefined ? checkLog(root, again) : checkProof(root)
+  root.dataset["proof"] === undefined ? checkLog(root, again) : checkProof(root, again)

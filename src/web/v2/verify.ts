@@ -52,7 +52,7 @@ const attach = (root: HTMLElement) => {
   })
   const doubtful = isDoubtful()
   const { head, stones } = rendered()
-  record([...stones.values(), ...(head === undefined ? [] : [head])])
+  record([...(head === undefined ? [] : [head]), ...stones.values()])
   if (doubtful) some()
 }
 

@@ -1,5 +1,5 @@
 /** The way of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
-import { priceUsd, usdcOn } from "../../../../schema/payments/Usdc.ts"
+import { priceUsd, secondsMaximum, usdcOn } from "../../../../schema/payments/Usdc.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
 import { type Asked, type Body, nextStep, type Outcome, readOutcome, type Reply } from "../../../buyer/core/Outcome.ts"
 import { reconcile, send } from "../../../buyer/core/Request.ts"
@@ -109,7 +109,7 @@ const explain = ({ asked, kind }: Mismatch, { amount, network }: Purchase): stri
     case "payee":
       return "The altar named no address to pay to."
     case "lifetime":
-      return `The altar asks for an authorization that lives ${asked} seconds, which is too long.`
+      return `The altar asks for an authorization that lives ${asked} seconds; one of 1 to ${secondsMaximum} is signed.`
     case "resource":
       return `The altar asks for a payment for ${asked}, which is not this act.`
   }
