@@ -44,6 +44,7 @@ export type Refused =
   | "not_acceptable"
   | "idempotency_conflict"
   | "payment_authorization_already_bound"
+  | "reconcile_required"
   | "witness_ceiling_today"
   | "too_large"
   | "unsupported_media_type"
