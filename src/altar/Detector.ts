@@ -26,7 +26,7 @@ const base58Long = /(?<![1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{32,44}(?![1-9A
 /** A label is a word, or any picture: one is a whole name. */
 const nameService =
   /(?:[\p{L}\p{N}\p{M}\p{S}_-]{2}|\p{S})\.(?:eth|sol|lens|crypto|nft|wallet|bnb|onion|bit|dao|zil|btc)(?![\p{L}\p{N}])/iu
-/** Labels of many scripts are written with marks, which also end them. Tried where a word begins: a long one is read once. */
+/** Labels of many scripts are written with marks, which also end them. Tried where a word begins, not at each letter. */
 const hostLike =
   /(?<![\p{L}\p{N}])(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,63}/gu
 const ipv4Like = /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)/gu

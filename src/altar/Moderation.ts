@@ -53,7 +53,9 @@ export const revealedName = (sql: SqlClient.SqlClient) => {
     const [hidden] = yield* shownOf(
       sql`SELECT shown FROM moderation_hidden WHERE subject = ${id}::uuid AND field = 'name'`,
     )
-    if (hidden === undefined) return name
+    // A reveal that was first, a moment ago, has given the name that is kept.
+    const isLate = (yield* sql`SELECT FROM witness_reveals WHERE stone_id = ${id}::uuid`).length > 0
+    if (hidden === undefined || isLate) return name
     const shown = { ...(yield* Effect.orDie(Schema.decodeEffect(Shown)(hidden.shown))), reveal: name }
     yield* sql`UPDATE moderation_hidden SET shown = ${JSON.stringify(shown)} WHERE subject = ${id}::uuid AND field = 'name'`
     return hiddenByOperator

@@ -1,6 +1,12 @@
 /** What a check downloads: from the address it asks and, without redirects, no other; so much and no more, and not for ever. */
 import { Duration, Effect, Layer, Schedule, Schema, Stream } from "effect"
-import { FetchHttpClient, HttpClient, type HttpClientError, type HttpClientResponse } from "effect/http"
+import {
+  FetchHttpClient,
+  HttpClient,
+  type HttpClientError,
+  HttpClientRequest,
+  type HttpClientResponse,
+} from "effect/http"
 import { concat } from "../../schema/log/Bytes.ts"
 import { AnswerTooLarge, answerLimit } from "../platform/Answers.ts"
 import { plain } from "./Output.ts"
@@ -16,33 +22,39 @@ const patience = Duration.seconds(30)
 /** A check of a million stones is not over because one request was: three more, half a second to two seconds later. */
 const again = Schedule.exponential("500 millis").pipe(Schedule.upTo({ times: 3 }))
 
-const bodyOf = (response: HttpClientResponse.HttpClientResponse) =>
-  Stream.limitBytes<HttpClientError.HttpClientError | AnswerTooLarge, never>(response.stream, answerLimit, () =>
+const bodyOf = (response: HttpClientResponse.HttpClientResponse, limit: number) =>
+  Stream.limitBytes<HttpClientError.HttpClientError | AnswerTooLarge, never>(response.stream, limit, () =>
     Stream.fail(new AnswerTooLarge({})),
   ).pipe(
     Stream.runCollect,
     Effect.map((parts) => concat(...parts)),
   )
 
-/** The bytes at an address, 1 MB at most. */
-export const bytes = (address: string) =>
-  HttpClient.get(address).pipe(
-    Effect.flatMap((response) => Effect.map(bodyOf(response), (body) => ({ status: response.status, body }))),
+/** What is answered to a request that may be repeated, `limit` bytes at most; fails with why there is none. */
+export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: number) =>
+  HttpClient.execute(request).pipe(
+    Effect.flatMap((response) => Effect.map(bodyOf(response, limit), (body) => ({ status: response.status, body }))),
     Effect.timeoutOrElse({
       duration: patience,
       orElse: () => Effect.fail(new Trouble({ message: "it takes more than 30 seconds" })),
     }),
     Effect.mapError((error) => ({
       isOver: error._tag === "AnswerTooLarge",
-      why: error._tag === "AnswerTooLarge" ? "it answers more than 1 MB" : error.message,
+      why: error._tag === "AnswerTooLarge" ? `it answers more than ${limit / 1_048_576} MB` : error.message,
     })),
     Effect.filterOrFail(
       ({ status }) => status === 200,
       ({ status }) => ({ isOver: status < 500 && status !== 429, why: `it was answered ${status}` }),
     ),
     Effect.retry({ while: ({ isOver }) => !isOver, schedule: again }),
-    Effect.mapError(({ why }) => new Trouble({ message: plain(`${address} could not be read: ${why}`) })),
     Effect.map(({ body }) => body),
+  )
+
+/** The bytes at an address, 1 MB at most. */
+export const bytes = (address: string) =>
+  Effect.mapError(
+    answerOf(HttpClientRequest.get(address), answerLimit),
+    ({ why }) => new Trouble({ message: plain(`${address} could not be read: ${why}`) }),
   )
 
 export const text = (address: string) => Effect.map(bytes(address), (body) => new TextDecoder().decode(body))

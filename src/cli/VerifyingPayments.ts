@@ -1,11 +1,11 @@
 /** The payments of a chain, looked up at a node that its reader chose: the altar says where to look, and proves nothing. */
 import { Effect, Schema } from "effect"
-import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
+import { HttpBody, HttpClientRequest } from "effect/http"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import { TransactionHash } from "../../schema/Common.ts"
 import { Finality } from "../../schema/payments/Payment.ts"
 import { usdcOn } from "../../schema/payments/Usdc.ts"
-import { textOf } from "../platform/Answers.ts"
+import { receiptLimit } from "../platform/Answers.ts"
 import { Broken } from "./Broken.ts"
 import * as Download from "./Download.ts"
 import { plain } from "./Output.ts"
@@ -54,17 +54,18 @@ const ask = <A>(
   method: string,
   params: Array<string>,
 ) =>
-  HttpClientRequest.post(rpcUrl).pipe(
+  Download.answerOf(
     HttpClientRequest.setBody(
+      HttpClientRequest.post(rpcUrl),
       HttpBody.text(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }), "application/json"),
     ),
-    HttpClient.execute,
-    Effect.flatMap(textOf),
-    Effect.timeout("20 seconds"),
-    Effect.mapError(() => new Trouble({ message: `${rpcUrl} does not answer` })),
+    // Whoever pays chooses how long its receipt is.
+    receiptLimit,
+  ).pipe(
+    Effect.mapError(({ why }) => new Trouble({ message: plain(`${rpcUrl} could not be asked: ${why}`) })),
     Effect.flatMap((body) =>
       Effect.mapError(
-        Schema.decodeEffect(Schema.fromJsonString(schema))(body),
+        Schema.decodeEffect(Schema.fromJsonString(schema))(new TextDecoder().decode(body)),
         () => new Trouble({ message: `${rpcUrl} is not an EVM node` }),
       ),
     ),

@@ -4,7 +4,13 @@ import { type Effect, Schema, Stream } from "effect"
 /** Bytes of an answer at most; the rest is neither read nor kept. */
 export const answerLimit = 1_048_576
 
-/** The answer was longer than `answerLimit`; it proves nothing. */
+/**
+ * Bytes of a receipt at most, whose length its sender chooses: a log costs 375 gas and a transaction may take 2^24, which
+ * makes 17 MB of empty logs.
+ */
+export const receiptLimit = 33_554_432
+
+/** The answer was longer than it may be; it proves nothing. */
 export class AnswerTooLarge extends Schema.TaggedError<AnswerTooLarge>()("AnswerTooLarge", {}) {}
 
 /** The text of an answer, read up to `limit` bytes. */

@@ -101,7 +101,7 @@ export const isRefused = (cause: Cause.Cause<unknown>): boolean =>
 /** How long a read may take before the database counts as away: who waits for it shares it with all who ask the same. */
 const readPatience = Duration.seconds(10)
 
-/** For what changes nothing: anything else may have been committed when its time is over. */
+/** For what changes nothing but counts of requests: anything else may have been committed when its time is over. */
 export const bounded = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.timeoutOrElse(read, {
     duration: readPatience,

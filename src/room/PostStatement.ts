@@ -45,6 +45,11 @@ export const make = (
   invites: ReturnType<typeof Invites.make>,
 ) => {
   const windows = Windows.inSql(sql)
+  const columns = sql.literal(
+    "id, name, token_digest, created_at, expires_at, latest_sequence, sent, client_keys, content_keys",
+  )
+  /** Who has not the token of a room keeps none of its members waiting. */
+  const isOpened = sql`EXISTS (SELECT FROM asked WHERE asked.id = rooms.id AND ${invites.proved(sql`asked.proof`)})`
   const ring = sql.literal(String(retained))
   const gate = limiter.gate(
     sends,
@@ -54,7 +59,7 @@ export const make = (
   )
 
   /**
-   * `room` waits for its rows and then holds the newest version of them; everything later is decided from that, not
+   * `held` waits for the rooms that somebody opens, and then holds the newest version of them; everything later is decided from that, not
    * from the statement's snapshot, which may be older than what was waited for. A message takes the place of the one
    * that is 50 older, which needs no snapshot either. Rooms are locked before addresses, both in order.
    */
@@ -67,9 +72,11 @@ export const make = (
         FROM unnest(${named("ids")}::uuid[], ${named("proofs")}::bytea[], ${named("keys")}::text[],
           ${named("clientKeys")}::text[], ${named("contentKeys")}::text[], ${named("heads")}::text[],
           ${named("middles")}::text[]) WITH ORDINALITY AS a(id, proof, key, client_key, content_key, head, middle, nth)
+      ), held AS MATERIALIZED (
+        SELECT ${columns} FROM rooms WHERE id = ANY(${named("ids")}::uuid[]) AND ${isOpened} ORDER BY id FOR UPDATE
       ), room AS MATERIALIZED (
-        SELECT id, name, token_digest, created_at, expires_at, latest_sequence, sent, client_keys, content_keys
-        FROM rooms WHERE id = ANY(${named("ids")}::uuid[]) ORDER BY id FOR UPDATE
+        SELECT * FROM held UNION ALL
+        SELECT ${columns} FROM rooms WHERE id = ANY(${named("ids")}::uuid[]) AND NOT ${isOpened}
       ), placed AS MATERIALIZED (
         SELECT asked.*, name, created_at, expires_at, latest_sequence, sent, content_keys,
           ${invites.proved(sql`asked.proof`)} AS proved, ${sql.literal(windows.at("sent", "clock_timestamp()"))} AS at,

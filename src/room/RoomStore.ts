@@ -85,21 +85,24 @@ export class RoomStore extends Context.Service<
           SELECT * FROM slot, room`,
       )
 
+      const proved = invites.proved(sql`${named("proof")}::bytea`)
       const erase = limited(
         deletions,
         ErasedRow,
         // What the room refuses takes nothing.
-        (key) => sql`(SELECT ${key} FROM room WHERE proved AND expires > clock_timestamp()) AS admitted`,
-        // The room is locked before the address is counted: of several who delete it, one finds it.
+        (key) => sql`(SELECT ${key} FROM held WHERE expires_at > clock_timestamp()) AS admitted`,
+        // The room is locked before the address is counted: of several who delete it, one finds it. Who has not its token
+        // locks nothing.
         (slot) => sql`
           WITH room AS MATERIALIZED (
-            SELECT ${columns}, ${invites.proved(sql`${named("proof")}::bytea`)} AS proved
-            FROM rooms WHERE id = ${named("id")}::uuid FOR UPDATE
+            SELECT ${columns}, ${proved} AS proved FROM rooms WHERE id = ${named("id")}::uuid
+          ), held AS MATERIALIZED (
+            SELECT id, expires_at FROM rooms WHERE id = ${named("id")}::uuid AND ${proved} FOR UPDATE
           ), slot AS (${slot}), gone AS (
-            DELETE FROM rooms USING slot, room WHERE rooms.id = room.id AND room.expires > slot.at
+            DELETE FROM rooms USING slot, held WHERE rooms.id = held.id AND held.expires_at > slot.at
           )
           SELECT slot.*, room.*, expires <= coalesce(slot.at, clock_timestamp()) AS expired
-          FROM (SELECT 1) AS one LEFT JOIN room ON true LEFT JOIN slot ON true`,
+          FROM (SELECT 1) AS one LEFT JOIN room ON NOT proved OR EXISTS (SELECT FROM held) LEFT JOIN slot ON true`,
       )
 
       const create = Effect.fn("RoomStore.create")(function* (name: string, address: string) {

@@ -121,12 +121,15 @@ export const flood = async ({ addresses, patience, progress, url }: Options): Pr
     return all
   }
 
-  /** All at once, and more than the share of one window: what is taken is never more than the windows that passed allow. */
+  /**
+   * All at once, and more than the share of one window: what is taken is never more than the windows that passed allow. What
+   * a room refuses takes nothing.
+   */
   const share = async (line: Line, address: string, { name, windows }: Policy, asks: ReadonlyArray<Ask>) => {
     const began = performance.now()
     const all = await asked(line, address, asks)
     const took = (performance.now() - began) / 1000
-    const taken = all.filter(({ status }) => status !== 429).length
+    const taken = all.filter(({ status }) => status < 300).length
     for (const { quota, seconds } of windows) {
       const allowed = quota * (Math.floor(took / seconds) + 1)
       if (taken > allowed)
@@ -172,10 +175,9 @@ export const flood = async ({ addresses, patience, progress, url }: Options): Pr
     }
     await share(line, address, reads, [...looks, ...times(beyond(reads), (turn) => poll(roomAt(turn) ?? first))])
     const erase: Ask = { ...poll(first), ...wrong, kind: "deletion with a wrong token", method: "DELETE" }
-    await share(
+    await asked(
       line,
       address,
-      deletions,
       times(beyond(deletions), () => ({ ...erase, path: `/api/rooms/${first.id}` })),
     )
   }

@@ -11,7 +11,7 @@ const pausesOf = rowsOf("payment_pause", Schema.Struct({ reason: Schema.NullOr(S
 export class Selling extends Context.Service<
   Selling,
   {
-    /** Why nothing is sold, in the operator's words; none while all is sold. At most two seconds old. */
+    /** Why nothing is sold, in the operator's words; none while all is sold. At most two seconds old while the database answers. */
     readonly paused: Effect.Effect<Option.Option<string>>
     /** Answers whether it was sold before. */
     pause(reason: string): Effect.Effect<boolean, SqlError.SqlError>

@@ -2,6 +2,7 @@
 import { Context, type Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { type Hex, hexToBigInt, numberToHex, type PublicClient } from "viem"
 import type { Address } from "../../../schema/Common.ts"
+import { receiptLimit } from "../../platform/Answers.ts"
 import { AddressText, HexText, Quantity, Word } from "../Hex.ts"
 import type { ChainUnavailable } from "./ChainUnavailable.ts"
 import { authorizationStateData, endTopics, reasonOf, settlementCall, type SignedAuthorization } from "./Eip3009.ts"
@@ -178,9 +179,6 @@ export class Chain extends Context.Service<
       }),
     )
 }
-
-/** Bytes of a receipt at most: a log costs 375 gas and a transaction may take 2^24, which makes 17 MB of empty logs. */
-const receiptLimit = 33_554_432
 
 const blockIn = (answer: unknown) =>
   Effect.map(readBlock(answer), ({ hash, number, timestamp }): Block => ({
