@@ -8,7 +8,7 @@ import { currentReceipt } from "../payments/Receipts.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import * as KeptReads from "../platform/KeptReads.ts"
 import { Moment, readable, rowReader } from "../platform/Rows.ts"
-import { bounded } from "../platform/Sql.ts"
+import { atMost, bounded } from "../platform/Sql.ts"
 import { Candles } from "./candles/Candles.ts"
 import * as Burning from "./candles/Queries.ts"
 import { Collectibles } from "./collectibles/Collectibles.ts"
@@ -149,7 +149,7 @@ export class Acts extends Context.Service<
         nameOf: ({ before, limit }: Page) => `${limit} ${before}`,
         statement: ({ before, limit }) => {
           const below = before === undefined ? sql`` : sql`WHERE (a.settled_at, a.id) < ${ledger.placeOfAct(before)}`
-          return rowsWhere(sql`${below} ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`)
+          return rowsWhere(sql`${below} ORDER BY a.settled_at DESC, a.id DESC ${atMost(sql, limit)}`)
         },
         make: pageOf,
       })

@@ -98,6 +98,12 @@ export const isRefused = (cause: Cause.Cause<unknown>): boolean =>
       /^(?!08|57P)(?=.*\d)[\dA-Z]{5}$/u.test(`${codeOf(reason.error)}`),
   )
 
+/**
+ * The first rows, so many at most: as a number, because of a parameter PostgreSQL expects a tenth of the table, and plans
+ * each page of a long one anew. For few different numbers.
+ */
+export const atMost = (sql: SqlClient.SqlClient, rows: number) => sql.literal(`LIMIT ${rows.toFixed(0)}`)
+
 /** How long a read may take before the database counts as away: who waits for it shares it with all who ask the same. */
 const readPatience = Duration.seconds(10)
 

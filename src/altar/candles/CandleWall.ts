@@ -6,6 +6,7 @@ import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import * as KeptReads from "../../platform/KeptReads.ts"
 import { readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
+import { atMost } from "../../platform/Sql.ts"
 import { CandleRow, litCandleOf, LitRow, unsealedOf } from "./CandleRow.ts"
 import * as Queries from "./Queries.ts"
 import { rungList } from "./Rungs.ts"
@@ -51,7 +52,7 @@ export class CandleWall extends Context.Service<
           ), page AS (
             SELECT * FROM lit WHERE ${before ?? null}::uuid IS NULL
               OR (lit_at, id) < (SELECT lit_at, id FROM candles WHERE id = ${before ?? null}::uuid)
-            ORDER BY lit_at DESC, id DESC LIMIT ${limit}::int
+            ORDER BY lit_at DESC, id DESC ${atMost(sql, limit)}
           )
           SELECT n.lit, c.*, u.words, u.hidden, u.hidden_by, u.unsealed_at,
             ${lights.count} AS light_count, ${lights.newest} AS lights

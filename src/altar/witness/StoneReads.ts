@@ -6,7 +6,7 @@ import * as Ledger from "../../payments/ledger/Queries.ts"
 import { currentReceipt } from "../../payments/Receipts.ts"
 import * as KeptReads from "../../platform/KeptReads.ts"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
-import { bounded } from "../../platform/Sql.ts"
+import { atMost, bounded } from "../../platform/Sql.ts"
 import { listedOf, type Stone, stoneColumns, StoneRow } from "./StoneRow.ts"
 import type { WitnessChain } from "./WitnessChain.ts"
 
@@ -69,8 +69,7 @@ export const make = Effect.fnUntraced(function* (
       FROM witness_head h LEFT JOIN LATERAL (
         SELECT ${columns} FROM ${stones}
         WHERE s.sequence < ${before ?? Number.MAX_SAFE_INTEGER}::bigint
-        -- A number: of a parameter PostgreSQL expects a tenth of the table, and plans each page of a long one anew.
-        ORDER BY s.sequence DESC LIMIT ${sql.literal(limit.toFixed(0))}
+        ORDER BY s.sequence DESC ${atMost(sql, limit)}
       ) s ON true
       WHERE h.id = 1 ORDER BY s.sequence DESC`,
     make: pageOf,
