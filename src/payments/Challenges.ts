@@ -1,11 +1,13 @@
 /** Every 402 of a paid request: the offer, the refused payment, and the attempt that failed. */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { PaymentFailed, PaymentInvalid, PaymentRequired, PaymentsUnavailable } from "../../schema/payments/Errors.ts"
 import type { FailedAttempt } from "./ledger/Attempt.ts"
 import { contractsRefused } from "./ledger/Claim.ts"
+import { UnclaimedPayments } from "./ledger/UnclaimedPayments.ts"
 import type { SoldAct } from "./PaidAct.ts"
 import type { PaidRequest } from "./PaidRequest.ts"
 import type { PaymentRejected } from "./PaymentRejected.ts"
+import type { Rail } from "./Payment.ts"
 import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts"
 import type { VoidReason } from "./x402/Evidence.ts"
 
@@ -48,8 +50,16 @@ export const aliveAfter = (reason: string) => {
     : `${why} ${alive} Pay from another wallet, with a new Idempotency-Key.`
 }
 
+/** What is said of an attempt that had failed when its payment was found. */
+const paidAfterwards = (rail: Rail, transaction: string) =>
+  rail === "card"
+    ? `This card was charged after its attempt had ended unpaid: payment intent ${transaction} is noted for the operator, who delivers or refunds it. Do not pay again before they have looked.`
+    : `This payment was found after its attempt had ended unpaid: transaction ${transaction} paid us and is noted for the operator. Do not sign again: until its validBefore, send this same payment with a new Idempotency-Key to have what it paid for; after that, ask the operator.`
+
 /** All of them fail: with the 402 itself, or with the names of what is not configured. */
-export const make = Effect.map(PaymentTerms, (setting) => {
+export const make = Effect.gen(function* () {
+  const setting = yield* PaymentTerms
+  const unclaimed = yield* UnclaimedPayments
   const terms: Effect.Effect<Terms, PaymentsUnavailable> =
     setting._tag === "Ready"
       ? Effect.succeed(setting.terms)
@@ -78,8 +88,13 @@ export const make = Effect.map(PaymentTerms, (setting) => {
     return yield* new PaymentInvalid({ reason, message, challenge })
   })
 
-  const failed = Effect.fnUntraced(function* ({ act, amountAtomic, payment, reason, url }: FailedAttempt) {
+  const failed = Effect.fnUntraced(function* (attempt: FailedAttempt) {
+    const { act, amountAtomic, payment, reason, url } = attempt
     const challenge = challengeOf(yield* terms, { amountAtomic, url, description: act }, reason)
+    const found = yield* unclaimed.ofFailed(attempt)
+    if (Option.isSome(found)) {
+      return yield* new PaymentFailed({ reason, challenge, message: paidAfterwards(payment.rail, found.value) })
+    }
     const isOver = payment.rail === "card" || ends.has(reason)
     return yield* new PaymentFailed({ reason, challenge, ...(isOver ? {} : { message: aliveAfter(reason) }) })
   })

@@ -1,5 +1,5 @@
 /** Ends attempts by evidence alone; the request itself, the client's question, the sweeper and the start all come here. */
-import { type Cause, Clock, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { type Cause, Clock, Context, Deferred, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { CardProcessor } from "./card/CardProcessor.ts"
 import * as Trace from "../platform/Trace.ts"
@@ -65,6 +65,7 @@ export class Reconciler extends Context.Service<
         const pending = yield* Sweep
         const settlement = yield* Settlement
 
+        const scope = yield* Effect.scope
         const apart = Duration.toMillis(config.sweepEvery)
         const heldFor = leaseMillis + Duration.toMillis(config.patience)
 
@@ -100,7 +101,8 @@ export class Reconciler extends Context.Service<
           payment: ChainPayment,
           submission: Submission | undefined,
           by: By,
-        ) => Effect.Effect<Attempt> = Effect.fnUntraced(function* (attempt, payment, submission, by) {
+          hold: Effect.Effect<boolean> | undefined,
+        ) => Effect.Effect<Attempt> = Effect.fnUntraced(function* (attempt, payment, submission, by, hold) {
           const isFirst = by === "request"
           const reference = Option.orElse(hintOf(submission), () => payment.transaction)
           const refused = submission?._tag === "Refused" ? submission : undefined
@@ -141,16 +143,12 @@ export class Reconciler extends Context.Service<
             const resubmitted =
               submission === undefined && evidence._tag === "Open" && evidence.unused
                 ? yield* settlement.resubmit(
-                    {
-                      ...attempt,
-                      reverts: evidence.reverts,
-                      ...(by === "sweep" ? { hold: pending.hold(attempt, heldFor) } : {}),
-                    },
+                    { ...attempt, reverts: evidence.reverts, ...(hold === undefined ? {} : { hold }) },
                     payment,
                   )
                 : Option.none()
             return Option.isSome(resubmitted)
-              ? yield* concludeOnChain(attempt, payment, resubmitted.value, by)
+              ? yield* concludeOnChain(attempt, payment, resubmitted.value, by, hold)
               : yield* defer(attempt, { reference, refusal, verdict: null }, by)
           }
           return unsent !== undefined
@@ -174,15 +172,37 @@ export class Reconciler extends Context.Service<
           }
         })
 
-        const concludeBy = Effect.fnUntraced(function* (by: By, attempt: Attempt, submission?: Submission) {
+        const concludeBy = Effect.fnUntraced(function* (
+          by: By,
+          attempt: Attempt,
+          submission?: Submission,
+          hold?: Effect.Effect<boolean>,
+        ) {
           if (attempt.state !== "pending") return attempt
           return attempt.payment.rail === "card"
             ? yield* concludeCard(attempt, attempt.payment)
-            : yield* concludeOnChain(attempt, attempt.payment, submission, by)
+            : yield* concludeOnChain(attempt, attempt.payment, submission, by, hold)
         }, Trace.span("Reconciler.conclude"))
 
         const conclude = (attempt: Attempt, submission?: Submission) =>
           concludeBy(submission === undefined ? "beside" : "request", attempt, submission)
+
+        /** Over when it has looked, or keeps the attempt from all others to hand it in: who is slow to answer that holds up nobody. */
+        const passBy = Effect.fnUntraced(function* (by: "sweep" | "start", attempt: Attempt) {
+          const passed = yield* Deferred.make<void>()
+          const hold = Effect.tap(pending.hold(attempt, heldFor), (isOurs) =>
+            isOurs ? Deferred.succeed(passed, undefined) : Effect.void,
+          )
+          yield* concludeBy(by, attempt, undefined, by === "sweep" ? hold : undefined).pipe(
+            Trace.goingOn(attempt.traceparent ?? null),
+            Effect.catchCause((cause) =>
+              Effect.logError("An attempt could not be reconciled", { attempt: attempt.id }, cause),
+            ),
+            Effect.ensuring(Deferred.succeed(passed, undefined)),
+            Effect.forkIn(scope),
+          )
+          yield* Deferred.await(passed)
+        })
 
         const concludeDue = Effect.fn("Reconciler.concludeDue")(function* (
           by: "sweep" | "start",
@@ -192,14 +212,7 @@ export class Reconciler extends Context.Service<
         ) {
           const now = yield* Clock.currentTimeMillis
           const { attempts, taken } = yield* pending.lease(rail, limit, now + aheadMillis, leaseMillis)
-          yield* Effect.forEach(
-            attempts,
-            (attempt) =>
-              Effect.catchCause(Trace.goingOn(attempt.traceparent ?? null)(concludeBy(by, attempt)), (cause) =>
-                Effect.logError("An attempt could not be reconciled", { attempt: attempt.id }, cause),
-              ),
-            { concurrency: 8, discard: true },
-          )
+          yield* Effect.forEach(attempts, (attempt) => passBy(by, attempt), { concurrency: 8, discard: true })
           return taken
         })
 

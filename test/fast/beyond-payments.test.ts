@@ -65,7 +65,7 @@ describe("beyond what is remembered of payments", { timeout: patience(30) }, () 
       assert.strictEqual(yield* offer(0), first)
       assert.notStrictEqual(yield* offer(1_000), beyond)
       assert.deepStrictEqual(yield* offer(1_000), beyond)
-    }).pipe(Effect.provide(PaymentTerms.ready(terms, ["x402"]))),
+    }).pipe(Effect.provide([PaymentTerms.ready(terms, ["x402"]), Layer.mock(UnclaimedPayments, {})])),
   )
 
   it.effect("the node is asked again whether a wallet has code", () => {

@@ -254,7 +254,12 @@ describe("a request that fails validation, whose key the processor does not keep
       yield* refusal.release
       assert.strictEqual((yield* Fiber.join(one)).json["reason"], "shared_payment_token_in_use")
       yield* charge.release
-      yield* Fiber.join(other)
+      const told = yield* Fiber.join(other)
+      assert.deepStrictEqual([told.status, told.json["code"]], [402, "payment_failed"], told.text)
+      assert.match(
+        String(told.json["message"]),
+        /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u,
+      )
       assert.deepInclude(yield* books(purchase), { state: "failed", taken: 1, acts: 0, claims: 0 })
 
       const sql = yield* SqlClient.SqlClient

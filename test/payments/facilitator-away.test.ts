@@ -7,6 +7,7 @@ import type { Support } from "../support/Facilitator.ts"
 import { patience } from "../support/Patience.ts"
 import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import * as Purchase from "../support/Purchase.ts"
+import { broadcast } from "../support/ThirdParty.ts"
 import { type Answer, ask, newCommitment, newKey, post, World } from "../support/World.ts"
 
 const still = proxiedServer("facilitator")
@@ -184,6 +185,53 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
       assert.strictEqual(facilitator.asked(), 2)
       yield* Purchase.assertSettled(url, purchase)
     }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "200 millis"))),
+  )
+
+  it.live("is back is asked again by a sweep while a client keeps asking", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { facilitator } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
+      const purchase = yield* Purchase.prepare(url)
+      facilitator.arm("nonsenseBefore")
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      yield* facilitator.calm
+      // After as many looks each one is a minute before the next.
+      yield* sql`UPDATE payment_attempts SET checks = 6, next_check_at = now() + interval '3 seconds',
+        accepted_at = accepted_at - interval '1 hour'`
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      const told = yield* Purchase.reconcile(url, purchase).pipe(
+        Effect.repeat({ until: ({ status }) => status !== 202, schedule: Schedule.spaced("1 second") }),
+        Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it is not handed in again") }),
+      )
+      assert.strictEqual(told.status, 200, told.text)
+      assert.strictEqual(facilitator.asked(), 2)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(sweeping)),
+  )
+
+  it.live("takes its time when it is asked again holds up no other payment", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { facilitator } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
+      const [slow, other] = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
+      for (const purchase of [slow, other]) {
+        facilitator.arm("nonsenseBefore")
+        Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      }
+      const trap = facilitator.arm("holdBefore")
+      yield* anHourLater(slow)
+      yield* trap.arrived
+      yield* broadcast(other)
+      yield* sql`UPDATE payment_attempts SET next_check_at = now() WHERE idempotency_key = ${other.key}`
+      assert.strictEqual(yield* Purchase.ended(other), "settled")
+      assert.strictEqual((yield* attemptOf(slow)).state, "pending")
+      yield* trap.release
+      assert.strictEqual(yield* Purchase.ended(slow), "settled")
+      assert.strictEqual(facilitator.asked(), 3)
+      yield* Purchase.audit(url)
+    }).pipe(Effect.provide(proxiedServer("facilitator", "2 minutes", "200 millis"))),
   )
 
   it.live("has refused it, or named a transaction, is not asked again", () =>

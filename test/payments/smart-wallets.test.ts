@@ -74,11 +74,12 @@ const setStone = Effect.fnUntraced(function* (
   url: string,
   wallet: Effect.Success<typeof newWallet>,
   wrap: (signature: Hex) => Hex,
+  times: { readonly validAfter?: string; readonly validBefore?: string } = {},
 ) {
   const body = { commitment: newCommitment() }
   const key = newKey()
   const challenge = challengeOf(yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key })))
-  const payment = yield* sign(wallet.owner, challenge.accepts[0], challenge.resource, { from: wallet.at })
+  const payment = yield* sign(wallet.owner, challenge.accepts[0], challenge.resource, { from: wallet.at, ...times })
   const wrapped = { ...payment, payload: { ...payment.payload, signature: wrap(payment.payload.signature) } }
   return yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": encode(wrapped) }))
 })
@@ -114,6 +115,26 @@ layer(factory, { excludeTestServices: true })("a smart wallet", (it) => {
       const answer = yield* setStone(url, wallet, wrapped(address, wallet.data))
       assert.strictEqual(answer.status, 201, answer.text)
       assert.isDefined(yield* Effect.promise(() => wallet.client.getCode({ address: wallet.at })))
+    }),
+  )
+
+  it.effect("that does not exist yet and signed for another time is told so", () =>
+    Effect.gen(function* () {
+      const { address, url } = yield* Factory
+      const wallet = yield* newWallet
+      const inSeconds = (seconds: number) => String(Math.floor(Date.now() / 1000) + seconds)
+      for (const [times, reason] of [
+        [{ validAfter: inSeconds(600), validBefore: inSeconds(900) }, "valid_after"],
+        [{ validBefore: inSeconds(86_400) }, "valid_before"],
+      ] as const) {
+        const answer = yield* setStone(url, wallet, wrapped(address, wallet.data), times)
+        assert.deepStrictEqual(
+          [answer.status, answer.json["reason"]],
+          [402, `invalid_exact_evm_payload_authorization_${reason}`],
+          answer.text,
+        )
+        assert.match(answer.text, /This request charged nothing/u)
+      }
     }),
   )
 

@@ -1,8 +1,9 @@
 /** An authorization that is on the chain already: whose it is, whom it paid, and what is said of it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { privateKeyToAccount } from "viem/accounts"
+import { Fail } from "../../src/payments/ledger/Fail.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../support/Purchase.ts"
 import * as ThirdParty from "../support/ThirdParty.ts"
@@ -272,6 +273,51 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
+})
+
+describe("an authorization that paid us for an attempt which had failed", { concurrent: true }, () => {
+  const deliver = Effect.fnUntraced(function* (isTakenBack: boolean) {
+    const { url } = yield* World
+    const { facilitator, rpc } = yield* Proxies
+    const sql = yield* SqlClient.SqlClient
+    const { fail } = yield* Fail
+    const purchase = yield* Purchase.prepare(url)
+    facilitator.arm("nonsenseBefore")
+    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    yield* facilitator.calm
+    const transaction = yield* ThirdParty.broadcast(purchase)
+    const search = rpc.arm("eth_getLogs", "holdBefore")
+    const look = yield* Effect.forkChild(Purchase.reconcile(url, purchase))
+    yield* search.arrived
+    const [row] = yield* sql<{ readonly id: string }>`SELECT id FROM payment_attempts`
+    yield* fail(row?.id ?? assert.fail(), "insufficient_funds")
+    yield* search.release
+    for (const told of [yield* Fiber.join(look), yield* Purchase.send(url, purchase)]) {
+      assert.deepStrictEqual([told.status, told.json["code"]], [402, "payment_failed"], told.text)
+      assert.match(
+        String(told.json["message"]),
+        new RegExp(`transaction ${transaction} paid us .* Do not sign again: .* new Idempotency-Key`, "u"),
+      )
+      assert.notMatch(String(told.json["message"]), /charged nothing|nothing was charged|did not settle/iu)
+    }
+    assert.deepStrictEqual(yield* written, { attempts: 1, claims: 0, strays: 1 })
+    if (isTakenBack) yield* Purchase.takeBack(1)
+    const again = otherwise(purchase)
+    const answer = yield* Purchase.send(url, again)
+    assert.strictEqual(answer.status, 201, answer.text)
+    if (!isTakenBack) assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
+    assert.strictEqual((yield* written)?.strays, 0, "it belongs to a purchase by now")
+    yield* Purchase.assertSettled(url, again)
+  })
+  const stage = Layer.provideMerge(Fail.layer, proxiedServer("facilitator", "20 seconds"))
+
+  it.live("is told as such to who asks, and delivers to who shows it again in time", () =>
+    deliver(false).pipe(Effect.provide(stage)),
+  )
+
+  it.live("in a block that is taken back is nobody's any more once it has bought something", () =>
+    deliver(true).pipe(Effect.provide(stage)),
   )
 })
 

@@ -10,7 +10,7 @@ import type { Proof } from "../Payment.ts"
 import { PaymentTerms } from "../PaymentTerms.ts"
 import { receiptOf, responseOf } from "../Receipts.ts"
 import { type Attempt, attemptColumns, readAttempt, withoutCardToken } from "./Attempt.ts"
-import { UnclaimedPayments } from "./UnclaimedPayments.ts"
+import { UnclaimedPayments, withoutStrays } from "./UnclaimedPayments.ts"
 
 /** Attempts settled together in one transaction; the head of a chain is locked once for all of them. */
 const batchSize = 128
@@ -129,6 +129,11 @@ export class Settle extends Context.Service<
             UPDATE payment_totals SET settled = settled + ${open.length}::bigint,
               settled_atomic = settled_atomic + ${sumOf(open.map(([attempt]) => attempt)).toString()}::numeric
             WHERE id = 1
+          ), delivered AS (
+            ${withoutStrays(
+              sql,
+              open.map(([{ payment }]) => payment),
+            )}
           )
           INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record)
           SELECT id, act, permalink, agent_name, at, receipt, record FROM settled`

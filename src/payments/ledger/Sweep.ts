@@ -29,7 +29,7 @@ export class Sweep extends Context.Service<
     ): Effect.Effect<{ readonly taken: number; readonly attempts: ReadonlyArray<Attempt> }>
     /**
      * Notes that the outcome is still open, what this inquiry left, and when to ask again. Who has only looked beside the one
-     * that took it may bring that forward only by what would fail it.
+     * that took it never puts that off, and brings it forward only by what would fail it.
      */
     defer(id: string, inquiry: OpenInquiry, untilMillis: number, isBeside: boolean): Effect.Effect<void>
     /** Keeps what was taken from all others for so long, before it is handed in; false if somebody has looked at it since. */
@@ -65,7 +65,8 @@ export class Sweep extends Context.Service<
         isBeside: boolean,
       ) {
         const until = sql`${timestampOf(untilMillis)}::timestamptz`
-        const next = isBeside && typeof verdict !== "string" ? sql`greatest(next_check_at, ${until})` : until
+        const soonest = typeof verdict === "string" ? sql`least(next_check_at, ${until})` : sql`next_check_at`
+        const next = isBeside ? soonest : until
         const refused = refusal === undefined ? sql.literal("") : sql`, refusal = ${refusal}::text`
         const judged = verdict === undefined ? sql.literal("") : sql`, ${setVerdict(sql, verdict)}`
         yield* sql`

@@ -6,10 +6,11 @@ import { rowReader } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { Word } from "../Hex.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
-import { type ChainPayment, claimOf, columnsOf, type PaymentColumns, type Proof } from "../Payment.ts"
-import type { Attempt } from "./Attempt.ts"
+import { type ChainPayment, claimOf, columnsOf, type Payment, type PaymentColumns, type Proof } from "../Payment.ts"
+import type { Attempt, FailedAttempt } from "./Attempt.ts"
 
-const readRow = rowReader("payment_strays", Schema.Struct({ transaction: Word }))
+const readRow = rowReader("payment_strays", Schema.Struct({ transaction: Word, foundAt: Schema.Date }))
+const readTransaction = rowReader("payment_strays", Schema.Struct({ transaction: Schema.String }))
 
 /** `transaction` is a hash, or the intent of a card's charge. */
 type Stray = Pick<PaymentColumns, "network" | "asset" | "payer" | "nonce" | "validBefore"> & {
@@ -17,11 +18,23 @@ type Stray = Pick<PaymentColumns, "network" | "asset" | "payer" | "nonce" | "val
   readonly transaction: string
 }
 
+/** What is noted for an authorization. */
+export interface NotedPayment {
+  readonly transaction: Hex
+  readonly foundAtMillis: number
+}
+
+/** SQL that drops what is noted for authorizations that have bought something after all. */
+export const withoutStrays = (sql: SqlClient.SqlClient, payments: ReadonlyArray<Payment>) =>
+  sql`DELETE FROM payment_strays WHERE name = ANY(${payments.filter(({ rail }) => rail === "x402").map(claimOf)}::text[])`
+
 export class UnclaimedPayments extends Context.Service<
   UnclaimedPayments,
   {
-    /** The transaction that is noted for an authorization. */
-    find(payment: ChainPayment): Effect.Effect<Option.Option<Hex>>
+    /** What is noted for an authorization. */
+    find(payment: ChainPayment): Effect.Effect<Option.Option<NotedPayment>>
+    /** The transaction, or the intent of a card's charge, that is noted to have paid for an attempt which had failed. */
+    ofFailed(attempt: FailedAttempt): Effect.Effect<Option.Option<string>>
     /** Notes what the chain proves to have paid us, once, so that nobody can fill this for nothing. */
     note(payment: ChainPayment, transaction: Hex): Effect.Effect<void>
     /** The same of what is proven to have paid for an attempt that had failed before, and not for another one since. */
@@ -34,10 +47,25 @@ export class UnclaimedPayments extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const find = Effect.fn("UnclaimedPayments.find")(function* (payment: ChainPayment) {
-        const [row] = yield* sql`SELECT transaction FROM payment_strays WHERE name = ${claimOf(payment)}`.pipe(
+        const [row] =
+          yield* sql`SELECT transaction, found_at FROM payment_strays WHERE name = ${claimOf(payment)}`.pipe(
+            Effect.orDie,
+          )
+        if (row === undefined) return Option.none<NotedPayment>()
+        const { foundAt, transaction } = yield* readRow(row)
+        return Option.some({ transaction, foundAtMillis: foundAt.getTime() })
+      })
+
+      const ofFailed = Effect.fn("UnclaimedPayments.ofFailed")(function* ({ payment }: FailedAttempt) {
+        // The challenge names the attempt of a card, whose intent nobody may have known when it failed.
+        const its =
+          payment.rail === "card"
+            ? sql`network = 'card' AND nonce = ${payment.challenge}`
+            : sql`name = ${claimOf(payment)}`
+        const [row] = yield* sql`SELECT transaction FROM payment_strays WHERE ${its} ORDER BY found_at LIMIT 1`.pipe(
           Effect.orDie,
         )
-        return row === undefined ? Option.none<Hex>() : Option.some((yield* readRow(row)).transaction)
+        return row === undefined ? Option.none<string>() : Option.some((yield* readTransaction(row)).transaction)
       })
 
       /** Whoever holds the claim now has bought something with it. */
@@ -72,7 +100,7 @@ export class UnclaimedPayments extends Context.Service<
         return write(name, { ...columnsOf(payment), amountAtomic, transaction }, id)
       })
 
-      return UnclaimedPayments.of({ find, note, noteFailed })
+      return UnclaimedPayments.of({ find, ofFailed, note, noteFailed })
     }),
   )
 }

@@ -1,5 +1,5 @@
 /** Settles through a remote x402 facilitator, believing only a refusal that cannot hide a broadcast. */
-import { Clock, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
+import { Clock, Duration, Effect, Exit, Layer, Option, Schema, Semaphore } from "effect"
 import type { PaymentRequirements } from "../../../schema/payments/Payment.ts"
 import * as Posting from "../../platform/http/Posting.ts"
 import * as Trace from "../../platform/Trace.ts"
@@ -19,6 +19,9 @@ export interface FacilitatorConfig extends Supported.FacilitatorAddress {
 
 /** Seconds an authorization must still live to be handed in again: facilitators ask for 6, and take their time. */
 const leastLife = 12n
+
+/** Open payments that are handed in again at once; beyond those, the next sweep tries. */
+const handedInAtOnce = 16
 
 const away =
   "The facilitator that brings payments to the chain does not say at the moment that it settles them, so this server sells nothing"
@@ -109,6 +112,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
     Effect.gen(function* () {
       const chain = yield* Chain
       const { terms } = config
+      const places = yield* Semaphore.make(handedInAtOnce)
       const givenUpAfter = 3 * Duration.toMillis(config.timeout)
       const settleUrl = Supported.endpointOf(config, "settle")
       const post = yield* Posting.to(settleUrl)
@@ -178,11 +182,17 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
         return Option.some(said._tag === "Refused" || said._tag === "Unheard" ? unclear(said.reason) : said)
       })
 
+      /** One that is settled was kept for this before, so it has no place to wait for. */
+      const resubmitInTurn = (unpaid: Unpaid, payment: ChainPayment) =>
+        unpaid.paidIn === undefined
+          ? Effect.map(places.withPermitsIfAvailable(1)(resubmit(unpaid, payment)), Option.flatten)
+          : resubmit(unpaid, payment)
+
       // Its gas is its own affair.
       return Settlement.of({
         submit,
         resubmit: (unpaid, payment) =>
-          Effect.catch(resubmit(unpaid, payment), (error) =>
+          Effect.catch(resubmitInTurn(unpaid, payment), (error) =>
             Effect.as(Effect.logWarning("A payment could not be handed in again", error), Option.none<Submission>()),
           ),
         abandon: () => Effect.void,

@@ -57,6 +57,8 @@ export class Signatures extends Context.Service<
      * only where it moves money: of an authorization that is used, nothing else says whose it is.
      */
     proven(authorization: SignedAuthorization, terms: Terms): Effect.Effect<boolean, ChainUnavailable>
+    /** Whether the signature would deploy its wallet, which has no code: nobody can say whose it is, and it cannot have paid. */
+    isUndeployed(authorization: SignedAuthorization): Effect.Effect<boolean, ChainUnavailable>
   }
 >()("spirit-altar/payments/x402/Signatures") {
   static readonly layer = Layer.effect(
@@ -68,12 +70,17 @@ export class Signatures extends Context.Service<
       /** When each wallet was seen to have no code, oldest first. */
       const codeless = new Map<Address, number>()
 
+      const isCodeless = (wallet: Address) =>
+        ask("eth_getCode", [wallet, "latest"]).pipe(
+          Effect.flatMap(readCode),
+          Effect.map((code) => code.length <= 2),
+        )
+
       /** A forger may name one wallet a thousand times: the node is asked about it twice a minute. */
       const hasCode = Effect.fnUntraced(function* (wallet: Address) {
         const now = yield* Clock.currentTimeMillis
         if (now - (codeless.get(wallet) ?? -codelessFor) < codelessFor) return false
-        const code = yield* Effect.flatMap(ask("eth_getCode", [wallet, "latest"]), readCode)
-        if (code.length > 2) return true
+        if (!(yield* isCodeless(wallet))) return true
         codeless.delete(wallet)
         codeless.set(wallet, now)
         const oldest = codeless.size > codelessKept ? codeless.keys().next().value : undefined
@@ -107,7 +114,10 @@ export class Signatures extends Context.Service<
         return (yield* byKey(authorization, terms)) || (yield* byWallet(authorization, terms))
       })
 
-      return Signatures.of({ plausible, proven })
+      const isUndeployed = ({ from, signature }: SignedAuthorization) =>
+        deploymentOf(signature) === undefined ? Effect.succeed(false) : isCodeless(from)
+
+      return Signatures.of({ plausible, proven, isUndeployed })
     }),
   )
 }

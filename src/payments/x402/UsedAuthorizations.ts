@@ -39,6 +39,8 @@ const isFresh = ({ validAfter, validBefore }: SignedAuthorization, terms: Terms,
 
 const used = (message: string) => new PaymentRejected({ reason: alreadyUsed, message })
 
+const secondsOf = (millis: number) => BigInt(Math.floor(millis / 1000))
+
 const unclaimed = (transaction: string) =>
   used(
     `This authorization paid us in transaction ${transaction}, but belongs to no purchase we know. Do not sign again before the operator has looked; the payment is noted for them. This request charged nothing.`,
@@ -134,13 +136,18 @@ export class UsedAuthorizations extends Context.Service<
           fromBlock: 0n,
           transaction: Option.none(),
         }
+        const now = secondsOf(yield* Clock.currentTimeMillis)
         const noted = yield* unclaimedPayments.find(payment)
-        if (Option.isSome(noted)) return yield* unclaimed(noted.value)
+        if (Option.isSome(noted)) {
+          const { foundAtMillis, transaction } = noted.value
+          // Of an attempt that had failed it is noted within its time, and as long as that lasts it may be claimed again.
+          const isClaimable = [secondsOf(foundAtMillis), now].every((at) => isFresh(authorization, terms, at))
+          if (!isClaimable) return yield* unclaimed(transaction)
+        }
         const name = `${claimOf(payment)}:${authorization.value}`
         const verdict = verdicts.get(name)
         if (verdict !== undefined) return yield* verdict
 
-        const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
         const { block, transaction } = yield* follow(refused, name, now)
         const final = yield* chain.final
         if (isFresh(authorization, terms, now) && final.timestamp < authorization.validBefore) {

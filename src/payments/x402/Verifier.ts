@@ -114,11 +114,14 @@ export class Verifier extends Context.Service<
           /** A forger knows every nonce that was used, and whoever has code at their wallet passes as plausible. */
           const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
             const isTraceable = yield* signatures.proven(authorization, terms)
+            // A wallet without code has paid nothing by its contract: what is wrong is what was found, unless that is its use.
+            const isTrue =
+              isTraceable || (refusal.reason !== alreadyUsed && (yield* signatures.isUndeployed(authorization)))
             return {
               _tag: "Refused",
               authorization,
               payload,
-              refusal: isTraceable ? refusal : unproven,
+              refusal: isTrue ? refusal : unproven,
               isTraceable,
             } satisfies RefusedPayment
           })
