@@ -120,7 +120,7 @@ const scene = (isLong: boolean, logs: ReadonlyArray<Log> = [canceled]) => {
   return { now, look }
 }
 
-const open = { _tag: "Open", unused: false, reverts: false } as const
+const open = { _tag: "Open", unused: false, reverts: false, ended: "authorization_canceled" } as const
 const over = { _tag: "Void", reason: "authorization_canceled", transaction: word("2") } as const
 
 describe("a long receipt", () => {
