@@ -127,11 +127,7 @@ export class PaymentPipeline extends Context.Service<
         }
 
         /** Hands a claimed payment in; one that is paid already is only looked for. */
-        const submit = (
-          terms: Terms,
-          attempt: Attempt,
-          intent: NewAttempt,
-        ): Effect.Effect<Submission | void> => {
+        const submit = (terms: Terms, attempt: Attempt, intent: NewAttempt): Effect.Effect<Submission | void> => {
           const { payload, payment } = intent
           if (payment.rail === "card") return Effect.void
           if (Option.isSome(payment.transaction)) {

@@ -231,6 +231,7 @@ const rows: ReadonlyArray<readonly [when: string, answers: Answers, follows: Evi
 const nameOf = (evidence: Evidence.Evidence) => {
   if (evidence._tag === "Paid") return "it is paid"
   if (evidence._tag === "Void") return `it can never be paid (${evidence.reason})`
+  if (evidence.ended !== undefined) return `nothing follows yet (${evidence.ended})`
   return evidence.unused ? `it is open${evidence.reverts ? " and would revert" : ""}` : "nothing follows"
 }
 

@@ -137,7 +137,9 @@ export const make = <E>(node: Node<E>) => {
     if (!used || end === undefined || receipt.block.hash !== log.blockHash) return nothing
     const reason = end === "used" ? "authorization_spent_elsewhere" : "authorization_canceled"
     const transaction = inLowerCase(log.transaction)
-    return (yield* isFinal(receipt.block)) ? ({ _tag: "Void", reason, transaction } satisfies Evidence) : ({ ...nothing, ended: reason } satisfies Evidence)
+    return (yield* isFinal(receipt.block))
+      ? ({ _tag: "Void", reason, transaction } satisfies Evidence)
+      : ({ ...nothing, ended: reason } satisfies Evidence)
   })
 
   const evidence = Effect.fnUntraced(function* (search: Search): Effect.fn.Return<Evidence, E> {
