@@ -37,7 +37,8 @@ export interface FoundLog {
 /**
  * What is proven. `Void` can never be paid; `Open` is everything else, with what the newest block says: whether the
  * authorization is unused there, and whether its transfer would revert there for another reason than being used or over;
- * `ended` is how a block that may still be taken back ended it without paying. `Void` names the final transaction that used or cancelled it; one that expired has none.
+ * `ended` is how a block that may still be taken back ended it without paying. `Void` names the final transaction that
+ * used or cancelled it; one that expired has none.
  */
 export type Evidence =
   | { readonly _tag: "Paid"; readonly transaction: Hex; readonly block: BlockId }

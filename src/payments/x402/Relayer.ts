@@ -30,7 +30,7 @@ export interface RelayerConfig {
 /** Seconds an authorization must still live to be sent at our cost. */
 const leastLife = 6n
 
-/** Milliseconds for which each travels alone after somebody made others fail in a group. */
+/** Milliseconds for which each travels alone after the block in which somebody made others fail in a group. */
 const apartFor = 600_000
 
 const insolvent = "This server cannot pay the network's fee of a settlement at the moment, so it takes no USDC"
@@ -103,16 +103,16 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         if (!isGroup && !hasReverted) return false
         const gas = hexToBigInt(receipt.gasUsed)
         const isShort = isGroup && (hasReverted || Fees.mayHaveRunOut(gas, members))
-        // A wallet that got code behind the rehearsal may have taken the gas of all behind it, and may have none any more.
-        if (isShort || (isGroup && hasCode)) {
-          yield* broadcaster.keepApart((yield* Clock.currentTimeMillis) + apartFor)
-        }
-        if (isShort && !hasCode) return true
-        // Past its signed end it reverts for everybody: that was our delay.
         const block = yield* node.call((one) =>
           one.request({ method: "eth_getBlockByHash", params: [receipt.blockHash, false] }),
         )
-        if (block === null || hexToBigInt(block.timestamp) >= authorization.validBefore) return false
+        if (block === null) return false
+        const minedAt = hexToBigInt(block.timestamp)
+        // A wallet that got code behind the rehearsal may have taken the gas of all behind it, and may have none any more.
+        if (isShort || (isGroup && hasCode)) yield* broadcaster.keepApart(Number(minedAt) * 1000 + apartFor)
+        if (isShort && !hasCode) return true
+        // Past its signed end it reverts for everybody: that was our delay.
+        if (minedAt >= authorization.validBefore) return false
         yield* refusals.refuse({
           attempt,
           hash,
