@@ -94,7 +94,7 @@ export class ReconcileRequired extends Schema.Error<ReconcileRequired>("Reconcil
   ),
   at(
     409,
-    `As many payments of this wallet are open as it may have: ${openPaymentsMaximum}, and of a wallet with code one more than it has paid.`,
+    `As many payments of this wallet are open as it may have: ${openPaymentsMaximum}, and of a wallet with code one more than it has paid, or one alone once one of its payments did not pay in its block.`,
   ),
 ) {}
 

@@ -32,8 +32,7 @@ const failures: Readonly<Record<string, string>> = {
   wallet_did_not_pay:
     "An earlier payment of this wallet could be made when this server sent it and could not in its block, so for an hour this server sends none from it.",
   [contractsRefused]:
-    "Payments that reverted have taken more of this server's gas within an hour than it gives away, so for a while it takes payments of a wallet with code only from one that has paid here before.",
-  wallet_got_code: "This wallet got code after its payment was taken, so its payment was not sent.",
+    "Payments that reverted have taken more of this server's gas within an hour than it gives away, so for a while it takes payments of a wallet with code only from one that has paid here before and whose payments never failed to pay in their block.",
   wallet_reverted_settlement:
     "The contract of this wallet reverted an earlier payment that it had agreed to, so for an hour this server sends none from it.",
 }
@@ -41,9 +40,13 @@ const failures: Readonly<Record<string, string>> = {
 /** Nobody has read it, and the next one may be heard. */
 const unheard = `The facilitator that brings payments to the chain could not be reached, so this payment was handed to nobody. ${alive} Start again later with a new Idempotency-Key.`
 
+/** The same wallet may pay again at once, as what it is now. */
+const nowContract = `This wallet got code after its payment was taken, so its payment was not sent. ${alive} Start again with a new Idempotency-Key; a wallet with code may have one payment more open here than it has paid.`
+
 /** What is said of a payment that did not settle, or is not sent, where its authorization stays good. */
 export const aliveAfter = (reason: string) => {
   if (reason === "facilitator_unreachable") return unheard
+  if (reason === "wallet_got_code") return nowContract
   const why = failures[reason]
   return why === undefined
     ? `This payment did not settle. ${alive} Start again with a new Idempotency-Key.`

@@ -75,8 +75,10 @@ export class Finality extends Context.Service<
           if (Option.isNone(submission)) {
             return yield* transfers.defer(held.value, null, Math.min(retryAfterMillis(checks), goneAfterMillis))
           }
+          const { _tag } = submission.value
+          const isIn = _tag === "Submitted" || _tag === "Unclear"
           yield* Effect.logWarning(
-            `The payment of ${act} ${id} was taken back with the block of ${transaction} and is handed in again`,
+            `The payment of ${act} ${id} was taken back with the block of ${transaction} and ${isIn ? "is handed in again" : "could not be handed in again"}`,
             submission.value,
           )
           return yield* transfers.defer(held.value, null, handedInAfterMillis(checks))

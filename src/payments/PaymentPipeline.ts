@@ -20,7 +20,7 @@ import { changed } from "./Changes.ts"
 import * as Challenges from "./Challenges.ts"
 import { CardRail } from "./card/CardRail.ts"
 import type { Attempt, PendingAttempt, SettledAttempt } from "./ledger/Attempt.ts"
-import { Claim, type NewAttempt } from "./ledger/Claim.ts"
+import { Claim, isCodeless, type NewAttempt } from "./ledger/Claim.ts"
 import { type AttemptState, Lookup } from "./ledger/Lookup.ts"
 import { Selling } from "./ledger/Selling.ts"
 import type { PaidAct } from "./PaidAct.ts"
@@ -67,7 +67,7 @@ const notSettled = (obstacle: string, charged: string) =>
 const tooManyOpen = (most: number, isContract: boolean) =>
   isContract
     ? new ReconcileRequired({
-        message: `A wallet with code may have one payment more open here than it has paid, so this one may have ${most} whose outcome is not known yet; reconcile them, then send the same request again. This request charged nothing.`,
+        message: `A wallet with code may have one payment more open here than it has paid, and one alone once one of its payments did not pay in its block: this one may have ${most} whose outcome is not known yet. Reconcile what is open, then send the same request again. This request charged nothing.`,
       })
     : new ReconcileRequired({})
 const overdrawn = new PaymentRejected({
@@ -127,11 +127,8 @@ export class PaymentPipeline extends Context.Service<
         }
 
         /** Hands a claimed payment in; one that is paid already is only looked for. */
-        const submit = (
-          terms: Terms,
-          attempt: Attempt,
-          { balance, payload, payment }: NewAttempt,
-        ): Effect.Effect<Submission | void> => {
+        const submit = (terms: Terms, attempt: Attempt, intent: NewAttempt): Effect.Effect<Submission | void> => {
+          const { payload, payment } = intent
           if (payment.rail === "card") return Effect.void
           if (Option.isSome(payment.transaction)) {
             return Effect.succeed({ _tag: "Submitted", transaction: payment.transaction.value })
@@ -141,7 +138,7 @@ export class PaymentPipeline extends Context.Service<
             authorization: payment.authorization,
             requirements: requirementsOf(terms, attempt.amountAtomic),
             payload,
-            isCodeless: balance?.isContract === false,
+            isCodeless: isCodeless(intent),
           })
           return Timing.settlement(handed)
         }

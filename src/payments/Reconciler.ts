@@ -128,7 +128,7 @@ export class Reconciler extends Context.Service<
             const { block, transaction } = evidence
             return yield* settle(attempt.id, { rail: "x402", payment, transaction, block: block.number })
           }
-          if (evidence._tag === "Void") yield* settlement.abandon(attempt)
+          if (evidence._tag === "Void" || evidence.ended !== undefined) yield* settlement.abandon(attempt)
           // What was never sent and is unused, nobody but its payer can bring to the chain any more.
           const reason =
             evidence._tag === "Void"

@@ -63,7 +63,10 @@ export class Settlement extends Context.Service<
      * its way, or nobody can know. Never fails.
      */
     resubmit(unpaid: Unpaid, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
-    /** Frees the place in the queue of a transaction that can no longer pay, and that no block takes. Never fails. */
+    /**
+     * What is left of a payment that can no longer be made: whose fault that was, if it took gas, and the place in the queue
+     * of a transaction that no block takes. Never fails.
+     */
     abandon(attempt: Attempt): Effect.Effect<void>
     /** Why no settlement could be made now, as far as is known: a sentence for the caller without its end. */
     readonly obstacle: Effect.Effect<string | undefined>

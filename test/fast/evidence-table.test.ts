@@ -113,6 +113,13 @@ const paid = (transaction: Hex): Evidence.Evidence => ({
   transaction,
   block: { number: 7n, hash: blockAt(7n).hash },
 })
+/** By a block that may still be taken back. */
+const spentForNow: Evidence.Evidence = {
+  _tag: "Open",
+  unused: false,
+  reverts: false,
+  ended: "authorization_spent_elsewhere",
+}
 const spent: Evidence.Evidence = { _tag: "Void", reason: "authorization_spent_elsewhere", transaction: found }
 
 const log = { transaction: found, blockHash: blockAt(7n).hash }
@@ -192,17 +199,17 @@ const rows: ReadonlyArray<readonly [when: string, answers: Answers, follows: Evi
       logs: [{ transaction: found, blockHash: blockAt(9n).hash }],
       receipts: { [found]: receipt(elsewhere, { block: blockAt(9n) }) },
     }),
-    nothing,
+    spentForNow,
   ],
   [
     "it is used for somebody else and its block's number belongs to another block by now",
     usedAnd({ receipts: { [found]: receipt(elsewhere) }, there: word("9") }),
-    nothing,
+    spentForNow,
   ],
   [
     "it is used for somebody else, by a node whose branch does not hold the final block",
     usedAnd({ receipts: { [found]: receipt(elsewhere) }, again: word("9") }),
-    nothing,
+    spentForNow,
   ],
   [
     "it is used for somebody else and the receipt is of another block than the log",
@@ -224,6 +231,7 @@ const rows: ReadonlyArray<readonly [when: string, answers: Answers, follows: Evi
 const nameOf = (evidence: Evidence.Evidence) => {
   if (evidence._tag === "Paid") return "it is paid"
   if (evidence._tag === "Void") return `it can never be paid (${evidence.reason})`
+  if (evidence.ended !== undefined) return `nothing follows yet (${evidence.ended})`
   return evidence.unused ? `it is open${evidence.reverts ? " and would revert" : ""}` : "nothing follows"
 }
 

@@ -130,8 +130,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "a cancellation counts before its block is final",
     file: "src/payments/x402/Evidence.ts",
-    from: "return (yield* isFinal(receipt.block)) ?",
-    to: "return (yield* Effect.as(isFinal(receipt.block), true)) ?",
+    from: "return (yield* isFinal(receipt.block))",
+    to: "return (yield* Effect.as(isFinal(receipt.block), true))",
     tests: ["test/fast/evidence-table.test.ts"],
   },
   {

@@ -9,6 +9,7 @@ import * as Server from "../../src/Server.ts"
 import * as Crowd from "../support/Crowd.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { Proxies, proxiedServer } from "../support/Proxies.ts"
+import { broadcast, cancel } from "../support/ThirdParty.ts"
 import { type Answer, configOf, newPayer, World } from "../support/World.ts"
 
 /** The code of a wallet that agrees to every signature. */
@@ -30,6 +31,42 @@ const attempts = Effect.flatMap(
   (sql) => sql<{ state: string; n: number }>`
     SELECT state, count(*)::int AS n FROM payment_attempts GROUP BY state ORDER BY state`,
 ).pipe(Effect.map((rows) => rows.map(({ n, state }) => [state, n])))
+
+const lostGas = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ gas: number }>`SELECT coalesce(sum(lost_gas), 0)::int AS gas FROM payment_payers`,
+).pipe(Effect.map(([lost]) => lost?.gas ?? 0))
+
+/** Buys, and does something on the chain between the rehearsal of that payment and its block. */
+const buyAnd = Effect.fnUntraced(function* <E, R>(purchase: Purchase.Purchase, between: Effect.Effect<unknown, E, R>) {
+  const { url } = yield* World
+  const { rpc } = yield* Proxies
+  const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(purchase.nonce.slice(2)))
+  const bought = yield* Effect.forkChild(Purchase.send(url, purchase))
+  yield* trap.arrived
+  yield* between
+  yield* trap.release
+  return yield* Fiber.join(bought)
+})
+
+/** A wallet with code whose payment has taken our gas and reverted; nobody has looked yet. */
+const burnt = Effect.gen(function* () {
+  const { url } = yield* World
+  const payer = yield* newPayer(64n * Purchase.price)
+  yield* giveCode(payer.address, agreeing)
+  const purchase = yield* Purchase.prepare(url, undefined, payer)
+  const answer = yield* buyAnd(purchase, giveCode(payer.address, burning))
+  Purchase.assertPending(url, purchase, answer)
+  yield* giveCode(payer.address, agreeing)
+  return purchase
+})
+
+/** What its wallet is told of the next payment, after one look at this one. */
+const nextAfterLook = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
+  const { url } = yield* World
+  Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+  return reasonIn(yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, purchase.payer)))
+})
 
 /** Another server over the same database, chain and relayer. */
 const another = Effect.gen(function* () {
@@ -100,10 +137,98 @@ describe("a wallet that agrees in a rehearsal and burns its gas in a block", { c
       yield* Purchase.reconcile(other, open)
       assert.strictEqual(yield* Crowd.relayed, 1)
       assert.deepStrictEqual(yield* attempts, [["pending", 1]])
-      const sql = yield* SqlClient.SqlClient
-      const [lost] = yield* sql<{ gas: number }>`SELECT sum(lost_gas)::int AS gas FROM payment_payers`
-      assert.isAbove(lost?.gas ?? 0, 50_000)
-      assert.isAtMost(lost?.gas ?? 0, 750_000)
+      const lost = yield* lostGas
+      assert.isAbove(lost, 50_000)
+      assert.isAtMost(lost, 750_000)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds")), Effect.scoped),
+  )
+})
+
+describe("a payment that was in a block and did not pay", { concurrent: true }, () => {
+  it.live("is its wallet's fault also where its authorization ends at once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const purchase = yield* burnt
+      // As if it had been signed for a few seconds only: it lives, and is too short to be sent.
+      const end = Math.floor(Date.now() / 1000) + 4
+      yield* sql`UPDATE payment_attempts SET valid_before = ${end} WHERE idempotency_key = ${purchase.key}`
+      assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_reverted_settlement"])
+      assert.isAbove(yield* lostGas, 50_000)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
+
+  it.live("is its wallet's fault also where that cancels it, before the cancellation is final", () =>
+    Effect.gen(function* () {
+      const purchase = yield* burnt
+      yield* cancel(purchase)
+      assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_reverted_settlement"])
+      const lost = yield* lostGas
+      assert.isAbove(lost, 50_000)
+      // It is counted once, and its attempt ends as it did before.
+      const { url } = yield* World
+      yield* Purchase.outlive
+      yield* Purchase.secondLook(url, purchase)
+      yield* Purchase.assertFailed(url, purchase, "authorization_canceled")
+      assert.strictEqual(yield* lostGas, lost)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
+
+  it.live("is the fault of a wallet without code that cancelled it on its way", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* Purchase.prepare(url)
+      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, cancel(purchase)))
+      assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_did_not_pay"])
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
+
+  it.live("is nobody's fault where its block came after its end", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* Purchase.prepare(url)
+      const late = Purchase.onChain((client) => client.increaseTime({ seconds: 200 }))
+      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, late))
+      assert.strictEqual(yield* Crowd.relayed, 1)
+      const [status] = yield* nextAfterLook(purchase)
+      assert.strictEqual(status, 201)
+      assert.strictEqual(yield* lostGas, 0)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
+
+  it.live("is nobody's fault where somebody else was faster and it paid", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* Purchase.prepare(url)
+      yield* buyAnd(purchase, broadcast(purchase))
+      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
+      const answer = yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, purchase.payer))
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.strictEqual(yield* lostGas, 0)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
+})
+
+describe("payments of a wallet without code that could not be sent", { concurrent: true }, () => {
+  it.live("are not sent later where it has code by then, and are where it has none", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Proxies
+      const payer = yield* newPayer(3n * Purchase.price)
+      const changing = yield* Effect.forEach([1, 2, 3], () => Purchase.prepare(url, undefined, payer))
+      const honest = yield* Purchase.prepare(url)
+      rpc.arm("eth_estimateGas", "refusal")
+      for (const one of [...changing, honest]) Purchase.assertPending(url, one, yield* Purchase.send(url, one))
+      yield* rpc.calm
+      yield* giveCode(payer.address, agreeing)
+      for (const one of changing) Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
+      assert.strictEqual(yield* Crowd.relayed, 0, "no gas is spent")
+      yield* Crowd.eventually("settled", Purchase.reconcile(url, honest), ({ status }) => status === 200)
+      yield* giveCode(payer.address, "0x")
+      for (const one of changing) {
+        yield* Crowd.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+      }
+      assert.strictEqual(yield* Crowd.relayed, 4)
+      yield* Purchase.audit(url)
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

@@ -43,6 +43,9 @@ export interface NewAttempt {
   readonly leaseMillis: number
 }
 
+/** Whether it is let in as the payment of a wallet without code, of which more may be open. */
+export const isCodeless = ({ balance }: Pick<NewAttempt, "balance">) => balance?.isContract === false
+
 /** A payment of a wallet that may still leave its balance, or has just left it. */
 export interface InFlight {
   readonly nonce: Hex
@@ -157,6 +160,7 @@ const rowsOf = (intents: ReadonlyArray<Intent>) => {
       draws: String(draws),
       before: before.count,
       is_contract: balance?.isContract === true,
+      codeless: isCodeless(attempt),
       traceparent,
       names,
     }
@@ -192,7 +196,8 @@ const insertion = (sql: SqlClient.SqlClient) => sql`
       act text, url text, input text, rail text, network text, asset text, pay_to text, payer text, nonce text,
       amount_atomic numeric, valid_after numeric, valid_before bigint, signature text, payload text, from_block bigint,
       transaction text, pool text, capacity int, accepted_at timestamptz, next_check_at timestamptz, balance numeric,
-      since timestamptz, draws numeric, before int, is_contract boolean, traceparent text, names json)
+      since timestamptz, draws numeric, before int, is_contract boolean, codeless boolean, traceparent text,
+      names json)
   ), payer AS (
     INSERT INTO payment_payers AS p (name) SELECT DISTINCT payer FROM asked WHERE balance IS NOT NULL ORDER BY payer
     ON CONFLICT (name) DO UPDATE SET name = p.name RETURNING name, refused_until
@@ -220,10 +225,10 @@ const insertion = (sql: SqlClient.SqlClient) => sql`
   ), attempt AS (
     INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, rail, network, asset, pay_to, payer,
       nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, transaction, pool, pool_number,
-      state, accepted_at, next_check_at, traceparent)
+      state, accepted_at, next_check_at, codeless, traceparent)
     SELECT f.id, f.idempotency_key, f.fingerprint, f.act, f.url, f.input, f.rail, f.network, f.asset, f.pay_to, f.payer,
       f.nonce, f.amount_atomic, f.valid_after, f.valid_before, f.signature, f.payload, f.from_block, f.transaction, f.pool,
-      d.drawn - r.size + r.rank, 'pending', f.accepted_at, f.next_check_at, f.traceparent
+      d.drawn - r.size + r.rank, 'pending', f.accepted_at, f.next_check_at, f.codeless, f.traceparent
     FROM fitting f JOIN ranked r ON r.id = f.id LEFT JOIN drawn d ON d.name = f.pool
     WHERE f.pool IS NULL OR d.name IS NOT NULL ORDER BY f.idempotency_key
     RETURNING id, pool_number

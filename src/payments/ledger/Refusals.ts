@@ -21,13 +21,24 @@ export interface Loss {
   readonly gas: bigint
 }
 
-const readRow = rowReader("payment_payers", Schema.Struct({ refusal: Reason }))
+export interface Standing {
+  /** Why nothing is sent for the wallet at the moment, if so. */
+  readonly refused: Option.Option<Reason>
+  /** Whether it was let in as a wallet without code and has not paid yet: it is sent only as long as it has none. */
+  readonly isCodeless: boolean
+}
+
+const readStanding = rowReader(
+  "payment_attempts",
+  Schema.Struct({ isCodeless: Schema.Boolean, refusal: Schema.NullOr(Reason) }),
+)
+const unknownStanding = { refusal: null, isCodeless: false }
 
 export class Refusals extends Context.Service<
   Refusals,
   {
-    /** Why nothing is sent for a wallet at the moment, if so. */
-    of(wallet: Hex): Effect.Effect<Option.Option<Reason>, BroadcastsUnavailable>
+    /** What holds for a payment of a wallet now. */
+    of(attempt: string, wallet: Hex): Effect.Effect<Standing, BroadcastsUnavailable>
     /** Refuses the wallet for an hour from now; a broadcast counts once, whoever looks at it. */
     refuse(loss: Loss): Effect.Effect<void, BroadcastsUnavailable>
   }
@@ -37,10 +48,13 @@ export class Refusals extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const of = Effect.fn("Refusals.of")(function* (wallet: Hex) {
+      const of = Effect.fn("Refusals.of")(function* (attempt: string, wallet: Hex) {
         const [row] = yield* sql`
-          SELECT refusal FROM payment_payers WHERE name = ${wallet} AND refused_until > now()`.pipe(unavailable)
-        return row === undefined ? Option.none<Reason>() : Option.some((yield* readRow(row)).refusal)
+          SELECT a.codeless AND a.state = 'pending' AS is_codeless, p.refusal FROM payment_attempts a
+          LEFT JOIN payment_payers p ON p.name = ${wallet} AND p.refused_until > now()
+          WHERE a.id = ${attempt}::uuid`.pipe(unavailable)
+        const { isCodeless, refusal } = row === undefined ? unknownStanding : yield* readStanding(row)
+        return { isCodeless, refused: Option.fromNullishOr(refusal) } satisfies Standing
       })
 
       const refuse = Effect.fn("Refusals.refuse")(function* ({ attempt, gas, hash, reason, wallet }: Loss) {

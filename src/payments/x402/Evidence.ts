@@ -36,13 +36,14 @@ export interface FoundLog {
 
 /**
  * What is proven. `Void` can never be paid; `Open` is everything else, with what the newest block says: whether the
- * authorization is unused there, and whether its transfer would revert there for another reason than being used or over. `Void`
- * names the final transaction that used or cancelled it; one that expired has none.
+ * authorization is unused there, and whether its transfer would revert there for another reason than being used or over;
+ * `ended` is how a block that may still be taken back ended it without paying. `Void` names the final transaction that
+ * used or cancelled it; one that expired has none.
  */
 export type Evidence =
   | { readonly _tag: "Paid"; readonly transaction: Hex; readonly block: BlockId }
   | { readonly _tag: "Void"; readonly reason: VoidReason; readonly transaction?: Hex }
-  | { readonly _tag: "Open"; readonly unused: boolean; readonly reverts: boolean }
+  | { readonly _tag: "Open"; readonly unused: boolean; readonly reverts: boolean; readonly ended?: VoidReason }
 
 export type VoidReason = "authorization_expired" | "authorization_canceled" | "authorization_spent_elsewhere"
 
@@ -85,7 +86,7 @@ export interface Node<E> {
   ) => Effect.Effect<ReadonlyArray<FoundLog>, E>
 }
 
-const open = (unused: boolean, reverts: boolean): Evidence => ({ _tag: "Open", unused, reverts })
+const open = (unused: boolean, reverts: boolean) => ({ _tag: "Open", unused, reverts }) satisfies Evidence
 
 /** Answers that contradict each other, or are missing, say nothing at all. */
 const nothing = open(false, false)
@@ -137,7 +138,9 @@ export const make = <E>(node: Node<E>) => {
     if (!used || end === undefined || receipt.block.hash !== log.blockHash) return nothing
     const reason = end === "used" ? "authorization_spent_elsewhere" : "authorization_canceled"
     const transaction = inLowerCase(log.transaction)
-    return (yield* isFinal(receipt.block)) ? ({ _tag: "Void", reason, transaction } satisfies Evidence) : nothing
+    return (yield* isFinal(receipt.block))
+      ? ({ _tag: "Void", reason, transaction } satisfies Evidence)
+      : ({ ...nothing, ended: reason } satisfies Evidence)
   })
 
   const evidence = Effect.fnUntraced(function* (search: Search): Effect.fn.Return<Evidence, E> {

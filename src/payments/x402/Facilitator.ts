@@ -24,7 +24,7 @@ const leastLife = 12n
 const handedInAtOnce = 16
 
 const away =
-  "The facilitator that brings payments to the chain does not say at the moment that it settles them, so this server sells nothing"
+  "The facilitator that brings payments to the chain does not say at the moment that it settles them, so this server takes no USDC"
 
 /** How long it is believed to settle, or not to, and how long anybody waits to hear it. */
 const wellFor = Duration.seconds(5)

@@ -30,10 +30,10 @@ export interface RelayerConfig {
 /** Seconds an authorization must still live to be sent at our cost. */
 const leastLife = 6n
 
-/** Milliseconds for which each travels alone after somebody made others fail in a group. */
+/** Milliseconds for which each travels alone after the block in which somebody made others fail in a group. */
 const apartFor = 600_000
 
-const insolvent = "This server cannot pay the network's fee of a settlement at the moment, so it sells nothing"
+const insolvent = "This server cannot pay the network's fee of a settlement at the moment, so it takes no USDC"
 
 /** How long the relayer's balance is believed, and how long anybody waits for it. */
 const solventFor = Duration.seconds(3)
@@ -103,11 +103,16 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         if (!isGroup && !hasReverted) return false
         const gas = hexToBigInt(receipt.gasUsed)
         const isShort = isGroup && (hasReverted || Fees.mayHaveRunOut(gas, members))
+        const block = yield* node.call((one) =>
+          one.request({ method: "eth_getBlockByHash", params: [receipt.blockHash, false] }),
+        )
+        if (block === null) return false
+        const minedAt = hexToBigInt(block.timestamp)
         // A wallet that got code behind the rehearsal may have taken the gas of all behind it, and may have none any more.
-        if (isShort || (isGroup && hasCode)) {
-          yield* broadcaster.keepApart((yield* Clock.currentTimeMillis) + apartFor)
-        }
+        if (isShort || (isGroup && hasCode)) yield* broadcaster.keepApart(Number(minedAt) * 1000 + apartFor)
         if (isShort && !hasCode) return true
+        // Past its signed end it reverts for everybody: that was our delay.
+        if (minedAt >= authorization.validBefore) return false
         yield* refusals.refuse({
           attempt,
           hash,
@@ -132,6 +137,8 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       ) {
         const last = yield* broadcasts.find(id)
         if (Option.isNone(last)) return
+        // A wallet that cancels what did not pay, or lets it end, is at fault as any other.
+        yield* isVictim(id, last.value, authorization)
         const replacer = yield* replacerOfStuck(last.value)
         if (Option.isNone(replacer)) return
         const transfer: Transfer = { attempt: id, state, authorization, chainId: chainIdOf(network) }
@@ -146,9 +153,9 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
           yield* abandon(unpaid, payment)
           return Option.none<Submission>()
         }
-        const transfer: Transfer = { attempt: id, state, authorization, chainId: chainIdOf(network) }
         const last = yield* broadcasts.find(id)
-        const refused = yield* refusals.of(authorization.from)
+        const { isCodeless, refused } = yield* refusals.of(id, authorization.from)
+        const transfer: Transfer = { attempt: id, state, authorization, chainId: chainIdOf(network), isCodeless }
         if (Option.isNone(last)) {
           // Its request may be about to send it; once somebody has inquired about it, that was given up. Of two who send it
           // only one is noted.
@@ -170,7 +177,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         // What had paid and is unknown now needs no wait: its block took it along.
         const hasPaid = hash === paidIn
         if (!isOld && !(hasPaid && known === null)) return Option.none<Submission>()
-        if (Option.isSome(refused)) {
+        if (Option.isSome(refused) || (isCodeless && (yield* node.hasCode(authorization.from)))) {
           // Nothing more is paid for it, but all later ones wait for its place.
           yield* abandon(unpaid, payment)
           return Option.none<Submission>()
@@ -209,7 +216,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
           attempt.payment.rail === "card"
             ? Effect.void
             : Effect.catch(abandon(attempt, attempt.payment), (error) =>
-                Effect.logWarning("A transaction that no block takes could not be replaced", error),
+                Effect.logWarning("What is left of a payment that cannot be made could not be looked at", error),
               ),
         obstacle: Effect.map(funds, (found) => (found === "failing" ? insolvent : undefined)),
         funds,
