@@ -320,7 +320,10 @@ describe("a group that no block takes", { concurrent: true }, () => {
         await client.mine({ blocks: 1 })
         await client.setAutomine(true)
       })
-      const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" })
+      // No more often than the limit of an address lets five ask for a minute.
+      const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" }).pipe(
+        Effect.delay("1500 millis"),
+      )
       yield* Crowd.eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
       for (const one of others) yield* Purchase.assertSettled(url, one)
       yield* Purchase.assertNextStone(url)
