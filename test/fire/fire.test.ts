@@ -21,11 +21,16 @@ const ofRooms = [
   "a room is there until its end, and gone after it",
 ]
 
-/** And against lights, and words that were sealed. */
-const ofOpenings = [
-  "a candle burns as long as was paid for",
+/** Whether a candle burns by the time that its light is bought is not the seed's: it is sold, or rightly refused. */
+const ofLights = [
   "a light is on a candle that burned",
   "a light is on the candle that was asked for",
+  "who was refused a light had named no candle that burned",
+]
+
+/** And against candles, and words that were sealed. */
+const ofOpenings = [
+  "a candle burns as long as was paid for",
   "the wall shows every candle that burns, with its lights",
   "what was opened hashes to its commitment",
   "an answer of a reveal or an unseal is still true",
@@ -55,6 +60,10 @@ describe("a campaign", () => {
     // Four of these purchases are charged to cards, three rooms are gathered, candles get lights, and owners open their words.
     for (const check of [...ofCards, ...ofRooms, ...ofOpenings])
       assert.isAbove(report.examined.get(check) ?? 0, 0, check)
+    assert.isTrue(
+      ofLights.some((check) => (report.examined.get(check) ?? 0) > 0),
+      "a light was asked for, and what became of that was held",
+    )
   })
 })
 
