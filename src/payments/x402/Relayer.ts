@@ -82,10 +82,10 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       })
 
       /**
-       * Whether a broadcast in its block did not pay this authorization, and its wallet may not be at fault: a neighbour in
-       * its group may have taken its gas. Where the wallet is at fault it is refused: it can do so again, at our cost.
+       * Judges a broadcast that is in its block and did not pay: true where its wallet may not be at fault, as a neighbour in
+       * its group may have taken its gas. A wallet at fault is refused: it can do so again, at our cost.
        */
-      const isVictim = Effect.fnUntraced(function* (
+      const judge = Effect.fnUntraced(function* (
         attempt: string,
         { blamed, hash, members }: NotedBroadcast,
         authorization: SignedAuthorization,
@@ -138,7 +138,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         const last = yield* broadcasts.find(id)
         if (Option.isNone(last)) return
         // A wallet that cancels what did not pay, or lets it end, is at fault as any other.
-        yield* isVictim(id, last.value, authorization)
+        yield* judge(id, last.value, authorization)
         const replacer = yield* replacerOfStuck(last.value)
         if (Option.isNone(replacer)) return
         const transfer: Transfer = { attempt: id, state, authorization, chainId: chainIdOf(network) }
@@ -169,7 +169,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         const known = yield* node.transaction(hash)
         if (known !== null && known.blockNumber !== null) {
           // What is in a block needs no wait. What reverted by itself is not paid for again.
-          return (yield* isVictim(id, last.value, authorization)) && Option.isNone(refused)
+          return (yield* judge(id, last.value, authorization)) && Option.isNone(refused)
             ? Option.some(yield* broadcaster.sendAlone(transfer, hash, Option.none()))
             : Option.none<Submission>()
         }
