@@ -10,6 +10,11 @@ export interface Served {
   stop(): Promise<void>
 }
 
+/** What `npm run serve` tells its Node: what is measured is what is run. */
+export const flags: ReadonlyArray<string> = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+).scripts.serve.match(/--\S+/gu)
+
 /** A port nobody listens on at this moment. */
 export const freePort = () =>
   new Promise<number>((resolve) => {
@@ -52,19 +57,21 @@ export const start = (
     child.stderr.on("data", look)
     child.once("error", reject)
     child.once("exit", (code) => reject(new Error(`${args.join(" ")} ended with ${code}:\n${output}`)))
-    process.once("exit", () => child.kill("SIGKILL"))
+    const kill = () => child.kill("SIGKILL")
+    process.once("exit", kill)
+    child.once("exit", () => process.off("exit", kill))
   })
 
-/** Starts programs of this folder and ends them together; our own start.js gets its command. */
+/** Starts programs of this folder and ends them together; our own start.js gets its flags and its command. */
 export const serving = () => {
   const served: Array<Served> = []
   return {
     serve: async (program: string, environment: Readonly<Record<string, string>>): Promise<Served> => {
       const file = fileURLToPath(new URL(program, import.meta.url))
-      const command = program.endsWith("start.js") ? ["serve"] : []
+      const args = program.endsWith("start.js") ? [...flags, file, "serve"] : [file]
       const port = environment["PORT"]
       const url = port === undefined ? undefined : `http://127.0.0.1:${port}`
-      const one = await start([file, ...command], environment, url)
+      const one = await start(args, environment, url)
       served.push(one)
       return one
     },

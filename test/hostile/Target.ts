@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import * as Databases from "../bench/Databases.ts"
 import * as Ledger from "../bench/Ledger.ts"
-import { freePort, residentMegabytes, serving, start } from "../bench/Processes.ts"
+import { flags, freePort, residentMegabytes, serving, start } from "../bench/Processes.ts"
 
 export interface Sample {
   /** Resident, in MB. */
@@ -34,11 +34,6 @@ export interface Target {
 }
 
 const megabytes = 1024 * 1024
-
-/** What `npm run serve` tells its Node: what is measured is what is run. */
-const flags: ReadonlyArray<string> = JSON.parse(
-  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
-).scripts.serve.match(/--\S+/gu)
 
 /** `stones` are sold before it starts; `further` flags are told to its Node; `databaseUrl` is a PostgreSQL that is there. */
 export const open = async (
