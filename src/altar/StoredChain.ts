@@ -3,7 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as KeptReads from "../platform/KeptReads.ts"
 import { Moment, rowsOf, Whole } from "../platform/Rows.ts"
-import { bounded } from "../platform/Sql.ts"
+import { atMost, bounded } from "../platform/Sql.ts"
 import * as HashChain from "./HashChain.ts"
 
 /** The place of a link, which its hash covers together with its parts. */
@@ -109,7 +109,10 @@ export const make = Effect.fnUntraced(function* <
 
   const rowsFrom = ({ from, limit }: Range) => sql`
     SELECT ${headColumns}, ${shown}
-    FROM ${head} h LEFT JOIN ${links} l ON l.sequence BETWEEN ${from - 1}::bigint AND ${from + limit - 1}::bigint
+    FROM ${head} h LEFT JOIN (
+      SELECT * FROM ${links} WHERE sequence BETWEEN ${from - 1}::bigint AND ${from + limit - 1}::bigint
+      ORDER BY sequence ${atMost(sql, limit + 1)}
+    ) l ON true
     WHERE h.id = 1 ORDER BY l.sequence`
 
   const segmentOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>, { from, limit }: Range) {

@@ -93,6 +93,7 @@ const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions)
     // Mixed: a transaction is mined at once, and an empty block follows every period.
     args.push("--mixed-mining", "--block-time", String(options.heartbeatMs / 1000))
   }
+  if (options.keptBlocks !== undefined) args.push("--transaction-block-keeper", String(options.keptBlocks))
   const stateFile = options.stateFile === undefined ? undefined : path.resolve(options.stateFile)
   const remember = stateFile === undefined ? undefined : yield* claimStateFile(stateFile)
   if (stateFile !== undefined) args.push("--state", stateFile, "--state-interval", "1")
@@ -166,6 +167,8 @@ export interface LocalChainOptions {
   readonly stateFile?: string
   /** Milliseconds between empty blocks, at least 1; absent, a block is mined for each transaction only. */
   readonly heartbeatMs?: number
+  /** Blocks whose transactions can be asked for; absent, all of them, some 150 KB of memory for each payment. */
+  readonly keptBlocks?: number
 }
 
 export class LocalChain extends Context.Service<

@@ -38,7 +38,7 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
   try {
     held.say("Preparing a chain")
     const chain = await Effect.runPromise(
-      Layer.build(LocalChain.layer({ network: Ledger.network, heartbeatMs: 1000 })).pipe(
+      Layer.build(LocalChain.layer({ network: Ledger.network, heartbeatMs: 1000, keptBlocks: 600 })).pipe(
         Effect.flatMap((context) => Effect.provideContext(LocalChain, context)),
         Scope.provide(scope),
       ),

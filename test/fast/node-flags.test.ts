@@ -32,15 +32,15 @@ const churn = `
   }
   most`
 
-it("Node understands them, and young objects take two halves of 8 MB", () => {
+it("Node understands them, and young objects take two halves of 16 MB", () => {
   const flags = told(JSON.parse(read("package.json")).scripts.serve) ?? []
-  assert.isAtMost(youngest(flags), 16)
-  assert.isAbove(youngest([]), 16)
+  assert.isAtMost(youngest(flags), 32)
+  assert.isAbove(youngest([]), 32)
 })
 
 it("every way to start a server gives its Node the same flags", () => {
   const flags = told(JSON.parse(read("package.json")).scripts.serve)
-  assert.deepStrictEqual([...(flags ?? [])], ["--max-semi-space-size=8", "--heap-growing-percent=50"])
+  assert.deepStrictEqual([...(flags ?? [])], ["--max-semi-space-size=16", "--heap-growing-percent=100"])
   for (const path of ["deploy/spirit-altar.service", "Dockerfile", "docs/operations.md", "nix/serve.nix"]) {
     const line = read(path)
       .split("\n")

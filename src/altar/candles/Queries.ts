@@ -18,18 +18,16 @@ export const make = (sql: SqlClient.SqlClient, now: string) => {
     lightsOn,
     /** How many candles burn. */
     count: sql`(SELECT count(*) FROM ${lit} c)`,
-    /** How many of them burn on a spirit's altar. */
-    countOn: (spirit: Statement.Fragment) => sql`(SELECT count(*) FROM ${lit} c WHERE c.spirit = ${spirit})`,
-    /** The newest of them with their lights, as JSON that `LitJson` reads. */
-    newestOn: (spirit: Statement.Fragment, limit: number) => sql`
-      (SELECT json_agg(json_build_object('id', c.id, 'parentId', NULL, 'spirit', c.spirit, 'rung', c.rung,
-          'dedication', c.dedication, 'agentName', c.agent_name, 'commitment', c.commitment, 'payer', c.payer,
-          'transaction', c.transaction, 'litAt', c.lit_at, 'litUntil', c.lit_until, 'words', u.words,
+    /** A row for each `spirit` on whose altar some burn: how many, and the newest of them as JSON that `LitJson` reads. */
+    perSpirit: (newest: number) => sql`(
+      SELECT c.spirit, count(*) AS lit, json_agg(json_build_object('id', c.id, 'parentId', NULL, 'spirit', c.spirit,
+          'rung', c.rung, 'dedication', c.dedication, 'agentName', c.agent_name, 'commitment', c.commitment,
+          'payer', c.payer, 'transaction', c.transaction, 'litAt', c.lit_at, 'litUntil', c.lit_until, 'words', u.words,
           'hidden', u.hidden, 'hiddenBy', u.hidden_by, 'unsealedAt', u.unsealed_at,
           'lights', ${lights.newest}, 'lightCount', ${lights.count})
-          ORDER BY c.lit_at DESC, c.id DESC)
-        FROM (SELECT * FROM ${lit} c WHERE c.spirit = ${spirit} ORDER BY lit_at DESC, id DESC LIMIT ${limit}::int) c
-        LEFT JOIN candle_unseals u ON u.candle_id = c.id)`,
+          ORDER BY c.place) FILTER (WHERE c.place <= ${newest}::int) AS candles
+      FROM (SELECT *, row_number() OVER (PARTITION BY spirit ORDER BY lit_at DESC, id DESC) AS place FROM ${lit} b) c
+      LEFT JOIN candle_unseals u ON u.candle_id = c.id GROUP BY c.spirit)`,
     /** The newest of them on a spirit's altar and the newest lights that burn on those, by id. */
     burningOn: (spirit: string, limit: number) => sql`
       (SELECT id FROM ${lit} c WHERE c.spirit = ${spirit}::text ORDER BY lit_at DESC, id DESC LIMIT ${limit}::int)

@@ -89,7 +89,6 @@ export class FieldGuide extends Context.Service<
       const prayers = Prayers.make(sql)
       const collectibles = Collectibles.make(sql)
       const stones = Stones.make(sql)
-      const spirit = sql.literal("s.spirit")
 
       const spiritRows = () => sql`
         SELECT s.spirit, ${keepers.columns}
@@ -113,11 +112,12 @@ export class FieldGuide extends Context.Service<
         return sql`
           SELECT s.spirit, ${day}::text AS day, ${keepers.columns}, ${prayers.columns},
             ${ledger.isClaimed(sql`replace(${slotOf("*", day)}::text, '*', s.spirit)`)} AS held,
-            ${candles.countOn(spirit)} AS lit, ${candles.newestOn(spirit, 5)} AS candles,
-            ${collectibles.dedicatedTo(spirit)} AS dedicated
+            COALESCE(c.lit, 0) AS lit, c.candles, COALESCE(d.dedicated, 0) AS dedicated
           FROM unnest(${ids}::text[]) AS s(spirit)
           LEFT JOIN ${keepers.keepers} ON k.spirit = s.spirit
-          LEFT JOIN ${prayers.of(day)} ON p.spirit = s.spirit`
+          LEFT JOIN ${prayers.of(day)} ON p.spirit = s.spirit
+          LEFT JOIN ${candles.perSpirit(5)} c ON c.spirit = s.spirit
+          LEFT JOIN ${collectibles.perSpirit} d ON d.spirit = s.spirit`
       }
 
       const altarsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
