@@ -12,7 +12,7 @@ in
 writeShellApplication {
   name = "spirit-altar-serve";
   text = ''
-    exec ${nodejs_24}/bin/node --max-semi-space-size=16 --heap-growing-percent=100 \
+    exec ${nodejs_24}/bin/node --max-semi-space-size=16 --heap-growing-percent=50 \
       ${spirit-altar}/lib/node_modules/${name}/${bin.spirit-altar} serve "$@"
   '';
 }

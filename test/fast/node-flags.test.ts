@@ -40,7 +40,7 @@ it("Node understands them, and young objects take two halves of 16 MB", () => {
 
 it("every way to start a server gives its Node the same flags", () => {
   const flags = told(JSON.parse(read("package.json")).scripts.serve)
-  assert.deepStrictEqual([...(flags ?? [])], ["--max-semi-space-size=16", "--heap-growing-percent=100"])
+  assert.deepStrictEqual([...(flags ?? [])], ["--max-semi-space-size=16", "--heap-growing-percent=50"])
   for (const path of ["deploy/spirit-altar.service", "Dockerfile", "docs/operations.md", "nix/serve.nix"]) {
     const line = read(path)
       .split("\n")

@@ -7,6 +7,8 @@ import { type Operation, operations, resolved, type Schema } from "./Document.ts
 export interface Expected {
   readonly method: string
   readonly target: string
+  /** Its head is longer than is read: the connection ends at once, and with it the answers that had not left. */
+  readonly isTooLong: boolean
 }
 
 /** Bytes that are sent at once on one connection. */
@@ -16,6 +18,9 @@ export interface Volley {
   /** No HTTP, or a lie about its length: whatever comes, the connection is given up behind it. */
   readonly isBroken: boolean
 }
+
+/** Bytes of a head that the server reads. */
+const headMaximum = 32_768
 
 /** What a client may know from earlier answers. */
 export interface Known {
@@ -160,7 +165,10 @@ const request = (random: Random, known: Known): readonly [Expected, Buffer] => {
           ? [Buffer.from("0\r\n\r\n")]
           : [Buffer.from(`${content.length.toString(16)}\r\n`), content, Buffer.from("\r\n0\r\n\r\n")]
         : [content]
-  return [{ method, target }, Buffer.concat([Buffer.from(head, "latin1"), ...sent])]
+  return [
+    { method, target, isTooLong: head.length > headMaximum },
+    Buffer.concat([Buffer.from(head, "latin1"), ...sent]),
+  ]
 }
 
 const beside = (random: Random): readonly [Expected, Buffer] => {
@@ -176,7 +184,7 @@ const beside = (random: Random): readonly [Expected, Buffer] => {
     ...(content === undefined ? [] : ["content-type: application/json", `content-length: ${content.length}`]),
   ]
   const bytes = Buffer.from(`${head.join("\r\n")}\r\n\r\n`)
-  return [{ method, target }, content === undefined ? bytes : Buffer.concat([bytes, content])]
+  return [{ method, target, isTooLong: false }, content === undefined ? bytes : Buffer.concat([bytes, content])]
 }
 
 /** What is sent next. */

@@ -184,7 +184,7 @@ describe.skipIf(!isHere)("the flake", () => {
     assert.strictEqual(serviceConfig.ExecStart, "/stand-in/spirit-altar-serve/bin/spirit-altar-serve")
     assert.strictEqual(
       await evaluate("served"),
-      "exec /stand-in/nodejs_24/bin/node --max-semi-space-size=16 --heap-growing-percent=100 \\\n" +
+      "exec /stand-in/nodejs_24/bin/node --max-semi-space-size=16 --heap-growing-percent=50 \\\n" +
         '  /stand-in/spirit-altar/lib/node_modules/spirit-altar/dist/lib/src/start.js serve "$@"\n',
     )
     assert.include(serviceConfig.ExecStartPost, "http://127.0.0.1:3000/api/health")
