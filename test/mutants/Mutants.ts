@@ -48,6 +48,20 @@ export const mutants: ReadonlyArray<Mutant> = [
     to: "if (!(yield* Effect.as(signatures.plausible(authorization, terms), true)))",
     tests: ["test/payments/forgeries.test.ts"],
   },
+  {
+    fault: "a payment that was made is claimed by whoever names it, signed or not",
+    file: "src/payments/x402/Verifier.ts",
+    from: "const isTraceable = yield* signatures.proven(authorization, terms)",
+    to: "const isTraceable = yield* Effect.as(signatures.proven(authorization, terms), true)",
+    tests: ["test/payments/smart-wallets.test.ts"],
+  },
+  {
+    fault: "a payment is claimed though nobody can settle it",
+    file: "src/payments/PaymentPipeline.ts",
+    from: "const obstacle = isToSettle ? yield* settlement.obstacle : undefined",
+    to: "const obstacle = isToSettle ? yield* Effect.as(settlement.obstacle, undefined) : undefined",
+    tests: ["test/payments/facilitator-away.test.ts"],
+  },
   // What is claimed.
   {
     fault: "a key may be used for another request",
@@ -76,6 +90,27 @@ export const mutants: ReadonlyArray<Mutant> = [
     from: "ELSE payment_fits(p.name, a.draws, a.balance, a.since, m.most - a.before) END",
     to: "ELSE payment_fits(p.name, a.draws, a.balance, a.since, m.most - a.before) IS NOT NULL END",
     tests: ["test/concurrency/claims.test.ts"],
+  },
+  {
+    fault: "a wallet with code may have two payments more open than it has paid",
+    file: "src/payments/ledger/Claim.ts",
+    from: "WHEN c.paid > 0 THEN c.paid + 1",
+    to: "WHEN c.paid > 0 THEN c.paid + 2",
+    tests: ["test/concurrency/claims.test.ts"],
+  },
+  {
+    fault: "a wallet that took gas and did not pay is refused by no server",
+    file: "src/payments/ledger/Refusals.ts",
+    from: "SET refused_until = now() + interval '1 hour'",
+    to: "SET refused_until = now() - interval '1 hour'",
+    tests: ["test/payments/relayer-gas.test.ts"],
+  },
+  {
+    fault: "gas that a wallet has cost is counted by everybody who looks",
+    file: "src/payments/ledger/Refusals.ts",
+    from: "AND hash = ${hash} AND NOT blamed RETURNING",
+    to: "AND hash = ${hash} RETURNING",
+    tests: ["test/concurrency/losses.test.ts"],
   },
   {
     fault: "a pool gives out one number too many",
@@ -154,6 +189,20 @@ export const mutants: ReadonlyArray<Mutant> = [
     from: "evidence.unused && evidence.reverts ? (refusal ?? undefined) : undefined",
     to: "evidence._tag ? (refusal ?? undefined) : undefined",
     tests: ["test/payments/repeated-inquiries.test.ts"],
+  },
+  {
+    fault: "looks at an attempt that clients ask for follow each other without a rest",
+    file: "src/payments/Reconciling.ts",
+    from: "&& !Duration.isZero(every)",
+    to: "&& Duration.isZero(every)",
+    tests: ["test/fast/reconciling.test.ts"],
+  },
+  {
+    fault: "a card's request that fails validation once has failed",
+    file: "src/payments/card/CardProcessor.ts",
+    from: 'return voided(code ?? "card_refused", false)',
+    to: 'return voided(code ?? "card_refused", true)',
+    tests: ["test/payments/cards-faults.test.ts"],
   },
   {
     fault: "a settled transfer is final as soon as it is seen",
@@ -308,7 +357,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     to: "if (amount < amountAtomic)",
     tests: ["test/fast/purchase.test.ts", "test/fast/hostile-altar.test.ts"],
   },
-  // Limits and rooms.
+  // Limits, rooms and connections.
   {
     fault: "a window in PostgreSQL takes one request too many",
     file: "src/limits/Windows.ts",
@@ -378,5 +427,19 @@ export const mutants: ReadonlyArray<Mutant> = [
     from: "return row.expired ? Result.fail",
     to: "return row.expired && row.id === '' ? Result.fail",
     tests: ["test/room/room.test.ts"],
+  },
+  {
+    fault: "a deletion that the room refuses takes a place of the limit",
+    file: "src/room/RoomStore.ts",
+    from: "(SELECT ${key} FROM held WHERE expires_at > clock_timestamp()) AS admitted",
+    to: "(SELECT ${key}) AS admitted",
+    tests: ["test/room/limits.test.ts"],
+  },
+  {
+    fault: "a request begins while the answer before it waits for its reader",
+    file: "src/platform/http/PipelineBound.ts",
+    from: "|| response.socket !== null) return begin()",
+    to: "|| response.socket !== undefined) return begin()",
+    tests: ["test/hostile/slow.test.ts"],
   },
 ]
