@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { call, connect } from "../support/McpClient.ts"
+import * as Today from "../support/Today.ts"
 import {
   ask,
   challengeOf,
@@ -76,6 +77,7 @@ layer(world(), { excludeTestServices: true })("buy_kit", (it) => {
   it.effect.each(purchases)("%s: the challenge is the live one, and paying it settles", ([act, args, price]) =>
     Effect.gen(function* () {
       const connected = yield* open
+      yield* Today.today
       const kit = yield* kitOf(connected, args())
       assert.deepStrictEqual([kit.action, kit.complete, kit.price.amountAtomic], [act, true, price])
       const { body, url } = kit.request

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Fiber, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { type HeldClock, heldClock } from "../support/HeldClock.ts"
 import { patience } from "../support/Patience.ts"
 import { buyerOf, type Network, stage } from "../support/TestBuyer.ts"
 import {
@@ -19,31 +20,14 @@ import {
   layer as world,
 } from "../support/World.ts"
 
-/** The server's clock: it stands where the test puts it; waiting takes real time. */
-class Hands extends Context.Service<Hands, { readonly put: (millis: number) => void; readonly clock: Clock.Clock }>()(
-  "test/Hands",
-) {}
+/** The server's clock. */
+class Hands extends Context.Service<Hands, HeldClock>()("test/Hands") {}
 
-const hands = Layer.effect(
-  Hands,
-  Effect.map(Clock.Clock, (real) => {
-    let now = Date.now()
-    const clock: Clock.Clock = {
-      currentTimeMillisUnsafe: () => now,
-      currentTimeMillis: Effect.sync(() => now),
-      currentTimeNanosUnsafe: () => BigInt(now) * 1_000_000n,
-      currentTimeNanos: Effect.sync(() => BigInt(now) * 1_000_000n),
-      monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-      monotonicTimeNanos: real.monotonicTimeNanos,
-      sleep: (duration) => real.sleep(duration),
-    }
-    return { clock, put: (millis: number) => void (now = millis) }
-  }),
-)
+const hands = Layer.effect(Hands, heldClock)
 
 const held = Layer.unwrap(
   Effect.map(Hands, ({ clock }) =>
-    world({ patience: Duration.millis(300) }).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock))),
+    world({ patience: Duration.millis(patience(2)) }).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock))),
   ),
 ).pipe(Layer.provideMerge(hands))
 

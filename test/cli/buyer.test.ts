@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { patience } from "../support/Patience.ts"
 import { authorizationsUsed } from "../support/TestBuyer.ts"
 import { holding, type Terminal, terminal } from "../support/Cli.ts"
+import { today } from "../support/Today.ts"
 import { newKey, layer as world } from "../support/World.ts"
 
 const words = "The heron will return by May."
@@ -55,6 +56,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
     "prays, keeps, collects, lights, unseals, and lists what it did",
     () =>
       Effect.gen(function* () {
+        yield* today
         const at = yield* terminal
         const prayer = yield* json(at, "pray", "rain-crow", "--words", words, "--name", "Wren")
         assert.strictEqual(prayer.record.spirit, "rain-crow")

@@ -14,6 +14,7 @@ import { Settle } from "../../src/payments/ledger/Settle.ts"
 import { UnclaimedPayments } from "../../src/payments/ledger/UnclaimedPayments.ts"
 import { PaymentTerms, usdc } from "../../src/payments/PaymentTerms.ts"
 import { database, sql as ownSql } from "../support/Database.ts"
+import { patience } from "../support/Patience.ts"
 
 const network = "eip155:84532"
 const newHex = (bytes: number): `0x${string}` => `0x${randomBytes(bytes).toString("hex")}`
@@ -99,7 +100,7 @@ layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql)
       const ending = yield* Effect.forkChild(fail(id, "authorization_expired"))
       yield* Effect.timeout(
         Effect.repeat(waits, { until: (isWaiting) => isWaiting, schedule: Schedule.spaced("20 millis") }),
-        "5 seconds",
+        patience(20),
       )
       // It waits for the pool, so it holds no name yet.
       const names = yield* sql`SELECT name FROM payment_claims WHERE attempt_id = ${id}::uuid FOR UPDATE NOWAIT`

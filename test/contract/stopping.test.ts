@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { line, serving } from "../support/ServeCommand.ts"
 import { stage, Proxies } from "../support/Proxies.ts"
@@ -34,7 +35,7 @@ const refusedFor = (answer: string, what: string) => {
   assert.match(answer, /This request did nothing\./u, what)
 }
 
-describe("a server that is told to stop", { timeout: 120_000 }, () => {
+describe("a server that is told to stop", { timeout: patience(120) }, () => {
   it.live("ends the purchase in flight, refuses what is new on old and new connections, and ends with 0", () =>
     Effect.gen(function* () {
       const server = yield* started
@@ -118,7 +119,7 @@ describe("a server that is told to stop", { timeout: 120_000 }, () => {
   )
 })
 
-describe("a request that is never finished", { timeout: 60_000 }, () => {
+describe("a request that is never finished", { timeout: patience(60) }, () => {
   it.live("ends when the configuration says: ten seconds for its head", () =>
     Effect.gen(function* () {
       const server = yield* started

@@ -8,6 +8,7 @@ import { type ActRow, acts } from "../support/ActTable.ts"
 import { aSweepLater, onChain, outlive, told, token } from "../support/Purchase.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
 import { stage, Proxies } from "../support/Proxies.ts"
+import { today } from "../support/Today.ts"
 import { ask, challengeOf, encode, newKey, newPayer, post, sign } from "../support/World.ts"
 
 const environment = Effect.gen(function* () {
@@ -70,6 +71,8 @@ const killed = Effect.fnUntraced(function* (
   arm: (proxies: Proxies["Service"]) => void,
   wanted: Effect.Effect<unknown, never, LocalChain>,
 ) {
+  // What is prayed for is prayed for again in the end.
+  yield* today
   const proxies = yield* Proxies
   const server = yield* ServerProcess.make(yield* environment)
   yield* server.start

@@ -1,6 +1,7 @@
 /** Killed without warning between intent and answer, a server charges exactly once or not at all, and says so afterwards. */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
@@ -52,6 +53,11 @@ const chainSays = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
   const { pending } = yield* Purchase.onChain((client) => client.getTxpoolStatus())
   return pending > 0 ? "waiting for a block" : "unused"
 })
+
+/** Waits until the database has noticed the death: a start asks for nothing that the dead server still has locked. */
+const letGo = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT id FROM payment_attempts FOR UPDATE`).pipe(
+  Effect.orDie,
+)
 
 /** Waits until somebody looked for evidence and found none. */
 const lookedAt = (purchase: Purchase.Purchase) =>
@@ -146,6 +152,7 @@ const survive = (point: Point) =>
     yield* server.kill
     const chainSaid = yield* chainSays(purchase)
     yield* Effect.all([rpc.calm, facilitator.calm, database.calm, stop.after])
+    yield* letGo
 
     yield* conclude(point, stop, server, purchase)
 

@@ -4,13 +4,13 @@ import { Effect, Redacted, Schedule } from "effect"
 import { parseGwei } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patience } from "../support/Patience.ts"
+import { patience, patientSeconds } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import * as Crowd from "../support/Crowd.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
 import { stage, Proxies } from "../support/Proxies.ts"
 
-/** A broadcast counts as lost or stuck after three seconds. */
+/** A broadcast counts as lost or stuck after three seconds, later on a slow machine. */
 const environment = Effect.gen(function* () {
   const chain = yield* LocalChain
   const { database, rpc } = yield* Proxies
@@ -20,7 +20,7 @@ const environment = Effect.gen(function* () {
     RPC_URL: rpc.url,
     PAY_TO: chain.payTo,
     RELAYER_KEY: Redacted.value(chain.relayerKey),
-    SETTLE_TIMEOUT_SECONDS: "1",
+    SETTLE_TIMEOUT_SECONDS: patientSeconds(1),
     SWEEP_SECONDS: "1",
     LOG_LEVEL: "Info",
   }
@@ -67,7 +67,7 @@ describe("a server killed in the middle of its broadcast", { concurrent: true },
         yield* Purchase.assertSettled(server.url, purchase)
         yield* Purchase.assertNextStone(server.url)
       }).pipe(Effect.provide(stage)),
-    120_000,
+    patience(120),
   )
 
   it.live(
@@ -86,7 +86,7 @@ describe("a server killed in the middle of its broadcast", { concurrent: true },
         assert.strictEqual(yield* relayed, 1)
         yield* Purchase.assertSettled(server.url, purchase)
       }).pipe(Effect.provide(stage)),
-    120_000,
+    patience(120),
   )
 })
 
@@ -94,7 +94,7 @@ describe("a server killed in the middle of its broadcast", { concurrent: true },
 const killedInGroup = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAfter") {
   const { rpc } = yield* Proxies
   // It must outlive what is held here, and forget what it had sent soon after its next start.
-  const server = yield* ServerProcess.make({ ...(yield* environment), SETTLE_TIMEOUT_SECONDS: "3" })
+  const server = yield* ServerProcess.make({ ...(yield* environment), SETTLE_TIMEOUT_SECONDS: patientSeconds(3) })
   yield* server.start
   const [first, ...others] = yield* Effect.forEach(
     Array.from({ length: 6 }),
@@ -133,7 +133,7 @@ describe("a server killed in the middle of the broadcast of a group", { concurre
         assert.strictEqual(payments, others.length)
         yield* Purchase.assertNextStone(server.url)
       }).pipe(Effect.provide(stage)),
-    180_000,
+    patience(180),
   )
 
   it.live(
@@ -154,6 +154,6 @@ describe("a server killed in the middle of the broadcast of a group", { concurre
           [group.length],
         )
       }).pipe(Effect.provide(stage)),
-    180_000,
+    patience(180),
   )
 })

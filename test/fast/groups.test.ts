@@ -7,6 +7,7 @@ import type { Submission } from "../../src/payments/Settlement.ts"
 import * as Groups from "../../src/payments/x402/Groups.ts"
 import * as RelayerNode from "../../src/payments/x402/RelayerNode.ts"
 import * as RelayerNonces from "../../src/payments/x402/RelayerNonces.ts"
+import { patience } from "../support/Patience.ts"
 
 const submitted: Submission = { _tag: "Submitted", transaction: zeroHash }
 
@@ -48,7 +49,7 @@ const groupsOf = Effect.fnUntraced(function* (
 })
 
 const soon = <A, E, R>(effect: Effect.Effect<A, E, R>, why: string) =>
-  Effect.timeoutOrElse(effect, { duration: "5 seconds", orElse: () => Effect.die(why) })
+  Effect.timeoutOrElse(effect, { duration: patience(5), orElse: () => Effect.die(why) })
 
 describe("payments that wait for the relayer", () => {
   it.live("go on after one that stopped waiting, wherever it was just then", () =>

@@ -238,7 +238,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
         const started = performance.now()
         yield* once(newest).pipe(
           Effect.repeat({ until: ({ size }) => size === stone?.sequence, schedule: Schedule.spaced("20 millis") }),
-          Effect.timeout("10 seconds"),
+          Effect.timeout(patience(10)),
         )
         assert.isBelow(performance.now() - started, patience(2))
       }).pipe(Effect.provide(log))

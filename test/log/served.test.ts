@@ -1,7 +1,7 @@
 /** What the log shows: every file and proof of the published size, nothing beyond it, and nothing that was changed. */
 import { gunzipSync } from "node:zlib"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { SqlClient, Statement } from "effect/sql"
 import { hex } from "../../schema/log/Bytes.ts"
@@ -15,6 +15,7 @@ import * as Http from "../../src/log/Http.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
+import { heldClock } from "../support/HeldClock.ts"
 import {
   integrateAll,
   memoryLog,
@@ -40,13 +41,13 @@ const grow = (count: number) =>
 const links = Effect.flatMap(WitnessChain, (chain) => Effect.map(chain.segment(1, 10_000), (segment) => segment.links))
 
 /** The log's routes alone, asked as a browser would. */
-const askingWith = (bounds: FileMemo.Bounds) =>
+const askingWith = (bounds: FileMemo.Bounds, references: Context.Context<never> = Context.empty()) =>
   Effect.map(Effect.context<PublishedLog>(), (context) => {
     const { handler } = HttpRouter.toWebHandler(Layer.provide(Http.layerWith(bounds), Layer.succeedContext(context)), {
       disableLogger: true,
     })
     return (path: string, init: RequestInit = {}) =>
-      Effect.promise(() => handler(new Request(`http://altar.example/log/${path}`, init)))
+      Effect.promise(() => handler(new Request(`http://altar.example/log/${path}`, init), references))
   })
 
 /** Each file is made anew for each reader. */
@@ -162,17 +163,20 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
   it.effect("makes a bundle once for many readers, and looks at the stones again after a while", () =>
     Effect.gen(function* () {
       const client = yield* SqlClient.SqlClient
-      const ask = yield* askingWith({ mostBytes: 1_048_576, freshMs: 2000 })
+      const { clock, put } = yield* heldClock
+      const now = clock.currentTimeMillisUnsafe()
+      const ask = yield* askingWith({ mostBytes: 1_048_576, freshMs: 2000 }, Context.make(Clock.Clock, clock))
       const first = yield* bytesOf(yield* ask("tile/entries/000"))
       const change = (commitment: string) =>
         client`UPDATE witness_stones SET commitment = ${commitment} WHERE sequence = 7`
       const [seventh] = (yield* links).slice(6)
       if (seventh === undefined) return assert.fail("no stone")
       yield* change("ab".repeat(32))
+      put(now + 1999)
       const shown = yield* ask("tile/entries/000")
       // What was checked a moment ago is shown, never what it was changed into.
       assert.deepStrictEqual([shown.status, hex(yield* bytesOf(shown))], [200, hex(first)])
-      yield* Effect.sleep("2100 millis")
+      put(now + 2000)
       assert.strictEqual((yield* ask("tile/entries/000")).status, 500)
       yield* change(seventh.commitment)
       assert.strictEqual((yield* ask("tile/entries/000")).status, 200)

@@ -3,6 +3,7 @@ import { request } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { inFrontOf, nginx } from "../support/Nginx.ts"
+import { patience } from "../support/Patience.ts"
 import {
   type Answer,
   ask,
@@ -90,7 +91,7 @@ const spellings = (paid: string): ReadonlyArray<readonly [what: string, lines: L
 
 const cached = Effect.flatMap(World, ({ url }) => inFrontOf(url))
 
-describe.skipIf(nginx === "")("a shared cache", { timeout: 120_000 }, () => {
+describe.skipIf(nginx === "")("a shared cache", { timeout: patience(120) }, () => {
   it.live("never gives a paid answer to anyone else, however they spell the payment", () =>
     Effect.gen(function* () {
       const url = yield* cached

@@ -4,7 +4,7 @@ import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schedule } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patience } from "../support/Patience.ts"
+import { patience, patientSeconds } from "../support/Patience.ts"
 import * as CardProcessor from "../support/CardProcessor.ts"
 import { books, challengeSecret, prepare, Processor, processor, reconcile, send } from "../support/Cards.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
@@ -116,7 +116,7 @@ describe("another account", () => {
     Effect.gen(function* () {
       const bank = yield* Processor
       const env = yield* environment
-      const one = yield* ServerProcess.make({ ...env, SETTLE_TIMEOUT_SECONDS: "5" })
+      const one = yield* ServerProcess.make({ ...env, SETTLE_TIMEOUT_SECONDS: patientSeconds(5) })
       yield* one.start
       const purchase = yield* prepare(one.url)
       bank.arm("dropAfter")
@@ -143,7 +143,7 @@ describe("the configuration", () => {
     Effect.gen(function* () {
       const { CARD_SECRET_KEY: _, ...half } = yield* environment
       const failure = yield* Effect.promise(() =>
-        promisify(execFile)(process.execPath, ["src/start.js", "serve"], { env: half, timeout: 30_000 }).then(
+        promisify(execFile)(process.execPath, ["src/start.js", "serve"], { env: half, timeout: patience(30) }).then(
           () => "it started",
           (error: { readonly stderr: string; readonly stdout: string }) => `${error.stdout}${error.stderr}`,
         ),

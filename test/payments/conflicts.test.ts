@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { today } from "../support/Today.ts"
 import {
   ask,
   challengeOf,
@@ -108,7 +109,7 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
       const { url } = yield* World
       const sql = yield* SqlClient.SqlClient
       const payer = yield* newPayer()
-      const day = new Date().toISOString().slice(0, 10)
+      const day = yield* today
       yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES (${`witness:${day}`}, 4999, 4999)
         ON CONFLICT (name) DO UPDATE SET drawn = 4999, highest = 4999`
       const last = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })

@@ -1,6 +1,6 @@
 /** A facilitator that cannot be asked, or does not settle: nothing is claimed. One that goes away afterwards: nothing is lost. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Fiber, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
 import type { Support } from "../support/Facilitator.ts"
@@ -109,11 +109,17 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
   it.live("takes no connection was handed nothing: the attempt ends at once", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { facilitator } = yield* Proxies
+      const { database, facilitator } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       yield* saysThatItSettles
+      // It leaves once it is believed, not when its last word is so old that it is asked again.
+      const intent = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
+      const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
+      yield* intent.arrived
       yield* facilitator.leave
-      const answer = yield* Purchase.send(url, purchase)
+      yield* database.calm
+      yield* intent.release
+      const answer = yield* Fiber.join(request)
       assert.deepStrictEqual(
         [answer.status, answer.json["code"], answer.json["reason"]],
         [402, "payment_failed", "facilitator_unreachable"],

@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { privateKeyToAccount } from "viem/accounts"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patientSeconds } from "../support/Patience.ts"
 import * as Purchase from "../support/Purchase.ts"
 import * as ThirdParty from "../support/ThirdParty.ts"
 import { Proxies, proxiedServer } from "../support/Proxies.ts"
@@ -90,6 +91,9 @@ const assertUntold = (answer: Answer) => {
 
 const seconds = () => Math.floor(Date.now() / 1000)
 
+/** Late enough to be sent before, on a slow machine, too; soon enough to be waited for. */
+const soon = () => seconds() + Number(patientSeconds(20))
+
 describe("an authorization that another attempt holds", { concurrent: true }, () => {
   it.live("belongs to that attempt after it settled, whatever else it is presented for", () =>
     Effect.gen(function* () {
@@ -106,7 +110,7 @@ describe("an authorization that another attempt holds", { concurrent: true }, ()
   it.live("belongs to that attempt after the authorization has expired", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const end = seconds() + 20
+      const end = soon()
       const purchase = yield* prepareUntil(url, String(end))
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* untilOver(end)
@@ -224,7 +228,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
   )
 
   const late: ReadonlyArray<readonly [what: string, end: () => number, isAwaited: boolean]> = [
-    ["after its time", () => seconds() + 20, true],
+    ["after its time", soon, true],
     ["within a time longer than was asked for", () => seconds() + 3600, false],
   ]
   for (const [what, end, isAwaited] of late) {

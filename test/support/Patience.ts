@@ -27,3 +27,6 @@ export const slowness: number = Number((process.env[name] ??= measure().toFixed(
 
 /** `seconds` of a quiet machine, in milliseconds of this one. */
 export const patience = (seconds: number): number => Math.round(seconds * 1000 * slowness)
+
+/** The same as a variable of a server's environment, which is in whole seconds. */
+export const patientSeconds = (seconds: number): string => String(Math.ceil(seconds * slowness))

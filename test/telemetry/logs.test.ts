@@ -8,6 +8,7 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as CardProcessor from "../support/CardProcessor.ts"
 import { Processor, challengeSecret, prepare as prepareCard, processor } from "../support/Cards.ts"
 import { attemptsIn, linesOf, requestsIn } from "../support/Line.ts"
+import { patience, patientSeconds } from "../support/Patience.ts"
 import { stage, Proxies } from "../support/Proxies.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { from, newRoom, poll, send } from "../support/Rooms.ts"
@@ -27,7 +28,7 @@ const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string
     RPC_URL: rpc.url,
     PAY_TO: chain.payTo,
     RELAYER_KEY: Redacted.value(chain.relayerKey),
-    SETTLE_TIMEOUT_SECONDS: "3",
+    SETTLE_TIMEOUT_SECONDS: patientSeconds(3),
     SWEEP_SECONDS: "1",
     ...env,
   })
@@ -37,7 +38,7 @@ const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/u
 
-describe("the log", { timeout: 180_000 }, () => {
+describe("the log", { timeout: patience(180) }, () => {
   it.live("tells every request and every change of an attempt, and no secret of any of them", () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain

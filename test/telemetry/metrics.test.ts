@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
 import { generate } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "../support/Patience.ts"
 import { stage, Proxies } from "../support/Proxies.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { newRoom, poll } from "../support/Rooms.ts"
@@ -39,7 +40,7 @@ const samplesOf = (text: string): ReadonlyArray<Sample> =>
       return { name, labels: Object.fromEntries(pairs), value: Number(value) }
     })
 
-describe("metrics", { timeout: 120_000 }, () => {
+describe("metrics", { timeout: patience(120) }, () => {
   it.live("are all that dashboard and alarms ask for, true, and of few series", () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain

@@ -6,6 +6,7 @@ import { parseEther } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { patience } from "../support/Patience.ts"
 import { stage, Proxies } from "../support/Proxies.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { newRoom, poll } from "../support/Rooms.ts"
@@ -55,7 +56,7 @@ const way = Effect.gen(function* () {
 const eventually = (url: string, status: number): Effect.Effect<Answer> =>
   ask(url).pipe(
     Effect.repeat({ until: (answer) => answer.status === status }),
-    Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => Effect.die(`${url} never answers ${status}`) }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`${url} never answers ${status}`) }),
   )
 
 const headed = (answer: string) => {
@@ -65,7 +66,7 @@ const headed = (answer: string) => {
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: altar\r\n\r\n`
 
-describe("a server that starts or stops", { timeout: 120_000 }, () => {
+describe("a server that starts or stops", { timeout: patience(120) }, () => {
   it.live("is alive and not ready, and refuses in the shape of each service", () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain
@@ -137,7 +138,7 @@ describe("a server that starts or stops", { timeout: 120_000 }, () => {
   )
 })
 
-describe("while the database is away", { timeout: 120_000 }, () => {
+describe("while the database is away", { timeout: patience(120) }, () => {
   it.live("reads and acts of both services answer 503 with Retry-After, and health says what is not known", () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain
@@ -192,7 +193,7 @@ describe("while the database is away", { timeout: 120_000 }, () => {
   )
 })
 
-describe("a database that does not answer", { timeout: 120_000 }, () => {
+describe("a database that does not answer", { timeout: patience(120) }, () => {
   it.live("is told to who waits for it, and is forgotten with its connection", () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain
@@ -219,7 +220,7 @@ describe("a database that does not answer", { timeout: 120_000 }, () => {
   )
 })
 
-describe("a relayer", { timeout: 120_000 }, () => {
+describe("a relayer", { timeout: patience(120) }, () => {
   it.live("that cannot pay makes a server unready; one that nobody can ask about is unknown", () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain

@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { json, serve } from "../support/LocalHttpServer.ts"
+import { patience, patientSeconds } from "../support/Patience.ts"
 import { stage, Proxies } from "../support/Proxies.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { serving } from "../support/ServeCommand.ts"
@@ -83,7 +84,7 @@ const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736"
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
 
-describe("a trace", { timeout: 120_000 }, () => {
+describe("a trace", { timeout: patience(120) }, () => {
   it.live("goes from the request to the chain link and back through the sweeper of another server", () =>
     Effect.gen(function* () {
       const { rpc } = yield* Proxies
@@ -96,7 +97,7 @@ describe("a trace", { timeout: 120_000 }, () => {
         OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test,team=a%2Cb",
         OTEL_METRIC_EXPORT_INTERVAL: "1000",
         RPC_URL: node.url,
-        SETTLE_TIMEOUT_SECONDS: "2",
+        SETTLE_TIMEOUT_SECONDS: patientSeconds(2),
       }
       const first = yield* started({ ...telemetry, SWEEP_SECONDS: "3600" })
       const paid = yield* Purchase.prepare(first.url)
