@@ -22,7 +22,7 @@ export default defineConfig({
       reporter: ["text", "html", fileURLToPath(new URL("test/support/UncoveredFiles.ts", import.meta.url))],
     },
     projects: [
-      { extends: true, test: { name: "fast", include: [fast], testTimeout: patience(60) } },
+      { extends: true, test: { name: "fast", include: [fast], testTimeout: patience(60), hookTimeout: patience(60) } },
       {
         extends: true,
         test: {
