@@ -7,7 +7,7 @@ import * as Server from "../../src/Server.ts"
 import { patience } from "../support/Patience.ts"
 import type { CardFault } from "../support/CardProcessor.ts"
 import { books, type CardPurchase, carded, cardsOf, prepare, Processor, reconcile, send } from "../support/Cards.ts"
-import { aSweepLater } from "../support/Purchase.ts"
+import { aSweepLater, told } from "../support/Purchase.ts"
 import { type Answer, configOf, World } from "../support/World.ts"
 
 const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
@@ -21,10 +21,10 @@ const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
 const assertSettled = Effect.fnUntraced(function* (purchase: CardPurchase) {
   const bank = yield* Processor
   assert.deepInclude(yield* books(purchase), { state: "settled", taken: 1, acts: 1, candles: 1 })
-  const [again, told] = [yield* send(purchase), yield* reconcile(purchase)]
-  assert.deepStrictEqual([again.status, told.status], [200, 200])
-  assert.strictEqual(again.text, told.text)
-  assert.isNotNull(told.headers.get("payment-receipt"))
+  const [again, reconciled] = [yield* send(purchase), yield* reconcile(purchase)]
+  assert.deepStrictEqual([again.status, reconciled.status], [200, 200])
+  assert.strictEqual(again.text, reconciled.text)
+  assert.isNotNull(reconciled.headers.get("payment-receipt"))
   assert.deepStrictEqual([bank.asked().keys, bank.taken().length], [1, 1])
 })
 
@@ -36,6 +36,9 @@ const assertFailed = Effect.fnUntraced(function* (purchase: CardPurchase, reason
   }
   assert.deepStrictEqual(bank.taken(), [])
 })
+
+/** How it ended: on a slow day the processor still answers what was asked before it was calm. */
+const ended = (purchase: CardPurchase) => told(new URL(purchase.url).origin, purchase)
 
 /** The attempt was accepted so many hours earlier than it was. */
 const hoursPass = Effect.fnUntraced(function* ({ key }: CardPurchase, hours: number) {
@@ -74,8 +77,8 @@ describe("a charge that was made, whose answer", { concurrent: true }, () => {
         assertPending(purchase, first)
         assert.strictEqual(bank.taken().length, 1)
         yield* bank.calm
-        const told = yield* reconcile(purchase)
-        assert.strictEqual(told.status, 200, told.text)
+        const answer = yield* ended(purchase)
+        assert.strictEqual(answer.status, 200, answer.text)
         yield* assertSettled(purchase)
       }).pipe(Effect.provide(carded())),
     )
@@ -97,8 +100,8 @@ describe("a charge that was made, whose answer", { concurrent: true }, () => {
       yield* bank.forget
       yield* hoursPass(purchase, 25)
       const { charges } = bank.asked()
-      const told = yield* reconcile(purchase)
-      assert.strictEqual(told.status, 200, told.text)
+      const answer = yield* reconcile(purchase)
+      assert.strictEqual(answer.status, 200, answer.text)
       assert.strictEqual(bank.asked().charges, charges)
       yield* assertSettled(purchase)
     }).pipe(Effect.provide(carded())),
@@ -159,7 +162,7 @@ describe("a charge that was not made, because the processor", { concurrent: true
         assertPending(purchase, yield* send(purchase))
         assert.deepStrictEqual([bank.taken().length, bank.elsewhere()], [0, 0])
         yield* bank.calm
-        assert.strictEqual((yield* reconcile(purchase)).status, 200)
+        assert.strictEqual((yield* ended(purchase)).status, 200)
         yield* assertSettled(purchase)
       }).pipe(Effect.provide(carded())),
     )
