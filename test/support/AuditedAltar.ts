@@ -21,6 +21,7 @@ import * as CardProcessor from "./CardProcessor.ts"
 import { cardsOf, credentialFor, Processor, processor } from "./Cards.ts"
 import { database, sql as ownSql } from "./Database.ts"
 import { origin, signer } from "./LogWorld.ts"
+import { patience } from "./Patience.ts"
 import * as Purchase from "./Purchase.ts"
 import { bearer, from, json, loopback, newAddress } from "./Rooms.ts"
 import {
@@ -43,7 +44,8 @@ const publicUrl = "https://altar.example"
 /** A server on a database, until its scope ends; where it is asked. */
 const serverOn = Effect.fnUntraced(function* (databaseUrl: string) {
   const config = yield* configOf(
-    { cards: cardsOf(yield* Processor), patience: Duration.seconds(5) },
+    // It sweeps when it starts and no more: a second look would end the purchase that nobody will pay.
+    { cards: cardsOf(yield* Processor), patience: Duration.millis(patience(5)), sweepEvery: Duration.hours(1) },
     {
       publicUrl,
       databaseUrl: Redacted.make(databaseUrl),
@@ -89,8 +91,7 @@ const strangers = Effect.fnUntraced(function* (payTo: `0x${string}`, asset: `0x$
       payload: "{}",
       claims: { slots: [], pool: { name: "edition:beeswax", capacity: 128 } },
       acceptedAtMillis: Date.now(),
-      // Nobody looks at it while the tests last, or it would end as one that cannot be paid.
-      leaseMillis: 1_800_000,
+      leaseMillis: 60_000,
     })
     if (outcome._tag === "Claimed") ids.push(outcome.attempt.id)
   }
