@@ -1,7 +1,7 @@
 /** A checkout with what production needs and nothing else: `npm ci --omit=dev && npm run serve`. */
 import { execFile } from "node:child_process"
 import { existsSync, statSync } from "node:fs"
-import { chmod, cp, mkdtemp, readdir, rm } from "node:fs/promises"
+import { chmod, cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { assert, layer } from "@effect/vitest"
@@ -64,10 +64,11 @@ layer(database, { excludeTestServices: true, timeout: bound })("a checkout witho
           PUBLIC_URL: url,
           DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
         }
-        // Stopping npm stops the server: the test's end waits for both.
+        const { scripts } = JSON.parse(yield* Effect.promise(() => readFile(join(folder, "package.json"), "utf8")))
+        // What `npm run serve` runs, without npm: not every npm passes on that it is to stop, and the server would stay.
         yield* OwnedProcess.start({
           command: "env",
-          args: [...Object.entries(set).map(([name, value]) => `${name}=${value}`), "npm", "run", "serve"],
+          args: [...Object.entries(set).map(([name, value]) => `${name}=${value}`), "sh", "-c", `exec ${scripts.serve}`],
           ready: /Listening on/,
           stop,
           cwd: folder,
