@@ -29,7 +29,7 @@ interface TaggedRow {
 }
 
 /** Bytes that one kind of read keeps at most; the least used go first. */
-const most = 3 * 1_048_576
+const most = 6 * 1_048_576
 
 /** What a value takes in memory with its JSON and its compressed forms, for each byte of its rows, and beside them. */
 const growth = 12

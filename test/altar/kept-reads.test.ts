@@ -225,7 +225,7 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
       const read = yield* KeptReads.make({
         sql,
         nameOf: (key: number) => String(key),
-        statement: (key) => sql`SELECT repeat('x', 50000) || ${key}::text AS long`,
+        statement: (key) => sql`SELECT repeat('x', 100000) || ${key}::text AS long`,
         make: (rows, key) => Effect.sync(() => (made.push(key), rows)),
       })
       // Five of them fit.
