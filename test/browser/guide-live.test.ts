@@ -80,6 +80,7 @@ guide("the field", (it) => {
     Effect.gen(function* () {
       const { page, url } = yield* visit("/api/health")
       const asked: Array<string> = []
+      const times = (path: string) => asked.filter((one) => one === path).length
       yield* steps(async () => {
         await page.route("**/api/field", (route) => route.fulfill({ status: 503 }))
         await page.clock.install()
@@ -93,15 +94,14 @@ guide("the field", (it) => {
         })
         page.on("requestfinished", (request) => open.delete(request))
         page.on("requestfailed", (request) => open.delete(request))
-        for (let passed = 0; passed < 200_000; passed += 5_000) {
+        // By what was asked, not by the time: on a slow day an answer arrives behind the step in which it is awaited.
+        while (times("/api/altars") < 10) {
           await page.clock.runFor(5_000)
           while (open.size > 0) await page.evaluate(() => undefined)
           await page.evaluate(() => undefined)
         }
       })
-      const [failing, other] = ["/api/field", "/api/altars"].map((path) => asked.filter((one) => one === path).length)
-      assert.isAtMost(failing ?? 20, 6)
-      assert.isAtLeast(other ?? 0, 10)
+      assert.isAtMost(times("/api/field"), 6)
     }),
   )
 

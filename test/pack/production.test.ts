@@ -68,7 +68,12 @@ layer(database, { excludeTestServices: true, timeout: bound })("a checkout witho
         // What `npm run serve` runs, without npm: not every npm passes on that it is to stop, and the server would stay.
         yield* OwnedProcess.start({
           command: "env",
-          args: [...Object.entries(set).map(([name, value]) => `${name}=${value}`), "sh", "-c", `exec ${scripts.serve}`],
+          args: [
+            ...Object.entries(set).map(([name, value]) => `${name}=${value}`),
+            "sh",
+            "-c",
+            `exec ${scripts.serve}`,
+          ],
           ready: /Listening on/,
           stop,
           cwd: folder,
