@@ -219,7 +219,7 @@ export class Reconciler extends Context.Service<
         const carryOn = Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logError("The sweep failed", cause))
 
         const sweeping = (rail: Rail) =>
-          // At the start every pending attempt is inquired about, leased or not: its server may have been killed.
+          // At the start what is leased is inquired about as well: its server may have been killed.
           concludeDue("start", rail, startSize, startAheadMillis).pipe(
             carryOn,
             // Where more is due than one sweep takes, the next one follows at once.
