@@ -102,17 +102,19 @@ describe("a client that is slow", { concurrent: true, timeout: patience(120) }, 
 
   it.live("but goes on taking it gets the whole of it, however long that takes", () =>
     Effect.gen(function* () {
-      const port = yield* serving({ quiet: Duration.seconds(1) })
+      const port = yield* serving({ quiet: Duration.seconds(10) })
       const reader = yield* client(port)
+      const began = performance.now()
       let taken = 0
       reader.socket.on("data", (text: string) => {
         taken += text.length
         if (taken > 16 * 1_048_576) return
         reader.socket.pause()
-        setTimeout(() => reader.socket.resume(), 5)
+        setTimeout(() => reader.socket.resume(), 50)
       })
       reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
       assert.isAtLeast((yield* reader.closed).length, long.byteLength)
+      assert.isAtLeast(performance.now() - began, 10_000)
     }).pipe(Effect.scoped),
   )
 
