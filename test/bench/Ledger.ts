@@ -1,18 +1,17 @@
 /** Our own ledger and chain in this process: seeds the stones the reads are measured on, and appends through `Settle.settle`. */
-import { randomBytes } from "node:crypto"
-import { Effect, Layer, ManagedRuntime, Option, Redacted, References } from "effect"
+import { Effect, Layer, ManagedRuntime, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../../src/altar/witness/WitnessStones.ts"
 import { PaidActs } from "../../src/payments/PaidAct.ts"
-import { Claim, type NewAttempt } from "../../src/payments/ledger/Claim.ts"
+import { Claim } from "../../src/payments/ledger/Claim.ts"
 import * as PaymentLedger from "../../src/payments/ledger/Ledger.ts"
 import { Settle } from "../../src/payments/ledger/Settle.ts"
-import type { ChainPayment } from "../../src/payments/Payment.ts"
 import { PaymentTerms, usdc } from "../../src/payments/PaymentTerms.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
+import { newHex, newIntent, newPayment } from "../support/Intents.ts"
 import { newCommitment } from "./Payments.ts"
 import type { StoneRow } from "./peer/Store.ts"
 
@@ -20,40 +19,13 @@ export const network = "eip155:84532"
 export const publicUrl = "https://altar.example"
 export const payTo = "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc"
 
-const newHash = (): `0x${string}` => `0x${randomBytes(32).toString("hex")}`
-const newAddress = (): `0x${string}` => `0x${randomBytes(20).toString("hex")}`
-
-const newPayment = (): ChainPayment => ({
-  rail: "x402",
-  network,
-  authorization: {
-    asset: usdc[network].asset,
-    from: newAddress(),
-    to: payTo,
-    value: 10_000n,
-    validAfter: 0n,
-    validBefore: BigInt(Math.floor(Date.now() / 1000) + 3600),
-    nonce: newHash(),
-    signature: `0x${randomBytes(65).toString("hex")}`,
-  },
-  fromBlock: 100n,
-  transaction: Option.none(),
-})
-
-/** An intent as the pipeline writes it; no pool, so that the ceiling of a day does not end the benchmark. */
-const intent = (): NewAttempt => ({
-  idempotencyKey: `bench-${randomBytes(9).toString("hex")}`,
-  fingerprint: randomBytes(32).toString("hex"),
-  act: "setWitnessStone",
-  url: `${publicUrl}/api/witness`,
-  input: { commitment: newCommitment(), kind: "prediction", agentName: "Wren" },
-  amountAtomic: 10_000n,
-  payment: newPayment(),
-  payload: "{}",
-  claims: { slots: [] },
-  acceptedAtMillis: Date.now(),
-  leaseMillis: 3_600_000,
-})
+/** No pool, so that the ceiling of a day does not end the benchmark. */
+const intent = () =>
+  newIntent({
+    input: { commitment: newCommitment(), kind: "prediction", agentName: "Wren" },
+    payment: newPayment({ to: payTo }),
+    leaseMillis: 3_600_000,
+  })
 
 /** The one act that is measured. */
 const acts = Layer.effect(
@@ -115,7 +87,13 @@ export const open = (url: string): Ledger => {
         Effect.as(
           Effect.forEach(
             ids,
-            (id) => ledger.settle(id, { rail: "x402", payment: newPayment(), transaction: newHash(), block: 100n }),
+            (id) =>
+              ledger.settle(id, {
+                rail: "x402",
+                payment: newPayment({ to: payTo }),
+                transaction: newHex(32),
+                block: 100n,
+              }),
             { concurrency: width, discard: true },
           ),
           ids.length,

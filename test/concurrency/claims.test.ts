@@ -1,35 +1,14 @@
 /** Intents that wait at the same time are written together, and each is still made or refused as if it had been alone. */
-import { randomBytes, randomUUID } from "node:crypto"
+import { randomUUID } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Claims } from "../../src/payments/PaidAct.ts"
-import type { CardPayment, ChainPayment } from "../../src/payments/Payment.ts"
+import type { CardPayment } from "../../src/payments/Payment.ts"
 import { Claim, type ClaimOutcome, type NewAttempt } from "../../src/payments/ledger/Claim.ts"
 import { Lookup } from "../../src/payments/ledger/Lookup.ts"
-import { usdc } from "../../src/payments/PaymentTerms.ts"
 import { database, sql as ownSql } from "../support/Database.ts"
-
-const network = "eip155:84532"
-const newHex = (bytes: number): `0x${string}` => `0x${randomBytes(bytes).toString("hex")}`
-const newName = () => `claims-${randomBytes(8).toString("hex")}`
-
-const newPayment = (from = newHex(20)): ChainPayment => ({
-  rail: "x402",
-  network,
-  authorization: {
-    asset: usdc[network].asset,
-    from,
-    to: newHex(20),
-    value: 10_000n,
-    validAfter: 0n,
-    validBefore: BigInt(Math.floor(Date.now() / 1000) + 300),
-    nonce: newHex(32),
-    signature: newHex(65),
-  },
-  fromBlock: 7n,
-  transaction: Option.none(),
-})
+import { newHex, newIntent, newName, newPayment } from "../support/Intents.ts"
 
 const cardPayment = (): CardPayment => ({
   rail: "card",
@@ -39,21 +18,13 @@ const cardPayment = (): CardPayment => ({
   intent: Option.none(),
 })
 
-const intentOf = (changes: Partial<NewAttempt> = {}): NewAttempt => ({
-  idempotencyKey: newName(),
-  fingerprint: newName(),
-  act: "setWitnessStone",
-  url: "https://altar.example/api/witness",
-  input: { words: "ß \u0000 \ud83e\udd89 \\u0000", list: [1, null, { deep: true }] },
-  amountAtomic: 10_000n,
-  payment: newPayment(),
-  payload: '{"x402Version":2,"note":"\\u0000 ü"}',
-  claims: { slots: [] },
-  balance: { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: false, isContract: false },
-  acceptedAtMillis: Date.now(),
-  leaseMillis: 60_000,
-  ...changes,
-})
+const intentOf = (changes: Partial<NewAttempt> = {}) =>
+  newIntent({
+    input: { words: "ß \u0000 \ud83e\udd89 \\u0000", list: [1, null, { deep: true }] },
+    payload: '{"x402Version":2,"note":"\\u0000 ü"}',
+    balance: { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: false, isContract: false },
+    ...changes,
+  })
 
 /** What a wallet with code holds. */
 const ofContract = { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: false, isContract: true }
@@ -137,7 +108,7 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { e
         const wallet = newHex(20)
         const claims = pooled(1_000)
         const balance = { balanceAtomic: 50_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
-        const poor = many(12, () => intentOf({ payment: newPayment(wallet), balance, claims }))
+        const poor = many(12, () => intentOf({ payment: newPayment({ from: wallet }), balance, claims }))
         const rich = many(12, () => intentOf({ claims }))
         const outcomes = yield* claimAll(poor.flatMap((one, index) => [one, ...rich.slice(index, index + 1)]))
         assert.deepStrictEqual(numbersOf(outcomes), upTo(17))
@@ -152,7 +123,7 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { e
     it.effect("of one wallet are sixty-four, whatever it holds", () =>
       Effect.gen(function* () {
         const wallet = newHex(20)
-        const outcomes = yield* claimAll(many(90, () => intentOf({ payment: newPayment(wallet) })))
+        const outcomes = yield* claimAll(many(90, () => intentOf({ payment: newPayment({ from: wallet }) })))
         assert.lengthOf(claimed(outcomes), 64)
         assert.strictEqual(outcomes.filter((outcome) => outcome._tag === "Overdrawn" && outcome.tooMany).length, 26)
       }),
@@ -166,7 +137,7 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { e
           UPDATE payment_attempts SET state = 'settled', ended_at = now() WHERE payer = ${wallet} AND state = 'pending'`
         for (const most of [1, 2, 4]) {
           const outcomes = yield* claimAll(
-            many(10, () => intentOf({ payment: newPayment(wallet), balance: ofContract })),
+            many(10, () => intentOf({ payment: newPayment({ from: wallet }), balance: ofContract })),
           )
           assert.lengthOf(claimed(outcomes), most)
           const refused = outcomes.flatMap((one) => (one._tag === "Overdrawn" && one.tooMany ? [one.most] : []))
@@ -177,7 +148,7 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { e
           yield* payAll
         }
         yield* sql`UPDATE payment_payers SET refused_until = now() - interval '1 day' WHERE name = ${wallet}`
-        const forgiven = many(10, () => intentOf({ payment: newPayment(wallet), balance: ofContract }))
+        const forgiven = many(10, () => intentOf({ payment: newPayment({ from: wallet }), balance: ofContract }))
         assert.lengthOf(claimed(yield* claimAll(forgiven)), 1)
       }),
     )
@@ -187,7 +158,7 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { e
         const sql = yield* SqlClient.SqlClient
         const [regular, bad] = [newHex(20), newHex(20)]
         const claimOne = (wallet: `0x${string}`, balance = ofContract) =>
-          Effect.map(claimAll([intentOf({ payment: newPayment(wallet), balance })]), ([outcome]) =>
+          Effect.map(claimAll([intentOf({ payment: newPayment({ from: wallet }), balance })]), ([outcome]) =>
             outcome?._tag === "Distrusted" ? outcome.reason : outcome?._tag,
           )
         const lose = (gas: number) => sql`
@@ -229,7 +200,7 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { e
         const claims = pooled(30)
         const balance = { balanceAtomic: 70_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
         const asked = () => [
-          ...many(20, () => intentOf({ payment: newPayment(wallet), balance, claims })),
+          ...many(20, () => intentOf({ payment: newPayment({ from: wallet }), balance, claims })),
           ...many(20, () => intentOf({ claims })),
         ]
         const services = yield* Layer.build(server)

@@ -1,57 +1,25 @@
 /** What ends an attempt beside others takes its locks in their order, and what has ended is not sent again. */
-import { randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import { PaidActs } from "../../src/payments/PaidAct.ts"
-import { type ChainPayment, claimOf } from "../../src/payments/Payment.ts"
+import { claimOf } from "../../src/payments/Payment.ts"
 import { Broadcasts } from "../../src/payments/ledger/Broadcasts.ts"
 import { Claim } from "../../src/payments/ledger/Claim.ts"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
 import { Lookup } from "../../src/payments/ledger/Lookup.ts"
 import { Settle } from "../../src/payments/ledger/Settle.ts"
 import { UnclaimedPayments } from "../../src/payments/ledger/UnclaimedPayments.ts"
-import { PaymentTerms, usdc } from "../../src/payments/PaymentTerms.ts"
+import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
 import { database, sql as ownSql } from "../support/Database.ts"
+import { newHex, newIntent, newName, newPayment } from "../support/Intents.ts"
 import { patience } from "../support/Patience.ts"
-
-const network = "eip155:84532"
-const newHex = (bytes: number): `0x${string}` => `0x${randomBytes(bytes).toString("hex")}`
-const newName = () => `endings-${randomBytes(8).toString("hex")}`
-
-const newPayment = (): ChainPayment => ({
-  rail: "x402",
-  network,
-  authorization: {
-    asset: usdc[network].asset,
-    from: newHex(20),
-    to: newHex(20),
-    value: 10_000n,
-    validAfter: 0n,
-    validBefore: BigInt(Math.floor(Date.now() / 1000) + 300),
-    nonce: newHex(32),
-    signature: newHex(65),
-  },
-  fromBlock: 7n,
-  transaction: Option.none(),
-})
 
 const claimed = Effect.fnUntraced(function* (pool: string, payment = newPayment()) {
   const { claim } = yield* Claim
-  const outcome = yield* claim({
-    idempotencyKey: newName(),
-    fingerprint: newName(),
-    act: "setWitnessStone",
-    url: "https://altar.example/api/witness",
-    input: {},
-    amountAtomic: 10_000n,
-    payment,
-    payload: "{}",
-    claims: { slots: [newName()], pool: { name: pool, capacity: 100 } },
-    acceptedAtMillis: Date.now(),
-    leaseMillis: 60_000,
-  })
+  const claims = { slots: [newName()], pool: { name: pool, capacity: 100 } }
+  const outcome = yield* claim(newIntent({ payment, claims }))
   return outcome._tag === "Claimed" ? outcome.attempt : yield* Effect.die(`not claimed: ${outcome._tag}`)
 })
 

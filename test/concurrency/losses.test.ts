@@ -1,5 +1,4 @@
 /** Gas that a wallet has cost is counted once for each broadcast, however many servers see it in its block. */
-import { randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -7,46 +6,15 @@ import { Broadcasts } from "../../src/payments/ledger/Broadcasts.ts"
 import { Claim } from "../../src/payments/ledger/Claim.ts"
 import { Lookup } from "../../src/payments/ledger/Lookup.ts"
 import { type Loss, Refusals } from "../../src/payments/ledger/Refusals.ts"
-import { usdc } from "../../src/payments/PaymentTerms.ts"
 import { database, sql as ownSql } from "../support/Database.ts"
-
-const network = "eip155:84532"
-const newHex = (bytes: number): `0x${string}` => `0x${randomBytes(bytes).toString("hex")}`
-const newName = () => `losses-${randomBytes(8).toString("hex")}`
+import { newHex, newIntent, newPayment } from "../support/Intents.ts"
 
 /** A payment of the wallet that was broadcast, as it is judged when its block did not pay. */
 const lost = Effect.fnUntraced(function* (wallet: `0x${string}`, gas: bigint) {
   const { claim } = yield* Claim
   const { note } = yield* Broadcasts
-  const outcome = yield* claim({
-    idempotencyKey: newName(),
-    fingerprint: newName(),
-    act: "setWitnessStone",
-    url: "https://altar.example/api/witness",
-    input: {},
-    amountAtomic: 10_000n,
-    payment: {
-      rail: "x402",
-      network,
-      authorization: {
-        asset: usdc[network].asset,
-        from: wallet,
-        to: newHex(20),
-        value: 10_000n,
-        validAfter: 0n,
-        validBefore: BigInt(Math.floor(Date.now() / 1000) + 300),
-        nonce: newHex(32),
-        signature: newHex(65),
-      },
-      fromBlock: 7n,
-      transaction: Option.none(),
-    },
-    payload: "{}",
-    claims: { slots: [] },
-    balance: { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: false, isContract: false },
-    acceptedAtMillis: Date.now(),
-    leaseMillis: 60_000,
-  })
+  const balance = { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
+  const outcome = yield* claim(newIntent({ payment: newPayment({ from: wallet }), balance }))
   if (outcome._tag !== "Claimed") return yield* Effect.die(`not claimed: ${outcome._tag}`)
   const { id } = outcome.attempt
   const hash = newHex(32)

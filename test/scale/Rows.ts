@@ -1,18 +1,17 @@
 /** How many claims, stones and leaves a second go through the single rows that they lock, without HTTP and without a chain. */
-import { randomBytes } from "node:crypto"
 import { availableParallelism, loadavg } from "node:os"
-import { Effect, Layer, ManagedRuntime, Option, Redacted, References } from "effect"
+import { Effect, Layer, ManagedRuntime, Redacted, References } from "effect"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { defaults, Integrator } from "../../src/log/Integrator.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
-import { Claim, type NewAttempt } from "../../src/payments/ledger/Claim.ts"
+import { Claim } from "../../src/payments/ledger/Claim.ts"
 import { Lookup } from "../../src/payments/ledger/Lookup.ts"
-import { usdc } from "../../src/payments/PaymentTerms.ts"
 import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import * as Databases from "../bench/Databases.ts"
 import * as Ledger from "../bench/Ledger.ts"
 import { median } from "../bench/Figures.ts"
+import { newIntent, newPayment } from "../support/Intents.ts"
 import type { Run } from "./Options.ts"
 
 /** So many wait at once: twice two statements of 64 claims each. */
@@ -21,35 +20,16 @@ const rounds = 3
 const stones = 2_000
 
 /** Claims of an act that draws from a pool, or of one that draws from none; each by a wallet of its own. */
-const attempt = (pool: string | undefined): NewAttempt => ({
-  idempotencyKey: `rows-${randomBytes(9).toString("hex")}`,
-  fingerprint: randomBytes(32).toString("hex"),
-  act: "collectMaterial",
-  url: `${Ledger.publicUrl}/api/elements/beeswax/collect`,
-  input: { elementId: "beeswax" },
-  amountAtomic: 10_000n,
-  payment: {
-    rail: "x402",
-    network: Ledger.network,
-    authorization: {
-      asset: usdc[Ledger.network].asset,
-      from: `0x${randomBytes(20).toString("hex")}`,
-      to: Ledger.payTo,
-      value: 10_000n,
-      validAfter: 0n,
-      validBefore: BigInt(Math.floor(Date.now() / 1000) + 3600),
-      nonce: `0x${randomBytes(32).toString("hex")}`,
-      signature: `0x${randomBytes(65).toString("hex")}`,
-    },
-    fromBlock: 100n,
-    transaction: Option.none(),
-  },
-  payload: "{}",
-  claims: { slots: [], ...(pool === undefined ? {} : { pool: { name: pool, capacity: 1_000_000_000 } }) },
-  balance: { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: true, isContract: false },
-  acceptedAtMillis: Date.now(),
-  leaseMillis: 3_600_000,
-})
+const attempt = (pool: string | undefined) =>
+  newIntent({
+    act: "collectMaterial",
+    url: `${Ledger.publicUrl}/api/elements/beeswax/collect`,
+    input: { elementId: "beeswax" },
+    payment: newPayment({ to: Ledger.payTo }),
+    claims: { slots: [], ...(pool === undefined ? {} : { pool: { name: pool, capacity: 1_000_000_000 } }) },
+    balance: { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: true, isContract: false },
+    leaseMillis: 3_600_000,
+  })
 
 const layer = (url: string) =>
   Layer.merge(Claim.layer.pipe(Layer.provide(Lookup.layer)), Integrator.layerNoLoop(defaults)).pipe(
