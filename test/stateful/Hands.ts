@@ -1,6 +1,7 @@
 /** One clock for a server and its database, which stands where a test puts it: windows and ends are met to the millisecond. */
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { heldClock } from "../support/HeldClock.ts"
 import { patience } from "../support/Patience.ts"
 
 /** Waits of the server that are as long as this are for its sweeps, which a story begins by itself. */
@@ -26,10 +27,10 @@ export class Hands extends Context.Service<
     Hands,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const real = yield* Clock.Clock
-      let now = Date.now()
+      const { clock: held, put } = yield* heldClock
+      const now = () => held.currentTimeMillisUnsafe()
       let isCut = false
-      const at = () => new Date(now).toISOString()
+      const at = () => new Date(now()).toISOString()
       const [{ name } = { name: "" }] = yield* sql<{ name: string }>`SELECT current_database() AS name`
       yield* sql`CREATE TABLE hands (at timestamptz NOT NULL)`
       yield* sql`INSERT INTO hands VALUES (${at()}::timestamptz)`
@@ -41,25 +42,20 @@ export class Hands extends Context.Service<
       yield* sql.unsafe(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`)
 
       const clock: Clock.Clock = {
-        currentTimeMillisUnsafe: () => now,
-        currentTimeMillis: Effect.sync(() => now),
-        currentTimeNanosUnsafe: () => BigInt(now) * 1_000_000n,
-        currentTimeNanos: Effect.sync(() => BigInt(now) * 1_000_000n),
-        monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-        monotonicTimeNanos: real.monotonicTimeNanos,
+        ...held,
         sleep: (duration) =>
           Effect.suspend(() => {
             const millis = Duration.toMillis(duration)
-            if (millis === waitMillis) return real.sleep(isCut ? Duration.millis(cutMillis) : duration)
-            return millis < longWaitMillis ? real.sleep(duration) : Effect.never
+            if (millis === waitMillis) return held.sleep(isCut ? Duration.millis(cutMillis) : duration)
+            return millis < longWaitMillis ? held.sleep(duration) : Effect.never
           }),
       }
       const pass = (millis: number) =>
         Effect.suspend(() => {
-          now += millis
+          put(now() + millis)
           return Effect.orDie(Effect.asVoid(sql`UPDATE hands SET at = ${at()}::timestamptz`))
         })
-      return { now: () => now, pass, cutWaits: (cut: boolean) => void (isCut = cut), clock }
+      return { now, pass, cutWaits: (cut: boolean) => void (isCut = cut), clock }
     }).pipe(Effect.orDie),
   )
 }
