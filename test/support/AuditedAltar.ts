@@ -111,18 +111,11 @@ export interface Sold {
 /** A server that sold every kind of act and kept rooms, its database, and what everybody was told. */
 export class Altar extends Context.Service<Altar, Sold>()("test/Altar") {}
 
-/** What touches many tables may meet the server that looks at its log each second: a deadlock is tried again, as a whole. */
 export const statement = (databaseUrl: string, text: string) =>
   Effect.promise(async () => {
     const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
-    const run = (): Promise<unknown> =>
-      sql
-        .unsafe(text)
-        .catch((cause: unknown) =>
-          cause instanceof postgres.PostgresError && cause.code === "40P01" ? run() : Promise.reject(cause),
-        )
     try {
-      await run()
+      await sql.unsafe(text)
     } finally {
       await sql.end()
     }
