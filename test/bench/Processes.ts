@@ -1,8 +1,9 @@
 /** The servers under test as processes of their own, and the processor time each of them has used. */
 import { execFileSync, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { fileURLToPath } from "node:url"
+import { Effect } from "effect"
+import * as Ports from "../support/Ports.ts"
 
 export interface Served {
   readonly pid: number
@@ -15,15 +16,8 @@ export const flags: ReadonlyArray<string> = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
 ).scripts.serve.match(/--\S+/gu)
 
-/** A port nobody listens on at this moment. */
-export const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const address = probe.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
-      probe.close(() => resolve(port))
-    })
-  })
+/** A port nobody listens on at this moment, nor will while its program is away. */
+export const freePort = () => Effect.runPromise(Ports.freePort)
 
 /** Starts a node program and answers once it is ready at `url` or, without one, prints where it listens. */
 export const start = (

@@ -79,7 +79,8 @@ describe("checks of keys", () => {
     }).pipe(Effect.scoped),
   )
 
-  it.live("leaves what waits together to the thread, and starts none for one alone", () =>
+  // By a clock that stands, so that no thread is too slow to be asked.
+  it.effect("leaves what waits together to the thread, and starts none for one alone", () =>
     Effect.gen(function* () {
       // It affirms what is not so, which shows who was asked.
       const isSigned = yield* KeyChecks.make(answering(1))

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import postgres from "postgres"
+import { freePort } from "../bench/Processes.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 
 export interface Cluster {
@@ -34,13 +35,14 @@ const isAlive = (pid: number) => {
 
 export const cluster = async (folder: string): Promise<Cluster> => {
   const dataDir = join(folder, "postgres")
+  // It is started again at its port, which nobody may take while it is dead.
+  const port = await freePort()
   let scope = Scope.makeUnsafe()
   let url = ""
 
   const begin = async () => {
     scope = Scope.makeUnsafe()
-    const port = url === "" ? {} : { port: Number(new URL(url).port) }
-    const started = Layer.build(LocalDatabase.layer({ dataDir, durable: true, ...port })).pipe(
+    const started = Layer.build(LocalDatabase.layer({ dataDir, durable: true, port })).pipe(
       Effect.flatMap((context) => Effect.provideContext(LocalDatabase, context)),
       Scope.provide(scope),
     )
@@ -107,7 +109,7 @@ export const cluster = async (folder: string): Promise<Cluster> => {
     }
   })
   return {
-    port: () => Number(new URL(url).port),
+    port: () => port,
     urlOf,
     run,
     kill: () => signal("SIGKILL"),

@@ -4,6 +4,7 @@ import { x402Facilitator } from "@x402/core/facilitator"
 import { toFacilitatorEvmSigner } from "@x402/evm"
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
 import { createWalletClient, type Hex, http, publicActions } from "viem"
+import { freePort } from "../bench/Processes.ts"
 import { json, open, type Reply } from "../support/LocalHttpServer.ts"
 import { facilitatorAccount, network } from "./Chain.ts"
 import { faults } from "./Faults.ts"
@@ -212,7 +213,9 @@ export const facilitatorWire = async (rpcUrl: string, random: Random): Promise<F
     return lieTo(lie, body)
   }
 
-  let server = await open(handle)
+  // It comes back to its port, which nobody may take while it is away.
+  const port = await freePort()
+  let server = await open(handle, port)
   const { url } = server
   /** Strikes that keep it away. */
   let away = 0
@@ -225,7 +228,7 @@ export const facilitatorWire = async (rpcUrl: string, random: Random): Promise<F
     },
     comeBack: async () => {
       away -= 1
-      if (away === 0) server = await open(handle, Number(new URL(url).port))
+      if (away === 0) server = await open(handle, port)
     },
     calm,
     met,
