@@ -9,7 +9,7 @@ import { mnemonicToAccount } from "viem/accounts"
 import type { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { json, open, type Reply } from "./LocalHttpServer.ts"
 import * as Interception from "./Interception.ts"
-import { receiptBy } from "./World.ts"
+import { freePort, receiptBy } from "./World.ts"
 
 /** What happens to a settlement. `Before`: nothing was broadcast. `After`: the node has the transaction. */
 export type FacilitatorFault =
@@ -171,7 +171,9 @@ export const make = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
     if (path === "/verify") return json(await facilitator.verify(asked.paymentPayload, asked.paymentRequirements))
     return path === "/settle" ? settled(asked) : json({ error: "not found" }, 404)
   }
-  let server = yield* Effect.promise(() => open(handle))
+  // It comes back to where it was: no connection is given a port of these meanwhile.
+  const port = yield* freePort
+  let server = yield* Effect.promise(() => open(handle, port))
   yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
   const { url } = server
 
@@ -182,7 +184,7 @@ export const make = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
     },
     leave: Effect.sync(() => server.close()),
     comeBack: Effect.promise(async () => {
-      server = await open(handle, Number(new URL(url).port))
+      server = await open(handle, port)
     }),
     arm: (fault, moment = "broadcast") => {
       const trap = Interception.make(`facilitator ${fault}`)
