@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ActRow, acts } from "../support/ActTable.ts"
+import { today } from "../support/Today.ts"
 import { ask, challengeOf, encode, newKey, newPayer, post, sign, World, layer as world } from "../support/World.ts"
 
 const table = acts()
@@ -26,6 +27,7 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
   it.effect.each(table)("$name settles, replays, and is a public row", (act) =>
     Effect.gen(function* () {
       const { url } = yield* World
+      yield* today
       const request = act.request()
       const probe = yield* ask(`${url}${request.path}`, { method: "POST" })
       assert.strictEqual(probe.status, 402)
@@ -66,6 +68,7 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
     Effect.gen(function* () {
       const { url } = yield* World
       const sql = yield* SqlClient.SqlClient
+      yield* today
       const request = act.request()
       const bought = yield* buy(request)
       assert.strictEqual(bought.answer.status, 201)

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { today } from "../support/Today.ts"
 import { ask, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
 
 const paths = [
@@ -50,6 +51,7 @@ layer(world(), { excludeTestServices: true })("the free reads", (it) => {
   it.effect("tell what was paid", () =>
     Effect.gen(function* () {
       const { url } = yield* World
+      yield* today
       const payer = yield* newPayer(50_000_000n)
       yield* pay(payer, `${url}/api/prayers/moss-hare`, { agentName: "Wren", intentionCommitment: newCommitment() })
       yield* pay(payer, `${url}/api/acquire/moss-hare`, { agentName: "Wren" })

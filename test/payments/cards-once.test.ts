@@ -19,7 +19,7 @@ import { type Answer, ask, challengeOf, encode, newKey, newPayer, post, sign, Wo
 
 const week = "/api/candles/week/moss-hare"
 
-layer(carded(), { excludeTestServices: true })("a server that takes cards", (it) => {
+layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes cards", (it) => {
   it.effect("takes a credential for no other request, price, server or time", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -72,7 +72,7 @@ layer(world(), { excludeTestServices: true })("a server without cards", (it) => 
   )
 })
 
-layer(carded(), { excludeTestServices: true })("a server that takes cards", (it) => {
+layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes cards", (it) => {
   it.effect("offers them on the week and month routes alone, for exactly the request and the price", () =>
     Effect.gen(function* () {
       const { url } = yield* World

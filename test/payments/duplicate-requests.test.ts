@@ -22,7 +22,7 @@ describe("a payment that is verified while a duplicate of its request settles", 
       assert.strictEqual(answer.status, 200, answer.text)
       assert.strictEqual(answer.text, faster.text.replace(/false\}$/u, "true}"))
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("under another body is a conflict, and not an invalid payment", () =>
@@ -40,6 +40,6 @@ describe("a payment that is verified while a duplicate of its request settles", 
       const answer = yield* Fiber.join(slower)
       assert.deepStrictEqual([answer.status, answer.json["code"]], [409, "idempotency_conflict"], answer.text)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })

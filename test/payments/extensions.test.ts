@@ -16,6 +16,7 @@ import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { catalogs } from "../../src/altar/collectibles/Items.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { acts } from "../support/ActTable.ts"
+import { today } from "../support/Today.ts"
 import {
   type Answer,
   ask,
@@ -193,6 +194,7 @@ layer(catalogued, { excludeTestServices: true })("bazaar", (it) => {
       Effect.gen(function* () {
         const { url } = yield* World
         const payer = yield* newPayer(20_000_000n)
+        yield* today
         for (const act of acts()) {
           const { path } = act.request()
           const probe = yield* ask(`${url}${path}`, { method: "POST" })

@@ -87,7 +87,7 @@ describe("before settlement", { concurrent: true }, () => {
       assert.strictEqual(undecided.status, 503, undecided.text)
       yield* Purchase.onChain((client) => client.mine({ blocks: 4 }))
       yield* refusedBefore(purchase, "invalid_exact_evm_nonce_already_used")
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 
   it.live("one that is over on the chain's clock is refused and nothing is written", () =>
@@ -96,14 +96,14 @@ describe("before settlement", { concurrent: true }, () => {
       const purchase = yield* Purchase.prepare(url)
       yield* Purchase.outlive
       yield* refusedBefore(purchase, "invalid_exact_evm_payload_authorization_valid_before")
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 
   it.live("a payer without funds is refused and nothing is written", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       yield* refusedBefore(yield* Purchase.prepare(url, 9_999n), "invalid_exact_evm_insufficient_balance")
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 
   it.live(
@@ -119,7 +119,7 @@ describe("before settlement", { concurrent: true }, () => {
         yield* broadcast(purchase)
         assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
         yield* Purchase.assertSettled(url, purchase)
-      }).pipe(Effect.provide(proxiedServer("relayer"))),
+      }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 })
 

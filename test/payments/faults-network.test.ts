@@ -36,7 +36,7 @@ describe("a node that cannot be asked at verification", { concurrent: true }, ()
         const again = yield* Purchase.send(url, purchase)
         assert.strictEqual(again.status, 201, again.text)
         yield* Purchase.assertSettled(url, purchase)
-      }).pipe(Effect.provide(proxiedServer("relayer"))),
+      }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
     )
   }
 })
@@ -54,7 +54,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
       yield* database.calm
       yield* Purchase.assertSettled(url, purchase)
       yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("before the COMMIT of a stone has not recorded that stone, and reconciling records it", () =>
@@ -71,7 +71,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
       assert.strictEqual(again.status, 200, again.text)
       yield* Purchase.assertSettled(url, purchase)
       yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("after the intent was written leaves the attempt open until it can no longer be paid", () =>
@@ -103,7 +103,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
       const again = yield* Purchase.send(url, purchase)
       assert.strictEqual(again.status, 201, again.text)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })
 
@@ -124,7 +124,7 @@ describe("a client that goes away during settlement", { concurrent: true }, () =
         yield* trap.release
         yield* Purchase.ended(purchase)
         yield* Purchase.assertSettled(url, purchase)
-      }).pipe(Effect.provide(proxiedServer(settledBy))),
+      }).pipe(Effect.provide(proxiedServer(settledBy, "20 seconds"))),
     )
   }
 })

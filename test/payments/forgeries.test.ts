@@ -57,6 +57,6 @@ describe("a forged payment", { concurrent: true }, () => {
       assert.strictEqual(answer.status, 201, "the wallet itself pays as ever")
       // A good one is let in and sent by the code of that moment, each asked for anew.
       assert.strictEqual(asked.filter((method) => method === "eth_getCode").length, 3)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })

@@ -13,7 +13,8 @@ const prepare = (url: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })
 
 const patient = proxiedServer("relayer", "20 seconds")
-const impatient = proxiedServer("relayer", "2 seconds")
+/** Not before all of a crowd have come. */
+const impatient = proxiedServer("relayer", "6 seconds")
 
 /** Whether the parameters of a call carry two or more of these payments. */
 const isGroupOf = (purchases: ReadonlyArray<Purchase.Purchase>) => (params: string) =>

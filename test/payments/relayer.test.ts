@@ -84,7 +84,7 @@ describe("a relayer without gas", { concurrent: true }, () => {
       yield* eventually("recovered", health, ({ status }) => status === 200)
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })
 
@@ -210,7 +210,7 @@ describe("a node without a pending state", { concurrent: true }, () => {
       rpc.arm("eth_estimateGas", "refusal", (params) => params.includes("pending"))
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })
 
@@ -367,7 +367,7 @@ describe("a wallet whose contract answers the relayer otherwise", { concurrent: 
         answer.text,
       )
       assert.strictEqual(yield* attempts, 0)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("does not make the relayer pay for more gas than a settlement takes", () =>

@@ -35,6 +35,9 @@ const staysOpen = Effect.fnUntraced(function* (url: string, purchase: Purchase.P
   assert.deepInclude(yield* Purchase.attemptOf(purchase), { state: "pending", claims: 1 })
 })
 
+/** Long enough to be sent while the server waits for it: past its end nobody sends it any more. */
+const sending = proxiedServer("relayer", "5 seconds")
+
 describe("a paid attempt", { concurrent: true }, () => {
   for (const forgets of [["receipts"], ["logs", "receipts"]] as const) {
     it.live(`stays open while the node has lost its ${forgets.join(" and ")}, and is settled when it finds them`, () =>
@@ -55,7 +58,7 @@ describe("a paid attempt", { concurrent: true }, () => {
         yield* Purchase.assertSettled(url, purchase)
         // How long it was open says nothing of how soon its block has to be looked at.
         assert.deepInclude(yield* Purchase.attemptOf(purchase), { checks: 0 })
-      }).pipe(Effect.provide(proxiedServer("relayer"))),
+      }).pipe(Effect.provide(sending)),
     )
   }
 
@@ -73,7 +76,7 @@ describe("a paid attempt", { concurrent: true }, () => {
       yield* rpc.calm
       assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(sending)),
   )
 
   it.live("is found in a block below the head that was seen when it was claimed", () =>

@@ -9,6 +9,7 @@ import { Chain } from "../../src/payments/x402/Chain.ts"
 import * as Facilitator from "../../src/payments/x402/Facilitator.ts"
 import * as Supported from "../../src/payments/x402/Supported.ts"
 import { json, type Reply, serve } from "../support/LocalHttpServer.ts"
+import { freePort } from "../support/World.ts"
 
 const network = "eip155:84532"
 const kind = { x402Version: 2, scheme: "exact", network }
@@ -162,13 +163,9 @@ const submit = (url: string) =>
 describe("a settlement that meets nobody", { concurrent: true }, () => {
   it.live("was not heard where no connection was made: refused, no such name, no TLS", () =>
     Effect.gen(function* () {
-      const gone = yield* Effect.scoped(port(() => {}))
+      const nobody = yield* freePort
       const plain = yield* port((end) => end())
-      for (const url of [
-        `http://127.0.0.1:${gone.at}`,
-        "http://facilitator.invalid",
-        `https://127.0.0.1:${plain.at}`,
-      ]) {
+      for (const url of [`http://127.0.0.1:${nobody}`, "http://facilitator.invalid", `https://127.0.0.1:${plain.at}`]) {
         assert.deepStrictEqual(yield* submit(url), { _tag: "Unheard", reason: "facilitator_unreachable" }, url)
       }
     }).pipe(Effect.scoped),

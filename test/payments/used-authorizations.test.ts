@@ -104,7 +104,7 @@ describe("an authorization that another attempt holds", { concurrent: true }, ()
       const { body: _, headers } = otherwise(purchase)
       assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("belongs to that attempt after the authorization has expired", () =>
@@ -116,7 +116,7 @@ describe("an authorization that another attempt holds", { concurrent: true }, ()
       yield* untilOver(end)
       assertBound(yield* Purchase.send(url, otherwise(purchase)))
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("belongs to that attempt while the node cannot be asked", () =>
@@ -127,7 +127,7 @@ describe("an authorization that another attempt holds", { concurrent: true }, ()
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       rpc.arm("*", "status500")
       assertBound(yield* Purchase.send(url, otherwise(purchase)))
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })
 
@@ -142,7 +142,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
       assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
       assert.strictEqual(yield* relayed, 0)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("is claimed with its transaction, from a block that stays", () =>
@@ -165,7 +165,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
       yield* looks.release
       assert.strictEqual((yield* Fiber.join(answer)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("is not called unpaid by two nodes of which one is behind", () =>
@@ -181,7 +181,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
       yield* rpc.calm
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("is searched for by at most four requests at once", () =>
@@ -207,7 +207,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
       )
       assert.strictEqual(searches, 8)
       yield* Purchase.audit(url)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("is claimed once by twenty at a time, with a wallet that is empty by now", () =>
@@ -224,7 +224,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
         ...Array.from({ length: 19 }, () => "409 payment_authorization_already_bound"),
       ])
       yield* Purchase.audit(url)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   const late: ReadonlyArray<readonly [what: string, end: () => number, isAwaited: boolean]> = [
@@ -260,7 +260,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
         assert.deepStrictEqual(rows, [
           { payer: purchase.payer.address.toLowerCase(), transaction, amountAtomic: Purchase.price.toString() },
         ])
-      }).pipe(Effect.provide(proxiedServer("relayer"))),
+      }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
     )
   }
 
@@ -276,7 +276,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
       yield* rpc.calm
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })
 
@@ -337,7 +337,7 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
       assertInvalid(answer, /cancelled this authorization .* Nothing was charged; sign a new one\.$/u)
       assert.include(answer.text, transaction)
       assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("is refused as used elsewhere where its nonce paid somebody else", () =>
@@ -355,7 +355,7 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
       rpc.arm("eth_getLogs", "status500")
       assert.strictEqual((yield* Purchase.send(url, otherwise(purchase))).text, answer.text)
       assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("is refused as over where it was never used, without reading a log", () =>
@@ -373,6 +373,6 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
         "eth_getLogs",
       )
       assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })

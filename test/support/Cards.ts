@@ -5,6 +5,7 @@ import { Context, Duration, Effect, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CardConfig } from "../../src/Config.ts"
 import * as CardProcessor from "./CardProcessor.ts"
+import { slowness } from "./Patience.ts"
 import { type Answer, ask, newKey, post, layer as world } from "./World.ts"
 
 export class Processor extends Context.Service<Processor, CardProcessor.CardProcessor>()("test/Processor") {}
@@ -20,13 +21,13 @@ export const cardsOf = ({ url }: CardProcessor.CardProcessor): CardConfig => ({
   apiUrl: url,
 })
 
-/** A server that takes cards, silent about its troubles; it sweeps only at its start. */
+/** A server that takes cards, silent about its troubles; it waits longer on a slow machine, and sweeps only at its start. */
 export const carded = (patience: Duration.Input = "1 second") =>
   Layer.unwrap(
     Effect.map(Processor, (one) =>
       world({
         cards: cardsOf(one),
-        patience: Duration.fromInputUnsafe(patience),
+        patience: Duration.times(Duration.fromInputUnsafe(patience), slowness),
         sweepEvery: Duration.hours(1),
       }),
     ),

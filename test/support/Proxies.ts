@@ -79,7 +79,7 @@ const config = (
  */
 export const proxiedServer = (
   settledBy: SettledBy,
-  patience: Duration.Input = "1 second",
+  patience: Duration.Input = "2 seconds",
   sweepEvery: Duration.Input = "1 hour",
   groupMost = 50,
   more: Partial<PaymentsConfig> = {},
@@ -106,7 +106,7 @@ export const neighbours = Effect.fnUntraced(function* (count: number, settledBy:
           Effect.map(AppConfig, ({ port }) => ({ url: `http://127.0.0.1:${port}` })),
         ).pipe(
           Layer.provideMerge(Server.layer(Layer.empty)),
-          Layer.provide(config(settledBy, "1 second", "1 hour", 50, {}, { publicUrl })),
+          Layer.provide(config(settledBy, "2 seconds", "1 hour", 50, {}, { publicUrl })),
         ),
       ),
     ).pipe(
