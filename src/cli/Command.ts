@@ -1,8 +1,9 @@
 /** Every way to run this package, with help that a newcomer can follow. */
-import { Cause, Console, Effect } from "effect"
+import { Cause, Console, Effect, Stdio } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
 import { interfaceVersion } from "../../schema/Version.ts"
 import { admin } from "./Admin.ts"
+import { spelledOut } from "./Arguments.ts"
 import { buy, buying } from "./Buy.ts"
 import { log } from "./Log.ts"
 import { openapi } from "./OpenApiCommand.ts"
@@ -48,7 +49,8 @@ const inJson: CliOutput.Presenter = {
 const isJson = process.argv.includes("--json")
 
 /** Fails with one sentence on stderr and exit code 1. */
-export const run = Command.run(altar, { version: interfaceVersion }).pipe(
+export const run = Stdio.Stdio.use(({ args }) => Effect.map(args, spelledOut)).pipe(
+  Effect.flatMap(Command.runWith(altar, { version: interfaceVersion })),
   Effect.provideService(CliOutput.Presenter, isJson ? inJson : CliOutput.defaultPresenter),
   Effect.tapCause((cause) => (isSaid(cause) ? Effect.void : Console.error(oneLine(cause)))),
 )

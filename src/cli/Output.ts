@@ -19,7 +19,9 @@ export const programName = Config.option(Config.String("npm_lifecycle_event")).p
 export const resumeHint = (key: string, data: Option.Option<string>) =>
   Effect.map(programName, (name) => {
     const where = Option.match(data, { onNone: () => "", onSome: (folder) => ` --data ${quoted(folder)}` })
-    return `To learn how it ended, without paying again:\n  ${name} reconcile ${key}${where}`
+    // A key may begin with two dashes, too, which is an option anywhere else.
+    const call = key.startsWith("-") ? `${where} -- ${key}` : ` ${key}${where}`
+    return `To learn how it ended, without paying again:\n  ${name} reconcile${call}`
   })
 
 /** As one word of a shell. */

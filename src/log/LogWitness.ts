@@ -1,5 +1,5 @@
 /** One witness of the log, asked over HTTP (C2SP tlog-witness): it signs, or it did not; it is never waited for long. */
-import { Clock, Duration, Effect, Option, Ref, Schema } from "effect"
+import { Clock, Effect, Option, Ref, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { addCheckpointText, parseSize, sizeType } from "../../schema/log/AddCheckpoint.ts"
 import { type Bytes, Malformed } from "../../schema/log/Bytes.ts"
@@ -29,8 +29,8 @@ export interface Asked {
   readonly prove: (old: number) => Effect.Effect<ReadonlyArray<Bytes>, NotWitnessed>
 }
 
-/** All that one question may take: a witness that is slower is not heard. */
-const patience = Duration.seconds(1)
+/** All that one question may take, ms: a witness that is slower is not heard. */
+export const usualPatience = 1_000
 
 /** Seconds that a witness's clock may be ahead. */
 const aDay = 86_400
@@ -49,7 +49,13 @@ export interface LogWitness {
   readonly held: Effect.Effect<Option.Option<Checkpoint>, NotWitnessed>
 }
 
-export const make = Effect.fnUntraced(function* (name: string, url: string, verifier: Verifier, log: Verifier) {
+export const make = Effect.fnUntraced(function* (
+  name: string,
+  url: string,
+  verifier: Verifier,
+  log: Verifier,
+  patience: number,
+) {
   // Somebody else's server: it is told of no trace.
   const http = HttpClient.transformResponse(
     yield* HttpClient.HttpClient,
@@ -59,7 +65,10 @@ export const make = Effect.fnUntraced(function* (name: string, url: string, veri
 
   const bounded = <A, E extends { readonly _tag: string; readonly message: string }>(asking: Effect.Effect<A, E>) =>
     asking.pipe(
-      Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(failed("it takes more than a second")) }),
+      Effect.timeoutOrElse({
+        duration: patience,
+        orElse: () => Effect.fail(failed(`it takes more than ${patience / 1000} s`)),
+      }),
       Effect.mapError((error) => (error instanceof NotWitnessed ? error : failed(error.message || error._tag))),
     )
 

@@ -4,7 +4,7 @@ import { Malformed } from "../../schema/log/Bytes.ts"
 import { parseCosignature } from "../../schema/log/Checkpoint.ts"
 import { parseNote } from "../../schema/log/Note.ts"
 import type { Policy } from "../../schema/log/Policy.ts"
-import { type Asked, type Held, make, type NotWitnessed } from "./LogWitness.ts"
+import { type Asked, type Held, make, type NotWitnessed, usualPatience } from "./LogWitness.ts"
 import { cosignatureVerifier, logVerifier, type Verifier } from "./Verifier.ts"
 
 /** The policy names a key that is none; the sentence says which. */
@@ -58,8 +58,8 @@ export class Witnesses extends Context.Service<
 >()("spirit-altar/log/Witnesses") {
   static readonly none = Layer.sync(Witnesses, () => noWitnesses)
 
-  /** Those of a policy, for the log with this verifier key. */
-  static readonly layer = (policy: Policy, vkey: string) =>
+  /** Those of a policy, for the log with this verifier key; each is waited for so many ms. */
+  static readonly layer = (policy: Policy, vkey: string, patience: number = usualPatience) =>
     Layer.effect(
       Witnesses,
       Effect.gen(function* () {
@@ -75,7 +75,7 @@ export class Witnesses extends Context.Service<
             return url === undefined || verifier === undefined ? [] : [{ name, url, verifier }]
           }),
           ({ name, url, verifier }) =>
-            Effect.map(make(name, url, verifier, log), (witness) => ({
+            Effect.map(make(name, url, verifier, log, patience), (witness) => ({
               witness,
               rest: 0,
               restsUntil: 0,

@@ -79,7 +79,7 @@ browser("looks", (it) => {
         yield* sql`UPDATE rooms SET expires_at = now() - interval '1 second', created_at = now() - interval '8 days' WHERE id = ${guest.id}::uuid`
         const endings = [
           ["expired", invite, "This room has ended"],
-          ["unauthorized", invite.replace(/.{3}$/u, "AAA"), "This invite does not open the room"],
+          ["unauthorized", invite.replace(guest.token, "A".repeat(43)), "This invite does not open the room"],
           ["unknown", invite.replace(guest.id, crypto.randomUUID()), "There is no such room"],
           ["broken", invite.slice(0, -1), "This invite is incomplete"],
         ] as const

@@ -7,7 +7,7 @@ import { spirits } from "../../src/altar/Spirits.ts"
 import { isAccessible, looksOf, looksWell, picture, steps, visit } from "../support/Browser.ts"
 import { crowd, guide, inhabit, leave, settled } from "../support/Guide.ts"
 import { patience } from "../support/Patience.ts"
-import { ask, World } from "../support/World.ts"
+import { ask, newCommitment, World } from "../support/World.ts"
 
 const still = [
   "/v2/",
@@ -170,7 +170,9 @@ guide("the field guide", (it) => {
   it.effect("shows what was left on an altar: its candles, keeper, offerings and stones", () =>
     Effect.gen(function* () {
       yield* paths
-      const { page } = yield* visit("/v2/spirits/quartz-elephant")
+      // Today, whatever day it was when the others were left.
+      yield* leave("/api/prayers/ink-cuttlefish", { agentName: "W".repeat(64), intentionCommitment: newCommitment() })
+      const { page, url } = yield* visit("/v2/spirits/quartz-elephant")
       yield* steps(async () => {
         assert.strictEqual(await page.locator("#candles .votive").count(), 12)
         assert.include(await page.locator("#candles").innerText(), "12 candles lit")
@@ -183,9 +185,10 @@ guide("the field guide", (it) => {
         const stones = (await page.locator("#stones").innerText()).replace(/\s+/gu, " ")
         assert.match(stones, /W{280}[^]*سوف تعود[^]*revealed, words hidden/u)
         assert.notInclude(stones, "example.com")
+        await page.goto(`${url}/v2/spirits/ink-cuttlefish`)
         assert.match(await page.locator("#prayer").innerText(), /was laid by\s+W{64}/u)
         await page.getByText("The exact call for $0.01").first().click()
-        assert.include(await page.locator("#prayer-text").innerText(), "/api/prayers/quartz-elephant")
+        assert.include(await page.locator("#prayer-text").innerText(), "/api/prayers/ink-cuttlefish")
       })
     }),
   )

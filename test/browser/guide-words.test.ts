@@ -8,6 +8,7 @@ import type { Download, Page, Request } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible, looksOf, looksWell, picture, steps, visit } from "../support/Browser.ts"
 import { fill, guide, leave, settled, signed } from "../support/Guide.ts"
+import { patience } from "../support/Patience.ts"
 
 interface Kept {
   readonly salt: string
@@ -44,7 +45,7 @@ const keepsakeOf = async (page: Page): Promise<Kept> => JSON.parse(await page.lo
 
 /** Whether leaving the page is questioned; it is not left. */
 const isAsked = async (page: Page) => {
-  const dialog = page.waitForEvent("dialog", { timeout: 15_000 }).then(
+  const dialog = page.waitForEvent("dialog", { timeout: patience(15) }).then(
     (asked) => asked.dismiss().then(() => asked.type() === "beforeunload"),
     () => false,
   )

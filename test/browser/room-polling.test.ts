@@ -86,13 +86,17 @@ browser("the signal room", (it) => {
 
   it.effect("says when a limit is reached and how long it lasts", () =>
     Effect.gen(function* () {
-      const { page } = yield* visit("/signals/")
+      const { address, page, url } = yield* visit("/signals/")
+      yield* steps(() => makeRoom(page, "Hurry"))
+      const [, id = "", token = ""] = /#room=(.+)&token=(.+)$/u.exec(page.url()) ?? []
+      // All but the last from the same address without the page: a minute is short for twenty by hand.
+      for (let count = 1; count < 20; count++) {
+        const { status } = yield* send({ url, id, token }, { text: `${count}` }, address)
+        assert.strictEqual(status, 201)
+      }
       yield* steps(async () => {
-        await makeRoom(page, "Hurry")
-        for (let count = 1; count <= 20; count++) {
-          await write(page, "Wren", `${count}`)
-          await page.getByRole("log").getByText(`${count}`, { exact: true }).waitFor()
-        }
+        await write(page, "Wren", "20")
+        await page.getByRole("log").getByText("20", { exact: true }).waitFor()
         await write(page, "Wren", "21")
         await page
           .getByText(

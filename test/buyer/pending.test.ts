@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Progress } from "../../src/buyer/index.ts"
 import { authorizationsUsed, buyerOf, rejection, stage } from "../support/TestBuyer.ts"
+import { today } from "../support/Today.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { Proxies, proxiedServer } from "../support/Proxies.ts"
 import { newKey } from "../support/World.ts"
@@ -39,6 +40,7 @@ describe("a payment whose outcome is not known yet", () => {
     "ends refused when the chain proves that it never settled, and counts against its day as all that was signed",
     () =>
       Effect.gen(function* () {
+        yield* today
         const at = yield* stage()
         const { rpc } = yield* Proxies
         const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")

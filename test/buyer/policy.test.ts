@@ -4,6 +4,7 @@ import { createServer } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { buyer, type Policy } from "../../src/buyer/index.ts"
+import { today } from "../support/Today.ts"
 import { authorizationsUsed, buyerOf, type Network, rejection, stage } from "../support/TestBuyer.ts"
 import { newKey, type Offer, layer as world } from "../support/World.ts"
 
@@ -104,6 +105,7 @@ layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
 
   it.effect("counts a day over restarts, and a repeated key once", () =>
     Effect.gen(function* () {
+      yield* today
       const at = yield* stage()
       const policy = { maxPerDay: 20_000n }
       const key = newKey()
@@ -119,6 +121,7 @@ layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
 
   it.effect("counts several runs at once: none of them slips past the limit", () =>
     Effect.gen(function* () {
+      yield* today
       const at = yield* stage()
       const ended = yield* Effect.promise(() =>
         Promise.allSettled(

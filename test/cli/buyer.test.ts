@@ -116,20 +116,26 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
     bound,
   )
 
-  it.effect(
-    "stopped with Ctrl-C, it says how to go on, and that way ends the purchase",
-    () =>
+  it.effect.each([
+    ["a key", ""],
+    ["a key that begins with a dash and the letters of help and version", "-hv"],
+  ] as const)(
+    "stopped with Ctrl-C under %s, it says how to go on, and that way ends the purchase",
+    ([, begins]) =>
       Effect.gen(function* () {
         const at = yield* terminal
-        const key = newKey()
-        const stopped = at.start(["witness", "--text", words, "--key", key], holding(at))
+        const key = `${begins}${newKey()}`
+        const stopped = at.start(["witness", "--text", `${begins}${words}`, "--key", key], holding(at))
         yield* Effect.promise(() => stopped.says("HELD"))
         stopped.child.kill("SIGINT")
         const { stderr } = yield* Effect.promise(() => stopped.ended)
         assert.include(stderr, "Stopped; nothing is lost.")
-        assert.include(stderr, `spirit-altar reconcile ${key}`)
-        const ended = yield* json(at, "reconcile", key)
-        assert.strictEqual(ended.record.sequence > 0, true)
+        const [, call = ""] = /^ {2}spirit-altar (reconcile .*)$/mu.exec(stderr) ?? []
+        assert.include(call, key)
+        const ended = yield* at.run(call.split(" "))
+        assert.strictEqual(ended.code, 0, ended.stderr)
+        const again = yield* json(at, "reconcile", key)
+        assert.strictEqual(again.record.sequence > 0, true)
         assert.strictEqual(yield* spent(at), 1)
       }),
     bound,

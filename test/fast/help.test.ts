@@ -6,6 +6,7 @@ import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { sales } from "../../schema/altar/Sales.ts"
+import { spelledOut, switches } from "../../src/cli/Arguments.ts"
 import { altar } from "../../src/cli/Command.ts"
 
 const run = Command.runWith(altar, { version: "0" })
@@ -33,6 +34,24 @@ const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ["buy", "room", "create"],
 ]
 
+describe("a word that begins with a dash", () => {
+  it.each([
+    ["witness --text - --key -hv3 --json", "witness --text - --key=-hv3 --json"],
+    ["reconcile -v0 --data -x --json", "reconcile --data=-x --json -- -v0"],
+    ["room send -room -text --mode calm", "room send --mode calm -- -room -text"],
+    ["room send -room text --json", "room send --json -- -room text"],
+    ["room send --json room -5", "room send --json room -- -5"],
+    ["room read - --after -1", "room read - --after=-1"],
+    ["witness --json --text", "witness --json --text"],
+    ["witness --text --json", "witness --text --json"],
+    ["verify --log -h", "verify --log -h"],
+    ["-v", "-v"],
+    ["reconcile --json -- --key", "reconcile --json -- --key"],
+  ])("is no bundle of options: %s", (typed, meant) => {
+    assert.deepStrictEqual(spelledOut(typed.split(" ")), meant.split(" "))
+  })
+})
+
 describe("help", () => {
   it.effect("names every command and what the exit codes mean", () =>
     Effect.gen(function* () {
@@ -58,6 +77,20 @@ describe("help", () => {
         const declared = help.slice(0, help.indexOf("EXAMPLES"))
         for (const [flag] of examples.matchAll(/(?<= )--[a-z-]+/gu)) {
           assert.include(declared, flag, `${command.join(" ")} has an example with ${flag}`)
+        }
+      }),
+    ),
+  )
+
+  it.effect("names no option of one letter, and as a switch each that takes no value", () =>
+    Effect.forEach(commands, (command) =>
+      Effect.gen(function* () {
+        const help = yield* ask(...command, "--help")
+        const options = [...help.matchAll(/^ {2}(--[a-z-]+)(?:, (-\w))?( \S+)? {2,}/gmu)]
+        assert.isAbove(options.length, 4)
+        for (const [, option = "", letter, value] of options) {
+          assert.strictEqual(letter, { "--help": "-h", "--version": "-v" }[option], `${command.join(" ")} ${option}`)
+          if (option !== "--log") assert.strictEqual(switches.has(option), value === undefined, option)
         }
       }),
     ),

@@ -35,7 +35,8 @@ const contend = (dataDir: string, ...args: ReadonlyArray<string>) =>
       delete env["PUBLIC_URL"]
       const child = spawn(process.execPath, [script, ...args], { env, stdio: ["ignore", "pipe", "inherit"] })
       createInterface(child.stdout).once("line", (line) => resume(Effect.succeed({ child, said: JSON.parse(line) })))
-      child.once("exit", (code) => resume(Effect.die(new Error(`ended with ${code} before it said anything`))))
+      // It may have ended before what it said is read.
+      child.once("close", (code) => resume(Effect.die(new Error(`ended with ${code} before it said anything`))))
     }),
     ({ child }) => Effect.sync(() => child.kill("SIGKILL")),
   )

@@ -1,6 +1,6 @@
 // What the sandbox's tests share: a folder of their own, a process that is killed while it holds something, and whether a process lives.
 import { spawn, spawnSync } from "node:child_process"
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Schedule } from "effect"
@@ -15,16 +15,21 @@ export const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true })),
 )
 
-/** Starts hold.ts, waits until it holds, and kills it with SIGKILL. */
-export const holdAndKill = (kind: "chain" | "database", place: string) =>
-  Effect.callback<void>((resume) => {
+/** Starts hold.ts, waits until it holds, and kills it with SIGKILL; the process that it leaves behind, by `pidOf` its place. */
+export const holdAndKill = (kind: "chain" | "database", place: string, pidOf: (place: string) => number) =>
+  Effect.callback<number>((resume) => {
     const script = join(import.meta.dirname, "hold.ts")
     const child = spawn(process.execPath, [script, kind, place], {
       stdio: ["ignore", "pipe", "inherit"],
     })
-    child.stdout.once("data", () => child.kill("SIGKILL"))
+    let held = 0
+    child.stdout.once("data", () => {
+      // Before the kill: what is left behind ends soon after it, and PostgreSQL then forgets its process id.
+      held = pidOf(place)
+      child.kill("SIGKILL")
+    })
     child.once("exit", (_code, signal) =>
-      resume(signal === "SIGKILL" ? Effect.void : Effect.die(new Error("did not come to hold"))),
+      resume(signal === "SIGKILL" ? Effect.succeed(held) : Effect.die(new Error("did not come to hold"))),
     )
   })
 
@@ -35,8 +40,12 @@ export const isAlive = (pid: number) =>
       const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" })
       return stdout.trim() !== "" && !stdout.startsWith("Z")
     }
-    const stat = `/proc/${pid}/stat`
-    return existsSync(stat) && !/\) [ZX] /.test(readFileSync(stat, "utf8"))
+    // Read without a look before: it may end between the two.
+    try {
+      return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"))
+    } catch {
+      return false
+    }
   })
 
 /** Waits until a process is gone; the test's own timeout is the limit. */

@@ -194,8 +194,7 @@ describe("LocalChain", () => {
   it.live("takes over a state file from a process that was killed", () =>
     Effect.gen(function* () {
       const stateFile = join(yield* temporaryFolder, "chain.json")
-      yield* holdAndKill("chain", stateFile)
-      const orphan = pidOf(stateFile)
+      const orphan = yield* holdAndKill("chain", stateFile, pidOf)
       yield* withChain({ stateFile }, (chain) =>
         Effect.gen(function* () {
           assert.notStrictEqual(pidOf(stateFile), orphan)
@@ -209,8 +208,7 @@ describe("LocalChain", () => {
   it.live("ends soon after the process that started it was killed", () =>
     Effect.gen(function* () {
       const stateFile = join(yield* temporaryFolder, "chain.json")
-      yield* holdAndKill("chain", stateFile)
-      yield* awaitGone(pidOf(stateFile))
+      yield* awaitGone(yield* holdAndKill("chain", stateFile, pidOf))
     }),
   )
 

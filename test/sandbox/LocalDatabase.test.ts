@@ -67,8 +67,7 @@ describe("LocalDatabase", () => {
   it.live("takes over a data folder from a process that was killed", () =>
     Effect.gen(function* () {
       const dataDir = join(yield* temporaryFolder, "database")
-      yield* holdAndKill("database", dataDir)
-      const orphan = pidOf(dataDir)
+      const orphan = yield* holdAndKill("database", dataDir, pidOf)
       const rows = yield* withSql(dataDir, (sql) => {
         assert.notStrictEqual(pidOf(dataDir), orphan)
         return sql`SELECT n FROM kept`

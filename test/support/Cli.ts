@@ -92,8 +92,9 @@ export const terminal = Effect.gen(function* () {
     const said = { stdout: "", stderr: "" }
     const waiting = new Set<() => void>()
     for (const name of ["stdout", "stderr"] as const) {
-      child[name].on("data", (bytes: Buffer) => {
-        said[name] += bytes.toString()
+      // A sign of several bytes may come in two parts.
+      child[name].setEncoding("utf8").on("data", (part: string) => {
+        said[name] += part
         for (const look of waiting) look()
       })
     }

@@ -3,7 +3,7 @@ import { describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Page, Request } from "playwright-core"
-import { inject } from "vitest"
+import { beforeEach, inject } from "vitest"
 import { AppConfig, type PaymentsConfig, type ServerConfig } from "../../src/Config.ts"
 import type { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
@@ -12,6 +12,7 @@ import * as Sandbox from "../../src/sandbox/Sandbox.ts"
 import * as Server from "../../src/Server.ts"
 import { Browser } from "./Browser.ts"
 import { database, sql } from "./Database.ts"
+import { today } from "./Today.ts"
 import { ask, chain, configOf, newCommitment, newPayer, pay, post, World } from "./World.ts"
 
 type Parts = World | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig
@@ -47,6 +48,8 @@ export const guide = (
   payments: Partial<PaymentsConfig> = {},
 ) =>
   describe.skipIf(inject("browser") === "")("in a browser,", () => {
+    // What a page says of today is still so when a test looks at it.
+    beforeEach(() => Effect.runPromise(Effect.asVoid(today)))
     layer(Layer.merge(sandbox(change, payments), Browser.layer), { excludeTestServices: true })(name, tests)
   })
 

@@ -17,6 +17,7 @@ import { Witness } from "../../src/log/witness/Witness.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
 import * as Listener from "../../src/platform/http/Listener.ts"
 import { signer } from "./LogWorld.ts"
+import { patience } from "./Patience.ts"
 
 /** A new key under a name. */
 export const cosignerOf = (name: string) => Result.getOrThrow(cosignerFrom(Result.getOrThrow(generate(name))))
@@ -98,6 +99,9 @@ export const policyOf = (witnesses: ReadonlyArray<Named>, quorum: string): Polic
   return policy
 }
 
-/** The log's side, asking over real sockets. */
-export const witnessesOf = (policy: Policy) =>
-  Witnesses.layer(policy, signer.vkey).pipe(Layer.provide(NodeHttpClient.layerUndici), Layer.orDie)
+/**
+ * The log's side, asking over real sockets. A witness is waited for longer than a server does: one of ours shares its
+ * process and its disk with all other tests.
+ */
+export const witnessesOf = (policy: Policy, waitsMs = patience(10)) =>
+  Witnesses.layer(policy, signer.vkey, waitsMs).pipe(Layer.provide(NodeHttpClient.layerUndici), Layer.orDie)
