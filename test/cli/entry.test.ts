@@ -8,7 +8,7 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../support/Database.ts"
 import { patience } from "../support/Patience.ts"
-import { freePort } from "../support/World.ts"
+import { freePort } from "../support/Ports.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const entry = join(root, "src/start.js")

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { freePort } from "../support/World.ts"
+import { freePort } from "../support/Ports.ts"
 
 const main = new URL("../../src/start.js", import.meta.url).pathname
 

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../support/Patience.ts"
-import { freePort } from "../support/World.ts"
+import { freePort } from "../support/Ports.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const entry = join(root, "src/start.js")

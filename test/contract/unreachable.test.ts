@@ -6,7 +6,8 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../support/Database.ts"
 import * as PgProxy from "../support/PgProxy.ts"
 import { line, serving } from "../support/ServeCommand.ts"
-import { ask, freePort } from "../support/World.ts"
+import { freePort } from "../support/Ports.ts"
+import { ask } from "../support/World.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 

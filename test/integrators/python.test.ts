@@ -7,7 +7,8 @@ import { promisify } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, freePort, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
+import { freePort } from "../support/Ports.ts"
+import { ask, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
 
 const run = promisify(execFile)
 

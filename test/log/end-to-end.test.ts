@@ -13,19 +13,10 @@ import { database, sql } from "../support/Database.ts"
 import { golden } from "../support/LogVectors.ts"
 import { signer } from "../support/LogWorld.ts"
 import { patience } from "../support/Patience.ts"
+import { freePort } from "../support/Ports.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
 import * as ShellCheck from "../support/ShellCheck.ts"
-import {
-  type Answer,
-  ask,
-  chain,
-  freePort,
-  newCommitment,
-  newPayer,
-  pay,
-  World,
-  layer as world,
-} from "../support/World.ts"
+import { type Answer, ask, chain, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
 
 const { vkey } = signer
 

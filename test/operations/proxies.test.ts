@@ -17,7 +17,8 @@ import * as Sandbox from "../../src/sandbox/Sandbox.ts"
 import * as Server from "../../src/Server.ts"
 import { database, sql } from "../support/Database.ts"
 import { Agent, programOf } from "../support/Script.ts"
-import { ask, chain, configOf, freePort, newCommitment, newPayer, pay } from "../support/World.ts"
+import { freePort } from "../support/Ports.ts"
+import { ask, chain, configOf, newCommitment, newPayer, pay } from "../support/World.ts"
 import { blocksOf } from "./Guide.ts"
 
 const programs = ["nginx", "caddy", "pgbouncer"] as const

@@ -13,7 +13,8 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../support/Database.ts"
 import { patience } from "../support/Patience.ts"
-import { ask, freePort, post } from "../support/World.ts"
+import { freePort } from "../support/Ports.ts"
+import { ask, post } from "../support/World.ts"
 import { program } from "./Program.ts"
 
 const root = new URL("../..", import.meta.url).pathname

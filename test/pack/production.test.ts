@@ -10,7 +10,8 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../support/Database.ts"
 import { patience } from "../support/Patience.ts"
-import { ask, freePort } from "../support/World.ts"
+import { freePort } from "../support/Ports.ts"
+import { ask } from "../support/World.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 

@@ -9,7 +9,7 @@ import { Chain } from "../../src/payments/x402/Chain.ts"
 import * as Facilitator from "../../src/payments/x402/Facilitator.ts"
 import * as Supported from "../../src/payments/x402/Supported.ts"
 import { json, type Reply, serve } from "../support/LocalHttpServer.ts"
-import { freePort } from "../support/World.ts"
+import { freePort } from "../support/Ports.ts"
 
 const network = "eip155:84532"
 const kind = { x402Version: 2, scheme: "exact", network }

@@ -7,13 +7,13 @@ import * as Server from "../../src/Server.ts"
 import type { CardFault } from "../support/CardProcessor.ts"
 import { cardsOf, credentialFor, Processor, processor } from "../support/Cards.ts"
 import { Proxies, stage } from "../support/Proxies.ts"
+import { freePort } from "../support/Ports.ts"
 import {
   type Answer,
   ask,
   challengeOf,
   configOf,
   encode,
-  freePort,
   type Payment,
   paymentsOf,
   post,

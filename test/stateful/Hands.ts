@@ -1,5 +1,5 @@
 /** One clock for a server and its database, which stands where a test puts it: windows and ends are met to the millisecond. */
-import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { type Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { heldClock } from "../support/HeldClock.ts"
 import { patience } from "../support/Patience.ts"

@@ -1,5 +1,5 @@
 /** An altar that has sold every kind of act and kept rooms, as an auditor finds it: its rows can be changed, and put back. */
-import { hash, randomBytes } from "node:crypto"
+import { hash } from "node:crypto"
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -20,6 +20,7 @@ import type { GivenAnswer } from "../fire/audit/Given.ts"
 import * as CardProcessor from "./CardProcessor.ts"
 import { cardsOf, credentialFor, Processor, processor } from "./Cards.ts"
 import { database, sql as ownSql } from "./Database.ts"
+import { newIntent, newPayment } from "./Intents.ts"
 import { origin, signer } from "./LogWorld.ts"
 import { patience } from "./Patience.ts"
 import * as Purchase from "./Purchase.ts"
@@ -31,7 +32,6 @@ import {
   challengeOf,
   configOf,
   encode,
-  network,
   newCommitment,
   newKey,
   newPayer,
@@ -65,34 +65,15 @@ const strangers = Effect.fnUntraced(function* (payTo: `0x${string}`, asset: `0x$
   const { fail } = yield* Fail
   const ids: Array<string> = []
   for (let count = 0; count < 2; count += 1) {
-    const outcome = yield* claim({
-      idempotencyKey: newKey(),
-      fingerprint: "",
-      act: "collectMaterial",
-      url: `${publicUrl}/api/elements/beeswax/collect`,
-      input: { elementId: "beeswax" },
-      amountAtomic: 10_000n,
-      payment: {
-        rail: "x402",
-        network,
-        authorization: {
-          asset,
-          from: `0x${randomBytes(20).toString("hex")}`,
-          to: payTo,
-          value: 10_000n,
-          validAfter: 0n,
-          validBefore: BigInt(Math.floor(Date.now() / 1000) + 3600),
-          nonce: `0x${randomBytes(32).toString("hex")}`,
-          signature: `0x${randomBytes(65).toString("hex")}`,
-        },
-        fromBlock: 0n,
-        transaction: Option.none(),
-      },
-      payload: "{}",
-      claims: { slots: [], pool: { name: "edition:beeswax", capacity: 128 } },
-      acceptedAtMillis: Date.now(),
-      leaseMillis: 60_000,
-    })
+    const outcome = yield* claim(
+      newIntent({
+        act: "collectMaterial",
+        url: `${publicUrl}/api/elements/beeswax/collect`,
+        input: { elementId: "beeswax" },
+        payment: newPayment({ asset, to: payTo }),
+        claims: { slots: [], pool: { name: "edition:beeswax", capacity: 128 } },
+      }),
+    )
     if (outcome._tag === "Claimed") ids.push(outcome.attempt.id)
   }
   yield* fail(ids[0] ?? "", "authorization_expired")

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { Effect } from "effect"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
-import { freePort } from "./World.ts"
+import { freePort } from "./Ports.ts"
 
 const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"]
 

@@ -6,7 +6,8 @@ import { AppConfig, type ServerConfig } from "../../src/Config.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Server from "../../src/Server.ts"
 import { database, sql } from "./Database.ts"
-import { type Answer, ask, freePort, World } from "./World.ts"
+import { freePort } from "./Ports.ts"
+import { type Answer, ask, World } from "./World.ts"
 
 /** Tests speak for many addresses, as a proxy on this machine does. */
 export const loopback = [Result.getOrThrow(network("127.0.0.1"))]

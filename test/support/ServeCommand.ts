@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { connect } from "node:net"
 import { Effect } from "effect"
 import { main } from "./Cli.ts"
-import { freePort } from "./World.ts"
+import { freePort } from "./Ports.ts"
 
 export interface Serving {
   readonly url: string

@@ -2,7 +2,7 @@
 import { Effect, Exit, Scope } from "effect"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { keepText } from "./FailureArtifacts.ts"
-import { freePort } from "./World.ts"
+import { freePort } from "./Ports.ts"
 
 export interface ServerProcess {
   readonly url: string

@@ -23,8 +23,6 @@ import { database, sql } from "./Database.ts"
 import { patience } from "./Patience.ts"
 import { freePort } from "./Ports.ts"
 
-export { freePort }
-
 export const network = "eip155:84532"
 
 export const paymentsOf = (chain: LocalChain["Service"], change: Partial<PaymentsConfig> = {}): PaymentsConfig => ({

@@ -9,7 +9,8 @@ import { stage, Proxies } from "../support/Proxies.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { newRoom, poll } from "../support/Rooms.ts"
 import { serving } from "../support/ServeCommand.ts"
-import { ask, freePort } from "../support/World.ts"
+import { freePort } from "../support/Ports.ts"
+import { ask } from "../support/World.ts"
 
 const file = (name: string) => readFileSync(new URL(`../../docs/operations/${name}`, import.meta.url), "utf8")
 

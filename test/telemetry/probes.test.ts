@@ -11,7 +11,8 @@ import { stage, Proxies } from "../support/Proxies.ts"
 import * as Purchase from "../support/Purchase.ts"
 import { newRoom, poll } from "../support/Rooms.ts"
 import { line, serving } from "../support/ServeCommand.ts"
-import { type Answer, ask, freePort, post } from "../support/World.ts"
+import { freePort } from "../support/Ports.ts"
+import { type Answer, ask, post } from "../support/World.ts"
 
 /** The way to the database, which can be taken away and given back. */
 const way = Effect.gen(function* () {
