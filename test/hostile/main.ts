@@ -12,7 +12,7 @@ const help = `Sends hostile requests to a real server and holds every answer aga
   npm run hostile -- flood --help     floods of connections and rooms from many addresses
 
   --stones N     sold before it begins (2000)
-  --node FLAG    for the server's Node, such as --max-semi-space-size=8; may be repeated
+  --node=FLAG    for the server's Node, such as --max-semi-space-size=8; may be repeated
   --every N      requests between two looks at the server's memory (10000)
 
 Exit code 1: an answer of 500 or more (503 as the document has it is counted apart), one that the document

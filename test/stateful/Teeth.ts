@@ -43,9 +43,9 @@ const own: ReadonlyArray<Fault> = [
   },
   {
     fault: "a candle still burns in the millisecond of its end",
-    file: "src/altar/candles/CandleWall.ts",
-    from: "SELECT * FROM candles WHERE parent_id IS NULL AND lit_until > ${now}::timestamptz\n",
-    to: "SELECT * FROM candles WHERE parent_id IS NULL AND lit_until >= ${now}::timestamptz\n",
+    file: "src/altar/candles/Queries.ts",
+    from: "parent_id IS NULL AND lit_until > (SELECT ${now}::timestamptz)",
+    to: "parent_id IS NULL AND lit_until >= (SELECT ${now}::timestamptz)",
   },
 ]
 

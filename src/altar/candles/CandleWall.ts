@@ -45,14 +45,16 @@ export class CandleWall extends Context.Service<
 
       const wallRows = ({ before, limit, spirit }: WallQuery, now: string) => {
         const lights = Queries.make(sql, now).lightsOn(sql`c.id`)
+        const onAltar = spirit === undefined ? sql`` : sql`AND spirit = ${spirit}::text`
+        const older =
+          before === undefined
+            ? sql``
+            : sql`WHERE (lit_at, id) < (SELECT lit_at, id FROM candles WHERE id = ${before}::uuid)`
         return sql`
           WITH lit AS (
-            SELECT * FROM candles WHERE parent_id IS NULL AND lit_until > ${now}::timestamptz
-              AND (${spirit ?? null}::text IS NULL OR spirit = ${spirit ?? null}::text)
+            SELECT * FROM candles WHERE ${Queries.isLit(sql, now)} ${onAltar}
           ), page AS (
-            SELECT * FROM lit WHERE ${before ?? null}::uuid IS NULL
-              OR (lit_at, id) < (SELECT lit_at, id FROM candles WHERE id = ${before ?? null}::uuid)
-            ORDER BY lit_at DESC, id DESC ${atMost(sql, limit)}
+            SELECT * FROM lit ${older} ORDER BY lit_at DESC, id DESC ${atMost(sql, limit)}
           )
           SELECT n.lit, c.*, u.words, u.hidden, u.hidden_by, u.unsealed_at,
             ${lights.count} AS light_count, ${lights.newest} AS lights

@@ -2,9 +2,17 @@
 import type { SqlClient, Statement } from "effect/sql"
 import { lightsShown } from "../../../schema/altar/Candle.ts"
 
+/**
+ * Which candles burn, and no lights. The longest burns 30 days: said as a range, and in subqueries, whose values
+ * PostgreSQL does not plan by, its plan is one for all moments and supposes that few of a long history burn.
+ */
+export const isLit = (sql: SqlClient.SqlClient, now: string) =>
+  sql`parent_id IS NULL AND lit_until > (SELECT ${now}::timestamptz)
+    AND lit_until <= (SELECT ${now}::timestamptz + interval '31 days')`
+
 /** `now` is RFC 3339: a candle is lit while its time is not over. */
 export const make = (sql: SqlClient.SqlClient, now: string) => {
-  const lit = sql`(SELECT * FROM candles WHERE parent_id IS NULL AND lit_until > ${now}::timestamptz)`
+  const lit = sql`(SELECT * FROM candles WHERE ${isLit(sql, now)})`
   const lightsOn = (candle: Statement.Fragment) => ({
     count: sql`(SELECT count(*) FROM candles l WHERE l.parent_id = ${candle} AND l.lit_until > ${now}::timestamptz)`,
     newest: sql`(SELECT json_agg(json_build_object('id', l.id, 'agentName', l.agent_name, 'rung', l.rung,
