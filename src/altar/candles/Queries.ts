@@ -1,14 +1,17 @@
 /** What candles let others read inside a statement of their own, so that a read stays one round trip. */
 import type { SqlClient, Statement } from "effect/sql"
-import { lightsShown } from "../../../schema/altar/Candle.ts"
+import { lightsShown, rungTerms } from "../../../schema/altar/Candle.ts"
+
+/** A day more than the longest candle burns, as servers' clocks differ. */
+const longest = `'${Math.max(...Object.values(rungTerms).map(({ days }) => days)) + 1} days'`
 
 /**
- * Which candles burn, and no lights. The longest burns 30 days: said as a range, and in subqueries, whose values
- * PostgreSQL does not plan by, its plan is one for all moments and supposes that few of a long history burn.
+ * Which candles burn, and no lights. Said as a range, and in subqueries, whose values PostgreSQL does not plan by, its plan
+ * is one for all moments and supposes that few of a long history burn.
  */
 export const isLit = (sql: SqlClient.SqlClient, now: string) =>
   sql`parent_id IS NULL AND lit_until > (SELECT ${now}::timestamptz)
-    AND lit_until <= (SELECT ${now}::timestamptz + interval '31 days')`
+    AND lit_until <= (SELECT ${now}::timestamptz + interval ${sql.literal(longest)})`
 
 /** `now` is RFC 3339: a candle is lit while its time is not over. */
 export const make = (sql: SqlClient.SqlClient, now: string) => {
