@@ -1,5 +1,6 @@
 # The package, built from a checkout and installed alone: what it was made from stays behind.
-#   docker build -t spirit-altar .
+#   docker build --build-arg SOURCE_COMMIT=$(git rev-parse HEAD) -t spirit-altar .
+# With buildah: `buildah bud --format docker …`, for its own format keeps no health check.
 #   docker run --read-only --tmpfs /tmp --env-file .env -p 127.0.0.1:3000:3000 spirit-altar
 
 FROM node:24-bookworm-slim AS build
@@ -10,6 +11,8 @@ COPY tsconfig.json tsconfig.pack.json README.md LICENSE ./
 COPY schema schema
 COPY migrations migrations
 COPY src src
+# What `--version` and `/api/health` say it was built from; git is not here to be asked.
+ARG SOURCE_COMMIT
 RUN npm run package -- --silent --pack-destination /tmp
 
 FROM node:24-bookworm-slim AS install

@@ -25,7 +25,7 @@
       };
     in
     {
-      packages = eachSystem (pkgs: _: { default = pkgs.callPackage ./nix/package.nix { }; });
+      packages = eachSystem (pkgs: _: { default = pkgs.callPackage ./nix/package.nix { rev = self.rev or null; }; });
 
       apps = eachSystem (
         pkgs: spirit-altar: {

@@ -16,7 +16,7 @@
 }:
 let
   npmDeps = callPackage ./dependencies.nix { };
-  has = name: npmDeps.sources ? "node_modules/${name}";
+  tools = callPackage ./dependencies.nix { folder = ../test/tools; };
   isLinux = stdenv.hostPlatform.isLinux;
 
   src = lib.fileset.toSource {
@@ -71,9 +71,21 @@ let
       }
       // more.env or { }
     );
+
+  # What npm would install when it is first asked for, with the mark that it is there (test/tools/Install.ts).
+  withTools = script: ''
+    npmRoot=test/tools npmDeps=${tools} npmConfigHook
+    (cd test/tools && cat package.json package-lock.json | sha256sum | head -c 64 > node_modules/.installed)
+    ${script}
+  '';
 in
 {
-  types = check "types" { } (if has "@effect/tsgo-linux-x64" then "npm run check" else "tsc --noEmit");
+  types = check "types" { } (
+    if tools.sources ? "node_modules/@effect/tsgo-linux-x64" then
+      withTools "npm run check"
+    else
+      "tsc --noEmit"
+  );
 
   tests =
     check "tests"
@@ -86,7 +98,7 @@ in
         env = lib.optionalAttrs isLinux { CHROMIUM_PATH = lib.getExe chromium; };
       }
       # What asks a registry, or Nix itself, cannot run inside of a build.
-      "vitest run --exclude 'test/{integrators,nix,pack}/**'";
+      (withTools "vitest run --exclude 'test/{integrators,nix,pack}/**'");
 
   # Over the unix socket and without a password, as the NixOS module connects.
   integration = stdenv.mkDerivation {
@@ -116,5 +128,5 @@ in
   };
 }
 // lib.optionalAttrs isLinux {
-  lint = check "lint" { } "npm run lint";
+  lint = check "lint" { } (withTools "npm run lint");
 }

@@ -6,10 +6,11 @@
   runCommand,
   nodejs_24,
   importNpmLock,
+  folder ? ../.,
 }:
 let
-  manifest = lib.importJSON ../package.json;
-  lock = lib.importJSON ../package-lock.json;
+  manifest = lib.importJSON (folder + "/package.json");
+  lock = lib.importJSON (folder + "/package-lock.json");
 
   # Programs that nixpkgs has: npm's own are made for other distributions, or downloaded by an install script.
   withheld =

@@ -147,6 +147,8 @@ in
         PORT = toString cfg.port;
         PUBLIC_URL = cfg.publicUrl;
         TRUSTED_PROXIES = lib.concatStringsSep "," cfg.trustedProxies;
+        # What a restored database has forgotten; below StateDirectory, which outlives the service.
+        LOG_CHECKPOINT_FILE = "/var/lib/${name}/checkpoint";
       }
       // lib.optionalAttrs cfg.database.createLocally {
         DATABASE_URL = "postgresql:///${name}?host=/run/postgresql&user=${name}";
@@ -155,17 +157,17 @@ in
 
       serviceConfig = {
         ExecStart = lib.getExe (pkgs.callPackage ./serve.nix { spirit-altar = cfg.package; });
-        # Started once it answers, not before: what is ordered after it may ask it.
+        # Started once it answers reads, not before: what is ordered after it may ask it. A relayer without gas fails no start.
         Type = "exec";
         ExecStartPost = lib.concatStringsSep " " [
           "${lib.getExe pkgs.curl} --silent --fail --max-time 5 --output /dev/null"
           "--retry 90 --retry-delay 1 --retry-all-errors"
-          "http://${probe}:${toString cfg.port}/api/health"
+          "http://${probe}:${toString cfg.port}/readyz?for=reads"
         ];
         TimeoutStartSec = 120;
         Restart = "always";
         RestartSec = 2;
-        # Payments under way are finished; the server itself needs at most ten seconds.
+        # Payments under way are finished; the server itself needs at most twenty seconds.
         KillSignal = "SIGTERM";
         TimeoutStopSec = 60;
         # What it ends with when it was asked to.
@@ -173,6 +175,7 @@ in
 
         DynamicUser = true;
         User = name;
+        StateDirectory = name;
         UMask = "0077";
         AmbientCapabilities = lib.optional isLowPort "CAP_NET_BIND_SERVICE";
         CapabilityBoundingSet = if isLowPort then [ "CAP_NET_BIND_SERVICE" ] else [ "" ];

@@ -5,6 +5,7 @@
   buildNpmPackage,
   importNpmLock,
   nodejs_24,
+  rev ? null,
 }:
 let
   manifest = lib.importJSON ../package.json;
@@ -33,6 +34,7 @@ buildNpmPackage {
   npmDeps = callPackage ./dependencies.nix { };
   inherit (importNpmLock) npmConfigHook;
   npmRebuildFlags = [ "--ignore-scripts" ];
+  env = lib.optionalAttrs (rev != null) { SOURCE_COMMIT = rev; };
   npmBuildScript = "package";
   npmBuildFlags = [
     "--"

@@ -1,10 +1,12 @@
 /** How values are bounded, so that the document says the length, range and form of everything that crosses the wire. */
 import { Schema, SchemaTransformation } from "effect"
 
-/** A string whose pattern allows at most `maximum` code points; the document says both. The pattern needs the `u` flag. */
-export const shaped = (pattern: RegExp, maximum: number) =>
+/** A string whose pattern allows `minimum` to `maximum` ASCII characters, all of one length by default; the document says both. */
+export const shaped = (pattern: RegExp, maximum: number, minimum = maximum) =>
   Schema.String.check(
-    Schema.isPattern(pattern, { toJsonSchema: () => ({ pattern: pattern.source, maxLength: maximum }) }),
+    Schema.isPattern(pattern, {
+      toJsonSchema: () => ({ pattern: pattern.source, minLength: minimum, maxLength: maximum }),
+    }),
   )
 
 /** Any text that UTF-8 can carry: control characters of a quoted request may be in it. */

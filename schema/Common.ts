@@ -13,7 +13,7 @@ export const Hex64 = shaped(/^[0-9a-f]{64}$/u, 64).annotate(
   described(
     "Hex64",
     "A SHA-256 digest as 64 lowercase hexadecimal digits.",
-    "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab",
+    "6afde0a2de2a0973df45fed7040a985cb1efcdba7153d9420aa8743a19fb664a",
   ),
 )
 
@@ -43,16 +43,16 @@ export const Timestamp = shaped(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u
 })
 
 /** CAIP-2 network id. */
-export const Network = shaped(/^eip155:[0-9]{1,12}$/u, 19).annotate(
+export const Network = shaped(/^eip155:[0-9]{1,12}$/u, 19, 8).annotate(
   described("Network", "A CAIP-2 network id.", "eip155:8453"),
 )
 
 /** Atomic USDC (6 decimals) as a decimal string; `10000` is one cent. */
-export const AtomicAmount = shaped(/^(0|[1-9][0-9]{0,77})$/u, 78).annotate(
+export const AtomicAmount = shaped(/^(0|[1-9][0-9]{0,77})$/u, 78, 1).annotate(
   described("AtomicAmount", "Atomic USDC (6 decimals) as a decimal string.", "10000"),
 )
 
-export const PriceUsd = shaped(/^\$[0-9]{1,12}\.[0-9]{2}$/u, 16).annotate(
+export const PriceUsd = shaped(/^\$[0-9]{1,12}\.[0-9]{2}$/u, 16, 5).annotate(
   described("PriceUsd", "A price in US dollars.", "$0.01"),
 )
 

@@ -2,37 +2,76 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "./Group.ts"
-import { Count, listOf, shaped } from "./Bounds.ts"
+import { Count, listOf, sentence, shaped } from "./Bounds.ts"
 import { ChainHead } from "./altar/Witness.ts"
 import { RoomRequests } from "./room/Api.ts"
 import { Mode, modes } from "./room/Message.ts"
 
 const Part = Schema.Literals(["ok", "failing", "unknown"])
 
+const Log = Schema.Struct({
+  state: Schema.Literals(["running", "waiting", "stopped", "unknown"]).annotate({
+    description:
+      "`waiting`: this server signs nothing until its newest checkpoint is confirmed. `stopped`: the log would contradict itself. Stones are sold in every state.",
+  }),
+  waitsFor: Schema.NullOr(
+    sentence("LOG_CHECKPOINT_FILE, which holds no checkpoint, or a log witness to confirm the checkpoint of size 417"),
+  ).annotate({ description: "What a waiting log needs; null in every other state." }),
+}).annotate({
+  identifier: "LogHealth",
+  description: "The transparency log as this server sees it; absent where it has none. It changes no status.",
+  examples: [{ state: "running", waitsFor: null }],
+})
+export type LogHealth = typeof Log.Type
+
+const PaymentsState = Schema.Literals(["ready", "not_configured", "paused", "failing", "unknown"])
+
+const settlement = Part.annotate({
+  description:
+    "`failing` while no payment on chain can be taken: the node does not answer, our relayer cannot pay the gas of one more settlement, the facilitator does not say that it settles, or the token's issuer has paused it or blocked the receiving wallet. Nothing is sold for USDC meanwhile. `unknown` while the facilitator was asked too often.",
+})
+
+const clock = Part.annotate({
+  description:
+    "`failing` while this server's clock is more than 30 seconds from the database's; `unknown` while the database does not answer.",
+})
+
 export const Health = Schema.Struct({
   ok: Schema.Boolean,
-  version: shaped(/^\d{1,5}\.\d{1,5}\.\d{1,5}$/u, 17),
+  version: shaped(/^\d{1,5}\.\d{1,5}\.\d{1,5}$/u, 17, 5).annotate({
+    description:
+      "The version of the server, as its changelog counts; the interface has one of its own in this document.",
+  }),
+  commit: Schema.NullOr(shaped(/^[0-9a-f]{40}$/u, 40)).annotate({
+    description: "The git commit that the server was built from; null where that is not known.",
+  }),
   database: Part,
+  clock,
   chain: Schema.Struct({
     state: Part.annotate({
       description: "`failing` when a link of the witness chain no longer hashes; `unknown` while it cannot be read.",
     }),
     head: Schema.NullOr(ChainHead).annotate({ description: "The newest link; null while it cannot be read." }),
   }),
+  reveals: Part.annotate({
+    description:
+      "`failing` when revealed words were found that do not hash to their commitment; `unknown` while they cannot be read.",
+  }),
   payments: Schema.Struct({
     enabled: Schema.Boolean,
-    state: Schema.Literals(["ready", "not_configured", "failing", "unknown"]).annotate({
+    state: PaymentsState.annotate({
       description:
-        "`failing` while the payment of an act was reorganised away for good and no operator has acknowledged it; `unknown` while the database cannot be asked.",
+        "`paused` while the operator has paused sales. `failing` while no payment on chain can be taken, or while the payment of an act was reorganised away for good and no operator has acknowledged it. `unknown` while the database cannot be asked.",
     }),
     pending: Schema.NullOr(Count).annotate({
       description: "Attempts whose outcome is not known yet; null while they cannot be counted.",
     }),
-    settlement: Part.annotate({
-      description:
-        "`failing` when our relayer cannot pay the gas of one more settlement, or the facilitator does not say that it settles: nothing is sold meanwhile. `unknown` while the relayer's node does not answer, or the facilitator was asked too often.",
+    settlement,
+    obstacle: Schema.NullOr(sentence("The node of the payment network does not answer at the moment")).annotate({
+      description: "Why no payment on chain can be taken; null while payments are taken.",
     }),
   }),
+  log: Schema.optionalKey(Log),
   modes: listOf(Mode, 4).annotate({ description: "Message modes of the signal room." }),
 }).annotate({
   identifier: "Health",
@@ -40,10 +79,13 @@ export const Health = Schema.Struct({
   examples: [
     {
       ok: true,
-      version: "0.15.0",
+      version: "0.16.0",
+      commit: "0".repeat(40),
       database: "ok",
+      clock: "ok",
       chain: { state: "ok", head: { sequence: 0, chainHash: "0".repeat(64) } },
-      payments: { enabled: true, state: "ready", pending: 0, settlement: "ok" },
+      reveals: "ok",
+      payments: { enabled: true, state: "ready", pending: 0, settlement: "ok", obstacle: null },
       modes,
     },
   ],
@@ -80,21 +122,23 @@ export const Readiness = Schema.Struct({
   ready: Schema.Boolean,
   state: Schema.Literals(["starting", "serving", "stopping"]),
   database: Part,
-  settlement: Part.annotate({
-    description:
-      "`failing` when our relayer cannot pay the gas of one more settlement, or the facilitator does not say that it settles.",
+  clock,
+  payments: PaymentsState.annotate({
+    description: "`paused` while the operator has paused sales; `failing` while no payment on chain can be taken.",
   }),
+  settlement,
+  log: Schema.optionalKey(Log),
 }).annotate({
   identifier: "Readiness",
   description: "Whether this server should be sent requests. What was not asked, or did not answer, is `unknown`.",
-  examples: [{ ready: true, state: "serving", database: "ok", settlement: "ok" }],
+  examples: [{ ready: true, state: "serving", database: "ok", clock: "ok", payments: "ready", settlement: "ok" }],
 })
 
 const readyz = HttpApiEndpoint.get("readyz", "/readyz", {
   query: {
     for: Schema.optionalKey(
       Schema.Literal("reads").annotate({
-        description: "Leaves settlement out: reads, rooms and repeated requests work without anybody who settles.",
+        description: "Leaves payments and the clock out: reads, rooms and repeated requests work without them.",
         examples: ["reads"],
       }),
     ),
@@ -106,7 +150,7 @@ const readyz = HttpApiEndpoint.get("readyz", "/readyz", {
     identifier: "readyz",
     summary: "Readiness",
     description:
-      "200 when this server should get traffic; 503 while it starts or stops, has no database, or nobody who could settle a payment. For load balancers.",
+      "200 when this server should get traffic; 503 while it starts or stops, has no database, has a clock that is more than 30 seconds off, or could sell nothing: sales are paused, or no payment on chain can be taken. For load balancers.",
   }),
 )
 

@@ -1,11 +1,12 @@
 /** Every value the server reads from its environment, named once; secrets stay redacted. */
 import type { Redacted } from "effect"
-import { Config, Context, Duration, Option, Result } from "effect"
+import { Config, Context, Duration, type Effect, Option, Result } from "effect"
 import type { IpNetwork } from "effect/net"
 import { usdc } from "../schema/payments/Usdc.ts"
 import type { LogConfig } from "./log/Log.ts"
 import { fromText, originOf } from "./log/Signer.ts"
 import type { FacilitatorKey } from "./payments/x402/FacilitatorKey.ts"
+import * as Ceiling from "./room/Ceiling.ts"
 import type { Terms } from "./payments/PaymentTerms.ts"
 import type { OperatorConfig } from "./platform/Operator.ts"
 import { telemetry } from "./telemetry/TelemetryConfig.ts"
@@ -59,8 +60,12 @@ export interface ServerConfig {
   readonly payments: PaymentsConfig | ReadonlyArray<string>
   /** Who answers for it; absent where nobody has said so. */
   readonly operator?: OperatorConfig | undefined
+  /** How many rooms there may be; absent, the room's own default. */
+  readonly rooms?: Ceiling.CeilingConfig | undefined
   /** The transparency log over the stones; absent without a key. */
   readonly log?: LogConfig | undefined
+  /** Makes it instead, once the socket is bound. */
+  readonly makeLog?: Effect.Effect<LogConfig>
 }
 
 export class AppConfig extends Context.Service<AppConfig, ServerConfig>()("spirit-altar/AppConfig") {}
@@ -138,7 +143,8 @@ const payments: Config.Config<PaymentsConfig | ReadonlyArray<string>> = Config.m
 /** Where to listen and what to call it; both ways to run read these. */
 export const listen = Config.map(
   Config.all(Values.listening),
-  ({ host, port, publicUrl, rateLimitSecret, trustedProxies }) => ({
+  ({ host, port, publicUrl, rateLimitSecret, roomBytes, rooms, trustedProxies }) => ({
+    rooms: { ...Ceiling.defaults, rooms, bytes: roomBytes },
     host,
     port,
     trustedProxies,

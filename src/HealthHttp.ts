@@ -1,16 +1,22 @@
 /** `/api/health`, `/livez` and `/readyz`: whether the parts work, asked anew each time; who asks together shares an answer. */
-import { Effect, Result } from "effect"
+import { Effect, Option, Result } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { SqlError } from "effect/sql"
-import { Api, interfaceVersion } from "../schema/Api.ts"
-import { Health, Liveness, Readiness } from "../schema/Health.ts"
+import { Api } from "../schema/Api.ts"
+import { Health, Liveness, type LogHealth, Readiness } from "../schema/Health.ts"
 import { modes } from "../schema/room/Message.ts"
+import { Reveals } from "./altar/Reveals.ts"
 import { WitnessChain } from "./altar/witness/WitnessChain.ts"
+import { Confirmation } from "./log/Confirmation.ts"
+import { PublishedLog } from "./log/PublishedLog.ts"
 import { Lookup } from "./payments/ledger/Lookup.ts"
 import { PaymentTerms } from "./payments/PaymentTerms.ts"
-import { Settlement } from "./payments/Settlement.ts"
-import * as Coalesced from "./platform/Coalesced.ts"
+import { Availability } from "./payments/Availability.ts"
+import type { Funds } from "./payments/Settlement.ts"
+import { DatabaseClock, isFarOff, type Reading } from "./platform/DatabaseClock.ts"
+import * as Gather from "./platform/Gather.ts"
+import { commit, version } from "./platform/Software.ts"
 
 const healthJson = HttpServerResponse.schemaJson(Health)
 const livenessJson = HttpServerResponse.schemaJson(Liveness)
@@ -30,56 +36,119 @@ const isUnanswered = (failure: unknown) =>
   SqlError.isSqlError(failure) ||
   (typeof failure === "object" && failure !== null && "_tag" in failure && failure._tag === "TimeoutError")
 
+/** What was answered is wrong; what was not answered is not known. */
+const isFailing = <A>(part: Result.Result<A, unknown>) => Result.isFailure(part) && !isUnanswered(part.failure)
+
+/** A clock that could not be compared says nothing. */
+const clockState = (time: Result.Result<Reading, unknown>) =>
+  Result.isFailure(time) ? "unknown" : isFarOff(time.success) ? "failing" : "ok"
+
+const sellingState = (isPaused: boolean, settlement: Funds) =>
+  isPaused ? "paused" : settlement === "failing" ? "failing" : "ready"
+
+const unasked = { isPaused: false, settlement: "unknown" } as const
+
 export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
   Effect.gen(function* () {
     const chain = yield* WitnessChain
     const attempts = yield* Lookup
     const terms = yield* PaymentTerms
-    const settlement = yield* Settlement
+    const reveals = yield* Reveals
+    const published = yield* PublishedLog
+    const confirmation = yield* Confirmation
+    const availability = yield* Availability
+    const databaseClock = yield* DatabaseClock
+    const enabled = terms._tag === "Ready"
+
+    /** Nothing where this server has no log. */
+    const log = Effect.gen(function* () {
+      if (Option.isNone(published.identity)) return {}
+      const stopped = yield* found(published.stopped)
+      const waitsFor = Option.getOrNull(yield* confirmation.waitsFor)
+      const state = waitsFor === null ? "running" : "waiting"
+      return {
+        log: Result.match(stopped, {
+          onFailure: (): LogHealth => ({ state: "unknown", waitsFor: null }),
+          onSuccess: (reason): LogHealth =>
+            Option.isSome(reason) ? { state: "stopped", waitsFor: null } : { state, waitsFor },
+        }),
+      }
+    })
 
     const health = Effect.gen(function* () {
-      const [head, pending, lost, funds] = yield* Effect.all(
-        [found(chain.head), found(attempts.pending), found(attempts.lost), settlement.funds],
+      const [head, words, pending, lost, time, { isPaused, obstacle, settlement }, logPart] = yield* Effect.all(
+        [
+          found(chain.head),
+          found(reveals.state),
+          found(attempts.pending),
+          found(attempts.lost),
+          found(databaseClock.now),
+          availability.state,
+          log,
+        ],
         { concurrency: "unbounded" },
       )
-      const isBroken = Result.isFailure(head) && !isUnanswered(head.failure)
+      const [isBroken, areWordsBroken] = [isFailing(head), isFailing(words)]
       const isAnyLost = Result.isSuccess(lost) && lost.success > 0
-      const enabled = terms._tag === "Ready"
-      const isAnswering = Result.isSuccess(pending) && Result.isSuccess(lost) && !Result.isFailure(head)
+      const isAnswering =
+        Result.isSuccess(pending) && Result.isSuccess(lost) && !Result.isFailure(head) && !Result.isFailure(words)
+      const isSelling = !isPaused && settlement !== "failing"
+      const clock = clockState(time)
       return {
-        ok: isAnswering && !isBroken && !isAnyLost && funds !== "failing",
-        version: interfaceVersion,
+        ok: isAnswering && !isBroken && !areWordsBroken && !isAnyLost && isSelling && clock !== "failing",
+        version,
+        commit,
         database: Result.isSuccess(pending) ? "ok" : "failing",
+        clock,
         chain: {
           state: isBroken ? "failing" : Result.isSuccess(head) ? "ok" : "unknown",
           head: Result.isSuccess(head) ? head.success : null,
         },
+        reveals: areWordsBroken ? "failing" : Result.isSuccess(words) ? "ok" : "unknown",
         payments: {
           enabled,
-          state: isAnyLost ? "failing" : !enabled ? "not_configured" : Result.isSuccess(lost) ? "ready" : "unknown",
+          state: isAnyLost
+            ? "failing"
+            : !enabled
+              ? "not_configured"
+              : Result.isFailure(lost)
+                ? "unknown"
+                : sellingState(isPaused, settlement),
           pending: Result.isSuccess(pending) ? pending.success : null,
-          settlement: funds,
+          settlement,
+          obstacle: obstacle ?? null,
         },
+        ...logPart,
         modes,
       } satisfies typeof Health.Type
     })
 
     const readiness = Effect.fnUntraced(function* (toSell: boolean) {
-      const [pending, funds] = yield* Effect.all(
-        [found(attempts.pending), toSell ? settlement.funds : Effect.succeed("unknown" as const)],
-        { concurrency: 2 },
+      const [pending, time, sales, logPart] = yield* Effect.all(
+        [
+          found(attempts.pending),
+          found(databaseClock.now),
+          toSell ? Effect.asSome(availability.state) : Effect.succeedNone,
+          log,
+        ],
+        { concurrency: "unbounded" },
       )
       const isAnswering = Result.isSuccess(pending)
+      const { isPaused, settlement } = Option.getOrElse(sales, () => unasked)
+      const clock = clockState(time)
       return {
-        ready: isAnswering && funds !== "failing",
+        ready: isAnswering && (!toSell || (!isPaused && settlement !== "failing" && clock !== "failing")),
         state: "serving",
         database: isAnswering ? "ok" : "failing",
-        settlement: funds,
+        clock,
+        payments: !enabled ? "not_configured" : toSell ? sellingState(isPaused, settlement) : "unknown",
+        settlement,
+        ...logPart,
       } satisfies typeof Readiness.Type
     })
 
-    const askHealth = yield* Coalesced.make({ nameOf: () => "", run: () => health })
-    const askReadiness = yield* Coalesced.make({ nameOf: String, run: readiness })
+    const askHealth = yield* Gather.shared({ nameOf: () => "", run: () => health })
+    const askReadiness = yield* Gather.shared({ nameOf: String, run: readiness })
 
     return handlers
       .handleRaw("health", () =>

@@ -7,6 +7,8 @@ import { NotFound } from "../schema/Errors.ts"
 import { base64 } from "../schema/log/Bytes.ts"
 import { WitnessNotFound } from "../schema/altar/Witness.ts"
 import { LogHalted, type LogStatus, ProofNotReady } from "../schema/log/LogApi.ts"
+import { brokenIn } from "./altar/Answers.ts"
+import { Confirmation } from "./log/Confirmation.ts"
 import * as Files from "./log/Http.ts"
 import { PublishedLog } from "./log/PublishedLog.ts"
 import { PublicUrl } from "./platform/PublicUrl.ts"
@@ -15,6 +17,12 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
   Effect.gen(function* () {
     const log = yield* PublishedLog
     const publicUrl = yield* PublicUrl
+    const confirmation = yield* Confirmation
+
+    const state = Effect.gen(function* () {
+      if (Option.isSome(yield* log.stopped)) return "stopped"
+      return Option.isSome(yield* confirmation.waitsFor) ? "waiting" : "running"
+    })
 
     /** What is not covered will be in a moment, unless nothing is covered any more. */
     const notYet = Effect.flatMap(log.stopped, (reason) =>
@@ -33,7 +41,7 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
             origin,
             vkey,
             url: `${publicUrl}${Files.prefix}`,
-            state: Option.isSome(yield* log.stopped) ? "stopped" : "running",
+            state: yield* state,
             size,
             root: base64(root),
             publishedAt: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
@@ -59,7 +67,7 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
             NotPublished: () => notYet,
             LogStopped: () => Effect.fail(new LogHalted({})),
             StoneUnknown: () => Effect.fail(new WitnessNotFound({})),
-            ChainBroken: Effect.die,
+            ChainBroken: brokenIn("stone"),
           }),
         ),
       )

@@ -17,6 +17,7 @@ import { FieldGuide } from "./altar/guide/FieldGuide.ts"
 import { handlers as altarHandlers } from "./altar/Http.ts"
 import { Items } from "./altar/collectibles/Items.ts"
 import { PublicationChain } from "./altar/collectibles/PublicationChain.ts"
+import { Reveals } from "./altar/Reveals.ts"
 import { WitnessChain } from "./altar/witness/WitnessChain.ts"
 import * as HealthHttp from "./HealthHttp.ts"
 import type { PaidActs } from "./payments/PaidAct.ts"
@@ -31,6 +32,7 @@ import * as Requests from "./altar/Requests.ts"
 import * as LogHttp from "./LogHttp.ts"
 import * as LogFiles from "./log/Http.ts"
 import * as Log from "./log/Log.ts"
+import { Availability } from "./payments/Availability.ts"
 import { Broadcasts } from "./payments/ledger/Broadcasts.ts"
 import { Refusals } from "./payments/ledger/Refusals.ts"
 import { CardProcessor } from "./payments/card/CardProcessor.ts"
@@ -39,6 +41,7 @@ import { Chain } from "./payments/x402/Chain.ts"
 import { Finality } from "./payments/Finality.ts"
 import * as Facilitator from "./payments/x402/Facilitator.ts"
 import { PaidHttp } from "./payments/PaidHttp.ts"
+import * as LatePayments from "./payments/LatePayments.ts"
 import * as Ledger from "./payments/ledger/Ledger.ts"
 import { PaymentCredentials } from "./payments/PaymentCredentials.ts"
 import { PaymentPipeline } from "./payments/PaymentPipeline.ts"
@@ -46,6 +49,7 @@ import { PaymentTerms } from "./payments/PaymentTerms.ts"
 import { PayerBalances } from "./payments/x402/PayerBalances.ts"
 import { Reconciler } from "./payments/Reconciler.ts"
 import { NodeWatch } from "./payments/x402/NodeWatch.ts"
+import { TokenWatch } from "./payments/x402/TokenWatch.ts"
 import * as Relayer from "./payments/x402/Relayer.ts"
 import { groupMost } from "./payments/Settlement.ts"
 import { Signatures } from "./payments/x402/Signatures.ts"
@@ -57,10 +61,13 @@ import { Verifier } from "./payments/x402/Verifier.ts"
 import { Operator } from "./platform/Operator.ts"
 import { PublicUrl } from "./platform/PublicUrl.ts"
 import { ClientAddress } from "./limits/ClientAddress.ts"
+import * as Loose from "./limits/Loose.ts"
 import * as PostgresLimiter from "./limits/PostgresLimiter.ts"
 import * as RoomHttp from "./room/Http.ts"
 import * as RoomRequests from "./room/Requests.ts"
 import { RoomStore } from "./room/RoomStore.ts"
+import * as DatabaseWatch from "./platform/DatabaseWatch.ts"
+import { DatabaseClock } from "./platform/DatabaseClock.ts"
 import * as Migrator from "./platform/Migrator.ts"
 import * as Sql from "./platform/Sql.ts"
 import * as Site from "./pages/Site.ts"
@@ -109,7 +116,9 @@ const moneyLayer = (payments: PaymentsConfig) => {
     UsedAuthorizations.layer,
     reconciler,
     Finality.layer({ sweepEvery: payments.sweepEvery, patience: payments.patience }),
+    LatePayments.layer(payments.sweepEvery),
     NodeWatch.layer(sender),
+    TokenWatch.layer(payments.terms),
   ).pipe(
     Layer.provideMerge(Layer.merge(settlementLayer(payments), PayerBalances.layer({ paysGas: sender !== undefined }))),
     Layer.provide(chain),
@@ -125,23 +134,28 @@ export const services = (config: ServerConfig, house: House = altar) => {
     Layer.provide(
       PaymentPipeline.layer({ lease, grace: Listener.grace }).pipe(Layer.provide(PaymentCredentials.layer)),
     ),
-    Layer.provideMerge(isMissing(payments) ? Layer.merge(Unconfigured.layer, NodeWatch.none) : moneyLayer(payments)),
+    Layer.provideMerge(Availability.layer),
+    Layer.provideMerge(
+      isMissing(payments) ? Layer.mergeAll(Unconfigured.layer, NodeWatch.none, TokenWatch.none) : moneyLayer(payments),
+    ),
     Layer.provideMerge(Ledger.layer),
   )
-  const chains = Layer.merge(WitnessChain.layer, PublicationChain.layer)
+  const chains = Layer.mergeAll(WitnessChain.layer, PublicationChain.layer, Reveals.layer)
   const reads = Layer.mergeAll(Acts.layer, FieldGuide.layer, CandleWall.layer)
   const terms = isMissing(payments)
     ? PaymentTerms.notConfigured(payments)
     : PaymentTerms.ready(payments.terms, payments.cards === undefined ? ["x402"] : ["x402", "card"])
-  const limits = Layer.merge(PostgresLimiter.layer(), ClientAddress.layer(config))
-  const rooms = RoomStore.layer.pipe(Layer.provideMerge(limits))
-  return Layer.mergeAll(money, Catalogs.layer, reads, rooms, Log.layer(config.log)).pipe(
+  const limits = Layer.merge(Loose.layer.pipe(Layer.provide(PostgresLimiter.layer())), ClientAddress.layer(config))
+  const rooms = RoomStore.layer(config.rooms).pipe(Layer.provideMerge(limits))
+  const log = Layer.unwrap(Effect.map(config.makeLog ?? Effect.succeed(config.log), Log.layer))
+  return Layer.mergeAll(money, Catalogs.layer, reads, rooms, log).pipe(
     Layer.provideMerge(house.acts),
     Layer.provideMerge(actServices),
     Layer.provideMerge(chains),
     Layer.provideMerge(Layer.merge(Items.layer, terms)),
     Layer.provideMerge(PublicUrl.layer(config.publicUrl)),
     Layer.provideMerge(Operator.layer(config.operator ?? Operator.unnamed)),
+    Layer.provideMerge(Layer.merge(DatabaseClock.layer, DatabaseWatch.layer(config.databaseUrl))),
     Layer.provide(Migrator.layer),
     Layer.provide(Sql.layer(config.databaseUrl)),
     Layer.provide(Layer.effectDiscard(Sql.reached(config.databaseUrl))),

@@ -3,6 +3,7 @@ import { Config, ConfigProvider, Option, Redacted, Result, Schema } from "effect
 import { base, secondsMaximum, usdcNetworks } from "../schema/payments/Usdc.ts"
 import { network } from "./limits/Address.ts"
 import { groupMost } from "./payments/Settlement.ts"
+import * as Ceiling from "./room/Ceiling.ts"
 import { type Variable, variable } from "./Variables.ts"
 
 export const AddressText = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/u))
@@ -66,6 +67,11 @@ const seconds = (name: Variable, fallback: number) =>
     Config.schema(Schema.FiniteFromString.check(Schema.isBetween({ minimum: 1, maximum: secondsMaximum })), one),
   )
 
+const whole = (name: Variable, fallback: number, range: { readonly minimum: number; readonly maximum: number }) =>
+  withDefault(name, fallback, `a whole number from ${range.minimum} to ${range.maximum}`, (one) =>
+    Config.schema(Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween(range)), one),
+  )
+
 const boolean = (name: Variable) => withDefault(name, false, "true or false", (one) => Config.Boolean(one))
 
 const privateKey = (name: Variable) =>
@@ -88,6 +94,8 @@ export const listening = {
       parts(list).flatMap((part) => Result.match(network(part), { onFailure: () => [], onSuccess: (one) => [one] })),
   ),
   rateLimitSecret: optional("RATE_LIMIT_SECRET", "16 characters or more", secret(isLong(16))),
+  rooms: whole("ROOMS_MAX", Ceiling.defaults.rooms, { minimum: 1, maximum: 10_000_000 }),
+  roomBytes: whole("ROOMS_MAX_BYTES", Ceiling.defaults.bytes, { minimum: Ceiling.roomBytes, maximum: 2 ** 50 }),
 }
 
 export const databaseUrl = Config.flatMap(optional("DATABASE_URL", database, secret(isDatabase)), (given) =>
@@ -105,12 +113,7 @@ export const paying = {
   rpcUrl: optional("RPC_URL", "an http or https URL", secret(isHttp)),
   relayerKey: privateKey("RELAYER_KEY"),
   previousRelayerKey: privateKey("RELAYER_KEY_PREVIOUS"),
-  groupMost: withDefault("SETTLE_GROUP_MAX", groupMost, `a whole number from 1 to ${groupMost}`, (name) =>
-    Config.schema(
-      Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: groupMost })),
-      name,
-    ),
-  ),
+  groupMost: whole("SETTLE_GROUP_MAX", groupMost, { minimum: 1, maximum: groupMost }),
   facilitatorUrl: optional("FACILITATOR_URL", "an http or https URL", text(isHttp)),
   isCatalogued: boolean("FACILITATOR_CATALOGUES"),
   keyId: optional("CDP_API_KEY_ID", "the id of a key", (name) => Config.NonEmptyString(name)),
@@ -168,6 +171,11 @@ export const operator = {
       text((one) => contact.test(one)),
     ),
     Option.map((one) => (/^(?:mailto|https):/u.test(one) ? one : `mailto:${one}`)),
+  ),
+  source: optional(
+    "SOURCE_URL",
+    "an https URL",
+    text((one) => /^https:\/\/\S+$/u.test(one)),
   ),
   termsFile: optional("TERMS_FILE", "a path", (name) => Config.NonEmptyString(name)),
   privacyFile: optional("PRIVACY_FILE", "a path", (name) => Config.NonEmptyString(name)),

@@ -12,6 +12,8 @@ const everywhere = [
     ["RATE_LIMIT_SECRET"],
     "16 or more characters that addresses are made pseudonymous with (random, kept in the database)",
   ],
+  [["ROOMS_MAX"], "signal rooms that may exist at once (20000)"],
+  [["ROOMS_MAX_BYTES"], "bytes of all rooms together, each counted as a full one of 65536 (2147483648)"],
   [["LOG_LEVEL"], "Trace, Debug, Info, Warn, Error, Fatal or None (Info; in the sandbox Warn)"],
   [["LOG_FORMAT"], "json, one object a line (default), or pretty, for people (in the sandbox the default)"],
   [["LOG_READS"], "share of the reads that went well which are logged at Info, 0 to 1 (0.01)"],
@@ -36,6 +38,7 @@ const everywhere = [
 const production = [
   [["OPERATOR_NAME"], "who runs this server, for its terms, privacy and agent card (not said)"],
   [["OPERATOR_CONTACT"], "how they are reached: an e-mail address, mailto: or https:; also makes security.txt (none)"],
+  [["SOURCE_URL"], "where the software's source is, for the page on checking the chain: an https URL (none)"],
   [["TERMS_FILE"], "plain text that is shown at /terms instead of the text that comes with the server"],
   [["PRIVACY_FILE"], "plain text that is shown at /privacy instead of the text that comes with the server"],
   [["LOG_KEY"], "private key of the transparency log, as `spirit-altar log key` makes it (none: no log)"],

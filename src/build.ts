@@ -3,6 +3,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { build as bundle, type OutputFile } from "esbuild"
+import { commit } from "./Commit.ts"
 import { fingerprint, isFresh, stampOf } from "./freshness.ts"
 import { packageRoot } from "./platform/PackageRoot.ts"
 import { writeOutput } from "./web/output.ts"
@@ -53,6 +54,7 @@ const buildServer = async (target: URL) => {
     target: "node24",
     splitting: true,
     external,
+    define: { "process.env.SOURCE_COMMIT": JSON.stringify(commit() ?? "") },
     chunkNames: "[name]-[hash]",
     sourcemap: true,
     sourcesContent: false,

@@ -9,6 +9,7 @@ import { basename, extname, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
 import { build, external } from "./build.ts"
+import { commit } from "./Commit.ts"
 import { provenance } from "./Provenance.ts"
 import { sbom } from "./Sbom.ts"
 
@@ -31,16 +32,7 @@ const run = (command: string, args: ReadonlyArray<string>) => {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-const heard = (command: string, args: ReadonlyArray<string>) => {
-  const { status, stdout } = spawnSync(command, args, { cwd: root, encoding: "utf8" })
-  return status === 0 ? stdout.trim() : undefined
-}
-
-/** Of this folder, not of one around it, and only where nothing was changed or added since. */
-const commit = () => {
-  const isOurs = heard("git", ["rev-parse", "--show-prefix"]) === "" && heard("git", ["status", "--porcelain"]) === ""
-  return isOurs ? heard("git", ["rev-parse", "HEAD"]) : undefined
-}
+const npmVersion = () => spawnSync("npm", ["--version"], { cwd: root, encoding: "utf8" }).stdout?.trim() || "unknown"
 
 const choose = (names: ReadonlyArray<string>, range = "") =>
   Object.fromEntries(names.map((name) => [name, `${range}${dependencies[name]}`]))
@@ -48,6 +40,7 @@ const choose = (names: ReadonlyArray<string>, range = "") =>
 /** The drawings, without what draws them. */
 const isServed = (file: string) => ["", ".png", ".svg"].includes(extname(basename(file)))
 
+const source = commit()
 rmSync(library, { recursive: true, force: true })
 const inputs = await build(pathToFileURL(`${library}/`))
 // Node strips no types below `node_modules`, so the library is JavaScript, with declarations.
@@ -60,6 +53,7 @@ writeFileSync(
   JSON.stringify(
     {
       ...JSON.parse(JSON.stringify(manifest).replaceAll("dist/lib/", "")),
+      ...(source === undefined ? {} : { gitHead: source }),
       files: ["dist", "schema", "src", "sbom.cdx.json"],
       dependencies: choose(external),
       peerDependencies: choose(peers, "^"),
@@ -84,7 +78,6 @@ run("npm", ["pack", library, ...process.argv.slice(2)])
 const { values } = parseArgs({ options: { "pack-destination": { type: "string", default: "." } }, strict: false })
 const target = resolve(root, String(values["pack-destination"]))
 const name = `${manifest.name}-${manifest.version}`
-const source = commit()
 if (source === undefined)
   process.stderr.write(
     `${name}.provenance.json names no commit: what was packed is not, or not only, what one holds.\n`,
@@ -95,6 +88,6 @@ const statement = provenance({
   lock: { name: "package-lock.json", bytes: lock },
   commit: source,
   node: process.versions.node,
-  npm: heard("npm", ["--version"]) ?? "unknown",
+  npm: npmVersion(),
 })
 writeFileSync(join(target, `${name}.provenance.json`), `${JSON.stringify(statement, null, 2)}\n`)

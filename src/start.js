@@ -15,7 +15,10 @@ process.setSourceMapsEnabled(true)
 // What is packed holds the bundle without its sources.
 if (existsSync(new URL("src/freshness.ts", root))) {
   const { isFresh } = await import("./freshness.ts")
-  if (!isFresh(root)) await (await import("./build.ts")).buildCheckout()
+  if (!isFresh(root)) {
+    process.stderr.write("Building the server and its pages: at the first start, and after each change …\n")
+    await (await import("./build.ts")).buildCheckout()
+  }
 }
 
 await import(new URL("dist/server/main.js", root).href)

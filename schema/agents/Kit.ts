@@ -1,9 +1,9 @@
 /** What a buyer asks `buy_kit` for, and everything its own x402 client then needs to pay. */
 import { Schema } from "effect"
 import { oneOf } from "../Bounds.ts"
-import { CandleBody, candleActs, type CandleDays, candleDays, lightDay } from "../altar/Candle.ts"
+import { CandleBody, candleActs } from "../altar/Candle.ts"
 import { ElementId } from "../altar/Collectible.ts"
-import { AtomicAmount, Hex64, PriceUsd, Url } from "../Common.ts"
+import { AtomicAmount, PriceUsd, Url } from "../Common.ts"
 import { WhyBody } from "../altar/Keeper.ts"
 import { Challenge } from "../payments/Payment.ts"
 import { Day, PrayerBody } from "../altar/Prayer.ts"
@@ -14,7 +14,6 @@ const candleNames = oneOf(Object.values(candleActs).map(({ sale }) => `\`${sale.
 
 /** What an argument of `buy_kit` means, whichever act it is for. */
 const known = {
-  days: Schema.optionalKey(Schema.Literals(candleDays)).annotateKey({ description: "Of a candle only." }),
   spirit: Schema.optionalKey(SpiritId).annotateKey({
     description: "Whose altar. Required for a prayer, a keeper and a candle; optional for a collectible and a stone.",
   }),
@@ -42,10 +41,9 @@ export interface Argument {
 /** The arguments of `buy_kit`: whatever goes into path, query and body of the chosen act. */
 export interface KitQuery {
   readonly action: string
-  readonly days?: CandleDays
 }
 
-/** The arguments over the given acts: every name one goes by, and whatever the members of these are not. */
+/** The arguments over the given acts: their names, and whatever the members of these are not. */
 export const kitQuery = (
   actions: ReadonlyArray<string>,
   others: ReadonlyArray<Argument>,
@@ -53,7 +51,7 @@ export const kitQuery = (
   const unknown = others.filter(({ name }) => !(name in known))
   return Schema.Struct({
     action: Schema.Literals(actions).annotate({
-      description: `What to buy. A candle is ${candleNames}, or \`${lightDay.sale.action}\` with \`days\` ${oneOf(candleDays)}.`,
+      description: `What to buy. A candle is ${candleNames}.`,
     }),
     ...known,
     ...Object.fromEntries(
@@ -65,12 +63,9 @@ export const kitQuery = (
   })
 }
 
-export const Vector = Schema.Struct({ salt: Schema.String, words: Schema.String, commitment: Hex64 })
-
 export const Kit = Schema.Struct({
   ok: Schema.Literal(true),
   action: Schema.String,
-  description: Schema.String,
   complete: Schema.Boolean.annotate({ description: "Whether the request can be sent as it stands, keys aside." }),
   missing: Schema.Array(Schema.String).annotate({ description: "Members of the body you still have to fill in." }),
   request: Schema.Struct({
@@ -84,15 +79,15 @@ export const Kit = Schema.Struct({
     }),
     members: Schema.Array(
       Schema.Struct({ name: Schema.String, required: Schema.Boolean, meaning: Schema.String }),
-    ).annotate({ description: "Everything the body may hold." }),
+    ).annotate({ description: "What the body may hold besides." }),
   }),
   price: Schema.Struct({ usd: PriceUsd, amountAtomic: AtomicAmount }),
   challenge: Challenge.annotate({
     description: "What the unpaid request answers in PAYMENT-REQUIRED. Sign `accepts[0]` for exactly `resource.url`.",
   }),
-  commitment: Schema.Struct({ recipe: Schema.String, vectors: Schema.Array(Vector) }),
-  steps: Schema.Array(Schema.String),
-  outcomes: Schema.Array(Schema.Struct({ status: Schema.Int, meaning: Schema.String })),
+  commitment: Schema.optionalKey(Schema.String).annotateKey({
+    description: "The recipe, where the act takes a commitment; seal words on your side.",
+  }),
   retry: Schema.String,
   reconcile: Schema.String.annotate({ description: "URL template: POST it, free, to learn how a payment ended." }),
 }).annotate({ identifier: "Kit", description: "All that a paying client needs; nothing was signed, paid or reserved." })

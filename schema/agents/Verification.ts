@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { Count } from "../Bounds.ts"
 import { Hex64, Url, Uuid } from "../Common.ts"
 import { Receipt } from "../payments/Payment.ts"
+import { Commitment } from "../altar/Commitment.ts"
 import { ChainHead, ListedStone } from "../altar/Witness.ts"
 
 export const VerificationQuery = Schema.Struct({
@@ -22,6 +23,14 @@ export const Verification = Schema.Struct({
     recomputed: Hex64,
     holds: Schema.Boolean.annotate({ description: "`recomputed` is the stone's chainHash." }),
   }),
+  reveal: Schema.NullOr(
+    Schema.Struct({
+      recomputed: Commitment,
+      holds: Schema.Boolean.annotate({
+        description: "`recomputed`, the hash of `stone.reveal.salt`, NUL and `stone.reveal.text`, is the commitment.",
+      }),
+    }),
+  ).annotate({ description: "The revealed words hashed anew; null while they are sealed or hidden." }),
   predecessor: Schema.Struct({
     ...ChainHead.fields,
     holds: Schema.Boolean.annotate({ description: "The stone's previousHash is the re-hashed link before it." }),
@@ -39,5 +48,8 @@ export const Verification = Schema.Struct({
   proves: Schema.Array(Schema.String),
   doesNotProve: Schema.Array(Schema.String),
   checkYourself: Schema.Struct({ chain: Url, explorer: Url, recipe: Schema.String }),
-}).annotate({ identifier: "Verification", description: "A stone with its link recomputed by the server." })
+}).annotate({
+  identifier: "Verification",
+  description: "A stone with its link and its revealed words recomputed by the server.",
+})
 export type Verification = typeof Verification.Type

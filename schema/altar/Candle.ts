@@ -19,6 +19,7 @@ import { Commitment, CommitmentRefused, Salt, Words } from "./Commitment.ts"
 import { anyRailErrors, paidHeaders, settledByAnyRail } from "../payments/Endpoint.ts"
 import { paid } from "../payments/Sale.ts"
 import { hiddenBy } from "./Hidden.ts"
+import { shownSalt } from "./Reveal.ts"
 import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
@@ -55,13 +56,14 @@ export const CandleBody = Schema.Struct({
 
 export const Unsealed = Schema.Struct({
   words: Schema.NullOr(Words),
+  salt: shownSalt,
   hidden: Schema.Boolean,
   hiddenBy,
   unsealedAt: Timestamp,
 }).annotate({
   identifier: "Unsealed",
   description:
-    "The unsealed words. Null and hidden when they look like a link, wallet or address, or an operator hid them.",
+    "The unsealed words and their salt, which hash to the commitment. Null and hidden when the words look like a link, wallet or address, or an operator hid them.",
 })
 
 export const Candle = Schema.Struct({
@@ -131,8 +133,8 @@ export const CandleList = Schema.Struct({
 
 export const UnsealBody = Schema.Struct({ salt: Salt, words: Words }).annotate({
   identifier: "UnsealBody",
-  description: "The salt and words that were sealed.",
-  examples: [{ salt: "5c1fd1e6a0bb4e7f9c2d", words: "Thank you for the bees." }],
+  description: "The salt and words that were sealed. Both become public, so that anyone can recompute the commitment.",
+  examples: [{ salt: "5c1fd1e6a0bb4e7f9c2d", words: "The heron will return by May." }],
 })
 
 export const UnsealAnswer = Schema.Struct({

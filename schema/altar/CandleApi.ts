@@ -14,6 +14,7 @@ import {
 } from "./Candle.ts"
 import { CommitmentMismatch } from "./Commitment.ts"
 import { AltarRequests, described, pageBefore, readsChapter, Unknown } from "./Requests.ts"
+import { RevealBroken } from "./Reveal.ts"
 import { SpiritId } from "./Spirit.ts"
 
 export const listCandles = HttpApiEndpoint.get("listCandles", "/api/candles", {
@@ -23,18 +24,19 @@ export const listCandles = HttpApiEndpoint.get("listCandles", "/api/candles", {
     before: pageBefore,
   },
   success: CandleList,
+  error: RevealBroken,
 }).annotateMerge(described("Candles lit now", "Lit candles with their lights, the rungs and the rails."))
 
 export const unsealCandle = HttpApiEndpoint.post("unsealCandle", "/api/candles/:candleId/unseal", {
   params: { candleId: Uuid },
   payload: UnsealBody,
   success: [UnsealAnswer.pipe(HttpApiSchema.status(200)), UnsealAnswer.pipe(HttpApiSchema.status(201))],
-  error: [CandleNotFound, CommitmentMismatch, AlreadyUnsealed, CandleNotSettled, NotSealed],
+  error: [CandleNotFound, CommitmentMismatch, AlreadyUnsealed, CandleNotSettled, NotSealed, RevealBroken],
 })
   .annotateMerge(
     described(
       "Unseal the words of a candle or light",
-      "Free, once. Salt and words must hash to the commitment. 201 the first time, 200 for the same data again. Words that look like a link, wallet or address are stored and verified but shown hidden.",
+      "Free, once. Salt and words must hash to the commitment, and both become public: everyone can then recompute it. 201 the first time, 200 for the same data again. Words that look like a link, wallet or address are stored and verified; they and their salt stay hidden.",
     ),
   )
   .annotateMerge(OpenApi.annotations({ override: { tags: ["Altar"] } }))

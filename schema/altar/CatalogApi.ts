@@ -2,6 +2,7 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { Group } from "../Group.ts"
 import { segmentQuery } from "../Common.ts"
+import { BrokenChain } from "./BrokenChain.ts"
 import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "./Catalog.ts"
 import { AltarRequests, described, readsChapter } from "./Requests.ts"
 
@@ -20,6 +21,7 @@ export const listPixels = HttpApiEndpoint.get("listPixels", "/api/pixels", { suc
 export const readPublicationChain = HttpApiEndpoint.get("readPublicationChain", "/api/publish-chain", {
   query: segmentQuery("entries"),
   success: PublicationSegment,
+  error: BrokenChain,
 }).annotateMerge(
   described(
     "A segment of the publication chain",

@@ -11,7 +11,7 @@ import { Unknown } from "./Requests.ts"
 import { SpiritId } from "./Spirit.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
 
-export const ElementId = shaped(/^[a-z0-9-]{1,64}$/u, 64).annotate({
+export const ElementId = shaped(/^[a-z0-9-]{1,64}$/u, 64, 1).annotate({
   identifier: "ElementId",
   description: "A collectible listed at /api/elements, /api/companions or /api/pixels.",
   examples: ["beeswax"],

@@ -4,14 +4,23 @@ import { Hex64 } from "../Common.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
 import { saltMaximum, saltMinimum, wordsMaximum } from "./Recipe.ts"
 
-export { commitmentText, isSealable, normalize, normalizedLength, recipe, sealIssue, zeroCommitment } from "./Recipe.ts"
+export {
+  commitmentText,
+  isSealable,
+  normalize,
+  normalizedLength,
+  recipe,
+  revealFault,
+  sealIssue,
+  zeroCommitment,
+} from "./Recipe.ts"
 
 /** 64 lowercase hex digits of SHA-256 over salt, one NUL byte and the normalized words. */
 export const Commitment = Hex64.annotate({
   identifier: "Commitment",
   description:
-    "Lowercase hex SHA-256 over the UTF-8 bytes of: salt, one NUL byte, normalized words. Words and salt stay with you.",
-  examples: ["9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"],
+    "Lowercase hex SHA-256 over the UTF-8 bytes of: salt, one NUL byte, normalized words. Words and salt stay with you until you reveal them; a reveal publishes both.",
+  examples: ["6afde0a2de2a0973df45fed7040a985cb1efcdba7153d9420aa8743a19fb664a"],
 })
 
 /** The private random value of a commitment: any text but NUL and lone surrogates. */
@@ -21,7 +30,7 @@ export const Salt = Schema.String.check(
   Schema.isPattern(/^[^\u0000\p{Cs}]*$/u),
 ).annotate({
   identifier: "Salt",
-  description: `The salt of the commitment, ${saltMinimum} to ${saltMaximum} code points.`,
+  description: `The salt of the commitment, ${saltMinimum} to ${saltMaximum} code points. Make it at random for these words alone: a reveal publishes it.`,
   examples: ["5c1fd1e6a0bb4e7f9c2d"],
 })
 

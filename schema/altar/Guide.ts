@@ -8,6 +8,7 @@ import { LitCandle } from "./Candle.ts"
 import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
 import { Day } from "./Prayer.ts"
 import { AltarRequests, described, readsChapter } from "./Requests.ts"
+import { RevealBroken } from "./Reveal.ts"
 import { SpiritId } from "./Spirit.ts"
 
 export const KeeperBrief = Schema.Struct({
@@ -85,9 +86,10 @@ export const listSpirits = HttpApiEndpoint.get("listSpirits", "/api/spirits", { 
   described("The 24 spirits", "The field guide, with each spirit's keeper."),
 )
 
-export const listAltars = HttpApiEndpoint.get("listAltars", "/api/altars", { success: AltarList }).annotateMerge(
-  described("Every altar", "Today's prayer slot, the keeper and the lit candles of every altar."),
-)
+export const listAltars = HttpApiEndpoint.get("listAltars", "/api/altars", {
+  success: AltarList,
+  error: RevealBroken,
+}).annotateMerge(described("Every altar", "Today's prayer slot, the keeper and the lit candles of every altar."))
 
 export const readField = HttpApiEndpoint.get("readField", "/api/field", { success: Field }).annotateMerge(
   described("The state of the field", "Keepers, prayers today, cents settled, the last settlement."),

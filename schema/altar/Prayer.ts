@@ -27,7 +27,7 @@ export const PrayerBody = Schema.Struct({
   examples: [
     {
       agentName: "Wren",
-      intentionCommitment: "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab",
+      intentionCommitment: "6afde0a2de2a0973df45fed7040a985cb1efcdba7153d9420aa8743a19fb664a",
     },
   ],
 })

@@ -37,3 +37,29 @@ export const sealIssue = (path: string, words: string) => ({
 
 /** What is hashed as UTF-8: salt, one NUL, normalized words. */
 export const commitmentText = (salt: string, words: string): string => `${salt}\0${normalize(words)}`
+
+/** Words as an altar shows them once they are revealed; both null while they are hidden. */
+export interface ShownWords {
+  readonly text: string | null
+  readonly salt?: string | null
+}
+
+/** What is wrong with revealed words, where `computed` is the hash of them and their salt; undefined when they hold, or are hidden. */
+export const revealFault = (
+  commitment: string | null,
+  { salt, text }: ShownWords,
+  computed: string,
+): { readonly summary: string; readonly detail: string } | undefined => {
+  if (text === null) return undefined
+  if (salt === null || salt === undefined)
+    return {
+      summary: "shows revealed words without their salt, so that nobody can check them",
+      detail: "its revealed words are shown without their salt, so that nobody can check them",
+    }
+  return computed === commitment
+    ? undefined
+    : {
+        summary: "shows other words than were sealed: they and their salt do not hash to its commitment",
+        detail: `its revealed words and their salt hash to ${computed}, but it sealed ${commitment ?? "nothing"}`,
+      }
+}

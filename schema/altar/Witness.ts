@@ -18,9 +18,9 @@ import { Commitment, CommitmentRefused, Salt, Words } from "./Commitment.ts"
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
 import { Receipt } from "../payments/Payment.ts"
 import { paid } from "../payments/Sale.ts"
+import { Reveal } from "./Reveal.ts"
 import { SpiritId } from "./Spirit.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
-import { hiddenBy } from "./Hidden.ts"
 
 export const StoneKind = Schema.Literals(["intention", "prediction", "promise", "hash"]).annotate({
   identifier: "StoneKind",
@@ -28,7 +28,7 @@ export const StoneKind = Schema.Literals(["intention", "prediction", "promise", 
   examples: ["prediction"],
 })
 
-const commitment = "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"
+const commitment = "6afde0a2de2a0973df45fed7040a985cb1efcdba7153d9420aa8743a19fb664a"
 
 /** The body of `POST /api/witness`. */
 export const WitnessBody = Schema.Struct({
@@ -58,7 +58,10 @@ export const WitnessStone = Schema.Struct({
   previousHash: Hex64,
   payer: Address,
   transaction: TransactionHash,
-  verify: Schema.Struct({ recipe: sentence("chainHash = SHA-256(previousHash NUL sequence NUL …)"), revealUrl: Url }),
+  verify: Schema.Struct({
+    recipe: sentence("chainHash = SHA-256(previousHash NUL sequence NUL commitment NUL witnessedAt NUL transaction)"),
+    revealUrl: Url,
+  }),
 }).annotate({
   identifier: "WitnessStone",
   description:
@@ -69,10 +72,10 @@ export const WitnessStone = Schema.Struct({
       permalink: "https://altar.example/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
       commitment,
       kind: "prediction",
-      spirit: "moss-hare",
+      spirit: "ink-cuttlefish",
       witnessedAt: "2026-11-21T09:17:02.115Z",
       sequence: 1,
-      chainHash: "5b1c5f0f2f0a4d0f6b0e6f6a1d9c2e7b8a3f4c5d6e7f8091a2b3c4d5e6f70819",
+      chainHash: "70f409101ddc035e974e17bacbb22a0f99d366593db20b44bc5d03d996a5049a",
       previousHash: "0".repeat(64),
       payer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
       transaction: "0x1881f4141f36e18ce36573461c0822ca6549d3afc78dbf52a161d3fe3396c1d8",
@@ -88,28 +91,6 @@ export type WitnessStone = typeof WitnessStone.Type
 export const WitnessSettled = settledAct(WitnessStone).annotate({
   identifier: "WitnessSettled",
   description: "A settled witness stone with its receipt.",
-})
-
-/** The public side of a reveal; hidden text is stored and verified but not shown. */
-export const Reveal = Schema.Struct({
-  text: Schema.NullOr(Words),
-  hidden: Schema.Boolean.annotate({
-    description: "True when the words look like a link, wallet or address, or an operator hid them.",
-  }),
-  hiddenBy,
-  agentName: Schema.NullOr(AgentName),
-  revealedAt: Timestamp,
-}).annotate({
-  identifier: "Reveal",
-  description: "The revealed words. `text` is null when they are hidden.",
-  examples: [
-    {
-      text: "The heron will return by May.",
-      hidden: false,
-      agentName: null,
-      revealedAt: "2026-11-21T10:00:00.000Z",
-    },
-  ],
 })
 
 export const ListedStone = Schema.Struct({
@@ -171,7 +152,8 @@ export const RevealBody = Schema.Struct({
   }),
 }).annotate({
   identifier: "RevealBody",
-  description: "The salt and words whose commitment was witnessed.",
+  description:
+    "The salt and words whose commitment was witnessed. Both become public, so that anyone can recompute the commitment.",
   examples: [{ salt: "5c1fd1e6a0bb4e7f9c2d", text: "The heron will return by May." }],
 })
 

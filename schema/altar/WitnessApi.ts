@@ -4,8 +4,10 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import type { Group } from "../Group.ts"
 import { whole } from "../Bounds.ts"
 import { listLimit, segmentQuery, Uuid } from "../Common.ts"
+import { BrokenChain } from "./BrokenChain.ts"
 import { CommitmentMismatch } from "./Commitment.ts"
 import { AltarRequests, described, Unknown } from "./Requests.ts"
+import { RevealBroken } from "./Reveal.ts"
 import {
   AlreadyRevealed,
   ChainSegment,
@@ -25,12 +27,13 @@ export const listWitnessStones = HttpApiEndpoint.get("listWitnessStones", "/api/
     ),
   },
   success: WitnessList,
+  error: [RevealBroken, BrokenChain],
 }).annotateMerge(described("Newest stones", "Settled stones newest first, with the chain head."))
 
 export const readWitnessStone = HttpApiEndpoint.get("readWitnessStone", "/api/witness/:witnessId", {
   params: { witnessId: Uuid },
   success: WitnessAnswer,
-  error: WitnessNotFound,
+  error: [WitnessNotFound, RevealBroken, BrokenChain],
 })
   .annotateMerge(described("One stone", "One stone with its chain link and receipt."))
   .annotate(Unknown, () => new WitnessNotFound({}))
@@ -38,18 +41,19 @@ export const readWitnessStone = HttpApiEndpoint.get("readWitnessStone", "/api/wi
 export const readWitnessChain = HttpApiEndpoint.get("readWitnessChain", "/api/witness/chain", {
   query: segmentQuery("links"),
   success: ChainSegment,
+  error: BrokenChain,
 }).annotateMerge(described("A segment of the chain", "Consecutive links, each re-hashed before it is served."))
 
 export const revealWitnessStone = HttpApiEndpoint.post("revealWitnessStone", "/api/witness/:witnessId/reveal", {
   params: { witnessId: Uuid },
   payload: RevealBody,
   success: [RevealAnswer.pipe(HttpApiSchema.status(200)), RevealAnswer.pipe(HttpApiSchema.status(201))],
-  error: [WitnessNotFound, CommitmentMismatch, AlreadyRevealed, WitnessNotSettled],
+  error: [WitnessNotFound, CommitmentMismatch, AlreadyRevealed, WitnessNotSettled, RevealBroken],
 })
   .annotateMerge(
     described(
       "Reveal the words of a stone",
-      "Free, once. Salt and text must hash to the commitment. 201 the first time, 200 for the same data again. Words that look like a link, wallet or address are stored and verified but shown hidden.",
+      "Free, once. Salt and text must hash to the commitment, and both become public: everyone can then recompute it. 201 the first time, 200 for the same data again. Words that look like a link, wallet or address are stored and verified; they and their salt stay hidden.",
     ),
   )
   .annotate(Unknown, () => new WitnessNotFound({}))

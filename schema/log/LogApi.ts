@@ -6,12 +6,13 @@ import { Count, header, sentence, shaped } from "../Bounds.ts"
 import { Timestamp, Url, Uuid } from "../Common.ts"
 import { NotFound } from "../Errors.ts"
 import { at, envelope } from "../Refusal.ts"
+import { BrokenChain } from "../altar/BrokenChain.ts"
 import { AltarRequests, described, Unknown } from "../altar/Requests.ts"
 import { WitnessNotFound } from "../altar/Witness.ts"
 
 const origin = "altar.example/log"
-const root = "LCeKSZ7qH/gHnCILxBSaCu+Tr9L89pO0X0J4DbCIFoQ="
-const checkpoint = `${origin}\n1\n${root}\n\n— ${origin} Ic5sqr4Af1B4FHMuuCtlUxU7BgQqk1gCHXM9ykxLU+/YSYh186G8aY56HZhzExdL8hJvnwYPfFdTMr80z2S300RXCAU=\n`
+const root = "RQkg425aKZaTFaEW6nyEJWplnO3gKn+hDoZj8+u99tY="
+const checkpoint = `${origin}\n1\n${root}\n\n— ${origin} NcsZk94rcIk8V2Z+Pq7sQ7KGUMb57TaZk19rIFk7w1C5+tbDQ5UQu7/lVXKxJBq+0E1CdjUpChV+xId3ZtQ6Wzb2QAA=\n`
 
 /** Lines of printable text. */
 const lines = /^[^\p{Cs}\0-\x09\x0b-\x1f]*$/u
@@ -19,7 +20,7 @@ const lines = /^[^\p{Cs}\0-\x09\x0b-\x1f]*$/u
 export const LogStatus = Schema.Struct({
   ok: Schema.Literal(true),
   origin: sentence(origin, 300).annotate({ description: "The name of the log, the first line of every checkpoint." }),
-  vkey: sentence(`${origin}+21ce6caa+AWcsq1S/kdmvacHWXNGOukrBWhx35zktyqA0SP/yLQp7`, 400).annotate({
+  vkey: sentence(`${origin}+35cb1993+AX38dLo+FFJBIjLwTVIHBy+GqfPpoxYJ9dzRtV5EjnBd`, 400).annotate({
     description:
       "The verifier key, name+hash+base64: keep it, and check every checkpoint with the one you kept. Its name is the origin.",
   }),
@@ -27,9 +28,9 @@ export const LogStatus = Schema.Struct({
     description: "The log's files (C2SP tlog-tiles) are below this.",
     examples: [`https://${origin}/`],
   }),
-  state: Schema.Literals(["running", "stopped"]).annotate({
+  state: Schema.Literals(["running", "waiting", "stopped"]).annotate({
     description:
-      "`stopped` when the log would contradict itself: nothing new is covered until an operator has acted; what is published stays.",
+      "`waiting` after a start, until a checkpoint file or a log witness confirms the newest checkpoint, and `stopped` when the log would contradict itself: nothing new is covered meanwhile, what is published stays.",
   }),
   size: Count.annotate({ description: "Stones that the newest checkpoint covers: those up to this sequence." }),
   root: shaped(/^[A-Za-z0-9+/]{43}=$/u, 44).annotate({
@@ -47,7 +48,7 @@ export const LogStatus = Schema.Struct({
     {
       ok: true,
       origin,
-      vkey: `${origin}+21ce6caa+AWcsq1S/kdmvacHWXNGOukrBWhx35zktyqA0SP/yLQp7`,
+      vkey: `${origin}+35cb1993+AX38dLo+FFJBIjLwTVIHBy+GqfPpoxYJ9dzRtV5EjnBd`,
       url: `https://${origin}/`,
       state: "running",
       size: 1,
@@ -109,7 +110,7 @@ export const readLog = HttpApiEndpoint.get("readLog", "/api/witness/log", {
 export const readStoneProof = HttpApiEndpoint.get("readStoneProof", "/api/witness/:witnessId/proof", {
   params: { witnessId: Uuid },
   success: StoneProof.pipe(HttpApiSchema.asText({ contentType: "text/plain" })),
-  error: [NotFound, WitnessNotFound, NotReady, Halted],
+  error: [NotFound, WitnessNotFound, NotReady, Halted, BrokenChain],
 })
   .annotateMerge(
     described(

@@ -1,6 +1,6 @@
 /** What the generated OpenAPI document cannot learn from schemas alone: header spelling, required keys, plain names. */
 import { makeConditional } from "./Conditional.ts"
-import { completed, type JsonSchema, withRemark, type Schemas, tidyAll } from "./JsonSchema.ts"
+import { completed, exampleOf, type JsonSchema, withRemark, type Schemas, tidyAll } from "./JsonSchema.ts"
 
 interface Parameter {
   name: string
@@ -19,7 +19,7 @@ interface Operation {
 
 interface ResponseObject {
   readonly description: string
-  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>
+  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema; example?: unknown }>>
   headers?: Record<string, unknown>
 }
 
@@ -69,8 +69,6 @@ const fixParameter = (parameter: Parameter) => {
     if (description !== undefined) parameter.description = description
     parameter.schema = asInteger(parameter.schema)
   }
-  // A bare probe may omit it; every request that means to pay must not.
-  if (parameter.name === "idempotency-key") parameter.required = true
   parameter.name = spelled[parameter.name] ?? parameter.name
 }
 
@@ -108,16 +106,42 @@ const complete = (document: Document) => {
       for (const response of Object.values(responses)) describeRefusals(response, schemas)
     }
   }
-  for (const [name, written] of Object.entries(schemas)) schemas[name] = completed(written, schemas)
+  const named = Object.keys(schemas).map((name) => [name, completed(name, schemas)] as const)
+  for (const [name, schema] of named) schemas[name] = schema
 }
+
+/** A request that was answered before gets a replay: its example says so. */
+const markReplays = ({ components: { schemas }, paths }: Document) => {
+  for (const { responses } of Object.values(paths).flatMap((operations) => Object.values(operations))) {
+    const content = responses["200"]?.content?.["application/json"]
+    const example = content === undefined ? undefined : exampleOf(content.schema, schemas)
+    if (content !== undefined && isReplayable(example)) content.example = { ...example, replayed: true }
+  }
+}
+
+const isReplayable = (example: unknown): example is { readonly replayed: boolean } =>
+  typeof example === "object" && example !== null && "replayed" in example
 
 /** Paid routes name the payment as what lets a request in; it is the offer of the 402, signed. */
 const x402 = {
   type: "apiKey",
+  // Discovery by agents takes an API key for one that has to be asked for; this is a wallet's signature.
+  "x-agentcash-auth-kind": "siwx",
   in: "header",
   name: "PAYMENT-SIGNATURE",
   description:
     "x402 v2: a request without it is answered 402 with the offer in PAYMENT-REQUIRED; sign that offer, put the Base64 of the signed payment here, and send the request again. Any x402 client does this by itself.",
+}
+
+/** The token of a room under the one name by which discovery knows what is no wallet: it reads no bearer scheme. */
+const nameInvite = ({ components: { securitySchemes }, paths }: Document) => {
+  const { invite } = securitySchemes
+  if (invite === undefined) return
+  delete securitySchemes["invite"]
+  securitySchemes["apiKey"] = invite
+  for (const operation of Object.values(paths).flatMap((operations) => Object.values(operations))) {
+    if (operation.security?.some((one) => "invite" in one) === true) operation.security = [{ apiKey: [] }]
+  }
 }
 
 /** Any page may read the altar's answers and pay; the room answers its own pages alone. */
@@ -170,6 +194,8 @@ export const exampleUrl = "https://altar.example"
 
 const description = "The server that publishes this document, in production or as a sandbox."
 const servers = [{ url: exampleUrl, description, "x-internal": false }]
+/** What discovery hands to an agent before it reads anything else. */
+const guidance = `Paid acts: POST without a payment is answered 402 with the price and reserves nothing. Choose a new Idempotency-Key for each purchase, sign the offer in PAYMENT-REQUIRED for exactly this URL, and send the same request again with PAYMENT-SIGNATURE. Repeat it with the same key after a lost answer; 202 means do not pay again, POST /api/reconcile/{Idempotency-Key}. Seal words on your side: only their SHA-256 commitment is sent. Signal rooms: POST /api/rooms answers a token for Authorization: Bearer. Every request in full: ${exampleUrl}/llms.txt`
 const contact = { name: "Spirit Altar", url: `${exampleUrl}/for-agents` }
 
 /** The finished document as the server at another address publishes it. */
@@ -181,7 +207,7 @@ export const finish = (generated: Record<string, unknown>): Record<string, unkno
   const document = withoutSuffix(JSON.parse(JSON.stringify(generated)))
   for (const operations of Object.values(document.paths)) {
     for (const operation of Object.values(operations)) {
-      if ("x-payment-info" in operation) operation.security = [{ x402: [] }]
+      if ("x-payment-info" in operation) operation.security = [{}, { x402: [] }]
       // An operation is called what its endpoint is called; the group before the point is ours alone.
       operation.operationId = operation.operationId.split(".").at(-1) ?? operation.operationId
       for (const parameter of operation.parameters ?? []) fixParameter(parameter)
@@ -196,8 +222,10 @@ export const finish = (generated: Record<string, unknown>): Record<string, unkno
   allowAnyOrigin(document.paths)
   sayWhenAgain(document.paths)
   nameRecords(document)
+  nameInvite(document)
   document.components.securitySchemes["x402"] = x402
   tidyAll(document, document.components.schemas)
   complete(document)
-  return { ...document, info: { ...document.info, contact }, servers }
+  markReplays(document)
+  return { ...document, info: { ...document.info, contact, "x-guidance": guidance }, servers }
 }

@@ -1,4 +1,6 @@
 /** The JSON Schemas of the document, completed: descriptions, examples, number formats, and unions told apart by code. */
+import { examples as corrections } from "./Examples.ts"
+import { portable } from "./Pattern.ts"
 
 export interface JsonSchema {
   $ref?: string
@@ -15,6 +17,7 @@ export interface JsonSchema {
   prefixItems?: ReadonlyArray<JsonSchema>
   readonly minimum?: number
   readonly maximum?: number
+  pattern?: string
   format?: string
   discriminator?: object
   description?: string
@@ -26,12 +29,29 @@ const nameOf = ($ref: string) => $ref.split("/").at(-1) ?? ""
 
 const isSchema = (value: unknown): value is JsonSchema => typeof value === "object" && value !== null
 
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isSchema(value) && !Array.isArray(value)
+
+/** An example with some of its members put right, however deep they are. */
+const corrected = (example: unknown, right: unknown): unknown =>
+  right === undefined
+    ? example
+    : isObject(example) && isObject(right)
+      ? Object.fromEntries(
+          Object.entries({ ...example, ...right }).flatMap(([name, value]) => {
+            const member = name in right && value !== undefined ? corrected(example[name], value) : value
+            return member === undefined ? [] : [[name, member]]
+          }),
+        )
+      : right
+
 /** An example put together from the examples of the parts. */
 export const exampleOf = (schema: JsonSchema, schemas: Schemas): unknown => {
-  if (schema.examples?.[0] !== undefined) return schema.examples[0]
+  const { $ref, examples } = schema
+  if (examples?.[0] !== undefined) return examples[0]
+  if ($ref !== undefined) return corrected(exampleOf(schemas[nameOf($ref)] ?? {}, schemas), corrections[nameOf($ref)])
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
-  if (schema.$ref !== undefined) return exampleOf(schemas[nameOf(schema.$ref)] ?? {}, schemas)
   const choice = schema.anyOf?.[0] ?? schema.allOf?.[0]
   if (choice !== undefined) return exampleOf(choice, schemas)
   switch (schema.type) {
@@ -90,6 +110,7 @@ const tidy = (schema: JsonSchema, schemas: Schemas) => {
     delete schema.allOf
     Object.assign(schema, remarked)
   }
+  if (typeof schema.pattern === "string") schema.pattern = portable(schema.pattern)
   if (schema.type === "integer") schema.format = (schema.maximum ?? Infinity) > largestInt32 ? "int64" : "int32"
   if (schema.prefixItems?.length === 1 && schema.items === undefined) {
     schema.items = schema.prefixItems[0]
@@ -113,13 +134,14 @@ export const tidyAll = (value: unknown, schemas: Schemas): void => {
 }
 
 /** The same component with an example, and a description if it says anything of itself. */
-export const completed = (written: JsonSchema, schemas: Schemas): JsonSchema => {
+export const completed = (name: string, schemas: Schemas): JsonSchema => {
+  const written = schemas[name] ?? {}
   const { allOf, ...plain } = written
   const schema: JsonSchema = allOf?.length === 1 ? { ...plain, ...allOf[0] } : written
   const description = schema.description ?? schema.properties?.["message"]?.examples?.[0]
   return {
     ...schema,
     ...(description === undefined ? {} : { description: String(description) }),
-    examples: schema.examples ?? [exampleOf(schema, schemas)],
+    examples: [exampleOf({ $ref: name }, schemas)],
   }
 }

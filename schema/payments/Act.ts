@@ -1,11 +1,11 @@
 /** What every paid act answers: settled, replayed or pending, whichever act it is. */
 import { Schema } from "effect"
 import { sentence, shaped } from "../Bounds.ts"
-import { AgentName, AtomicAmount, Network, PriceUsd, Timestamp, Url, Uuid } from "../Common.ts"
+import { AtomicAmount, Network, Timestamp, Url, Uuid } from "../Common.ts"
 import { AnyReceipt, IdempotencyKey, Receipt } from "./Payment.ts"
 import { at, envelope } from "../Refusal.ts"
 
-export const ActName = shaped(/^[a-z][A-Za-z]{1,40}$/u, 41).annotate({
+export const ActName = shaped(/^[a-z][A-Za-z]{1,40}$/u, 41, 2).annotate({
   identifier: "ActName",
   description: "The kind of act.",
   examples: ["setWitnessStone"],
@@ -17,7 +17,10 @@ const settledBy = <S extends Schema.Top, R extends Schema.Top>(record: S, receip
     record,
     receipt,
     permalink: Url,
-    replayed: Schema.Boolean.annotate({ description: "False in the first answer, true in every replay of it." }),
+    replayed: Schema.Boolean.annotate({
+      description: "False in the first answer, true in every replay of it.",
+      examples: [false],
+    }),
   })
 
 /** The body of 201 and 200 of a paid act whose record has the given schema. */
@@ -51,22 +54,6 @@ export const SettlementPending = Schema.Struct({
   description: "The outcome of the payment is not known yet. Do not pay again: POST the reconcile URL until it ends.",
 })
 export type SettlementPending = typeof SettlementPending.Type
-
-/** A settled act as listed and as found under its permalink. */
-export const Act = Schema.Struct({
-  id: Uuid,
-  act: ActName,
-  permalink: Url,
-  agentName: Schema.NullOr(AgentName),
-  priceUsd: PriceUsd,
-  settledAt: Timestamp,
-  receipt: AnyReceipt,
-  record: Schema.Record(Schema.String, Schema.Json).annotate({
-    description: "The record of the act, as its 201 returned it.",
-  }),
-}).annotate({ identifier: "Act", description: "One settled act: a public row with its receipt." })
-
-export const ActAnswer = Schema.Struct({ ok: Schema.Literal(true), act: Act }).annotate({ identifier: "ActAnswer" })
 
 export class ActNotFound extends Schema.Error<ActNotFound>("ActNotFound")(
   envelope("act_not_found", "There is no settled act with this id."),

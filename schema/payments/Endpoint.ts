@@ -18,6 +18,7 @@ import {
   ReconcileRequired,
   SellingPaused,
 } from "./Errors.ts"
+import { headers as examples } from "./Examples.ts"
 import { IdempotencyKey, PaymentSignature } from "./Payment.ts"
 
 const NotNow = Schema.Union([PaymentsUnavailable, SellingPaused, FacilitatorUnavailable])
@@ -56,7 +57,7 @@ const unkept = {
 export const paymentResponse = {
   "payment-response": base64(
     "Base64 of the JSON x402 v2 settlement: success, transaction, network, payer.",
-    "eyJzdWNjZXNzIjp0cnVlfQ==",
+    examples.response,
   ),
 }
 
@@ -68,7 +69,7 @@ const unpaidBody = Unpaid.annotate({
 }).pipe(HttpApiSchema.status(402))
 
 const unpaidHeaders = {
-  "payment-required": base64("Base64 of the JSON x402 v2 challenge.", "eyJ4NDAyVmVyc2lvbiI6Mn0="),
+  "payment-required": base64("Base64 of the JSON x402 v2 challenge.", examples.required),
   "cache-control": header("`no-store`: a challenge is for one request.", "no-store"),
 }
 

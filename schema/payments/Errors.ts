@@ -9,9 +9,9 @@ const challenged = { challenge: Challenge }
 export class IdempotencyKeyRequired extends Schema.Error<IdempotencyKeyRequired>("IdempotencyKeyRequired")(
   envelope(
     "idempotency_key_required",
-    `Send an Idempotency-Key header of 12 to 128 characters of A-Z a-z 0-9 _ - that names this purchase. ${nothingNow}`,
+    `A payment needs a name: send an Idempotency-Key header of 12 to 128 characters of A-Z a-z 0-9 _ -, or set the payment-identifier id of the payment. ${nothingNow}`,
   ),
-  at(400, "A paid request needs an Idempotency-Key header."),
+  at(400, "A payment came without an Idempotency-Key header and without a payment-identifier id."),
 ) {}
 
 export class IdempotencyKeyInvalid extends Schema.Error<IdempotencyKeyInvalid>("IdempotencyKeyInvalid")(
@@ -87,14 +87,17 @@ export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlready
 /** Payments of one wallet whose outcome may be open at a time. */
 export const openPaymentsMaximum = 64
 
+/** The same of one without code that has never paid here: as many again for each that it has paid. */
+export const firstPaymentsMaximum = 5
+
 export class ReconcileRequired extends Schema.Error<ReconcileRequired>("ReconcileRequired")(
   envelope(
     "reconcile_required",
-    `This wallet has ${openPaymentsMaximum} payments here whose outcome is not known yet: POST /api/reconcile/{Idempotency-Key} for each of them, then send the same request again. ${nothingNow}`,
+    `This wallet has as many payments here whose outcome is not known yet as it may have: ${firstPaymentsMaximum} at first, as many again for each that it has paid, ${openPaymentsMaximum} at most. POST /api/reconcile/{Idempotency-Key} for each of them, then send the same request again. ${nothingNow}`,
   ),
   at(
     409,
-    `As many payments of this wallet are open as it may have: ${openPaymentsMaximum}, and of a wallet with code one more than it has paid, or one alone once one of its payments did not pay in its block.`,
+    `As many payments of this wallet are open as it may have: ${firstPaymentsMaximum} and as many again for each that it has paid, ${openPaymentsMaximum} at most; of a wallet with code one, and one more for each that it has paid; and one alone of a wallet of which one did not pay in its block, or that has never paid while much of the server's gas is lost.`,
   ),
 ) {}
 

@@ -2,14 +2,15 @@
 import { Schema } from "effect"
 import { path, sentence, shaped, upTo } from "../Bounds.ts"
 import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "../Common.ts"
+import * as example from "./Examples.ts"
 import { secondsMaximum, usdc } from "./Usdc.ts"
 
 export { priceUsd } from "./Usdc.ts"
 
-export const IdempotencyKey = shaped(/^[A-Za-z0-9_-]{12,128}$/u, 128).annotate({
+export const IdempotencyKey = shaped(/^[A-Za-z0-9_-]{12,128}$/u, 128, 12).annotate({
   identifier: "IdempotencyKey",
   description:
-    "Names one purchase. Same purchase, same key: a retry with the same URL and body never pays twice. A new attempt needs a new key. Treat it as a secret until you have your answer.",
+    "Names one purchase. A request with a payment needs it, unless the payment carries a `payment-identifier` id; asking for the price does not. Same purchase, same key: a retry with the same URL and body never pays twice. A new attempt needs a new key. Treat it as a secret until you have your answer.",
   examples: ["stone-2026-11-21-a1b2c3"],
 })
 
@@ -20,7 +21,7 @@ export const PaymentSignature = Schema.String.check(
 ).annotate({
   identifier: "PaymentSignature",
   description: "Base64 of the JSON x402 v2 PaymentPayload that your client signed for exactly this URL and price.",
-  examples: ["eyJ4NDAyVmVyc2lvbiI6Mn0="],
+  examples: [example.headers.signature],
 })
 
 /** One way to pay: exact amount, recipient and asset. `extra.paymentFlow` is `upfront`: settled before the work. */
@@ -42,17 +43,7 @@ export const PaymentRequirements = Schema.Struct({
 }).annotate({
   identifier: "PaymentRequirements",
   description: "One x402 v2 payment offer.",
-  examples: [
-    {
-      scheme: "exact",
-      network: "eip155:8453",
-      amount: "10000",
-      asset: usdc["eip155:8453"].asset,
-      payTo: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
-      maxTimeoutSeconds: 300,
-      extra: { name: "USD Coin", version: "2", paymentFlow: "upfront" },
-    },
-  ],
+  examples: [example.requirements],
 })
 export type PaymentRequirements = typeof PaymentRequirements.Type
 
@@ -60,7 +51,11 @@ export const PaymentResource = Schema.Struct({
   url: Url,
   description: sentence("One witness stone: a timestamped sealed commitment in a public hash chain"),
   mimeType: Schema.Literal("application/json"),
-}).annotate({ identifier: "PaymentResource", description: "What is being paid for; `url` must be signed unchanged." })
+}).annotate({
+  identifier: "PaymentResource",
+  description: "What is being paid for; `url` must be signed unchanged.",
+  examples: [example.resource],
+})
 
 const JsonSchema = Schema.Record(Schema.String, Schema.Json).annotate({ description: "A JSON Schema of `info`." })
 
@@ -71,7 +66,8 @@ export const PaymentIdentifierExtension = Schema.Struct({
 }).annotate({
   identifier: "PaymentIdentifierExtension",
   description:
-    "x402 extension: `info.id` of the signed payment, 16 to 128 characters of A-Z a-z 0-9 _ -, serves as the Idempotency-Key; sent as well, the header must be equal.",
+    "x402 extension: `info.id` of the signed payment, 16 to 128 characters of A-Z a-z 0-9 _ -, serves as the Idempotency-Key. `required`: a payment needs this id or the header. If both are sent, they must be equal.",
+  examples: [example.identifier],
 })
 
 /** `bazaar`: how this route is called. */
@@ -88,7 +84,11 @@ export type BazaarExtension = typeof BazaarExtension.Type
 export const ChallengeExtensions = Schema.Struct({
   "payment-identifier": PaymentIdentifierExtension,
   bazaar: Schema.optionalKey(BazaarExtension),
-}).annotate({ identifier: "ChallengeExtensions", description: "x402 extensions that this server speaks." })
+}).annotate({
+  identifier: "ChallengeExtensions",
+  description: "x402 extensions that this server speaks.",
+  examples: [example.challenge.extensions],
+})
 export type ChallengeExtensions = typeof ChallengeExtensions.Type
 
 /** The content of `PAYMENT-REQUIRED`, also readable in the body of every 402. */
@@ -98,7 +98,7 @@ export const Challenge = Schema.Struct({
   resource: PaymentResource,
   accepts: Schema.Tuple([PaymentRequirements]),
   extensions: ChallengeExtensions,
-}).annotate({ identifier: "Challenge", description: "The x402 v2 payment challenge." })
+}).annotate({ identifier: "Challenge", description: "The x402 v2 payment challenge.", examples: [example.challenge] })
 export type Challenge = typeof Challenge.Type
 
 const Decimal = Schema.String.check(Schema.isPattern(/^[0-9]{1,78}$/u))
@@ -202,7 +202,7 @@ export const CardReceipt = Schema.Struct({
       description: "The card processor's payment intent.",
     }),
     currency: Schema.Literal("usd"),
-    amountCents: shaped(/^[1-9][0-9]{0,11}$/u, 12).annotate({ description: "US cents charged.", examples: ["300"] }),
+    amountCents: shaped(/^[1-9][0-9]{0,11}$/u, 12, 1).annotate({ description: "US cents charged.", examples: ["300"] }),
   }),
 }).annotate({
   identifier: "CardReceipt",

@@ -87,7 +87,7 @@ const cardRule =
   "Where the server takes cards (`rails` of /api/candles), WWW-Authenticate on the 402 carries a Machine Payments Protocol challenge as well (`stripe`, `charge`), for this very request; answer it with `Authorization: Payment …` and the same Idempotency-Key."
 
 const paidRule =
-  "Paid by x402 v2 (`exact`, USDC). Send an Idempotency-Key; without PAYMENT-SIGNATURE the answer is 402 with the offer. The signed resource URL must equal this request's URL. A retry with the same key, URL and body never pays twice; 202 means the outcome is not known yet: reconcile, do not pay again."
+  "Paid by x402 v2 (`exact`, USDC). Without PAYMENT-SIGNATURE the answer is 402 with the offer. With it, send an Idempotency-Key or set the payment-identifier id. The signed resource URL must equal this request's URL. A retry with the same key, URL and body never pays twice; 202 means the outcome is not known yet: reconcile, do not pay again."
 
 const saleOf = (
   { identifier, method, path }: Pick<HttpApiEndpoint.Top, "identifier" | "method" | "path">,

@@ -81,6 +81,19 @@ const RateLimited = Errors.RoomRateLimited.pipe(
 
 const limited = <S extends Schema.Top>(answer: S) => HttpApiSchema.WithHeaders(answer, left)
 
+const Full = Errors.RoomsFull.pipe(
+  HttpApiSchema.encodeToWithHeaders(
+    {
+      body: Errors.RoomsFull.pipe(HttpApiSchema.status(503)),
+      headers: { "retry-after": header("Seconds to wait.", "60") },
+    },
+    {
+      decode: ({ body }) => body,
+      encode: (body) => ({ body, headers: { "retry-after": String(body.retryAfter) } }),
+    },
+  ),
+)
+
 const described = (identifier: string, summary: string, description: string) =>
   OpenApi.annotations({ identifier, summary, description })
 
@@ -90,14 +103,14 @@ const known = [RateLimited, Errors.RoomNotFound, Errors.RoomExpired] as const
 const createRoom = HttpApiEndpoint.post("createRoom", "/api/rooms", {
   payload: [RoomBody, HttpApiSchema.NoContent],
   success: limited(Created.pipe(HttpApiSchema.status(201))),
-  error: RateLimited,
+  error: [RateLimited, Full],
 })
   .annotateMerge(
     OpenApi.annotations({
       identifier: "createRoom",
       summary: "Create a room",
       description:
-        "The answer holds the invite token, once. The room lives exactly seven days. 5 per hour and 10 per day from one address.",
+        "The answer holds the invite token, once. The room lives exactly seven days. 5 per hour and 10 per day from one address; of IPv6 4 times as many from a /56 and 20 times from a /48. 503 `ROOMS_FULL` while as many rooms exist as the server keeps.",
     }),
   )
   .annotateMerge(optionalBody)
@@ -145,7 +158,7 @@ const sendMessage = HttpApiEndpoint.post("sendMessage", "/api/rooms/:roomId/mess
     described(
       "sendMessage",
       "Send a message",
-      "A clientId makes it safe to repeat: the same content is answered with the original. 20 per minute from one address, 30 new ones per minute in a room.",
+      "A clientId makes it safe to repeat: the same content is answered with the original. 20 per minute from one address (80 from an IPv6 /56, 400 from a /48), 30 new ones per minute in a room.",
     ),
   )
 

@@ -63,6 +63,17 @@ export class RoomRateLimited extends Schema.Error<RoomRateLimited>("RoomRateLimi
   at(429, "A limit is reached; the message names it."),
 ) {}
 
+export class RoomsFull extends Schema.Error<RoomsFull>("RoomsFull")(
+  {
+    ...error(
+      "ROOMS_FULL",
+      "As many rooms exist as this server keeps, so none was created; try again after the time in Retry-After. Rooms that exist work as before.",
+    ),
+    retryAfter: upTo(604_800).annotate({ description: "Seconds to wait, as in Retry-After." }),
+  },
+  at(503, "As many rooms exist as the server keeps; Retry-After says when to ask again."),
+) {}
+
 export class RoomInternal extends Schema.Error<RoomInternal>("RoomInternal")(
   error("INTERNAL", "The server failed; send the same request again, with a clientId when it is a message."),
   at(500, "A fault of the server."),
@@ -87,6 +98,7 @@ export type RoomRefusal =
   | RoomTooLarge
   | RoomRateLimited
   | RoomInternal
+  | RoomsFull
   | RoomUnavailable
 
 export const statusOf: { readonly [Code in RoomRefusal["error"]["code"]]: number } = {
@@ -100,5 +112,6 @@ export const statusOf: { readonly [Code in RoomRefusal["error"]["code"]]: number
   TOO_LARGE: 413,
   RATE_LIMITED: 429,
   INTERNAL: 500,
+  ROOMS_FULL: 503,
   UNAVAILABLE: 503,
 }

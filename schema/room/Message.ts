@@ -46,7 +46,7 @@ export const SenderKind = Schema.Literals(["person", "agent"]).annotate({
   examples: ["agent"],
 })
 
-export const ClientId = shaped(/^[A-Za-z0-9_-]{1,64}$/u, 64).annotate({
+export const ClientId = shaped(/^[A-Za-z0-9_-]{1,64}$/u, 64, 1).annotate({
   identifier: "ClientId",
   description:
     "Names this message for retries: the same id with the same content is answered with the original, with other content 409. 1 to 64 ASCII letters, digits, underscores or hyphens.",

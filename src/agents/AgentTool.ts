@@ -1,6 +1,8 @@
 /** A tool as a value: what `tools/list` says of it, and what happens when it is called. */
 import { Effect, Schema } from "effect"
+import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import { issuesOf } from "../platform/Issues.ts"
+import { inputSchema, outputSchema } from "./ToolSchema.ts"
 
 /** A refusal a model can act on: a code, a sentence, and where the arguments are wrong. */
 export class ToolRefusal extends Schema.TaggedError<ToolRefusal>()("ToolRefusal", {
@@ -24,12 +26,6 @@ export interface ToolDefinition<In, Out, E> {
   readonly run: (input: In) => Effect.Effect<Out, E>
 }
 
-/** Self-contained: clients that hand schemas to a model often drop `$defs`. */
-const jsonSchema = (schema: Schema.Top, onExcessProperty: "error" | "ignore"): Schema.JsonObject =>
-  Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))(
-    Schema.toJsonSchemaDocument(schema, { onExcessProperty, referencePolicy: () => undefined }).schema,
-  )
-
 /** Nothing here changes anything, here or elsewhere, and asking twice is asking once. */
 const harmless = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
@@ -41,9 +37,9 @@ export const agentTool = <In, Out, E extends Error>(tool: ToolDefinition<In, Out
       name,
       title,
       description,
-      inputSchema: { ...jsonSchema(tool.input, "error"), type: "object" },
-      outputSchema: { ...jsonSchema(tool.output, "ignore"), type: "object" },
-      annotations: { title, ...harmless },
+      inputSchema: inputSchema(tool.input),
+      outputSchema: outputSchema(tool.output),
+      annotations: harmless,
     },
     call: (args) =>
       decode(args).pipe(
@@ -57,6 +53,12 @@ export const agentTool = <In, Out, E extends Error>(tool: ToolDefinition<In, Out
           })
         }),
         Effect.flatMap((input): Effect.Effect<Out, ToolRefusal | Error> => tool.run(input)),
+        // No fault of the tool: what is stored is not what was sealed, and a model has to be told.
+        Effect.catchDefect((defect) =>
+          defect instanceof RevealBroken
+            ? Effect.fail(new ToolRefusal({ code: defect.code, message: defect.message, issues: [] }))
+            : Effect.die(defect),
+        ),
         Effect.map((output): object => Object(output)),
       ),
   }

@@ -1,13 +1,12 @@
 /** `buy_kit`: all that a paying client needs for one purchase; nothing is signed, paid or reserved here. */
-import { Clock, Effect, Option, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { recipe } from "../../schema/altar/Commitment.ts"
 import { BadRequest, Issue } from "../../schema/Errors.ts"
-import { SellingPaused } from "../../schema/payments/Errors.ts"
 import { type Kit, type KitQuery, kitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
 import { timestampOf } from "../platform/Time.ts"
 import { filled } from "../payments/ActAddress.ts"
+import { Availability } from "../payments/Availability.ts"
 import { Lookup } from "../payments/ledger/Lookup.ts"
-import { Selling } from "../payments/ledger/Selling.ts"
 import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentTool, ToolRefusal } from "./AgentTool.ts"
@@ -19,15 +18,9 @@ type Values = Readonly<Record<string, string>>
 const refuse = (code: string, message: string, issues: ToolRefusal["issues"] = []) =>
   new ToolRefusal({ code, message, issues })
 
-/** The one offer that is meant, or what to add. */
-const choose = (offers: ReadonlyArray<Offer>, { action, days }: KitQuery) => {
-  const named = offers.filter((offer) => offer.act.name === action || offer.act.action === action)
-  const [offer, ...others] = days === undefined ? named : named.filter(({ act }) => act.days === days)
-  if (offer !== undefined && others.length === 0) return Effect.succeed(offer)
-  const known = named.flatMap(({ act }) => (act.days === undefined ? [] : [act.days])).join(", ")
-  const message = known === "" ? `${action} takes no days` : `Expected one of ${known}`
-  return Effect.fail(refuse("bad_arguments", `Which ${action}? days: ${message}.`, [{ path: "days", message }]))
-}
+/** The one offer that is meant; the arguments name no other. */
+const choose = (offers: ReadonlyArray<Offer>, { action }: KitQuery) =>
+  Effect.fromNullishOr(offers.find(({ act }) => act.name === action)).pipe(Effect.orDie)
 
 /** The contract calls the spirit in a path `familiarId`; whoever asks need not know. */
 const spelled = ({ parameter }: Offer, query: KitQuery): Values =>
@@ -38,6 +31,9 @@ const spelled = ({ parameter }: Offer, query: KitQuery): Values =>
         : [[name === "spirit" && parameter?.name === "familiarId" ? "familiarId" : name, value] as const],
     ),
   )
+
+/** The members that hold a commitment. */
+const isSealing = (name: string) => name === "commitment" || name === "intentionCommitment"
 
 const asked = (name: string) => (name === "familiarId" ? "spirit" : name)
 
@@ -86,7 +82,7 @@ export const buyKit = Effect.gen(function* () {
   const offers = yield* Offers
   const setting = yield* PaymentTerms
   const lookup = yield* Lookup
-  const selling = yield* Selling
+  const availability = yield* Availability
   const publicUrl = yield* PublicUrl
 
   /** The refusals that sending it now would meet before any payment, slots held by others included. */
@@ -103,7 +99,7 @@ export const buyKit = Effect.gen(function* () {
     if (setting._tag === "NotConfigured") {
       return yield* refuse("payments_unavailable", "Payments are not configured on this server; nothing can be bought.")
     }
-    if (Option.isSome(yield* selling.paused)) return yield* refusalOf(new SellingPaused({}))
+    yield* Effect.catch(availability.toOffer, refusalOf)
     const offer = yield* choose(offers, query)
     const values = spelled(offer, query)
     const issues = misfits(offer, values)
@@ -129,7 +125,6 @@ export const buyKit = Effect.gen(function* () {
     const kit: Kit = {
       ok: true,
       action: act.name,
-      description: act.description,
       complete: missing.length === 0,
       missing: missing.map(({ name }) => name),
       request: {
@@ -141,13 +136,11 @@ export const buyKit = Effect.gen(function* () {
           "PAYMENT-SIGNATURE": Words.paymentSignature,
         },
         body,
-        members: offer.body,
+        members: offer.body.filter(({ name }) => given[name] === undefined),
       },
       price: { usd: offer.priceUsd, amountAtomic: offer.amountAtomic },
       challenge: challengeOf(setting.terms, saleOf(act, url, values), "payment_required"),
-      commitment: { recipe, vectors: Words.vectors },
-      steps: Words.steps,
-      outcomes: Words.outcomes,
+      ...(offer.body.some(({ name }) => isSealing(name)) ? { commitment: recipe } : {}),
       retry: Words.retry,
       reconcile: Words.reconcileUrl(publicUrl),
     }
@@ -158,9 +151,9 @@ export const buyKit = Effect.gen(function* () {
     name: "buy_kit",
     title: "Everything needed to buy one act",
     description:
-      "Prepares one paid act: URL, method, headers, body template, exact price, the x402 challenge to sign, the commitment recipe and the retry rule. It signs, pays and reserves nothing; your own x402 client does. Given all arguments it also tells you whether the act would be refused now.",
+      "Prepares one paid act: URL, headers, body, price, the x402 challenge to sign, the commitment recipe and the retry rule. Signs, pays and reserves nothing. Given all arguments it says whether the act would be refused now.",
     input: kitQuery(
-      [...new Set(offers.flatMap(({ act }) => [act.action, act.name]))],
+      offers.map(({ act }) => act.name),
       offers.flatMap(({ body, parameter, query }) =>
         [...(parameter === undefined ? [] : [parameter]), ...query, ...body].filter(({ name }) => asked(name) === name),
       ),

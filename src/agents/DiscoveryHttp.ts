@@ -1,6 +1,7 @@
 /** The documents by which agents find and understand this server; all of them are written once, when it starts. */
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import { Loose } from "../limits/Loose.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../platform/http/Accept.ts"
 import { fresh, refuse } from "../platform/http/Responses.ts"
@@ -25,6 +26,7 @@ export const paths = {
   robots: "/robots.txt",
   llms: "/llms.txt",
   manual: "/for-agents",
+  markdown: "/for-agents.md",
 } as const
 
 const plain = { contentType: "text/plain; charset=utf-8" }
@@ -46,7 +48,7 @@ export const layer = Layer.unwrap(
 
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
-    const sections = manual(publicUrl, offers, log)
+    const sections = manual(publicUrl, offers, log, yield* Loose)
     const text = markdown(sections)
     const headers = { vary: "accept", "content-security-policy": policy }
     const llms = written(text, plain)
@@ -76,6 +78,7 @@ export const layer = Layer.unwrap(
       json(paths.x402, x402(publicUrl, offers)),
       Routes.get(paths.llms, llms.respond),
       Routes.get(paths.manual, forAgents),
+      Routes.get(paths.markdown, asMarkdown.respond),
       Routes.get(paths.robots, written(robots(publicUrl), plain).respond),
       Routes.get(paths.security, security),
     )

@@ -68,7 +68,7 @@ export const agentCard = (publicUrl: string, offers: ReadonlyArray<Offer>, opera
     id: act.name,
     name: act.description,
     description: `${act.description}, for ${priceUsd} by x402: ${act.route}.`,
-    tags: ["x402", "paid", act.action],
+    tags: ["x402", "paid"],
   })),
 })
 
@@ -99,7 +99,6 @@ export const agentManifest = (
   payment: paymentOf(setting),
   actions: offers.map(({ act, amountAtomic, priceUsd, urls }) => ({
     name: act.name,
-    action: act.action,
     description: act.description,
     route: act.route,
     example: urls[0],

@@ -1,11 +1,12 @@
 /** The manual for agents as content: the page, its Markdown and llms.txt are three ways to write down this one text. */
-import { recipe, saltMinimum, wordsMaximum } from "../../schema/altar/Recipe.ts"
+import { recipe } from "../../schema/altar/Recipe.ts"
 import { openings, questions } from "../altar/Limits.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
 import { protocolVersion } from "./Mcp.ts"
 import { requests } from "./McpHttp.ts"
 import type { Offer } from "./Offers.ts"
+import { lengths } from "./Lengths.ts"
 import { type Block, code, type Section, text } from "./Section.ts"
 import { transcript } from "./Transcript.ts"
 import { acting, beginning, rooms } from "./Walkthrough.ts"
@@ -23,8 +24,8 @@ const links = (publicUrl: string): Block => ({
   links: [
     ["MCP", `${publicUrl}/mcp`, `stateless streamable HTTP, protocol ${protocolVersion}; also /api/mcp`],
     ["OpenAPI", `${publicUrl}/openapi.json`, "every route, with its price, answers and refusals"],
-    ["API reference", `${publicUrl}/docs`, "the same to browse"],
-    ["Manual", `${publicUrl}/for-agents`, "this text as a page, or as Markdown with Accept: text/markdown"],
+    ["API reference", `${publicUrl}/docs`, "the same to browse; as Markdown at /docs.md"],
+    ["Manual", `${publicUrl}/for-agents`, "this text as a page; as Markdown at /for-agents.md"],
     ["Agent manifest", `${publicUrl}/.well-known/agent.json`, "prices, routes and payment as JSON"],
     ["x402 resources", `${publicUrl}/.well-known/x402`, "every URL that can be bought"],
     ["MCP server card", `${publicUrl}/.well-known/mcp/server-card.json`, "where the tools are"],
@@ -95,10 +96,12 @@ const theirs = [
   limit("deletions", 10, 60, "deleted rooms"),
 ]
 
-const limits: ReadonlyArray<Block> = [
+const limits = (loose: number): ReadonlyArray<Block> => [
+  ...text(lengths),
   { _tag: "Table", head: ["Name", "Limit", "Of what, from one address"], rows: [...ours, ...theirs] },
+  ...text(...(loose === 1 ? [] : [`This server, a sandbox, takes ${loose} times as many.`])),
   ...text(
-    "Beyond one the answer is 429 with `Retry-After` in seconds: wait as long, then send the same request again. It changed and charged nothing. Rooms and MCP say what is left in `RateLimit`. Paid routes have no limit, so that nobody is ever made to pay twice; free reads have none either, but ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
+    "Beyond one the answer is 429 with `Retry-After` in seconds: wait as long, then send the same request again. It changed and charged nothing. Rooms and MCP say what is left in `RateLimit`. Paid routes and free reads have none; ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
   ),
 ]
 
@@ -116,7 +119,12 @@ const terminal = (publicUrl: string): Section => ({
 })
 
 /** All of it, for llms.txt too: an agent that reads nothing else can do everything. */
-export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: LogIdentity): ReadonlyArray<Section> => [
+export const manual = (
+  publicUrl: string,
+  offers: ReadonlyArray<Offer>,
+  log?: LogIdentity,
+  loose = 1,
+): ReadonlyArray<Section> => [
   { id: "start", title: "Where to start", blocks: [...text(Words.about), links(publicUrl)] },
   {
     id: "costs",
@@ -138,7 +146,7 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: Lo
     ],
   },
   rooms(publicUrl),
-  { id: "limits", title: "Limits", blocks: limits },
+  { id: "limits", title: "Limits", blocks: limits(loose) },
   {
     id: "tools",
     title: "Tools over MCP",
@@ -153,10 +161,7 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: Lo
     id: "commitment",
     title: "The commitment recipe",
     blocks: [
-      ...text(
-        `\`${recipe}\`.`,
-        `The 1 to ${wordsMaximum} code points of sealed words are counted after normalization. Take a random salt of at least ${saltMinimum} characters, and keep it.`,
-      ),
+      ...text(`\`${recipe}\`.`, "Take a random salt for these words alone, and keep it."),
       {
         _tag: "Table",
         head: ["Salt (JSON)", "Words (JSON)", "Commitment"],

@@ -3,6 +3,7 @@
 // fill and other processes do not see; the SDK's transport would bring a second HTTP and schema stack along.
 import { randomUUID } from "node:crypto"
 import { Cause, Context, Effect, Layer, Schema } from "effect"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { interfaceVersion } from "../../schema/Api.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
@@ -97,14 +98,14 @@ export class Mcp extends Context.Service<Mcp, { readonly answer: (request: Reque
           const requestId = randomUUID()
           return Sql.isAway(cause)
             ? Effect.as(
-                Effect.logWarning("The database did not answer", cause),
+                DatabaseWatch.failed("A tool failed")(cause),
                 failed(request.id, codes.internal, "The server cannot read at the moment; try again in 2 seconds.", {
                   requestId,
                   retryAfter: 2,
                 }),
               )
             : Effect.as(
-                Effect.logError("A tool failed", { tool: requestId }, cause),
+                DatabaseWatch.failed("A tool failed", { tool: requestId })(cause),
                 failed(request.id, codes.internal, "The server failed, nothing was changed; try again.", { requestId }),
               )
         })

@@ -1,6 +1,7 @@
 /** The five tools: they read, recompute and prepare; none signs, pays or changes anything. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { AltarList, Field, SpiritList } from "../../schema/altar/Guide.ts"
+import { Altars, briefAltar, briefSpirit, Spirits } from "../../schema/agents/Overview.ts"
+import { Field } from "../../schema/altar/Guide.ts"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { FieldGuide } from "../altar/guide/FieldGuide.ts"
 import { type AgentTool, agentTool } from "./AgentTool.ts"
@@ -10,10 +11,8 @@ import { verifyWitness } from "./VerifyWitness.ts"
 const Nothing = Schema.Record(Schema.String, Schema.Never)
 
 const OneOrAll = Schema.Struct({
-  spirit: Schema.optionalKey(SpiritId).annotateKey({ description: "One spirit; all 24 when absent." }),
+  spirit: Schema.optionalKey(SpiritId).annotateKey({ description: "One, in full; all 24 in brief when absent." }),
 })
-
-const isAsked = (id: string, spirit: string | undefined) => spirit === undefined || id === spirit
 
 /** The tools by name, in the order they are listed. */
 export class Tools extends Context.Service<Tools, ReadonlyMap<string, AgentTool>>()("spirit-altar/agents/Tools") {
@@ -35,26 +34,27 @@ export class Tools extends Context.Service<Tools, ReadonlyMap<string, AgentTool>
         agentTool({
           name: "spirits",
           title: "The 24 spirits",
-          description: "The field guide: every spirit with its page and its keeper, or one of them. Free.",
+          description: "The field guide: all spirits with their keepers, or one with its page. Free.",
           input: OneOrAll,
-          output: SpiritList,
+          output: Spirits,
           run: ({ spirit }) =>
-            Effect.map(guide.spirits, (all) => ({
-              ...all,
-              spirits: all.spirits.filter(({ id }) => isAsked(id, spirit)),
+            Effect.map(guide.spirits, ({ ok, spirits }): typeof Spirits.Type => ({
+              ok,
+              spirits: spirit === undefined ? spirits.map(briefSpirit) : spirits.filter(({ id }) => id === spirit),
             })),
         }),
         agentTool({
           name: "altar",
           title: "An altar as it stands now",
           description:
-            "Today's prayer slot, the keeper, the lit candles and the dedicated collectibles of one altar, or of all. Free.",
+            "Today's prayer slot, the keeper, and how many candles and collectibles, of all altars; of one with its candles. Free.",
           input: OneOrAll,
-          output: AltarList,
+          output: Altars,
           run: ({ spirit }) =>
-            Effect.map(guide.altars, (all) => ({
-              ...all,
-              altars: all.altars.filter((altar) => isAsked(altar.spirit, spirit)),
+            Effect.map(guide.altars, ({ altars, day, ok }): typeof Altars.Type => ({
+              ok,
+              day,
+              altars: spirit === undefined ? altars.map(briefAltar) : altars.filter((altar) => altar.spirit === spirit),
             })),
         }),
         yield* buyKit,

@@ -20,7 +20,7 @@ const json = "-H 'content-type: application/json'"
 /** Needs a POSIX shell, curl, and Node with three packages to sign with. */
 export const transcript = (publicUrl: string): ReadonlyArray<Step> => [
   {
-    title: "Seal your words. Salt and words stay with you.",
+    title: "Seal your words. Salt and words stay with you until you reveal them.",
     language: "sh",
     run: `WORDS='The heron will return by May.'
 SALT=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \\n')
@@ -80,7 +80,7 @@ curl -sS ${publicUrl}/mcp ${json} -H 'accept: application/json, text/event-strea
     prints: '"verified":true',
   },
   {
-    title: "Reveal it when you want to. Free, and once.",
+    title: "Reveal it when you want to. Free, once, and public: salt and words.",
     language: "sh",
     run: `curl -sS -X POST ${publicUrl}${withVariable(revealWitnessStone.path, "$ID")} ${json} \\
   -d '{"salt":"'$SALT'","text":"'"$WORDS"'"}' -o revealed.json -w '%{http_code}\\n'`,

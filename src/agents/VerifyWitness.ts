@@ -1,15 +1,15 @@
-/** `verify_witness`: the link of a stone recomputed from what is stored, and said how far that goes. */
+/** `verify_witness`: link and revealed words of a stone recomputed from what is stored, and said how far that goes. */
 import { Effect, Option, Schema } from "effect"
 import { checkLink, holds } from "../../schema/altar/ChainCheck.ts"
 import { chainLinkText } from "../../schema/altar/ChainLink.ts"
-import { WitnessNotFound } from "../../schema/altar/Witness.ts"
+import { type ListedStone, WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { Receipt } from "../../schema/payments/Payment.ts"
 import {
   type Verification,
   Verification as VerificationSchema,
   VerificationQuery,
 } from "../../schema/agents/Verification.ts"
-import { chainHash } from "../altar/Hashes.ts"
+import { chainHash, seal } from "../altar/Hashes.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
@@ -18,6 +18,13 @@ import { agentTool, ToolRefusal } from "./AgentTool.ts"
 import * as Words from "./Words.ts"
 
 const receiptOf = Schema.decodeUnknownEffect(Schema.fromJsonString(Receipt))
+
+/** The words that a stone shows, hashed with the salt it shows. */
+const recomputed = ({ commitment, reveal }: typeof ListedStone.Type): Verification["reveal"] => {
+  if (reveal === null || reveal.text === null) return null
+  const computed = seal(reveal.salt ?? "", reveal.text)
+  return { recomputed: computed, holds: computed === commitment }
+}
 
 export const verifyWitness = Effect.gen(function* () {
   const stones = yield* WitnessStones
@@ -46,12 +53,14 @@ export const verifyWitness = Effect.gen(function* () {
       const { anchor, head } = yield* chain.segment(stone.sequence, 1)
       const check = checkLink(stone, anchor, chainHash(stone))
       const paid = yield* receiptOf(receipt)
+      const reveal = recomputed(stone)
       const verification: Verification = {
         ok: true,
-        verified: holds(check),
+        verified: holds(check) && reveal?.holds !== false,
         stone,
         receipt: paid,
         link: { parts: chainLinkText(stone).split("\u0000"), recomputed: check.computed, holds: check.hashes },
+        reveal,
         predecessor: { ...anchor, holds: check.follows },
         head,
         log: yield* coverage(stone),
@@ -82,9 +91,9 @@ export const verifyWitness = Effect.gen(function* () {
 
   return agentTool({
     name: "verify_witness",
-    title: "Recompute a witness stone's link",
+    title: "Recompute a witness stone",
     description:
-      "Takes the id of a witness stone, hashes its link and the link before it anew, and says what that proves and what it does not. Free.",
+      "Takes the id of a witness stone, hashes its link, the link before it and its revealed words anew, and says what that proves and what it does not. Free.",
     input: VerificationQuery,
     output: VerificationSchema,
     run,

@@ -127,7 +127,7 @@ export const acting = (url: string): ReadonlyArray<Section> => [
     id: "paying",
     title: "How to buy",
     blocks: [
-      ...text("Draw a key for this purchase and seal your words. Keep all four: they stay with you."),
+      ...text("Draw a key for this purchase and seal your words. Keep all four."),
       sealing("The heron will return by May."),
       ...text("Ask what it costs. Nothing is reserved; `PAYMENT-REQUIRED` holds the same challenge as base64."),
       asks(`POST ${url}${setWitnessStone.path}`, stone, "402 challenge = body.challenge"),
@@ -143,7 +143,9 @@ export const acting = (url: string): ReadonlyArray<Section> => [
     id: "revealing",
     title: "How to reveal and unseal",
     blocks: [
-      ...text("Free, once, and for good: from now on everybody can read the words."),
+      ...text(
+        "Free, once, and for good. Words and salt become public. Words that look like a link, a wallet or an address stay hidden with their salt.",
+      ),
       http(`POST ${url}${at(revealWitnessStone.path, "{id}")}`, {
         body: '{"salt":"{salt}","text":"{words}"}',
         answers: ["201 revealed = body.stone.reveal.text", "200 revealed = body.stone.reveal.text"],
@@ -172,6 +174,7 @@ export const acting = (url: string): ReadonlyArray<Section> => [
 holds = segment.entries.every((one, n) =>
   one.chainHash === linked(one) && one.previousHash === (segment.entries[n - 1] ?? segment.anchor).chainHash)`),
       ...text(
+        "Check a reveal, too: its `salt` and `text` hash to the `commitment`.",
         "`next` is the `from` of the next segment, `null` at the head. Keep `head.chainHash`: whoever shows you another history later is found out. The payment of each stone is its `transaction` on the network.",
       ),
     ],

@@ -26,28 +26,24 @@ export const paymentSignature = "<base64 of your signed x402 v2 payment>"
 export const reconcileUrl = (publicUrl: string) =>
   `${publicUrl}${reconcilePath.replace(/:[A-Za-z]+/u, "{Idempotency-Key}")}`
 
-export const steps: ReadonlyArray<string> = [
-  "Choose an Idempotency-Key, random and new for this purchase, and keep it beside the request until you have the answer.",
-  "Seal your words on your own side, if the act takes a commitment. Words and salt stay with you.",
-  "Send the request without PAYMENT-SIGNATURE. The 402 carries the offer in PAYMENT-REQUIRED; nothing is reserved.",
-  "Check that amount, network, asset and recipient are the ones you expect, sign accepts[0] for exactly resource.url, and refuse any other amount.",
-  "Send the same request again with PAYMENT-SIGNATURE. 201 is the record with its receipt.",
-]
-
 export const retry =
-  "Same purchase, same key: repeat the same URL and body with the same Idempotency-Key after any lost answer, and you never pay twice. On 202 the payment was accepted and its outcome is not known yet: POST the reconcile URL until it answers 200 or 402, and never sign a second payment. Only after 402 payment_failed make a new attempt, with a new key."
+  "Same purchase, same key: after any lost answer repeat the same URL and body with the same Idempotency-Key, and you never pay twice. On 202 POST the reconcile URL until it answers 200 or 402, and never sign a second payment. Only after 402 payment_failed make a new attempt, with a new key."
 
 export const outcomes = [
   {
     status: 201,
-    meaning: "Settled: the record, its receipt and its permalink; PAYMENT-RESPONSE holds the settlement.",
+    meaning: "Settled: record, receipt and permalink; PAYMENT-RESPONSE holds the settlement.",
   },
   {
     status: 200,
-    meaning: "Settled before under this key: the same bytes again, replayed: true. This request charged nothing.",
+    meaning: "Settled before under this key: the same bytes, replayed: true. This request charged nothing.",
   },
   { status: 202, meaning: "Outcome not known yet. Do not pay again; POST the reconcile URL until it ends." },
-  { status: 400, meaning: "The request is malformed; issues say where. This request charged nothing." },
+  {
+    status: 400,
+    meaning:
+      "Malformed; issues say where. idempotency_key_required: send the same payment again with an Idempotency-Key. This request charged nothing.",
+  },
   {
     status: 402,
     meaning:
@@ -57,23 +53,26 @@ export const outcomes = [
   {
     status: 409,
     meaning:
-      "Taken, or the key or the payment belongs to another request; the code says which. reconcile_required: too many payments of this wallet are open; reconcile them, then repeat the same request with the same key. This request charged nothing.",
+      "Taken, or key or payment belong to another request. reconcile_required: reconcile this wallet's open payments, then repeat. This request charged nothing.",
   },
   {
     status: 422,
     meaning: "The dedication points elsewhere, or the commitment is the synthetic one. This request charged nothing.",
   },
   {
+    status: 429,
+    meaning: "Too many refused payments: wait for Retry-After.",
+  },
+  {
     status: 503,
-    meaning:
-      "Payments, or the server, are not available now. Sign nothing new; wait for Retry-After and repeat with the same key.",
+    meaning: "Not available now. Sign nothing new; wait for Retry-After and repeat with the same key.",
   },
 ] as const
 
 export const proves: ReadonlyArray<string> = [
   "The parts of the link hash to its chainHash, and its previousHash is the link before it: changing any of them changes every later link.",
   "Whoever kept a later head of this chain can tell that this stone stood before it.",
-  "Once revealed: salt and words hash to the commitment, so they were fixed before the link was made.",
+  "Once revealed: salt and words, both shown, hash to the commitment, so they were fixed before the link was made.",
 ]
 
 export const doesNotProve: ReadonlyArray<string> = [

@@ -1,7 +1,8 @@
 /** The acts of this altar; `docs/adding-an-act.md` shows how one is added. And the settled acts, as public rows. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { type Act, ActNotFound } from "../../schema/payments/Act.ts"
+import type { Act } from "../../schema/altar/ActApi.ts"
+import { ActNotFound } from "../../schema/payments/Act.ts"
 import { actsByName, PaidActs } from "../payments/PaidAct.ts"
 import * as Ledger from "../payments/ledger/Queries.ts"
 import { currentReceipt } from "../payments/Receipts.ts"
@@ -17,6 +18,7 @@ import { Keepers } from "./keepers/Keepers.ts"
 import * as Kept from "./keepers/Queries.ts"
 import { Prayers } from "./prayers/Prayers.ts"
 import * as Prayed from "./prayers/Queries.ts"
+import { ofAct, revealColumns, revealOf, Reveals } from "./Reveals.ts"
 import * as Stones from "./witness/Queries.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
 
@@ -56,6 +58,8 @@ const ActRow = Schema.Struct({
   receipt: Schema.String,
   record: Schema.String,
   ...Ledger.paymentStateColumns,
+  ...revealColumns(Moment),
+  commitment: Schema.NullOr(Schema.String),
 })
 
 const readAct = rowReader("acts", ActRow)
@@ -63,11 +67,11 @@ const readId = rowReader("acts", Schema.Struct({ id: Schema.String }))
 
 const priceOf = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ priceUsd: Schema.String })))
 
-/** A row of a settled act as JSON text; its record has the bytes of the first answer, its receipt says how it stands now. */
-const textOf = Effect.fnUntraced(function* (found: unknown) {
+/** A row with its JSON text; its record has the bytes of the first answer, its receipt says how it stands now. */
+const readText = Effect.fnUntraced(function* (found: unknown) {
   const row = yield* readAct(found)
   const { priceUsd } = yield* Effect.orDie(priceOf(row.receipt))
-  return jsonOf<typeof Act.Type>({
+  const text = jsonOf<typeof Act.Type>({
     id: row.id,
     act: row.act,
     permalink: row.permalink,
@@ -76,7 +80,9 @@ const textOf = Effect.fnUntraced(function* (found: unknown) {
     settledAt: row.settledAt,
     receipt: new JsonText(currentReceipt(row.receipt, row)),
     record: new JsonText(row.record),
+    reveal: revealOf(row),
   })
+  return { row, text }
 })
 
 /** JSON texts of acts, and the id after which the next page begins. */
@@ -128,19 +134,34 @@ export class Acts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const ledger = Ledger.make(sql)
 
-      const rowsWhere = (which: Statement.Fragment) =>
-        sql`SELECT a.*, ${ledger.paymentState} FROM ${ledger.settledActs} ${which}`
+      const reveals = yield* Reveals
+      const revealed = ofAct(sql, sql.literal("a.id"))
+
+      const rowsWhere = (which: Statement.Fragment) => sql`
+        SELECT a.*, ${ledger.paymentState}, r.commitment, r.reveal_text, r.reveal_salt, r.reveal_hidden,
+          r.reveal_hidden_by, r.reveal_agent_name, r.revealed_at
+        FROM ${ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true ${which}`
       const read = (which: Statement.Fragment) => bounded(Effect.orDie(rowsWhere(which)))
+
+      /** Texts of what can be read, once its revealed words are found to be what was sealed. */
+      const textsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
+        const found = yield* readable(rows, readText)
+        yield* reveals.check(found.map(({ row }) => row))
+        return found.map(({ text }) => text)
+      })
 
       const get = Effect.fn("Acts.get")(function* (id: string) {
         const [row] = yield* read(sql`WHERE a.id = ${id}::uuid`)
-        return row === undefined ? yield* new ActNotFound({}) : yield* textOf(row)
+        if (row === undefined) return yield* new ActNotFound({})
+        const found = yield* readText(row)
+        yield* reveals.check([found.row])
+        return found.text
       })
 
       const pageOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>, { limit }: Page) {
         const last = rows[limit - 1]
         const next = last === undefined ? null : (yield* readId(last)).id
-        const page: ActPage = { acts: yield* readable(rows, textOf), next }
+        const page: ActPage = { acts: yield* textsOf(rows), next }
         return page
       })
 
@@ -167,7 +188,7 @@ export class Acts extends Context.Service<
                 : ledger.namedBy(by.name)
         const newest = "name" in by ? sql`a.settled_at DESC, a.id DESC` : ledger.newestPayment
         const rows = yield* read(sql`WHERE ${which} ORDER BY ${newest} LIMIT ${limit}::int`)
-        return yield* readable(rows, textOf)
+        return yield* textsOf(rows)
       })
 
       const owners = {
@@ -187,7 +208,7 @@ export class Acts extends Context.Service<
               UNION ALL ${owners.collectibles.newestOn(spirit, limit)} UNION ALL ${owners.stones.newestOn(spirit, limit)}
               UNION ALL ${Burning.make(sql, now).burningOn(spirit, limit)}
             ) ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`),
-        make: (rows) => readable(rows, textOf),
+        make: textsOf,
       })
 
       const onAltar = (spirit: string, limit: number) => altar({ spirit, limit })

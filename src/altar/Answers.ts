@@ -1,11 +1,13 @@
 /** The answers of free routes: each is encoded by its schema, and a read is tagged and kept as its bytes. */
 import { Effect, Schema, SchemaAST } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { BrokenChain, brokenAt } from "../../schema/altar/BrokenChain.ts"
 import { BadRequest } from "../../schema/Errors.ts"
 import { issuesOf } from "../platform/Issues.ts"
 import { KnownRequests } from "../platform/http/KnownRequests.ts"
 import { readJson } from "../platform/http/Responses.ts"
 import { type Written, written } from "../platform/http/Written.ts"
+import type { ChainBroken } from "./HashChain.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -65,10 +67,17 @@ export const keptAnswers = Effect.map(KnownRequests, (known) => <Found extends o
       Effect.flatMap(read, (found) => Effect.flatMap(writtenOf(found), (one) => one.respond(request)))
   return <E>(request: Request, read: Effect.Effect<Found, E>) =>
     Effect.map(answerOf(read)(request), (response) => {
-      known.set(request, answerOf(Effect.orDie(read)))
+      // What is refused is written by the contract.
+      known.set(request, (again, whole) => Effect.catch(answerOf(read)(again), () => whole))
       return response
     })
 })
+
+/** The refusal of a link that does not hold, which names it. */
+export const brokenLink = (what: "stone" | "entry", { message, sequence }: ChainBroken) =>
+  new BrokenChain({ message: brokenAt(`${what} ${sequence}`, message), sequence })
+
+export const brokenIn = (what: "stone" | "entry") => (error: ChainBroken) => Effect.fail(brokenLink(what, error))
 
 /** The answer of something that is done once: 201 the first time, 200 for the same again. */
 export const once = <Body extends { readonly replayed: boolean }>(schema: Schema.Codec<Body, Schema.Json>) => {

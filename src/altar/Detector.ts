@@ -46,22 +46,29 @@ const isIpv6 = (token: string) => {
   return isIP(address) === 6 && /[0-9a-f]/iu.test(address)
 }
 
-const points = (seen: string): boolean =>
-  scheme.test(seen) ||
-  email.test(seen) ||
+const isWallet = (seen: string): boolean =>
   evm.test(seen) ||
   bareEvm.test(seen) ||
   bech32.test(seen) ||
   base58Bitcoin.test(seen) ||
+  (seen.match(base58Long) ?? []).some(looksRandom)
+
+const isLink = (seen: string): boolean =>
+  scheme.test(seen) ||
+  email.test(seen) ||
   nameService.test(seen) ||
-  (seen.match(base58Long) ?? []).some(looksRandom) ||
   (seen.match(hostLike) ?? []).some(isDomain) ||
   (seen.match(ipv4Like) ?? []).some((token) => isIP(token) === 4) ||
   (seen.match(ipv6Like) ?? []).some(isIpv6)
 
-/** Whether a text holds a link, domain, e-mail, IP or wallet address: a dedication is held then, revealed words are hidden. */
-export const pointsElsewhere = (text: string): boolean => {
+/** Marks belong to the names of many scripts, and disguise those of others: a struck-out domain is read all the same. */
+const isRead = (text: string, as: (seen: string) => boolean): boolean => {
   const seen = plain(text)
-  // Marks belong to the names of many scripts, and disguise those of others: a struck-out domain is read all the same.
-  return points(seen) || points(seen.replace(/\p{M}/gu, ""))
+  return as(seen) || as(seen.replace(/\p{M}/gu, ""))
 }
+
+/** Whether a text holds a link, domain, e-mail, IP or wallet address: a dedication is held then, revealed words are hidden. */
+export const pointsElsewhere = (text: string): boolean => isRead(text, (seen) => isLink(seen) || isWallet(seen))
+
+/** The same of a salt: it is random, and so may look like any wallet, but never like a link. */
+export const linksElsewhere = (salt: string): boolean => isRead(salt, isLink)

@@ -4,14 +4,15 @@ import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { Api, rules } from "../../schema/Api.ts"
 import type { AltarRequests } from "../../schema/altar/Requests.ts"
-import { pauseSeconds, SellingPaused } from "../../schema/payments/Errors.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
-import { Selling } from "../payments/ledger/Selling.ts"
+import type { ClientAddress } from "../limits/ClientAddress.ts"
+import type { RateLimiter } from "../limits/RateLimiter.ts"
+import { Availability } from "../payments/Availability.ts"
 import { PaidActs } from "../payments/PaidAct.ts"
 import { type PaidCall, PaidHttp } from "../payments/PaidHttp.ts"
 import { type Answer, KnownRequests } from "../platform/http/KnownRequests.ts"
-import { refuse } from "../platform/http/Responses.ts"
 import { limits, questions } from "./Limits.ts"
+import * as PaymentGuards from "./PaymentGuards.ts"
 
 /** What the one handler needs to know of an endpoint: which act it is, and where its parameters stand. */
 interface Route extends HttpApiEndpoint.Constraint {
@@ -29,9 +30,6 @@ interface PaidGroup<Name extends string> extends HttpApiGroup.Constraint {
   readonly endpoints: Readonly<Record<string, Route>>
 }
 
-/** What the pipeline answers to a bare question while nothing is sold. */
-const paused = refuse(503, new SellingPaused({}), { "retry-after": String(pauseSeconds) })
-
 const isKey = Schema.is(IdempotencyKey)
 
 const sell = (group: PaidGroup<string>) =>
@@ -45,13 +43,18 @@ const sell = (group: PaidGroup<string>) =>
       })
       if (first === undefined) return yield* Effect.die(`the group ${group.identifier} sells nothing`)
       const known = yield* KnownRequests
-      const selling = yield* Selling
-      /** What is remembered of a request must not hold the request; a pause is heeded as soon as by the pipeline. */
-      const unlessPaused = (response: HttpServerResponse.HttpServerResponse): Answer => {
-        const answer = Effect.map(selling.paused, (reason) => (Option.isNone(reason) ? response : paused))
-        return () => answer
-      }
-      const pay = ({ act }: typeof first, call: PaidCall) => paid.pay(act, call)
+      const availability = yield* Availability
+      const guardOf = yield* PaymentGuards.make
+      /** What is remembered of a request must not hold the request. While nothing is sold, the whole way says so. */
+      const whileSold =
+        (response: HttpServerResponse.HttpServerResponse): Answer =>
+        (_, whole) =>
+          Effect.matchEffect(availability.toOffer, {
+            onFailure: () => whole,
+            onSuccess: () => Effect.succeed(response),
+          })
+      const pay = ({ act }: typeof first, call: Omit<PaidCall, "guard">) =>
+        paid.pay(act, { ...call, guard: guardOf(call.request) })
       /** Why a request that went the short way is refused: the contract says how that is written. */
       const Refused = Context.Reference<Option.Option<Effect.Error<ReturnType<typeof pay>>>>(
         "spirit-altar/altar/PaidRoutes/Refused",
@@ -62,7 +65,7 @@ const sell = (group: PaidGroup<string>) =>
        * the whole way with that refusal, and is asked nothing again.
        */
       const asked =
-        (sold: typeof first, { params, query }: Omit<PaidCall, "request">): Answer =>
+        (sold: typeof first, { params, query }: Pick<PaidCall, "params" | "query">): Answer =>
         (request, whole) =>
           isKey(request.headers["idempotency-key"])
             ? Effect.catch(pay(sold, { request, params, query }), (refusal) =>
@@ -72,12 +75,12 @@ const sell = (group: PaidGroup<string>) =>
       /** A bare question for the price has one answer while all is sold, but where a card challenge has its time in it. */
       const remember = (
         sold: typeof first,
-        { params, query, request }: PaidCall,
+        { params, query, request }: Omit<PaidCall, "guard">,
         response: HttpServerResponse.HttpServerResponse,
       ) => {
         if (response.status !== 402 || response.headers["www-authenticate"] !== undefined) return response
         const isNamed = request.headers["idempotency-key"] !== undefined
-        known.set(request, isNamed ? asked(sold, { params, query }) : unlessPaused(response))
+        known.set(request, isNamed ? asked(sold, { params, query }) : whileSold(response))
         return response
       }
       const register = (sold: typeof first) =>
@@ -99,7 +102,7 @@ export const routes = <const Name extends string>(
 ): Layer.Layer<
   HttpApiGroup.Service<"spirit-altar", Name>,
   never,
-  PaidActs | PaidHttp | Selling | AltarRequests | KnownRequests
+  PaidActs | PaidHttp | Availability | RateLimiter | ClientAddress | AltarRequests | KnownRequests
 > => sell(group)
 
 export const payments = HttpApiBuilder.group(Api, "payments", (handlers) =>

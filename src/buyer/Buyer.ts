@@ -1,39 +1,29 @@
 /** The way of a purchase: kept, priced, checked, signed once, followed to its end. A repeat of its key never signs again. */
 import { Effect, Option, Result, Schema } from "effect"
-import { bodyOf, catalog as contract, catalogOf, type Endpoint, type Order, type Settled } from "./Acts.ts"
+import { bodyOf, catalog as contract, catalogOf, type Order, type Settled } from "./Acts.ts"
 import { baseOf, guarded, make as makeClient } from "./Client.ts"
 import type { Challenge } from "./core/Challenge.ts"
-import { type Journal, memoryJournal } from "./core/Journal.ts"
-import { type Asked, type NextStep, nextStep, type Outcome, readOutcome, type Reply, waitOf } from "./core/Outcome.ts"
+import { compared } from "./Compared.ts"
+import { memoryJournal } from "./core/Journal.ts"
+import {
+  type Asked,
+  type NextStep,
+  nextStep,
+  type Outcome,
+  readOutcome,
+  type Reply,
+  type Settlement,
+  waitOf,
+} from "./core/Outcome.ts"
 import { type Exchange, reconcile, send } from "./core/Request.ts"
-import { objection, type Policy } from "./Policy.ts"
-import { Open, reasonOf, refusalIn, refuse, type Refused } from "./PurchaseError.ts"
+import type { Options, Progress } from "./Options.ts"
+import { objection } from "./Policy.ts"
+import { Open, reasonOf, refusalIn, refuse, type Refused, type Unsettled } from "./PurchaseError.ts"
 import * as Purchases from "./Purchases.ts"
-import { type Account, sign } from "./Signer.ts"
+import { sign } from "./Signer.ts"
 import { expected } from "./Terms.ts"
 
-export type Progress =
-  | { readonly step: "signed"; readonly key: string; readonly amountAtomic: string; readonly payTo: string }
-  | { readonly step: "repeated"; readonly key: string }
-  | { readonly step: "pending"; readonly key: string; readonly seconds: number }
-  | { readonly step: "unkept"; readonly key: string; readonly because: string }
-  | { readonly step: "silent"; readonly key: string; readonly seconds: number; readonly because: string }
-
-export interface Options {
-  /** Public URL of the altar; a challenge must name exactly what was asked there. */
-  readonly url: string
-  /** Who pays; without one everything that is free works. */
-  readonly account?: Account
-  readonly policy?: Policy
-  /** Forgotten with the process when absent. */
-  readonly journal?: Journal
-  readonly fetch?: typeof fetch
-  /** Allows plain http to another machine, where anybody on the way can read and change what is said. */
-  readonly insecure?: boolean
-  /** What is sold there; the contract of this version when absent. */
-  readonly sales?: ReadonlyArray<Endpoint>
-  readonly onProgress?: (progress: Progress) => void
-}
+export type { Options, Progress } from "./Options.ts"
 
 /** How often a silent altar is asked again: a signed purchase is left open after that, an unsigned one refused. */
 const retries = { signed: 10, unsigned: 2 }
@@ -159,7 +149,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
   const follow = Effect.fn("Buyer.follow")(function* <A extends Settled>(
     { answer, price }: Followed<A>,
     purchase: Purchases.Purchase,
-  ): Effect.fn.Return<A, Refused | Open> {
+  ): Effect.fn.Return<A, Unsettled> {
     const { key } = purchase
     const paid = { url: purchase.url, key, body: bodyOf(purchase.request) }
     let payment = purchase.payment?.header
@@ -175,7 +165,14 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
       // What is known of a key may be another's act: only the answer to the very request ends a purchase.
       if (asking === "reconcile" && next.step !== "pend" && next.step !== "retry") next = { step: "send" }
       if (next.step === "settle") {
-        const settled: Result.Result<A, Schema.SchemaError> = yield* Effect.result(answer(next.body))
+        const { settlement }: { readonly settlement: Settlement } = next
+        yield* compared(
+          purchases,
+          purchase,
+          { ...paid, payment, amountAtomic: price?.priceAtomic.toString() },
+          settlement,
+        )
+        const settled: Result.Result<A, Schema.SchemaError> = yield* Effect.result(answer(settlement.body))
         if (Result.isSuccess(settled)) {
           yield* settle(purchase, settled.success)
           return settled.success
@@ -244,7 +241,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
         .pipe(Effect.flatMap((purchase) => pursue(order, purchase))),
 
     /** Follows a purchase of this journal to its end; one that was never signed is not paid for by this. */
-    resume: Effect.fn("Buyer.resume")(function* (key: string): Effect.fn.Return<Settled, Refused | Open> {
+    resume: Effect.fn("Buyer.resume")(function* (key: string): Effect.fn.Return<Settled, Unsettled> {
       const found = yield* purchases.find(key)
       if (Option.isNone(found))
         return yield* refuse("unknown_key", `This journal holds no purchase with the key ${key}.`, key)

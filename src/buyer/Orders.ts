@@ -10,8 +10,9 @@ import type { WitnessBody } from "../../schema/altar/Witness.ts"
 import { type Act, acts, type Settled } from "./Acts.ts"
 import { type Buyer, free } from "./Buyer.ts"
 import { randomHex } from "./core/Digest.ts"
-import { type Open, refuse, type Refused } from "./PurchaseError.ts"
+import { refuse, type Unsettled } from "./PurchaseError.ts"
 import { seal } from "./Seal.ts"
+import { isAsSealed, isShownAs } from "./Shown.ts"
 
 /** The idempotency key, 12 to 128 of `A-Z a-z 0-9 _ -`; made at random when absent. Repeat it to repeat the purchase. */
 interface Keyed {
@@ -100,7 +101,7 @@ export const make = (buyer: Buyer) => {
   const sealing = <A>(
     order: Partial<Sealing>,
     key: string,
-    use: (commitment: string, secret: Secret | undefined) => Effect.Effect<A, Refused | Open>,
+    use: (commitment: string, secret: Secret | undefined) => Effect.Effect<A, Unsettled>,
   ) =>
     Effect.flatMap(sealed(order, key), ({ commitment, secret }) => use(commitment, secret)).pipe(
       Effect.retry({ times: 1, while: (error) => error._tag === "Refused" && error.code === "key_in_use" }),
@@ -234,11 +235,13 @@ export const make = (buyer: Buyer) => {
       return yield* isSealed ? sealing(order, key, lit) : lit()
     }),
 
-    /** Reveals a stone's words, free and once. */
+    /** Reveals a stone's words, free and once: words and salt become public. */
     reveal: Effect.fn("Orders.reveal")(function* (id: string, given: Opening = {}) {
       const { at, sealed } = yield* opening(id, given)
       const payload = { salt: sealed.salt, text: sealed.words, ...present({ agentName: given.agentName }) }
-      return yield* free(at.witness.revealWitnessStone({ params: { witnessId: id }, payload }))
+      const answer = yield* free(at.witness.revealWitnessStone({ params: { witnessId: id }, payload }))
+      yield* isShownAs(sealed, { id, commitment: answer.stone.commitment, revealed: answer.stone.reveal })
+      return answer
     }),
 
     /** The proof that the log has a stone, a `.tlog-proof` file; waits until a checkpoint covers it, 30 seconds at most. */
@@ -254,10 +257,13 @@ export const make = (buyer: Buyer) => {
     /** The key that the server says its log signs with: its own word. */
     logKey: Effect.map(free(client.log.readLog()), ({ vkey }) => vkey),
 
-    /** Unseals the words of a candle or light, free and once. */
+    /** Unseals the words of a candle or light, free and once: words and salt become public. */
     unseal: Effect.fn("Orders.unseal")(function* (id: string, given: Opening = {}) {
       const { at, sealed } = yield* opening(id, given)
-      return yield* free(at.candles.unsealCandle({ params: { candleId: id }, payload: sealed }))
+      const answer = yield* free(at.candles.unsealCandle({ params: { candleId: id }, payload: sealed }))
+      const { intentionCommitment: commitment, unsealed: revealed } = answer.candle
+      yield* isShownAs(sealed, { id, commitment, revealed })
+      return answer
     }),
 
     /** How a purchase ended: followed to its end when this journal signed for it, else asked once. */
@@ -272,7 +278,10 @@ export const make = (buyer: Buyer) => {
     purchases: purchases.all,
 
     spirits: Effect.map(free(client.guide.listSpirits()), ({ spirits }) => spirits),
-    altars: Effect.map(free(client.guide.listAltars()), ({ altars }) => altars),
+    altars: Effect.tap(
+      Effect.map(free(client.guide.listAltars()), ({ altars }) => altars),
+      Effect.forEach(({ candles }) => Effect.forEach(candles, isAsSealed)),
+    ),
   }
 }
 

@@ -1,5 +1,8 @@
-/** How a purchase can end without its act: refused, with nothing charged by it, or open, to be taken up again. */
+/** How a purchase can end without its act: refused, open and to be taken up again, or answered with another act. */
 import { Schema } from "effect"
+
+/** A field of an answer that is not what was bought. */
+export const Difference = Schema.Struct({ field: Schema.String, bought: Schema.String, recorded: Schema.String })
 
 /** Over. `code` is the altar's own, or one of ours; the sentence says what to do and what was charged. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", {
@@ -13,6 +16,16 @@ export class Open extends Schema.TaggedError<Open>()("Open", {
   message: Schema.String,
   key: Schema.String,
 }) {}
+
+/** The altar answered with something else than was bought. Signed payment and answer stay in the journal. */
+export class Misrecorded extends Schema.TaggedError<Misrecorded>()("Misrecorded", {
+  message: Schema.String,
+  key: Schema.String,
+  differences: Schema.Array(Difference),
+}) {}
+
+/** Every way a purchase can end without its act. */
+export type Unsettled = Refused | Open | Misrecorded
 
 export const refuse = (code: string, message: string, key?: string) =>
   new Refused({ code, message, ...(key === undefined ? {} : { key }) })

@@ -1,6 +1,6 @@
 /** The journal's purchases: a key means one request for ever, is signed for once, and counts against its day. */
 import { Clock, DateTime, Effect, Option, Schema } from "effect"
-import { refuse, type Refused } from "./PurchaseError.ts"
+import { Difference, refuse, type Refused } from "./PurchaseError.ts"
 import type { Journal, Pages } from "./core/Journal.ts"
 import { exclusively, pagesOf } from "./JournalPages.ts"
 import type { Terms } from "./Policy.ts"
@@ -27,6 +27,16 @@ export const Purchase = Schema.Struct({
   settled: Schema.optionalKey(Schema.Struct({ id: Schema.String, permalink: Schema.String, answer: Schema.Json })),
   /** Why the altar ended it as unpaid; what was signed stays, as it may be good until its end. */
   failed: Schema.optionalKey(Schema.String),
+  /** The newest answer that was something else than was bought, as evidence against the altar. */
+  misrecorded: Schema.optionalKey(
+    Schema.Struct({
+      at: Schema.String,
+      differences: Schema.Array(Difference),
+      answer: Schema.Json,
+      /** The content of `PAYMENT-RESPONSE`. */
+      response: Schema.Json,
+    }),
+  ),
 })
 export type Purchase = typeof Purchase.Type
 
@@ -77,7 +87,7 @@ export const make = (journal: Journal) => {
     termsOf: (altar: string) => alone((pages) => terms.get(pages, altar), unpaid),
 
     /** The purchase of this key as it stands, or a new one; the same key with another request is refused. */
-    begin: (draft: Omit<Purchase, "begunAt" | "payment" | "settled" | "failed">) =>
+    begin: (draft: Omit<Purchase, "begunAt" | "payment" | "settled" | "failed" | "misrecorded">) =>
       alone(
         Effect.fnUntraced(function* (pages: Pages) {
           const found = yield* purchases.get(pages, draft.key)
@@ -120,6 +130,15 @@ export const make = (journal: Journal) => {
     settle: (purchase: Purchase, settled: NonNullable<Purchase["settled"]>) =>
       alone((pages) =>
         Effect.flatMap(current(pages, purchase), (found) => purchases.set(pages, purchase.key, { ...found, settled })),
+      ),
+
+    /** Keeps the answer of an altar that recorded something else; payment and words stay. */
+    misrecord: (purchase: Purchase, answered: Omit<NonNullable<Purchase["misrecorded"]>, "at">) =>
+      alone((pages) =>
+        Effect.gen(function* () {
+          const found = yield* current(pages, purchase)
+          yield* purchases.set(pages, purchase.key, { ...found, misrecorded: { at: yield* now, ...answered } })
+        }),
       ),
 
     /** By the altar's word alone: what was signed for it counts against its day all the same. */

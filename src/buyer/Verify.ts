@@ -1,7 +1,7 @@
 /** Every hash is computed again here, and what does not hold is named: nothing the server says of itself is believed. */
 import { type ChainPoint, checkLink, genesis, headFault, linkFault } from "../../schema/altar/ChainCheck.ts"
 import { chainHashOf, checkLinks, type Link } from "./core/Chain.ts"
-import { commitmentOf } from "./core/Commitment.ts"
+import { checkReveal, commitmentOf } from "./core/Commitment.ts"
 
 export type { Link }
 
@@ -23,12 +23,31 @@ export type Broken = {
   readonly reason: string
 }
 
+/** What an altar shows of sealed words once they are revealed; `text` of a stone, `words` of a candle. Null while they are hidden. */
+export type Revealed = { readonly salt?: string | null } & (
+  | { readonly text: string | null; readonly words?: never }
+  | { readonly words: string | null; readonly text?: never }
+)
+
 /**
- * Whether a stone's chain hash is that of its own parts and, with salt and words, whether they are what it sealed.
- * It proves the link, not its place: for that, verify the segment it stands in.
+ * Whether revealed words are what was sealed: they and their salt hash to the commitment. Pass `stone.commitment` and
+ * `stone.reveal`, or `candle.intentionCommitment` and `candle.unsealed`. Nothing is wrong with words that are sealed or hidden.
+ */
+export const verifyReveal = async (
+  commitment: string | null,
+  revealed: Revealed | null,
+): Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string }> => {
+  const shown = { text: revealed?.text ?? revealed?.words ?? null, salt: revealed?.salt ?? null }
+  const fault = await checkReveal(commitment, shown)
+  return fault === undefined ? { ok: true } : { ok: false, reason: fault.detail }
+}
+
+/**
+ * Whether a stone's chain hash is that of its own parts, whether the words it shows as revealed are what it sealed and,
+ * with salt and words, whether these are. It proves the link, not its place: for that, verify the segment it stands in.
  */
 export const verifyStone = async (
-  stone: Link,
+  stone: Link & { readonly reveal?: Revealed | null },
   sealed?: { readonly salt: string; readonly words: string },
 ): Promise<{ readonly ok: true } | Broken> => {
   const { commitment, previousHash, sequence } = stone
@@ -36,6 +55,8 @@ export const verifyStone = async (
   const before = { sequence: sequence - 1, chainHash: previousHash }
   const fault = linkFault(checkLink(stone, before, await chainHashOf(stone)))
   if (fault !== undefined) return { ok: false, sequence, reason: fault.detail }
+  const shown = await verifyReveal(commitment, stone.reveal ?? null)
+  if (!shown.ok) return { ok: false, sequence, reason: shown.reason }
   const computed = sealed === undefined ? commitment : await commitmentOf(sealed.salt, sealed.words)
   return computed === commitment
     ? { ok: true }

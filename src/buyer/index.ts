@@ -12,7 +12,7 @@ import type { Call, PromiseApi } from "./PromiseApi.ts"
 
 export { normalize, recipe } from "../../schema/altar/Recipe.ts"
 export type { Options as BuyerOptions, Progress } from "./Buyer.ts"
-export type { Open, Refused } from "./PurchaseError.ts"
+export type { Misrecorded, Open, Refused } from "./PurchaseError.ts"
 export { browserJournal, type Journal, memoryJournal, type Pages } from "./core/Journal.ts"
 export type { ActOrder, CandleOrder, CollectOrder, KeeperOrder, Opening, PrayerOrder, WitnessOrder } from "./Orders.ts"
 export type { Policy } from "./Policy.ts"
@@ -23,7 +23,16 @@ export type { Tree } from "./log/MerkleProofs.ts"
 export type { Cosignature, Opened, Trust } from "./log/SignedCheckpoint.ts"
 export type { StoneProven } from "./log/StoneProof.ts"
 export type { NotProven } from "./log/Verdict.ts"
-export { type Broken, type Head, type Link, type Segment, verifySegment, verifyStone } from "./Verify.ts"
+export {
+  type Broken,
+  type Head,
+  type Link,
+  type Revealed,
+  type Segment,
+  verifyReveal,
+  verifySegment,
+  verifyStone,
+} from "./Verify.ts"
 
 /** Whether a `.tlog-proof` proves that the log holds a stone, for whoever has the log's verifier key; offline. */
 export const verifyProof: typeof StoneProof.verifyProof = (...of) =>
@@ -39,8 +48,9 @@ export const extendsTree: typeof MerkleProofs.extendsTree = (...of) =>
 
 /**
  * A buyer of one altar with one account. Every purchase has a key; repeating it re-sends what was signed for it and
- * never signs again. A promise rejects with `Refused` (over; the sentence says what was charged) or `Open` (not known
- * yet; repeat the key or call `reconcile`), told apart by `_tag`.
+ * never signs again. A promise rejects with `Refused` (over; the sentence says what was charged), `Open` (not known
+ * yet; repeat the key or call `reconcile`) or `Misrecorded` (the altar's answer is not what was bought; `differences`
+ * names the fields), told apart by `_tag`.
  *
  * ```ts
  * const altar = buyer({ url: "https://altar.example", account: privateKeyToAccount("0x…"), journal: browserJournal() })
@@ -64,12 +74,12 @@ export const buyer = (options: Options) => {
     collect: (order: CollectOrder, call: Call = {}) => loaded().then((made) => made.collect(call, order)),
     /** Lights a candle, or with `parentId` adds a light to one. */
     light: (order: CandleOrder, call: Call = {}) => loaded().then((made) => made.light(call, order)),
-    /** Reveals a stone's words, free and once; the journal knows them. */
+    /** Reveals a stone's words, free and once; the journal knows them. Words and salt become public, so that everyone can check them. */
     reveal: (id: string, opening: Opening = {}, call: Call = {}) =>
       loaded().then((made) => made.reveal(call, id, opening)),
     /** The `.tlog-proof` of a stone, when the log's next checkpoint covers it; `verifyProof` checks it offline. */
     proof: (id: string, call: Call = {}) => loaded().then((made) => made.proof(call, id)),
-    /** Unseals a candle's words, free and once; the journal knows them. */
+    /** Unseals a candle's words, free and once; the journal knows them. Words and salt become public, so that everyone can check them. */
     unseal: (id: string, opening: Opening = {}, call: Call = {}) =>
       loaded().then((made) => made.unseal(call, id, opening)),
     /** How the purchase of a key ended; free, and never signs. */

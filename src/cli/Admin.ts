@@ -19,7 +19,14 @@ const doing = {
   ),
 }
 
-const limit = Flag.Int("limit").pipe(Flag.withDescription("How many at most (50)"), Flag.withDefault(50))
+const limit = Flag.Int("limit").pipe(
+  Flag.filter(
+    (rows) => rows >= 1 && rows <= 10_000,
+    (rows) => `${rows} is no limit; write a whole number from 1 to 10000`,
+  ),
+  Flag.withDescription("How many at most, 1 to 10000 (50)"),
+  Flag.withDefault(50),
+)
 
 const act = Argument.String("act").pipe(Argument.withDescription("Id of the act, as its permalink ends"))
 const field = Argument.Literals("field", ["name", "dedication", "reason", "words"]).pipe(

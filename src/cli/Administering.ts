@@ -13,6 +13,7 @@ import { type InspectedAttempt, make as unresolved } from "../payments/ledger/Un
 import * as Sql from "../platform/Sql.ts"
 import { variable } from "../Variables.ts"
 import { plain } from "./Output.ts"
+import { ungranted } from "./Ungranted.ts"
 import { codeOf, Trouble } from "./Trouble.ts"
 
 export interface Asked {
@@ -30,18 +31,25 @@ const services = Administration.layer.pipe(
 /** PostgreSQL's "there is no such table". */
 const noTable = "42P01"
 
-/** With the services over `DATABASE_URL`; what goes wrong is one sentence, as JSON where that was asked for. */
-const run = <A, E>({ json }: Asked, use: Effect.Effect<A, E, Administration | WitnessChain | SqlClient.SqlClient>) =>
-  Effect.gen(function* () {
-    const url = yield* Config.Redacted(variable("DATABASE_URL"))
-    return yield* Effect.provide(use, services.pipe(Layer.provideMerge(Sql.layer(url, 2))))
-  }).pipe(
-    Effect.mapError((error) => (codeOf(error) === noTable ? new Trouble({ message: unmigrated }) : error)),
-    Effect.tapError((error) =>
-      json && Schema.is(Schema.Struct({ message: Schema.String }))(error)
-        ? Console.log(JSON.stringify({ ok: false, code: "trouble", message: error.message }))
-        : Effect.void,
-    ),
+/** What goes wrong is one sentence, as JSON where that was asked for. */
+const explained = <A, E, R>({ json }: Asked, doing: Effect.Effect<A, E, R>) =>
+  Effect.tapError(doing, (error) =>
+    json && Schema.is(Schema.Struct({ message: Schema.String }))(error)
+      ? Console.log(JSON.stringify({ ok: false, code: "trouble", message: error.message }))
+      : Effect.void,
+  )
+
+/** With the services over `DATABASE_URL`. */
+const run = <A, E>(asked: Asked, use: Effect.Effect<A, E, Administration | WitnessChain | SqlClient.SqlClient>) =>
+  explained(
+    asked,
+    Effect.gen(function* () {
+      const url = yield* Config.Redacted(variable("DATABASE_URL"))
+      return yield* Effect.catchCause(
+        Effect.provide(use, services.pipe(Layer.provideMerge(Sql.layer(url, 2)))),
+        (cause) => ungranted(cause, url),
+      )
+    }).pipe(Effect.mapError((error) => (codeOf(error) === noTable ? new Trouble({ message: unmigrated }) : error))),
   )
 
 const unmigrated = "This database was not migrated by this version: start a server of this version on it first."
@@ -95,16 +103,46 @@ export const pause = (flags: Doing) =>
 export const resume = (flags: Doing) =>
   change(flags, "Selling goes on, within two seconds.", (administration, by) => administration.resume(by))
 
+/** PostgreSQL refuses what is no UUID, and that would read as if the database were at fault. */
+const withId = <A, E, R>(flags: Asked, id: string, what: string, use: Effect.Effect<A, E, R>) =>
+  /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu.test(id)
+    ? use
+    : explained(
+        flags,
+        Effect.fail(
+          new Trouble({
+            message: `${plain(id)} is no id of ${what}: an id is a UUID, like 5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d. Nothing changed.`,
+          }),
+        ),
+      )
+
 export const hide = (flags: Doing & { readonly act: string; readonly field: Hideable }) =>
-  change(flags, `The ${flags.field} of ${flags.act} is hidden by the operator. Record and hashes stay.`, (one, by) =>
-    one.hide(flags.act, flags.field, by),
+  withId(
+    flags,
+    flags.act,
+    "an act",
+    change(flags, `The ${flags.field} of ${flags.act} is hidden by the operator. Record and hashes stay.`, (one, by) =>
+      one.hide(flags.act, flags.field, by),
+    ),
   )
 
 export const show = (flags: Doing & { readonly act: string; readonly field: Hideable }) =>
-  change(flags, `The ${flags.field} of ${flags.act} is shown again.`, (one, by) => one.show(flags.act, flags.field, by))
+  withId(
+    flags,
+    flags.act,
+    "an act",
+    change(flags, `The ${flags.field} of ${flags.act} is shown again.`, (one, by) =>
+      one.show(flags.act, flags.field, by),
+    ),
+  )
 
 export const deleteRoom = (flags: Doing & { readonly room: string }) =>
-  change(flags, `Room ${flags.room} and all its messages are gone.`, (one, by) => one.deleteRoom(flags.room, by))
+  withId(
+    flags,
+    flags.room,
+    "a room",
+    change(flags, `Room ${flags.room} and all its messages are gone.`, (one, by) => one.deleteRoom(flags.room, by)),
+  )
 
 export const audit = (flags: Asked & { readonly limit: number }) =>
   run(

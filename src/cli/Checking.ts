@@ -4,10 +4,13 @@ import { SqlClient } from "effect/sql"
 import { createPublicClient, formatEther, http, keccak256, numberToHex, toBytes } from "viem"
 import { type PaymentsConfig, production } from "../Config.ts"
 import { adviceFor } from "../EnvironmentAdvice.ts"
+import { clockTolerance } from "../platform/DatabaseClock.ts"
 import * as Sql from "../platform/Sql.ts"
 import * as Fees from "../payments/x402/Fees.ts"
+import * as JsonRpc from "../payments/x402/JsonRpc.ts"
 import { addressOf } from "../payments/x402/Relayer.ts"
 import * as Supported from "../payments/x402/Supported.ts"
+import { standingOf } from "../payments/x402/TokenWatch.ts"
 import { givenEnvironment } from "./Environment.ts"
 import { plain } from "./Output.ts"
 import { codeOf, Trouble } from "./Trouble.ts"
@@ -23,8 +26,7 @@ const failed = (check: string, says: string): Line => ({ check, state: "failed",
 
 const patience = Duration.seconds(10)
 
-/** How far clocks may be apart before authorizations and times are judged wrongly, in seconds. */
-const mostSkew = 30
+const mostSkew = Duration.toSeconds(clockTolerance)
 
 /** A failure is a line as well; what an answer may quote, secrets of the environment, is taken out of it. */
 const line = <E>(check: string, secrets: ReadonlyArray<string>, run: Effect.Effect<Line, E>): Effect.Effect<Line> =>
@@ -85,6 +87,24 @@ const databaseLines = (url: Redacted.Redacted<string>) => {
     return [ok("database", `PostgreSQL ${version} answers`), skewLine("clock", skew, "the database")]
   })
 }
+
+const tokenLine = (url: Redacted.Redacted<string>, { asset, payTo }: PaymentsConfig["terms"]) =>
+  Effect.gen(function* () {
+    const { ask } = yield* JsonRpc.make({ url, timeout: patience })
+    const code = yield* ask("eth_getCode", [asset, "latest"])
+    if (code === "0x") return failed("token", `no contract at ${asset}`)
+    switch (yield* standingOf(ask, { asset, payTo })) {
+      case "open":
+        return ok("token", `USDC at ${asset}`)
+      case "paused":
+        return failed(
+          "token",
+          `the issuer of ${asset} has paused all transfers: nothing can be sold until it ends the pause`,
+        )
+      case "blocked":
+        return failed("token", `the issuer of ${asset} has blocked PAY_TO ${payTo}: put another wallet in`)
+    }
+  }).pipe(Effect.scoped)
 
 /** Blocks that the search for a payment must be able to ask for at once, if only piece by piece. */
 const logRange = 1_000n
@@ -156,12 +176,7 @@ const chainLines = ({ finalTag, rpcUrl, settlement, terms }: PaymentsConfig) => 
         },
         ({ blocks }) => ok("log range", `logs of ${blocks} blocks in one answer`),
       ),
-      ask(
-        "token",
-        () => client.getCode({ address: terms.asset }),
-        (code) =>
-          code === undefined ? failed("token", `no contract at ${terms.asset}`) : ok("token", `USDC at ${terms.asset}`),
-      ),
+      line("token", secrets, tokenLine(rpcUrl, terms)),
     ]
     const relayer =
       settlement._tag === "Facilitator"

@@ -1,7 +1,7 @@
 /** Every way to run this package, with help that a newcomer can follow. */
 import { Cause, Console, Effect, Stdio } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
-import { interfaceVersion } from "../../schema/Version.ts"
+import { commit, version } from "../platform/Software.ts"
 import { admin } from "./Admin.ts"
 import { spelledOut } from "./Arguments.ts"
 import { buy, buying } from "./Buy.ts"
@@ -48,9 +48,11 @@ const inJson: CliOutput.Presenter = {
 
 const isJson = process.argv.includes("--json")
 
+const name = commit === null ? version : `${version} (commit ${commit})`
+
 /** Fails with one sentence on stderr and exit code 1. */
 export const run = Stdio.Stdio.use(({ args }) => Effect.map(args, spelledOut)).pipe(
-  Effect.flatMap(Command.runWith(altar, { version: interfaceVersion })),
+  Effect.flatMap(Command.runWith(altar, { version: name })),
   Effect.provideService(CliOutput.Presenter, isJson ? inJson : CliOutput.defaultPresenter),
   Effect.tapCause((cause) => (isSaid(cause) ? Effect.void : Console.error(oneLine(cause)))),
 )

@@ -1,5 +1,5 @@
 /** What a check downloads: from the address it asks and, without redirects, no other; so much and no more, and not for ever. */
-import { Duration, Effect, Layer, Schedule, Schema, Stream } from "effect"
+import { Duration, Effect, Layer, Option, Schedule, Schema, Stream } from "effect"
 import {
   FetchHttpClient,
   HttpClient,
@@ -9,13 +9,17 @@ import {
 } from "effect/http"
 import { concat } from "../../schema/log/Bytes.ts"
 import { AnswerTooLarge, answerLimit } from "../platform/Answers.ts"
+import { altarFetch } from "./AltarFetch.ts"
+import { Broken } from "./Broken.ts"
 import { plain } from "./Output.ts"
 import { Trouble } from "./Trouble.ts"
 
-/** A client that follows no redirect. */
-export const client = FetchHttpClient.layer.pipe(
-  Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })),
-)
+/** A client that follows no redirect, for a check of this altar. */
+export const client = (altar: string) =>
+  FetchHttpClient.layer.pipe(
+    Layer.provide(Layer.effect(FetchHttpClient.Fetch, altarFetch(altar))),
+    Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })),
+  )
 
 const patience = Duration.seconds(30)
 
@@ -30,6 +34,18 @@ const bodyOf = (response: HttpClientResponse.HttpClientResponse, limit: number) 
     Effect.map((parts) => concat(...parts)),
   )
 
+const Refusal = Schema.fromJsonString(Schema.Struct({ code: Schema.String, message: Schema.String }))
+
+/** What an altar says when it answers with no success, where it says so in its own form. */
+const refusalIn = (body: Uint8Array) =>
+  Option.getOrUndefined(Schema.decodeUnknownOption(Refusal)(new TextDecoder().decode(body)))
+
+interface Unanswered {
+  readonly isOver: boolean
+  readonly why: string
+  readonly refusal?: { readonly code: string; readonly message: string }
+}
+
 /** What is answered to a request that may be repeated, `limit` bytes at most; fails with why there is none. */
 export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: number) =>
   HttpClient.execute(request).pipe(
@@ -38,13 +54,22 @@ export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: nu
       duration: patience,
       orElse: () => Effect.fail(new Trouble({ message: "it takes more than 30 seconds" })),
     }),
-    Effect.mapError((error) => ({
+    Effect.mapError((error): Unanswered => ({
       isOver: error._tag === "AnswerTooLarge",
       why: error._tag === "AnswerTooLarge" ? `it answers more than ${limit / 1_048_576} MB` : error.message,
     })),
     Effect.filterOrFail(
       ({ status }) => status === 200,
-      ({ status }) => ({ isOver: status < 500 && status !== 429, why: `it was answered ${status}` }),
+      ({ body, status }): Unanswered => {
+        const refusal = refusalIn(body)
+        // A fault that the altar names itself is there the next time, too.
+        const isNamed = status === 500 && refusal !== undefined && refusal.code !== "internal"
+        return {
+          isOver: isNamed || (status < 500 && status !== 429),
+          why: `it was answered ${status}`,
+          ...(refusal === undefined ? {} : { refusal }),
+        }
+      },
     ),
     Effect.retry({ while: ({ isOver }) => !isOver, schedule: again }),
     Effect.map(({ body }) => body),
@@ -52,9 +77,13 @@ export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: nu
 
 /** The bytes at an address, 1 MB at most. */
 export const bytes = (address: string) =>
-  Effect.mapError(
-    answerOf(HttpClientRequest.get(address), answerLimit),
-    ({ why }) => new Trouble({ message: plain(`${address} could not be read: ${why}`) }),
+  Effect.mapError(answerOf(HttpClientRequest.get(address), answerLimit), ({ refusal, why }) =>
+    refusal?.code === "chain_broken"
+      ? new Broken({ message: plain(`BROKEN: the altar says so itself. ${refusal.message}`) })
+      : new Trouble({
+          message: plain(`${address} could not be read: ${why}`),
+          ...(refusal === undefined ? {} : { refusal }),
+        }),
   )
 
 export const text = (address: string) => Effect.map(bytes(address), (body) => new TextDecoder().decode(body))

@@ -1,6 +1,7 @@
 /** Whether an altar is a sandbox, and its play money: the one place where a wallet may be made for its owner. */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { usdcNetworks } from "../../schema/payments/Usdc.ts"
+import { livingHere } from "../sandbox/DataFolder.ts"
 import { Trouble } from "./Trouble.ts"
 
 /** A sandbox pays with play money on a network of this list: whoever names another one wants real money. */
@@ -10,32 +11,45 @@ const Sandbox = Schema.Struct({
   payTo: Schema.String,
 })
 export type Sandbox = typeof Sandbox.Type
+const SandboxJson = Schema.fromJsonString(Sandbox)
 
 const timeout = 20_000
 
-/** None when the altar says nothing of being one. */
-export const sandboxOf = (altar: string) =>
-  Effect.tryPromise({
-    try: () =>
-      fetch(`${altar}/sandbox`, { redirect: "error", signal: AbortSignal.timeout(timeout) }).then((response) =>
-        response.status === 200 ? response.json() : response.text().then(() => undefined),
-      ),
-    catch: () =>
-      new Trouble({
-        message: `${altar} does not answer: name your altar with --url, or start a sandbox with npm start.`,
-      }),
-  }).pipe(
-    Effect.flatMap((answer) =>
-      answer === undefined
-        ? Effect.succeedNone
-        : Effect.asSome(
-            Effect.mapError(
-              Schema.decodeUnknownEffect(Sandbox)(answer),
-              () => new Trouble({ message: `${altar} says something unknown at /sandbox.` }),
-            ),
-          ),
+/** Without this nobody knows whose key may pay. */
+const undecided = (altar: string, why: string) =>
+  new Trouble({ message: `${altar} ${why}. Nothing was signed, so nothing was charged.` })
+
+/** None when the altar says that it is no sandbox; any answer but that leaves every key alone. */
+export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string, request: typeof fetch) {
+  const { json, status } = yield* Effect.tryPromise((signal) =>
+    request(`${altar}/sandbox`, { redirect: "error", signal }).then((response) =>
+      response.text().then((text) => ({ status: response.status, json: text })),
+    ),
+  ).pipe(
+    Effect.timeout("1 minute"),
+    Effect.mapError(
+      () =>
+        new Trouble({
+          message: `${altar} does not answer: name your altar with --url, or start a sandbox with npm start.`,
+        }),
     ),
   )
+  if (status === 503) return yield* undecided(altar, "is still starting, or its parts do not answer: try again later")
+  if (status === 429 || status >= 500)
+    return yield* undecided(altar, `answers ${status} when it is asked whether it is a sandbox: try again later`)
+  if (status !== 200) {
+    const isHere = Option.exists(yield* livingHere, ({ url }) => url === altar)
+    return isHere
+      ? yield* undecided(altar, "is where the sandbox of this folder starts, but another program answers there")
+      : Option.none()
+  }
+  return Option.some(
+    yield* Effect.mapError(
+      Schema.decodeEffect(SandboxJson)(json),
+      () => new Trouble({ message: `${altar} says something unknown at /sandbox.` }),
+    ),
+  )
+})
 
 /** Ten dollars of play money, from the altar itself. */
 export const fund = (altar: string, address: string) => {

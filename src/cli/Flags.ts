@@ -1,5 +1,5 @@
 /** The flags that several commands share, each described once; what a variable may give instead is said beside it. */
-import { Config, Option } from "effect"
+import { Config, Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { reasonMaximum } from "../../schema/altar/Keeper.ts"
 import { dollars as plainDollars } from "../../schema/payments/Sale.ts"
@@ -21,10 +21,19 @@ const dollars = (name: string, description: string) =>
     Flag.optional,
   )
 
+/** Where nobody names an altar, the sandbox that runs in this folder is meant. */
+const found = Effect.gen(function* () {
+  const { livingHere } = yield* Effect.promise(() => import("../sandbox/DataFolder.ts"))
+  return Option.match(yield* livingHere, { onNone: () => defaultUrl, onSome: (sandbox) => sandbox.url })
+})
+
 const url = Flag.String("url").pipe(
-  Flag.withDescription(`Public URL of the altar (${environment.url}; else ${defaultUrl})`),
+  Flag.withDescription(
+    `Public URL of the altar (${environment.url}; else the sandbox that runs in this folder, else ${defaultUrl})`,
+  ),
   Flag.withFallbackConfig(Config.String(environment.url)),
-  Flag.withDefault(defaultUrl),
+  Flag.optional,
+  Flag.mapEffect(Option.match({ onNone: () => found, onSome: Effect.succeed })),
 )
 
 const data = Flag.String("data").pipe(
@@ -78,7 +87,9 @@ export const paying = {
 export const agentName = Flag.String("name").pipe(Flag.withDescription("Your public name"), Flag.optional)
 
 export const salt = Flag.String("salt").pipe(
-  Flag.withDescription(`${sealBounds.salt.join(" to ")} characters; made at random when absent`),
+  Flag.withDescription(
+    `${sealBounds.salt.join(" to ")} characters, for these words alone, since a reveal publishes it; made at random when absent`,
+  ),
   Flag.optional,
 )
 

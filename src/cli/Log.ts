@@ -47,7 +47,26 @@ const resume = Command.make("resume", {}, () => Effect.flatMap(logging, (bodies)
   Command.withExamples([{ command: "DATABASE_URL=postgres://… spirit-altar log resume", description: "Go on" }]),
 )
 
+const confirm = Command.make(
+  "confirm",
+  {
+    root: Flag.String("root").pipe(
+      Flag.withDescription("Root hash, Base64, of the newest checkpoint, once it was compared with what others hold"),
+      Flag.optional,
+    ),
+  },
+  (flags) => Effect.flatMap(logging, (bodies) => bodies.confirm(flags.root)),
+).pipe(
+  Command.withDescription(
+    `Write the newest published checkpoint of the database to LOG_CHECKPOINT_FILE, so that a log that waits after a start goes on. Without --root it changes nothing and says what to compare. ${database}\n${variablesHelp(["LOG_CHECKPOINT_FILE"])}`,
+  ),
+  Command.withShortDescription("Confirm the newest checkpoint by hand, for a log that waits"),
+  Command.withExamples([
+    { command: "DATABASE_URL=postgres://… spirit-altar log confirm", description: "See what has to be compared" },
+  ]),
+)
+
 export const log = Command.make("log").pipe(
   Command.withDescription("The transparency log of a server: its key, how it stands, and how it goes on"),
-  Command.withSubcommands([key, status, resume]),
+  Command.withSubcommands([key, status, confirm, resume]),
 )

@@ -1,6 +1,9 @@
 /** What the commands of the log do; loaded when one of them runs. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Config, Console, Effect, Layer, Option, Redacted, Result } from "effect"
+import { base64 } from "../../schema/log/Bytes.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
+import { LastSigned } from "../log/LastSigned.ts"
 import { LogStore } from "../log/LogStore.ts"
 import { fromText, generate, originOf } from "../log/Signer.ts"
 import { type Suspect, suspectOf } from "../log/StopReason.ts"
@@ -74,6 +77,33 @@ export const status = withStore(
     return yield* new Trouble({ message: `The log is stopped: ${reason}.\n${adviceOn(reason)}` })
   }),
 )
+
+/** Keeps the newest checkpoint of the database as if this server had signed it; `root` is what others hold. */
+const keep = Effect.fnUntraced(function* (root: string) {
+  const newest = yield* (yield* LogStore).newest
+  const path = yield* Config.option(Config.NonEmptyString(variable("LOG_CHECKPOINT_FILE")))
+  if (Option.isNone(newest)) return yield* new Trouble({ message: "This database has published no checkpoint." })
+  const own = base64(newest.value.root)
+  if (root !== own) {
+    return yield* new Trouble({
+      message: `The newest checkpoint of this database covers ${newest.value.size} stones and has the root ${own}. Compare both with what others hold of this log: readers, monitors, log witnesses. Where nobody holds a later or another one, run this again with --root ${own}. Nothing was changed.`,
+    })
+  }
+  if (Option.isNone(path)) {
+    return yield* new Trouble({
+      message: "LOG_CHECKPOINT_FILE is not set. Set it here as for the server, to a file outside the database.",
+    })
+  }
+  yield* Effect.flatMap(LastSigned, ({ remember }) => remember(newest.value.note)).pipe(
+    Effect.provide(LastSigned.file(path.value).pipe(Layer.provide(NodeFileSystem.layer))),
+    Effect.catchTag("LastSignedLost", ({ message }) => new Trouble({ message })),
+  )
+  yield* Console.log(
+    `${path.value} holds the checkpoint of ${newest.value.size} stones. A server that waits goes on now.`,
+  )
+})
+
+export const confirm = (root: Option.Option<string>) => withStore(keep(Option.getOrElse(root, () => "")))
 
 export const resume = withStore(
   Effect.gen(function* () {

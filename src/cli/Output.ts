@@ -1,6 +1,6 @@
 /** What a command says: the answer on stdout, everything else on stderr, and how it ended in the exit code. */
 import { Config, Console, Effect, Option } from "effect"
-import type { Open, Refused } from "../buyer/PurchaseError.ts"
+import type { Unsettled } from "../buyer/PurchaseError.ts"
 import { environment } from "./Environment.ts"
 import { Trouble } from "./Trouble.ts"
 
@@ -32,7 +32,10 @@ interface OutputFlags {
   readonly data: Option.Option<string>
 }
 
-export type CommandError = Refused | Open | Trouble
+export type CommandError = Unsettled | Trouble
+
+/** What a program reads of a failure that is no refusal of the altar's. */
+const codes = { Open: "outcome_open", Misrecorded: "misrecorded", Trouble: "trouble" } as const
 
 /** One line for a person, one document for a program; what failed is one sentence on stderr and exit code 1. */
 export const show = <A, R>(
@@ -50,9 +53,10 @@ export const show = <A, R>(
         const message = isUnreachable
           ? `${error.message} Is that an altar? Name yours with --url or ${environment.url}, or start a sandbox with npm start.`
           : error.message
-        const code = error._tag === "Refused" ? error.code : error._tag === "Open" ? "outcome_open" : "trouble"
+        const code = error._tag === "Refused" ? error.code : codes[error._tag]
         const key = "key" in error && error.key !== undefined ? { key: error.key } : {}
-        if (isJson) yield* Console.log(JSON.stringify({ ok: false, code, message, ...key }))
+        const differences = error._tag === "Misrecorded" ? { differences: error.differences } : {}
+        if (isJson) yield* Console.log(JSON.stringify({ ok: false, code, message, ...key, ...differences }))
         const hint = error._tag === "Open" ? `\n${yield* resumeHint(error.key, data)}` : ""
         return yield* new Trouble({ message: `${plain(message)}${hint}` })
       }),

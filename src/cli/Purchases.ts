@@ -75,7 +75,9 @@ export const witness = Command.make(
   "witness",
   {
     ...paying,
-    text: Flag.String("text").pipe(Flag.withDescription("The words to seal; they stay on this machine until revealed")),
+    text: Flag.String("text").pipe(
+      Flag.withDescription("The words to seal; words and salt stay on this machine until revealed"),
+    ),
     salt,
     kind: Flag.Literals("kind", StoneKind.literals).pipe(
       Flag.withDescription("What the words are"),
@@ -91,7 +93,10 @@ export const witness = Command.make(
       Flag.withDescription("Wait until the transparency log covers the stone, and save the proof here"),
       Flag.optional,
     ),
-    reveal: Flag.Boolean("reveal").pipe(Flag.withDescription("Reveal the words at once"), Flag.withDefault(false)),
+    reveal: Flag.Boolean("reveal").pipe(
+      Flag.withDescription("Reveal the words at once: words and salt become public"),
+      Flag.withDefault(false),
+    ),
   },
   (flags) =>
     Effect.flatMap(session, ({ runPaid }) =>
@@ -239,7 +244,7 @@ export const light = Command.make(
       Flag.optional,
     ),
     words: Flag.String("words").pipe(
-      Flag.withDescription("Words to seal with it; they stay on this machine until unsealed"),
+      Flag.withDescription("Words to seal with it; words and salt stay on this machine until unsealed"),
       Flag.optional,
     ),
     salt,

@@ -112,7 +112,9 @@ export const reveal = Command.make(
       ),
     ),
 ).pipe(
-  Command.withDescription("Reveal the words of a stone, free and once"),
+  Command.withDescription(
+    "Reveal the words of a stone, free and once. Words and salt become public, so that everyone can check them; words that look like a link, a wallet or an address stay hidden, and so does their salt",
+  ),
   Command.withExamples([
     {
       command: "spirit-altar reveal 3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
@@ -129,7 +131,9 @@ export const unseal = Command.make(
       runFree(flags, (orders) => orders.unseal(flags.id, providedBy(flags)), asJson),
     ),
 ).pipe(
-  Command.withDescription("Unseal the words of a candle or light, free and once"),
+  Command.withDescription(
+    "Unseal the words of a candle or light, free and once. Words and salt become public, so that everyone can check them; words that look like a link, a wallet or an address stay hidden, and so does their salt",
+  ),
   Command.withExamples([
     {
       command: "spirit-altar unseal 3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
@@ -153,7 +157,7 @@ export const purchases = Command.make("purchases", common, (flags) =>
       flags,
       (orders) =>
         Effect.map(orders.purchases, (all) =>
-          all.map(({ act, altar, begunAt, failed, key, payment, sealed, settled }) => ({
+          all.map(({ act, altar, begunAt, failed, key, misrecorded, payment, sealed, settled }) => ({
             key,
             act,
             altar,
@@ -161,14 +165,17 @@ export const purchases = Command.make("purchases", common, (flags) =>
             state:
               settled !== undefined
                 ? "settled"
-                : failed !== undefined
-                  ? "failed"
-                  : payment === undefined
-                    ? "not signed"
-                    : "open",
+                : misrecorded !== undefined
+                  ? "misrecorded"
+                  : failed !== undefined
+                    ? "failed"
+                    : payment === undefined
+                      ? "not signed"
+                      : "open",
             id: settled?.id ?? null,
             permalink: settled?.permalink ?? null,
             isSealed: sealed !== undefined,
+            misrecorded: misrecorded ?? null,
           })),
         ),
       (all) =>

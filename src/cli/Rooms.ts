@@ -7,6 +7,7 @@ import { free } from "../buyer/Buyer.ts"
 import { baseOf, make as clientOf } from "../buyer/Client.ts"
 import { refuse } from "../buyer/PurchaseError.ts"
 import { exclusively, pagesOf } from "../buyer/JournalPages.ts"
+import { altarFetch } from "./AltarFetch.ts"
 import { plain } from "./Output.ts"
 import { journalOf } from "./Session.ts"
 
@@ -47,6 +48,7 @@ interface Opening {
 
 export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Opening) {
   const alone = exclusively(yield* journalOf(data))
+  const request = yield* altarFetch()
   const keep = (invite: Invite) => alone((pages) => invites.set(pages, invite.id, invite))
 
   /** By id, by an unmistakable beginning of id or name, or by the invite link; `-` reads the link from standard input. */
@@ -66,7 +68,7 @@ export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Openi
         )
   })
 
-  const roomOf = (invite: Invite) => clientOf(invite.url, { token: invite.token, insecure })
+  const roomOf = (invite: Invite) => clientOf(invite.url, { token: invite.token, insecure, fetch: request })
 
   /** Messages after `after`, or the latest 50; what was shown is remembered. */
   const read = Effect.fn("Rooms.read")(function* (invite: Invite, after?: number) {
@@ -84,7 +86,7 @@ export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Openi
     read,
 
     create: Effect.fn("Rooms.create")(function* (url: string, name: Option.Option<string>) {
-      const client = yield* clientOf(url, { insecure })
+      const client = yield* clientOf(url, { insecure, fetch: request })
       const payload = { name: Option.getOrElse(name, () => "Signal room") }
       const { body } = yield* free(client.rooms.createRoom({ payload }))
       const { expiresAt, id, name: named } = body.room

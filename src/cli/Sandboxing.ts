@@ -83,6 +83,7 @@ export const sandboxing = Effect.fn("sandboxing")(function* (flags: SandboxFlags
   return yield* Layer.launch(
     announce(flags, started).pipe(
       Layer.provide(Server.layer(Sandbox.routes)),
+      Layer.provide(Sandbox.limits),
       Layer.provide(Sandbox.config(network)),
       Layer.provide(Sandbox.parts(network)),
       Layer.provide(DataFolder.layer({ fresh: flags.fresh })),

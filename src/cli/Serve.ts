@@ -1,5 +1,6 @@
 /** `serve`: the production server, configured by its environment alone. */
-import { Effect } from "effect"
+import cluster from "node:cluster"
+import { Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { variablesHelp } from "../Variables.ts"
 import { common } from "./Flags.ts"
@@ -11,13 +12,25 @@ const check = Flag.Boolean("check").pipe(
   Flag.withDefault(false),
 )
 
+const workers = Flag.Int("workers").pipe(
+  Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 64 }))),
+  Flag.withDescription(
+    "Processes that share the port, 1 to 64; each adds a core, 16 connections to the database and the memory of a server",
+  ),
+  Flag.withDefault(1),
+)
+
 export const serve = Command.make(
   "serve",
-  { check, json: common.json },
+  { check, workers, json: common.json },
   Effect.fnUntraced(function* (flags) {
     if (flags.check) {
       const { checking } = yield* Effect.promise(() => import("./Checking.ts"))
       return yield* checking(flags.json)
+    }
+    if (flags.workers > 1 && cluster.isPrimary) {
+      const { working } = yield* Effect.promise(() => import("./Working.ts"))
+      return yield* working(flags.workers)
     }
     const { serving } = yield* Effect.promise(() => import("./Serving.ts"))
     return yield* serving

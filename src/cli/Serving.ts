@@ -1,10 +1,12 @@
 /** The production server until it is stopped; loaded only when it is asked for. */
-import { ConfigProvider, Effect, Layer } from "effect"
+import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { AppConfig, production } from "../Config.ts"
 import { adviceFor } from "../EnvironmentAdvice.ts"
+import { variable } from "../Variables.ts"
 import { givenEnvironment } from "./Environment.ts"
 import { exitsCleanly } from "./ExitCode.ts"
+import { ungranted } from "./Ungranted.ts"
 import * as Sql from "../platform/Sql.ts"
 import * as Server from "../Server.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
@@ -36,8 +38,16 @@ const launched: Effect.Effect<never, Layer.Error<typeof server>, Layer.Services<
     ),
 )
 
+/** A role that may not migrate, or not read what it has to, is told which grant it lacks. */
+const granted = Effect.catchCause(launched, (cause) =>
+  Effect.matchEffect(Config.Redacted(variable("DATABASE_URL")), {
+    onFailure: () => Effect.failCause(cause),
+    onSuccess: (url) => ungranted(cause, url),
+  }),
+)
+
 export const serving = exitsCleanly.pipe(
-  Effect.andThen(launched),
+  Effect.andThen(granted),
   Effect.provide(Telemetry.fromConfig),
   Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()),
 )

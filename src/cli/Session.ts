@@ -7,6 +7,7 @@ import { baseOf, guarded } from "../buyer/Client.ts"
 import * as Orders from "../buyer/Orders.ts"
 import type { Policy } from "../buyer/Policy.ts"
 import { randomHex } from "../buyer/core/Digest.ts"
+import { altarFetch } from "./AltarFetch.ts"
 import { sandboxOf } from "./Faucet.ts"
 import * as JournalFile from "./JournalFile.ts"
 import { type CommandError, plain, resumeHint, show } from "./Output.ts"
@@ -82,7 +83,8 @@ export const runFree = <A>(
     flags,
     Effect.gen(function* () {
       const journal = yield* journalOf(flags.data)
-      const orders = Orders.make(yield* Buyer.make({ url: flags.url, insecure: flags.insecure, journal, onProgress }))
+      const { insecure, url } = flags
+      const orders = Orders.make(yield* Buyer.make({ url, insecure, journal, onProgress, fetch: yield* altarFetch() }))
       return yield* use(orders)
     }),
     render,
@@ -99,7 +101,8 @@ export const runPaid = <A, R = never>(
     Effect.gen(function* () {
       const altar = baseOf(flags.url)
       yield* guarded(altar, flags.insecure)
-      const sandbox = yield* sandboxOf(altar)
+      const request = yield* altarFetch()
+      const sandbox = yield* sandboxOf(altar, request)
       const journal = yield* journalOf(flags.data)
       const account = yield* walletOf(flags.wallet, altar, sandbox, yield* folderOf(flags.data))
       const payTo = Option.getOrUndefined(flags.payTo)
@@ -115,7 +118,15 @@ export const runPaid = <A, R = never>(
       const key = Option.getOrElse(flags.key, () => `buyer-${randomHex(12)}`)
       yield* Console.error(`key         ${key}`)
       const orders = Orders.make(
-        yield* Buyer.make({ url: altar, insecure: flags.insecure, account, policy, journal, onProgress }),
+        yield* Buyer.make({
+          url: altar,
+          insecure: flags.insecure,
+          account,
+          policy,
+          journal,
+          onProgress,
+          fetch: request,
+        }),
       )
       return yield* Effect.onInterrupt(use(orders, key), () =>
         Effect.flatMap(resumeHint(key, flags.data), (hint) => Console.error(`\nStopped; nothing is lost. ${hint}`)),

@@ -1,8 +1,11 @@
 /** What went wrong, as the one line a person at a terminal needs. */
 import { Cause, Config, Predicate, Schema } from "effect"
 
-/** A command that cannot go on, and why, in one sentence. */
-export class Trouble extends Schema.TaggedError<Trouble>()("Trouble", { message: Schema.String }) {}
+/** A command that cannot go on, and why, in one sentence; with the altar's own refusal where it gave one. */
+export class Trouble extends Schema.TaggedError<Trouble>()("Trouble", {
+  message: Schema.String,
+  refusal: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
+}) {}
 
 /** The system's own name of a failure, however deep it lies: `ECONNREFUSED`. */
 export const codeOf = (error: unknown): string | undefined =>

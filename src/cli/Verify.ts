@@ -48,7 +48,7 @@ export const verify = Command.make("verify", { url, rpc, payTo, log, vkey, polic
   ),
 ).pipe(
   Command.withDescription(
-    "Download a witness chain, recompute every link and, with --rpc, look every payment up on its chain. Exit code 1 when something does not hold, or when the altar itself declares payments lost, which are named",
+    "Download a witness chain, recompute every link, hash every revealed word of stones, candles and lights and, with --rpc, look every payment up on its chain. Exit code 1 when something does not hold, or when the altar itself declares payments lost, which are named",
   ),
   Command.withExamples([
     { command: "npm run verify -- --url http://127.0.0.1:3000", description: "Check the sandbox" },

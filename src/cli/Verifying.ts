@@ -11,6 +11,7 @@ import * as ProgressBar from "./ProgressBar.ts"
 import { Trouble } from "./Trouble.ts"
 import * as Payments from "./VerifyingPayments.ts"
 import { broken } from "./VerifyingPayments.ts"
+import { type RevealedStone, verifyReveals } from "./VerifyingReveals.ts"
 
 const Entry = Schema.Struct({
   sequence: Schema.Int,
@@ -45,16 +46,44 @@ const lostOf = (stones: ReadonlyArray<number>) => {
   })
 }
 
+/** Of the stones that show a reveal, by their ids, those that the chain has not yet confirmed. */
+type Revealed = ReadonlyMap<string, RevealedStone>
+
+/** Finds stones of the chain that are revealed with another commitment than they hold, or that are not in it. */
+const confirming = (revealed: Revealed) => {
+  const left = new Map(revealed)
+  const link = Effect.fnUntraced(function* ({ commitment, id, sequence }: typeof Entry.Type) {
+    const shown = left.get(id)
+    left.delete(id)
+    if (shown !== undefined && (shown.commitment !== commitment || shown.sequence !== sequence)) {
+      return yield* broken(
+        sequence,
+        `its revealed words are shown with the commitment ${shown.commitment}, which is not its own.`,
+      )
+    }
+  })
+  const end = Effect.suspend(() => {
+    const [stone] = left.values()
+    return stone === undefined
+      ? Effect.void
+      : broken(stone.sequence, "its words are revealed, but it is not in the chain.")
+  })
+  return { link, end }
+}
+
 /**
  * Checks all links, and with an RPC all payments, which went to `payees` or else to one; fails naming the first broken
- * link. `marked` is a stone there has to be, whose hash is told: a log covers those up to it.
+ * link. `marked` is a stone there has to be, whose hash is told: a log covers those up to it. `revealed` are stones whose
+ * reveals were checked against commitments that the chain has to hold.
  */
 export const verifyChain = Effect.fn("verifyChain")(function* (
   base: string,
   rpcUrl: Option.Option<string>,
   payees: ReadonlyArray<string> = [],
   marked = 0,
+  revealed: Revealed = new Map(),
 ) {
+  const reveals = confirming(revealed)
   const payments = Option.isSome(rpcUrl) ? yield* Payments.make(base, rpcUrl.value, payees) : undefined
   const progress = ProgressBar.make("links hold")
   let last: ChainPoint = genesis
@@ -74,6 +103,7 @@ export const verifyChain = Effect.fn("verifyChain")(function* (
     const check = checks[held]
     const fault = check === undefined ? undefined : linkFault(check)
     if (check !== undefined && fault !== undefined) return yield* broken(check.link.sequence, fault.summary)
+    yield* Effect.forEach(whole, reveals.link, { discard: true })
     mark = whole.find(({ sequence }) => sequence === marked) ?? mark
     last = segment.entries.at(-1) ?? last
     next = segment.next
@@ -94,6 +124,7 @@ export const verifyChain = Effect.fn("verifyChain")(function* (
       `the chain ends before it, and the log has signed a checkpoint of ${marked} stones. If a cache on the way is old, check again later.`,
     )
   }
+  yield* reveals.end
   const found = payments === undefined ? { payTo: [], lost: [] } : yield* payments.found
   return { stones: last.sequence, chainHash: last.chainHash, markedHash: mark.chainHash, ...found }
 })
@@ -133,12 +164,14 @@ const check = Effect.fnUntraced(function* (flags: VerifyFlags) {
   const log = isLogAsked ? yield* Effect.promise(() => import("./LogVerifying.ts")) : undefined
   // Opened before the chain is walked, which then has all stones that it covers: what is compared is this very walk.
   const opened = yield* log === undefined ? Effect.void : log.openLog({ base, vkey: known, policy, seen })
-  const { markedHash, ...chain } = yield* verifyChain(base, rpcUrl, payTo, opened?.checkpoint.size)
+  // Listed before the chain is walked, which then has all stones that are revealed.
+  const { stones: revealed, ...reveals } = yield* verifyReveals(base)
+  const { markedHash, ...chain } = yield* verifyChain(base, rpcUrl, payTo, opened?.checkpoint.size, revealed)
   const verdict =
     log === undefined || opened === undefined
       ? undefined
       : yield* log.verifyLog(opened, { stones: chain.stones, markedHash })
-  return { ...chain, payments: Option.isSome(rpcUrl) ? "checked" : "unchecked", log: verdict } as const
+  return { ...chain, reveals, payments: Option.isSome(rpcUrl) ? "checked" : "unchecked", log: verdict } as const
 })
 
 const inJson = (document: object) => Console.log(JSON.stringify(document))
@@ -149,12 +182,16 @@ const inWords = Effect.fnUntraced(function* ({
   lost,
   payTo,
   payments,
+  reveals: { checked, hidden },
   stones,
 }: Effect.Success<ReturnType<typeof check>>) {
   const paid =
     lost.length === 0 ? "every payment is on the chain." : `${stones - lost.length} payments are on the chain.`
   yield* Console.log(
     `${stones} stones: every link hashes${payments === "checked" ? `, ${paid}` : ". NO payment was looked up: name the network's RPC with --rpc."}`,
+  )
+  yield* Console.log(
+    `${checked} reveals: all words that are shown hash to what was sealed.${hidden === 0 ? "" : ` ${hidden} more are hidden, so nobody can check them.`}`,
   )
   if (payTo.length > 0) yield* Console.log(plain(`paid to ${payTo.join(", ")}`))
   yield* Console.log(`head ${chainHash}`)
@@ -164,15 +201,18 @@ const inWords = Effect.fnUntraced(function* ({
 })
 
 /** Checks the chain at `url` and says what holds; payments are looked up at `rpc`, or where a sandbox on this machine says. */
-export const verifying = Effect.fn("verifying")(function* (flags: VerifyFlags) {
-  const found = yield* check(flags).pipe(
-    Effect.tapError(({ _tag, message }) =>
-      flags.json ? inJson({ ok: false, code: _tag.toLowerCase(), message }) : Effect.void,
-    ),
-  )
-  const isPaid = found.lost.length === 0
-  const unpaid = lostOf(found.lost)
-  const verdict = isPaid ? { ok: true } : { ok: false, code: "lost", message: unpaid.message }
-  yield* flags.json ? inJson({ ...verdict, ...found, log: found.log ?? null }) : inWords(found)
-  if (!isPaid) return yield* unpaid
-}, Effect.provide(Download.client))
+export const verifying = Effect.fn("verifying")(
+  function* (flags: VerifyFlags) {
+    const found = yield* check(flags).pipe(
+      Effect.tapError(({ _tag, message }) =>
+        flags.json ? inJson({ ok: false, code: _tag.toLowerCase(), message }) : Effect.void,
+      ),
+    )
+    const isPaid = found.lost.length === 0
+    const unpaid = lostOf(found.lost)
+    const verdict = isPaid ? { ok: true } : { ok: false, code: "lost", message: unpaid.message }
+    yield* flags.json ? inJson({ ...verdict, ...found, log: found.log ?? null }) : inWords(found)
+    if (!isPaid) return yield* unpaid
+  },
+  (checked, { url }) => Effect.provide(checked, Download.client(url)),
+)

@@ -2,6 +2,8 @@
 import { Cause, Effect, type Types } from "effect"
 import { Headers, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { RevealBroken } from "../../schema/altar/Reveal.ts"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { RoomForbidden } from "../../schema/room/Errors.ts"
 import { requestIdOf } from "../platform/http/Observer.ts"
 import { KnownRequests } from "../platform/http/KnownRequests.ts"
@@ -9,6 +11,7 @@ import { pressed, pressedOnce } from "../platform/http/Pressed.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
 import { mayCall, ownOrigins } from "../platform/http/Origins.ts"
+import { refuse } from "../platform/http/Responses.ts"
 import { refuseRoom } from "../room/Refusals.ts"
 import { isMisspelt, pathOf as pathOfUrl } from "./RequestPath.ts"
 import * as Shapes from "./Shapes.ts"
@@ -60,10 +63,15 @@ const notFound = (routes: ReadonlyArray<Route>, request: HttpServerRequest.HttpS
 }
 
 /** What a database that is away makes fail may be asked again; all else is a fault of ours, under the request's id. */
-const fault = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) =>
-  Sql.isAway(cause)
-    ? Effect.as(Effect.logWarning("The database did not answer", cause), shapeOf(request).unavailable())
-    : Effect.as(Effect.logError("A request failed", cause), shapeOf(request).internal(requestIdOf(request)))
+const fault = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  // Its alarm has rung where it was found.
+  if (error instanceof RevealBroken) return Effect.succeed(refuse(500, error))
+  return Effect.as(
+    DatabaseWatch.failed("A request failed")(cause),
+    Sql.isAway(cause) ? shapeOf(request).unavailable() : shapeOf(request).internal(requestIdOf(request)),
+  )
+}
 
 /** Bare responses of the framework get a body that says what to do. */
 const explain = (

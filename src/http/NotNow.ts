@@ -21,7 +21,14 @@ const altar = JSON.stringify({ ok: false, code: new AltarNotNow({}).code, messag
 
 /** No part is asked: who starts or stops takes no traffic, whatever they would say. */
 const readiness = (state: Phase) =>
-  JSON.stringify({ ready: false, state, database: "unknown", settlement: "unknown" } satisfies typeof Readiness.Type)
+  JSON.stringify({
+    ready: false,
+    state,
+    database: "unknown",
+    clock: "unknown",
+    payments: "unknown",
+    settlement: "unknown",
+  } satisfies typeof Readiness.Type)
 
 export const notNow: NotNow = (url, phase) => {
   const path = pathOf(url)

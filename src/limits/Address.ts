@@ -64,6 +64,14 @@ const text = (address: NetAddress.IpAddress) =>
         .map((segment) => segment.toString(16))
         .join(":")}::/64`
 
+/** The wider IPv6 networks that hold an address, narrowest first: a /56 is usually one customer, a /48 one site or many. */
+export const networksOf = (address: string): ReadonlyArray<string> => {
+  const [first = "", second = "", third = "", fourth = ""] = address.replace("::/64", "").split(":")
+  if (!address.endsWith("::/64")) return []
+  const customer = Number.parseInt(fourth, 16) & 0xff00
+  return [`${first}:${second}:${third}:${customer.toString(16)}::/56`, `${first}:${second}:${third}::/48`]
+}
+
 /** What limits are counted by; requests without an address share one. */
 export const addressOf = (
   request: Pick<HttpServerRequest.HttpServerRequest, "headers" | "remoteAddress">,

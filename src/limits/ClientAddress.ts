@@ -5,7 +5,7 @@ import type { HttpServerRequest } from "effect/http"
 import type { IpNetwork } from "effect/net"
 import { SqlClient } from "effect/sql"
 import { rowsOf } from "../platform/Rows.ts"
-import { addressOf } from "./Address.ts"
+import { addressOf, networksOf } from "./Address.ts"
 
 export interface ClientAddressConfig {
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
@@ -33,7 +33,10 @@ const storedSecret = Effect.gen(function* () {
 export class ClientAddress extends Context.Service<
   ClientAddress,
   {
-    /** The pseudonym of the client: 43 base64url characters, the same for every address of an IPv6 /64. */
+    /**
+     * The pseudonym of the client, 43 base64url characters, the same for every address of an IPv6 /64. Of IPv6, the
+     * pseudonyms of its /56 and its /48 follow, separated by dots.
+     */
     of(request: HttpServerRequest.HttpServerRequest): string
   }
 >()("spirit-altar/limits/ClientAddress") {
@@ -53,7 +56,9 @@ export class ClientAddress extends Context.Service<
 
         const pseudonymOf = (request: HttpServerRequest.HttpServerRequest, origin: string) => {
           const address = addressOf(request, config.trustedProxies)
-          const pseudonym = createHmac("sha256", Redacted.value(secret)).update(address).digest("base64url")
+          const pseudonym = [address, ...networksOf(address)]
+            .map((network) => createHmac("sha256", Redacted.value(secret)).update(network).digest("base64url"))
+            .join(".")
           if (origin.length > rememberedLength) return pseudonym
           if (known.size >= remembered) known.clear()
           known.set(origin, pseudonym)

@@ -3,52 +3,60 @@ import { Clock, Effect, Layer, Schedule } from "effect"
 import { Statement } from "effect/sql"
 import { named } from "../platform/Sql.ts"
 import { exceeded, type Policy } from "./Policy.ts"
-import { type Gate, idle, keyOf, RateLimiter, sweepEvery } from "./RateLimiter.ts"
+import { type Gate, idle, keyOf, RateLimiter, rowsOf, sweepEvery } from "./RateLimiter.ts"
 import * as Windows from "./Windows.ts"
 
 export const layer = Layer.effect(
   RateLimiter,
   Effect.gen(function* () {
     const hits = new Map<string, ReadonlyArray<number>>()
-    const hitsOf = (policy: Policy, key: string) => hits.get(keyOf(policy, key)) ?? []
+    const hitsOf = (row: string) => hits.get(row) ?? []
 
     const attempt = Effect.fnUntraced(function* (policy: Policy, key: string, count = 1) {
-      const before = hitsOf(policy, key)
-      const at = Math.max(yield* Clock.currentTimeMillis, before.at(-1) ?? 0)
-      const after = Windows.take(policy, before, at, count)
-      if (after !== undefined) hits.set(keyOf(policy, key), after)
-      return { taken: after !== undefined, at, remaining: Windows.remaining(policy, after ?? before, at) }
+      const rows = rowsOf(policy, key)
+      const now = yield* Clock.currentTimeMillis
+      const at = Math.max(now, ...rows.map(([, row]) => hitsOf(row).at(-1) ?? 0))
+      const after = rows.map(([one, row]) => [row, Windows.take(one, hitsOf(row), at, count)] as const)
+      const isTaken = after.every(([, list]) => list !== undefined)
+      if (isTaken) for (const [row, list] of after) hits.set(row, list ?? [])
+      return {
+        taken: isTaken,
+        at,
+        own: Windows.remaining(policy, hitsOf(rows[0]?.[1] ?? ""), at),
+        remaining: rows.flatMap(([one, row]) => Windows.remaining(one, hitsOf(row), at)),
+      }
     })
 
     const take = Effect.fn("RateLimiter.take")(function* (policy: Policy, key: string) {
-      const { remaining, taken } = yield* attempt(policy, key)
-      return taken ? remaining : yield* exceeded(remaining, policy)
+      const { own, remaining, taken } = yield* attempt(policy, key)
+      return taken ? own : yield* exceeded(remaining, policy)
     })
 
     const look = Effect.fn("RateLimiter.look")(function* (policy: Policy, key: string) {
-      return Windows.remaining(policy, hitsOf(policy, key), yield* Clock.currentTimeMillis)
+      const now = yield* Clock.currentTimeMillis
+      return rowsOf(policy, key).flatMap(([one, row]) => Windows.remaining(one, hitsOf(row), now))
     })
 
     const gate = (policy: Policy, source: Statement.Fragment): Gate => ({
-      query: Statement.fragment([
-        Statement.literal("SELECT taken.* FROM json_to_recordset("),
+      slot: Statement.fragment([
+        Statement.literal("slot AS (SELECT taken.* FROM json_to_recordset("),
         ...named("limit_taken").segments,
         Statement.literal(
           "::json) AS taken(key text, used int[], oldest timestamptz[], at timestamptz) WHERE key IN (SELECT key FROM ",
         ),
         ...source.segments,
-        Statement.literal(")"),
+        Statement.literal("))"),
       ]),
       keyOf: (key) => keyOf(policy, key),
       enter: Effect.fnUntraced(function* (keys) {
         const taken = new Map<string, number>()
         const rows: Array<Windows.Counts & { readonly key: string }> = []
         for (const [key, { length }] of Map.groupBy(keys, (key) => key)) {
-          const { at, remaining, taken: isTaken } = yield* attempt(policy, key, length)
+          const { at, own, taken: isTaken } = yield* attempt(policy, key, length)
           if (!isTaken) continue
           taken.set(key, at)
-          const used = remaining.map(({ remaining, window }) => window.quota - remaining)
-          const oldest = remaining.map(
+          const used = own.map(({ remaining, window }) => window.quota - remaining)
+          const oldest = own.map(
             ({ resetSeconds, window }) => new Date(at + Math.round((resetSeconds - window.seconds) * 1000)),
           )
           rows.push({ key: keyOf(policy, key), used, oldest, at: new Date(at) })
@@ -59,9 +67,11 @@ export const layer = Layer.effect(
             Effect.sync(() => {
               const at = taken.get(key)
               if (at === undefined) return
-              const kept = [...hitsOf(policy, key)]
-              kept.splice(kept.lastIndexOf(at), 1)
-              hits.set(keyOf(policy, key), kept)
+              for (const [, row] of rowsOf(policy, key)) {
+                const kept = [...hitsOf(row)]
+                kept.splice(kept.lastIndexOf(at), 1)
+                hits.set(row, kept)
+              }
             }),
         }
       }),

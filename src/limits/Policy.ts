@@ -3,7 +3,7 @@ import { Context, Data, Metric } from "effect"
 
 /** At most `quota` accepted requests in any interval of `seconds`. */
 export interface Window {
-  /** Name in the `RateLimit` headers, `[a-z-]+`. */
+  /** Name in the `RateLimit` headers, `[a-z0-9-]+`. */
   readonly name: string
   readonly quota: number
   /** At most a day: state is forgotten after 24 idle hours. */
@@ -16,6 +16,10 @@ export interface Window {
 export interface Policy {
   readonly name: string
   readonly windows: readonly [Window, ...ReadonlyArray<Window>]
+  /** The bits of the IPv6 networks that it counts; addresses where absent. */
+  readonly network?: 56 | 48
+  /** The policies of the wider networks of an IPv6 address: a /56, then a /48. */
+  readonly wider?: readonly [Policy, Policy]
 }
 
 /** What is left of one window. */

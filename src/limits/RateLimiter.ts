@@ -6,11 +6,11 @@ import type { Exceeded, Remaining, Policy } from "./Policy.ts"
 /** Decisions that a larger statement carries, so that limit and work cost one round trip together. */
 export interface Gate {
   /**
-   * A query that takes `n` requests for each row of its source, a relation of `n` and distinct `key`s made by `keyOf`,
-   * all of them or none, and yields a row of `key` and `Counts` after the last where they were accepted. Stands in a
-   * `WITH`, once.
+   * Members of a `WITH`, the last of them `slot`: takes `n` requests for each row of its source, a relation of `n` and
+   * distinct `key`s made by `keyOf`, all of them or none. `slot` has a row of `key` and `Counts` after the last where
+   * they were accepted.
    */
-  readonly query: Statement.Fragment
+  readonly slot: Statement.Fragment
   readonly keyOf: (key: string) => string
   /** One of `keys` for each request; those that are the same stand or fall together. */
   readonly enter: (keys: ReadonlyArray<string>) => Effect.Effect<Entry>
@@ -28,8 +28,21 @@ export interface Entry {
 export const idle = 86_400_000
 export const sweepEvery = "5 minutes"
 
-/** State is kept under the name of its policy. */
-export const keyOf = (policy: Policy, key: string) => `${policy.name}:${key}`
+/** Each policy of a request with the key of its row: that of the address, and those of its wider networks. */
+export const rowsOf = (policy: Policy, key: string): ReadonlyArray<readonly [Policy, string]> => {
+  const [address = "", ...networks] = key.split(".")
+  const wider = networks.length === 0 ? [] : (policy.wider ?? [])
+  return [
+    [policy, `${policy.name}:${address}`],
+    ...wider.map((one, index) => [one, `${one.name}:${networks[index] ?? ""}`] as const),
+  ]
+}
+
+/** The keys of all rows of a request, separated by dots. */
+export const keyOf = (policy: Policy, key: string) =>
+  rowsOf(policy, key)
+    .map(([, row]) => row)
+    .join(".")
 
 export class RateLimiter extends Context.Service<
   RateLimiter,

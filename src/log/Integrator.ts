@@ -1,5 +1,6 @@
 /** Carries settled stones into the tree, in their order: derived, so a slow log holds up no payment. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import type { ChainBroken, Segment } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { equal } from "../../schema/log/Bytes.ts"
@@ -118,7 +119,7 @@ export class Integrator extends Context.Service<
           }),
           Effect.catchCause((cause) =>
             Effect.andThen(
-              Effect.logError("Stones could not be added to the log", cause),
+              DatabaseWatch.failed("Stones could not be added to the log")(cause),
               Effect.sleep(pauseAfterTrouble),
             ),
           ),

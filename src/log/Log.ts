@@ -4,6 +4,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, FileSystem, Layer, Option } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
+import { Confirmation } from "./Confirmation.ts"
 import { Integrator } from "./Integrator.ts"
 import { LastSigned } from "./LastSigned.ts"
 import { LogStore } from "./LogStore.ts"
@@ -35,7 +36,7 @@ const witnessesOf = (file: string, vkey: string) =>
 
 /** Neither stage is waited for, at the start or at the end: they are fibers that may stop between any two steps. */
 export const layer = (config: LogConfig | undefined) => {
-  if (config === undefined) return PublishedLog.none
+  if (config === undefined) return Layer.merge(PublishedLog.none, Confirmation.layer)
   const lastSigned = Option.match(config.checkpointFile, {
     onNone: () => LastSigned.none,
     onSome: (path) => LastSigned.file(path).pipe(Layer.provide(NodeFileSystem.layer)),
@@ -45,5 +46,5 @@ export const layer = (config: LogConfig | undefined) => {
   return Layer.merge(
     PublishedLog.layer(config),
     Publisher.layer(config).pipe(Layer.provide([lastSigned, Integrator.layer()])),
-  ).pipe(Layer.provide(Layer.merge(LogStore.layer, witnesses)))
+  ).pipe(Layer.provideMerge(Confirmation.layer), Layer.provide(Layer.merge(LogStore.layer, witnesses)))
 }

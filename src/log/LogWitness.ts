@@ -45,6 +45,8 @@ export interface LogWitness {
   readonly verifier: Verifier
   /** The signature line, checked. */
   readonly cosign: (asked: Asked) => Effect.Effect<string, NotWitnessed>
+  /** The same of a witness that has signed this log before; one that has not is not made to. */
+  readonly vouch: (asked: Asked) => Effect.Effect<string, NotWitnessed>
   /** The checkpoint it shows of this log, where it shows one that is signed with the log's key; fails unanswered. */
   readonly held: Effect.Effect<Option.Option<Checkpoint>, NotWitnessed>
 }
@@ -93,6 +95,7 @@ export const make = Effect.fnUntraced(function* (
   const attempt = (
     asked: Asked,
     tries: number,
+    mayBeFirst = true,
   ): Effect.Effect<string, { readonly _tag: string; readonly message: string }> =>
     Effect.gen(function* () {
       const { checkpoint, note } = asked
@@ -107,6 +110,7 @@ export const make = Effect.fnUntraced(function* (
       const isSize = response.headers["content-type"]?.split(";")[0]?.trim() === sizeType
       const size = response.status === 409 && isSize ? parseSize(text) : undefined
       if (size === undefined) return yield* failed(`it answered ${response.status}`, response.status === 422)
+      if (size === 0 && !mayBeFirst) return yield* failed("it has signed nothing of this log, and so confirms nothing")
       if (size > checkpoint.size) {
         return yield* failed(
           `it says that it signed ${size} stones, which is more than the ${checkpoint.size} of this`,
@@ -115,14 +119,17 @@ export const make = Effect.fnUntraced(function* (
       }
       if (size === old || tries <= 1) return yield* failed(`it answers 409 and ${size}, whatever is sent`)
       yield* Ref.set(lastSize, size)
-      return yield* attempt(asked, tries - 1)
+      return yield* attempt(asked, tries - 1, mayBeFirst)
     })
 
-  const cosign: LogWitness["cosign"] = (asked) =>
-    bounded(attempt(asked, mostTries)).pipe(
-      // What it remembers is asked anew: it may have been somebody else who moved it.
-      Effect.tapError(() => Ref.set(lastSize, 0)),
-    )
+  // What it remembers is asked anew after a failure: it may have been somebody else who moved it.
+  const forgetting = <A, E>(asking: Effect.Effect<A, E>) => Effect.tapError(asking, () => Ref.set(lastSize, 0))
+
+  const cosign: LogWitness["cosign"] = (asked) => forgetting(bounded(attempt(asked, mostTries)))
+
+  // From the checkpoint's own size on: a witness without a memory answers 409 and 0, and signs nothing.
+  const vouch: LogWitness["vouch"] = (asked) =>
+    Ref.set(lastSize, asked.checkpoint.size).pipe(Effect.andThen(bounded(attempt(asked, mostTries, false))), forgetting)
 
   const held: LogWitness["held"] = bounded(
     Effect.gen(function* () {
@@ -136,5 +143,5 @@ export const make = Effect.fnUntraced(function* (
     }),
   )
 
-  return { name, verifier, cosign, held } satisfies LogWitness
+  return { name, verifier, cosign, vouch, held } satisfies LogWitness
 })

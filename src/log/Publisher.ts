@@ -1,8 +1,10 @@
 /** Signs how far the tree is: the one statement the log makes, and never two of which neither continues the other. */
 import { Clock, Context, Effect, Layer, Option, Ref } from "effect"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { concat, equal } from "../../schema/log/Bytes.ts"
 import { consistencyRanges } from "../../schema/log/Merkle.ts"
 import { LogStopped, stopped } from "./Alarm.ts"
+import { Confirmation } from "./Confirmation.ts"
 import { extendsTree } from "./Consistency.ts"
 import { Integrator } from "./Integrator.ts"
 import { LastSigned, type LastSignedLost } from "./LastSigned.ts"
@@ -32,6 +34,7 @@ const rangesOf = (old: number, size: number) => (old === 0 || old > size ? [] : 
 type Signed =
   | "the published checkpoint"
   | "the checkpoint this server signed last"
+  | "the largest checkpoint this server has seen"
   | `the checkpoint that the log witness ${string} holds`
 
 export class Publisher extends Context.Service<
@@ -50,9 +53,12 @@ export class Publisher extends Context.Service<
         const lastSigned = yield* LastSigned
 
         const witnesses = yield* Witnesses
+        const confirmation = yield* Confirmation
 
         /** What witnesses were found to hold, until the log was found to continue it. */
         const unproved = yield* Ref.make<ReadonlyArray<Held>>([])
+        /** The largest checkpoint this server has seen published: a database rolled back under it shows a smaller one. */
+        const largest = yield* Ref.make(Option.none<Published>())
 
         const byWitness = ({ checkpoint, witness }: Held) =>
           [`the checkpoint that the log witness ${witness} holds`, checkpoint] as const
@@ -97,9 +103,13 @@ export class Publisher extends Context.Service<
           })
 
         /** Asks the witnesses. Whoever holds what this log signed and is not part of it has found a fork: that is believed. */
-        const witnessed = Effect.fnUntraced(function* ({ root, size }: TreeHead, note: string) {
+        const witnessed = Effect.fnUntraced(function* (
+          { root, size }: TreeHead,
+          note: string,
+          how: "cosign" | "vouch" = "cosign",
+        ) {
           const checkpoint = { origin, size, root: concat(root), extensions: [] }
-          const { held, lines } = yield* witnesses.cosign({ note, checkpoint, prove: prove(size) })
+          const { held, lines } = yield* witnesses[how]({ note, checkpoint, prove: prove(size) })
           if (held.length > 0) {
             // Read after what they hold, so that another server of this log cannot be ahead of it.
             const tree = yield* store.head
@@ -109,13 +119,20 @@ export class Publisher extends Context.Service<
               return yield* stopped(store, wrong.value)
             }
           }
-          return lines
+          return { lines, isAhead: held.some((one) => one.checkpoint.size >= size) }
         })
+
+        /** Whether a witness knows the newest checkpoint: it signs it once more, or shows a later one of this tree. */
+        const isWitnessed = (newest: Published) =>
+          witnessed(newest, newest.note, "vouch").pipe(
+            Effect.map(({ isAhead, lines }) => isAhead || lines !== ""),
+            Effect.catchTag("SqlError", Effect.die),
+          )
 
         /** Asks for the signatures that a published checkpoint lacks. */
         const witnessAgain = Effect.fnUntraced(function* (published: Published) {
           if (!(yield* witnesses.isDue(published.note))) return
-          const lines = yield* witnessed(published, published.note)
+          const { lines } = yield* witnessed(published, published.note)
           if (lines !== "") yield* store.cosign(published.size, published.note, published.note + lines)
         })
 
@@ -132,6 +149,14 @@ export class Publisher extends Context.Service<
           }
           const held = yield* Ref.get(unproved)
           const newest = yield* store.newest
+          const seen = yield* Ref.updateAndGet(largest, (before) =>
+            Option.exists(
+              newest,
+              ({ size }) => size >= Option.match(before, { onNone: () => 0, onSome: (one) => one.size }),
+            )
+              ? newest
+              : before,
+          )
           const tree = yield* store.head
           if (Option.isSome(tree.stopped)) return yield* new LogStopped({ reason: tree.stopped.value.reason })
           const isThis = ({ root, size }: TreeHead) => size === tree.size && equal(root, tree.root)
@@ -139,13 +164,15 @@ export class Publisher extends Context.Service<
           const isKnown = !lastSigned.isKept || Option.exists(kept, isThis)
           const now = yield* Clock.currentTimeMillis
           const isRecent = Option.exists(newest, ({ at }) => now - at.getTime() < confirmEvery)
-          if (isCovered && isKnown && isRecent && held.length === 0) {
+          const isGiven = yield* confirmation.isGiven
+          if (isGiven && isCovered && isKnown && isRecent && held.length === 0) {
             if (Option.isSome(newest)) yield* witnessAgain(newest.value)
             return false
           }
           const signed = [
             ...Option.toArray(newest).map((one) => ["the published checkpoint", one] as const),
             ...Option.toArray(kept).map((one) => ["the checkpoint this server signed last", one] as const),
+            ...Option.toArray(seen).map((one) => ["the largest checkpoint this server has seen", one] as const),
             ...held.map(byWitness),
           ]
           const wrong = yield* contradiction(tree, signed)
@@ -154,6 +181,10 @@ export class Publisher extends Context.Service<
           if (Option.exists(newest, (one) => !one.note.startsWith(noteOf(one)))) {
             return yield* stopped(store, "the published checkpoint is not as this server's key would sign it")
           }
+          const file = lastSigned.isKept ? Option.some(kept) : Option.none()
+          const hasWitnesses = Option.exists(witnesses.policy, (policy) => policy.witnesses.some(({ url }) => url))
+          const { isAnyHeard } = witnesses
+          if (!(yield* confirmation.settle({ newest, file, hasWitnesses, isAnyHeard, isWitnessed }))) return false
           const note = noteOf(tree)
           // Also what another server signed: each of them has to know it when a backup has forgotten it.
           if (!isKnown) yield* lastSigned.remember(note)
@@ -161,7 +192,7 @@ export class Publisher extends Context.Service<
             if (!isRecent) yield* store.confirm(tree.size)
             return false
           }
-          yield* store.publish(tree, note + (yield* witnessed(tree, note)))
+          yield* store.publish(tree, note + (yield* witnessed(tree, note)).lines)
           return true
         }).pipe(
           Effect.catchTag("SqlError", (error) => Effect.die(error)),
@@ -182,7 +213,10 @@ export class Publisher extends Context.Service<
           // It is known by its own alarm.
           Effect.catchTag("LogStopped", () => Effect.void),
           Effect.catchCause((cause) =>
-            Effect.andThen(Effect.logError("No checkpoint could be published", cause), Effect.sleep(pauseAfterTrouble)),
+            Effect.andThen(
+              DatabaseWatch.failed("No checkpoint could be published")(cause),
+              Effect.sleep(pauseAfterTrouble),
+            ),
           ),
           Effect.andThen(grown.rest(lookEvery)),
           Effect.forever,

@@ -21,6 +21,11 @@ const backup = Schema.Union([
   Schema.TemplateLiteral([
     "the first ",
     Number,
+    " stones of the log are not those that the largest checkpoint this server has seen covers",
+  ]),
+  Schema.TemplateLiteral([
+    "the first ",
+    Number,
     " stones of the log are not those that the checkpoint that the log witness ",
     String,
     " holds covers",

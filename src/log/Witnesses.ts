@@ -21,6 +21,11 @@ export interface Cosigned {
   readonly seconds: number
 }
 
+export interface Answers {
+  readonly lines: string
+  readonly held: ReadonlyArray<Held>
+}
+
 /** After a failure a witness rests, ms: twice as long each time, up to a minute. */
 const shortestRest = 1_000
 const longestRest = 60_000
@@ -52,8 +57,12 @@ export class Witnesses extends Context.Service<
     isDue(note: string): Effect.Effect<boolean>
     /** What those hold who have not been heard yet since this server started; who does not answer is asked again later. */
     readonly recall: Effect.Effect<ReadonlyArray<Held>>
+    /** Whether one of them has been heard since this server started; also where there is none to be asked. */
+    readonly isAnyHeard: Effect.Effect<boolean>
     /** Signature lines of those who sign it now; and what those hold who think that it is not what they signed before. */
-    cosign(asked: Asked): Effect.Effect<{ readonly lines: string; readonly held: ReadonlyArray<Held> }>
+    cosign(asked: Asked): Effect.Effect<Answers>
+    /** The same of all who signed this log before, whether their signature is under it or not. */
+    vouch(asked: Asked): Effect.Effect<Answers>
   }
 >()("spirit-altar/log/Witnesses") {
   static readonly none = Layer.sync(Witnesses, () => noWitnesses)
@@ -107,8 +116,8 @@ export class Witnesses extends Context.Service<
           return { lines: "", held: Option.toArray(held).map((checkpoint) => ({ witness: name, checkpoint })) }
         })
 
-        const ask = (one: (typeof asking)[number], asked: Asked) =>
-          one.witness.cosign(asked).pipe(
+        const ask = (how: "cosign" | "vouch", one: (typeof asking)[number], asked: Asked) =>
+          one.witness[how](asked).pipe(
             Effect.tap(() => {
               one.isHeard = true
               if (one.rest === 0) return Effect.void
@@ -118,6 +127,15 @@ export class Witnesses extends Context.Service<
             Effect.map((lines) => ({ lines, held: new Array<Held>() })),
             Effect.catch((error) => failed(one, error)),
           )
+
+        const askAll = Effect.fnUntraced(function* (
+          how: "cosign" | "vouch",
+          some: ReadonlyArray<(typeof asking)[number]>,
+          asked: Asked,
+        ) {
+          const answers = yield* Effect.forEach(some, (one) => ask(how, one, asked), { concurrency: "unbounded" })
+          return { lines: answers.map(({ lines }) => lines).join(""), held: answers.flatMap(({ held }) => held) }
+        })
 
         const hear = Effect.fnUntraced(
           function* (one: (typeof asking)[number]) {
@@ -154,15 +172,15 @@ export class Witnesses extends Context.Service<
           policy: Option.some(policy),
           cosigned,
           recall,
+          isAnyHeard: Effect.sync(() => asking.length === 0 || asking.some(({ isHeard }) => isHeard)),
           isDue: (note) => Effect.map(due(note), (some) => some.length > 0),
           cosign: Effect.fn("Witnesses.cosign")(function* (asked: Asked) {
-            const answers = yield* Effect.forEach(yield* due(asked.note), (one) => ask(one, asked), {
-              concurrency: "unbounded",
-            })
-            return {
-              lines: answers.map(({ lines }) => lines).join(""),
-              held: answers.flatMap(({ held }) => held),
-            }
+            return yield* askAll("cosign", yield* due(asked.note), asked)
+          }),
+          vouch: Effect.fn("Witnesses.vouch")(function* (asked: Asked) {
+            const now = yield* Clock.currentTimeMillis
+            const rested = asking.filter(({ restsUntil }) => restsUntil <= now)
+            return yield* askAll("vouch", rested, asked)
           }),
         })
       }),
@@ -175,7 +193,9 @@ export const noWitnesses: Witnesses["Service"] = {
   cosigned: (note) => cosignedOf([], note),
   isDue: () => Effect.succeed(false),
   recall: Effect.succeed([]),
+  isAnyHeard: Effect.succeed(true),
   cosign: () => Effect.succeed({ lines: "", held: [] }),
+  vouch: () => Effect.succeed({ lines: "", held: [] }),
 }
 
 /** Whether those who signed under a note are as many as the policy asks for; always, where there is none. */

@@ -9,7 +9,7 @@ import { type Html, html } from "../platform/Html.ts"
 import { fresh, refuse } from "../platform/http/Responses.ts"
 import { written } from "../platform/http/Written.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { actsOf, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
+import { actsOf, commitmentIn, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
 import { type Plate, plateOf, plates, spiritFeedPath, spiritPath } from "./templates/Plates.ts"
 
 /** Acts in the feed. */
@@ -18,16 +18,27 @@ const most = 50
 /** Before the first act there is nothing that was updated; the feed is as old as its altar's first day could be. */
 const epoch = "2025-01-01T00:00:00.000Z"
 
+/** A reveal changes an act that was settled before. */
+const changedAt = ({ reveal, settledAt }: SettledAct): string => reveal?.revealedAt ?? settledAt
+
+/** Revealed words, with what a reader needs to hash them. */
+const revealed = (act: SettledAct): Html =>
+  act.reveal === null || act.reveal.text === null || act.reveal.salt === null
+    ? html``
+    : html`<content type="text"
+        >Revealed: “${act.reveal.text}” Salt: ${act.reveal.salt} Commitment: ${commitmentIn(act)}</content
+      >`
+
 const entry = (publicUrl: string, act: SettledAct) =>
   html`<entry
-    ><id>${publicUrl}${pathOf(act)}</id><title>${sentence(act)}</title><updated>${act.settledAt}</updated
-    ><author><name>${act.agentName ?? "Somebody"}</name></author
-    ><link rel="alternate" type="text/html" href="${publicUrl}${pathOf(act)}"
+    ><id>${publicUrl}${pathOf(act)}</id><title>${sentence(act)}</title><updated>${changedAt(act)}</updated
+    ><published>${act.settledAt}</published><author><name>${act.agentName ?? "Somebody"}</name></author
+    >${revealed(act)}<link rel="alternate" type="text/html" href="${publicUrl}${pathOf(act)}"
   /></entry>`
 
-/** XML 1.0 has no place for two characters that a name may have: one of them would end the feed for every reader. */
+/** XML 1.0 has no place for some characters that a name or words may have: one of them would end the feed for every reader. */
 const xml = (root: Html): string =>
-  `<?xml version="1.0" encoding="utf-8"?>\n${root.text.replace(/[\ufffe\uffff]/gu, "\ufffd")}\n`
+  `<?xml version="1.0" encoding="utf-8"?>\n${root.text.replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, "\ufffd")}\n`
 
 /** What is followed, and where it stands. */
 interface Followed {
@@ -55,7 +66,7 @@ const atom = (publicUrl: string, { feed, page, subtitle, title }: Followed, acts
   xml(
     html`<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"
       ><id>${publicUrl}${feed}</id><title>${title}</title><subtitle>${subtitle}</subtitle
-      ><updated>${acts[0]?.settledAt ?? epoch}</updated
+      ><updated>${acts.map(changedAt).sort().at(-1) ?? epoch}</updated
       ><link rel="self" type="application/atom+xml" href="${publicUrl}${feed}" /><link
         rel="alternate"
         type="text/html"
@@ -65,7 +76,17 @@ const atom = (publicUrl: string, { feed, page, subtitle, title }: Followed, acts
   )
 
 /** Pages that stay; `/v2/log` where there is a log. */
-const pages = ["/v2/candles", "/v2/witness", "/v2/catalog", "/signals/", "/for-agents", "/docs", "/terms", "/privacy"]
+const pages = [
+  "/v2/candles",
+  "/v2/witness",
+  "/v2/catalog",
+  "/signals/",
+  "/for-agents",
+  "/docs",
+  "/terms",
+  "/privacy",
+  "/verify",
+]
 
 /** Permalinks of each kind in the list of pages, the newest; older ones are found from the pages of the chain. */
 const mostPermalinks = 200
@@ -144,7 +165,7 @@ export const layer = HttpRouter.use((router) =>
         ...ofStones,
         ...read
           .filter(({ act }) => act !== "setWitnessStone")
-          .map((act) => ({ path: pathOf(act), changed: act.settledAt })),
+          .map((act) => ({ path: pathOf(act), changed: changedAt(act) })),
       ]
     })
 

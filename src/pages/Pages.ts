@@ -1,7 +1,9 @@
 /** A page as a response: kept as long as it is asked again, and never a bare failure. */
 import { Cause, Effect, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { Uuid } from "../../schema/Common.ts"
+import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { requestIdOf } from "../platform/http/Observer.ts"
 import { fresh } from "../platform/http/Responses.ts"
@@ -42,6 +44,13 @@ export const guarded = <R>(
         bare(publicUrl, 500, ErrorPage.broken(message, urlOf(request).pathname)),
       ),
     ),
+    Effect.catchDefect((defect) =>
+      defect instanceof RevealBroken
+        ? Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+            bare(publicUrl, 500, ErrorPage.notSealed(defect.message, urlOf(request).pathname)),
+          )
+        : Effect.die(defect),
+    ),
     Effect.catchCauseIf(
       (cause) => !Cause.hasInterruptsOnly(cause),
       (cause) =>
@@ -50,10 +59,10 @@ export const guarded = <R>(
           const page = ErrorPage.failed(requestId, urlOf(request).pathname)
           return Sql.isAway(cause)
             ? Effect.as(
-                Effect.logWarning("The database did not answer", cause),
+                DatabaseWatch.failed("A page failed")(cause),
                 HttpServerResponse.setHeader(bare(publicUrl, 503, page), "retry-after", "2"),
               )
-            : Effect.as(Effect.logError("A page failed", cause), bare(publicUrl, 500, page))
+            : Effect.as(DatabaseWatch.failed("A page failed")(cause), bare(publicUrl, 500, page))
         }),
     ),
   )

@@ -1,12 +1,12 @@
 /** Permalinks answer a browser with a page and a program with the record, under one address for ever. */
 import { Clock, Effect, Option } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type ActAnswer, ActNotFound } from "../../schema/payments/Act.ts"
+import type { ActAnswer } from "../../schema/altar/ActApi.ts"
+import { ActNotFound } from "../../schema/payments/Act.ts"
 import { NotAcceptable } from "../../schema/Errors.ts"
 import { ListedStone, type WitnessAnswer, WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { Acts } from "../altar/Acts.ts"
-import { encoderOf } from "../altar/Answers.ts"
-import { CandleWall } from "../altar/candles/CandleWall.ts"
+import { brokenLink, encoderOf } from "../altar/Answers.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
@@ -50,7 +50,6 @@ interface Found {
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const acts = yield* Acts
-    const wall = yield* CandleWall
     const stones = yield* WitnessStones
     const publicUrl = yield* PublicUrl
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
@@ -58,7 +57,7 @@ export const layer = HttpRouter.use((router) =>
     const actPage = Effect.fnUntraced(function* (text: string) {
       const act = yield* actOf(text)
       const now = yield* Clock.currentTimeMillis
-      return ActPage.act({ act, unsealed: ActPage.mayBeUnsealed(act) ? yield* wall.unsealed(act.id) : null, now })
+      return ActPage.act({ act, now })
     })
 
     const act: Find = (id) =>
@@ -94,7 +93,9 @@ export const layer = HttpRouter.use((router) =>
         Effect.flatMap((one) => respond(request, kind, one)),
         Effect.catchIf(isMissing, () => Effect.succeed(missing())),
       )
-      return kind === "text/html" ? Pages.guarded(publicUrl, found) : Effect.orDie(found)
+      return kind === "text/html"
+        ? Pages.guarded(publicUrl, found)
+        : Effect.catchTag(found, "ChainBroken", (error) => Effect.succeed(refuse(500, brokenLink("stone", error))))
     }
 
     const varied = (response: HttpServerResponse.HttpServerResponse) =>

@@ -2,14 +2,14 @@
 import { Effect, Option } from "effect"
 import { PaymentFailed, PaymentInvalid, PaymentRequired, PaymentsUnavailable } from "../../schema/payments/Errors.ts"
 import type { FailedAttempt } from "./ledger/Attempt.ts"
-import { contractsRefused } from "./ledger/Claim.ts"
+import { contractsRefused, unknownRefused } from "./ledger/Claim.ts"
 import { UnclaimedPayments } from "./ledger/UnclaimedPayments.ts"
 import type { SoldAct } from "./PaidAct.ts"
 import type { PaidRequest } from "./PaidRequest.ts"
 import type { PaymentRejected } from "./PaymentRejected.ts"
 import type { Rail } from "./Payment.ts"
 import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts"
-import type { VoidReason } from "./x402/Evidence.ts"
+import { couldNotPay, type VoidReason } from "./x402/Evidence.ts"
 
 /** URLs can carry parameters: what is kept must end. */
 const offersKept = 1_000
@@ -33,6 +33,10 @@ const failures: Readonly<Record<string, string>> = {
     "An earlier payment of this wallet could be made when this server sent it and could not in its block, so for an hour this server sends none from it.",
   [contractsRefused]:
     "Payments that reverted have taken more of this server's gas within an hour than it gives away, so for a while it takes payments of a wallet with code only from one that has paid here before and whose payments never failed to pay in their block.",
+  [unknownRefused]:
+    "Payments of wallets that emptied themselves have taken more of this server's gas within an hour than it gives away, so for a while it takes payments only from a wallet that has paid here before and whose payments never failed to pay in their block.",
+  [couldNotPay]:
+    "The transaction that was to charge this wallet is in a final block and did not: the wallet held less USDC than the price. What this payment held is given back. Whoever saw that transaction may send the authorization again once the wallet holds the price; what that pays is noted for the operator, and buys this if you then send the same payment with a new Idempotency-Key until its validBefore.",
   wallet_reverted_settlement:
     "The contract of this wallet reverted an earlier payment that it had agreed to, so for an hour this server sends none from it.",
 }

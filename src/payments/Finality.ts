@@ -2,7 +2,8 @@
  * Inquires about every settled transfer again once its block is final: still there, found elsewhere, or lost. As long as its
  * authorization can pay, also before: what was taken back is handed in again.
  */
-import { type Cause, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import type { FailureVerdict } from "./ledger/Attempt.ts"
 import { type SettledTransfer, SettledTransfers } from "./ledger/SettledTransfers.ts"
 import * as Trace from "../platform/Trace.ts"
@@ -145,7 +146,7 @@ export class Finality extends Context.Service<
         yield* sweep.pipe(
           // Where more is due than one sweep takes, the next one follows at once.
           Effect.repeat({ while: (taken) => taken === sweepSize }),
-          Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logError("The finality sweep failed", cause)),
+          Effect.catchCause(DatabaseWatch.failed("The finality sweep failed")),
           Effect.repeat(Schedule.spaced(config.sweepEvery)),
           Effect.forkScoped,
         )

@@ -19,6 +19,7 @@ import { timestampOf } from "../platform/Time.ts"
 import { CardRail, cardCredentialIn } from "./card/CardRail.ts"
 import { filled } from "./ActAddress.ts"
 import type { PaidAct } from "./PaidAct.ts"
+import type { PaymentGuard } from "./PaidRequest.ts"
 import { type Outcome, type PaidRequest, PaymentPipeline, type PipelineRefusal } from "./PaymentPipeline.ts"
 import { retryAfterSeconds } from "./Reconciler.ts"
 
@@ -27,6 +28,7 @@ export interface PaidCall {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly params?: unknown
   readonly query?: unknown
+  readonly guard: PaymentGuard
 }
 
 const replay = (answer: string) => `${answer.slice(0, -"false}".length)}true}`
@@ -130,7 +132,7 @@ export class PaidHttp extends Context.Service<
           parameters,
           body: yield* readBody(call.request),
         }
-        return yield* pipeline.run(act, request).pipe(
+        return yield* pipeline.run(act, request, call.guard).pipe(
           Effect.map(respond),
           Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, act, request)),
         )

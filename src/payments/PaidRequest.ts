@@ -1,9 +1,17 @@
 /** A paid request after its path and query were read, and what makes two of them the same. */
 import { hash } from "node:crypto"
 import { Effect, Schema } from "effect"
-import { BadRequest } from "../../schema/Errors.ts"
+import { BadRequest, type RateLimited } from "../../schema/Errors.ts"
 import { canonicalJson } from "../platform/CanonicalJson.ts"
 import type { SoldAct } from "./PaidAct.ts"
+
+/** Bounds the questions to the node that refused payments of one caller cause. */
+export interface PaymentGuard {
+  /** Runs the judgement of a payment; fails without it while too many payments of this caller were refused. */
+  admit<A, E, R>(judgement: Effect.Effect<A, E, R>): Effect.Effect<A, E | RateLimited, R>
+  /** Counts a refused payment. */
+  readonly refused: Effect.Effect<void>
+}
 
 export interface PaidRequest {
   readonly method: string

@@ -1,7 +1,13 @@
 /** What a request brought to pay with: good, already used by this very purchase, or refused; and whose it is before it is refused. */
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import type { Hex } from "viem"
-import { AuthorizationAlreadyBound, FacilitatorUnavailable } from "../../schema/payments/Errors.ts"
+import {
+  AuthorizationAlreadyBound,
+  FacilitatorUnavailable,
+  PaymentInvalid,
+  ReconcileRequired,
+} from "../../schema/payments/Errors.ts"
+import { notSettled } from "./Availability.ts"
 import { CardRail, type CardRequest } from "./card/CardRail.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import type { PayerBalance } from "./ledger/Claim.ts"
@@ -11,8 +17,9 @@ import type { ChainPayment, Payment } from "./Payment.ts"
 import type { PaymentRejected } from "./PaymentRejected.ts"
 import { saleOf, type Terms } from "./PaymentTerms.ts"
 import type { ChainUnavailable } from "./x402/ChainUnavailable.ts"
-import type { SignedAuthorization } from "./x402/Eip3009.ts"
+import { type SignedAuthorization, unexplained } from "./x402/Eip3009.ts"
 import { type PaymentHeader, read as readHeader } from "./x402/PaymentHeader.ts"
+import { TokenWatch } from "./x402/TokenWatch.ts"
 import { UsedAuthorizations } from "./x402/UsedAuthorizations.ts"
 import { Verifier } from "./x402/Verifier.ts"
 
@@ -48,6 +55,13 @@ const unproven = new FacilitatorUnavailable({
   message:
     "Whether this authorization has already paid cannot be told at the moment; send the same request again later, and do not sign another payment before. This request charged nothing.",
 })
+
+/** Refusals of a payment that was judged; what stops all payments is no refusal. */
+export const isRefused = (error: unknown) =>
+  error instanceof PaymentInvalid ||
+  error instanceof AuthorizationAlreadyBound ||
+  error instanceof ReconcileRequired ||
+  error === unproven
 
 const chainPayment = (
   { network }: Terms,
@@ -85,6 +99,7 @@ export class PaymentCredentials extends Context.Service<
       const cards = yield* CardRail
       const lookup = yield* Lookup
       const used = yield* UsedAuthorizations
+      const token = yield* TokenWatch
 
       /** The attempt that used the payment, if it is this purchase's own; a conflict, if it is another's. */
       const duplicateOf = Effect.fnUntraced(function* (key: string, payment?: Payment) {
@@ -118,13 +133,19 @@ export class PaymentCredentials extends Context.Service<
       const byCard = (act: SoldAct, request: CredentialRequest, card: string) =>
         Effect.map(cards.verify(card, act, request), (payment) => presented(payment, ""))
 
+      /** A token that is paused, or that blocks our wallet, refuses every transfer: that is no fault of the payer. */
+      const blame = Effect.fnUntraced(function* (rejected: PaymentRejected) {
+        const obstacle = rejected.reason === unexplained ? yield* token.obstacleNow : undefined
+        return yield* obstacle === undefined ? rejected : notSettled(obstacle, "This request charged nothing.")
+      })
+
       const read = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {
         const read: Presented =
           request.card === undefined ? onChain(act, request, terms) : byCard(act, request, request.card)
         return yield* read.pipe(
           Effect.catchTag("PaymentRejected", (rejected) =>
             Effect.flatMap(duplicateOf(request.key), (duplicate) =>
-              Effect.mapError(Effect.fromOption(duplicate), () => rejected),
+              Option.isSome(duplicate) ? Effect.succeed(duplicate.value) : blame(rejected),
             ),
           ),
         )

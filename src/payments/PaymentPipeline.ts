@@ -3,29 +3,31 @@ import { Clock, Context, Duration, Effect, Fiber, FiberSet, Layer, Option } from
 import {
   AuthorizationAlreadyBound,
   FacilitatorUnavailable,
+  firstPaymentsMaximum,
   IdempotencyConflict,
   type IdempotencyKeyInvalid,
   type IdempotencyKeyRequired,
+  openPaymentsMaximum,
   type PaymentFailed,
   type PaymentInvalid,
   type PaymentRequired,
   type PaymentsUnavailable,
   ReconcileRequired,
-  SellingPaused,
+  type SellingPaused,
 } from "../../schema/payments/Errors.ts"
-import type { BadRequest } from "../../schema/Errors.ts"
+import type { BadRequest, RateLimited } from "../../schema/Errors.ts"
 import { timestampOf } from "../platform/Time.ts"
 import * as Trace from "../platform/Trace.ts"
+import { Availability, notSettled } from "./Availability.ts"
 import { changed } from "./Changes.ts"
 import * as Challenges from "./Challenges.ts"
 import { CardRail } from "./card/CardRail.ts"
 import type { Attempt, PendingAttempt, SettledAttempt } from "./ledger/Attempt.ts"
 import { Claim, isCodeless, type NewAttempt } from "./ledger/Claim.ts"
 import { type AttemptState, Lookup } from "./ledger/Lookup.ts"
-import { Selling } from "./ledger/Selling.ts"
 import type { PaidAct } from "./PaidAct.ts"
-import { bodyOf, fingerprintOf, type PaidRequest, paidTwice } from "./PaidRequest.ts"
-import { PaymentCredentials } from "./PaymentCredentials.ts"
+import { bodyOf, fingerprintOf, type PaidRequest, type PaymentGuard, paidTwice } from "./PaidRequest.ts"
+import { isRefused, PaymentCredentials } from "./PaymentCredentials.ts"
 import { PaymentRejected } from "./PaymentRejected.ts"
 import { requirementsOf, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
@@ -53,6 +55,7 @@ export type PipelineRefusal =
   | PaymentsUnavailable
   | SellingPaused
   | FacilitatorUnavailable
+  | RateLimited
   | ReconcileRequired
 
 export interface PipelineConfig {
@@ -62,14 +65,15 @@ export interface PipelineConfig {
   readonly grace: Duration.Duration
 }
 
-const notSettled = (obstacle: string, charged: string) =>
-  new FacilitatorUnavailable({ message: `${obstacle}; send the same request again later. ${charged}` })
-const tooManyOpen = (most: number, isContract: boolean) =>
-  isContract
-    ? new ReconcileRequired({
-        message: `A wallet with code may have one payment more open here than it has paid, and one alone once one of its payments did not pay in its block: this one may have ${most} whose outcome is not known yet. Reconcile what is open, then send the same request again. This request charged nothing.`,
-      })
-    : new ReconcileRequired({})
+const isUnavailable = (refusal: unknown): refusal is FacilitatorUnavailable => refusal instanceof FacilitatorUnavailable
+const tooManyOpen = (most: number, isContract: boolean) => {
+  const rule = isContract
+    ? "A wallet with code may have one payment more open here than it has paid, and one alone once one of its payments did not pay in its block"
+    : `A wallet may have ${firstPaymentsMaximum} payments open here, as many again for each that it has paid, and ${openPaymentsMaximum} at most; one alone once one of its payments did not pay in its block, or, where it has never paid, while such payments cost this server much gas`
+  return new ReconcileRequired({
+    message: `${rule}: this one may have ${most} whose outcome is not known yet. POST /api/reconcile/{Idempotency-Key} for each that is open, then send the same request again. This request charged nothing.`,
+  })
+}
 const overdrawn = new PaymentRejected({
   reason: "insufficient_funds",
   message:
@@ -80,7 +84,11 @@ export class PaymentPipeline extends Context.Service<
   PaymentPipeline,
   {
     /** Carries a paid request as far as evidence goes; once claimed, a disconnect no longer stops it. */
-    run<Refusal>(act: PaidAct<Refusal>, request: PaidRequest): Effect.Effect<Outcome, PipelineRefusal | Refusal>
+    run<Refusal>(
+      act: PaidAct<Refusal>,
+      request: PaidRequest,
+      guard: PaymentGuard,
+    ): Effect.Effect<Outcome, PipelineRefusal | Refusal>
     /** How the attempt under a key ended, after one more inquiry if none has just been made; none when there is no such attempt. */
     reconcile(key: string): Effect.Effect<Option.Option<Outcome>, PaymentFailed | PaymentsUnavailable>
   }
@@ -92,7 +100,7 @@ export class PaymentPipeline extends Context.Service<
         const challenges = yield* Challenges.make
         const lookup = yield* Lookup
         const { claim } = yield* Claim
-        const selling = yield* Selling
+        const availability = yield* Availability
         const credentials = yield* PaymentCredentials
         const balances = yield* PayerBalances
         const cards = yield* CardRail
@@ -190,21 +198,28 @@ export class PaymentPipeline extends Context.Service<
           return yield* answerOf(concluded, false)
         }, Trace.span("PaymentPipeline.settle"))
 
-        /** The operator's reason stays with the operator. */
-        const unlessPaused = Effect.flatMap(selling.paused, (reason) =>
-          Option.isNone(reason) ? Effect.void : Effect.fail(new SellingPaused({})),
-        )
+        /** An offer that nobody could settle invites a signature for nothing; a card is charged without the chain. */
+        const offer = <Refusal>(act: PaidAct<Refusal>, request: PaidRequest) =>
+          availability.toOffer.pipe(
+            Effect.catchIf(isUnavailable, (unavailable) =>
+              Effect.flatMap(cards.offer(act, request), (card) =>
+                Option.isSome(card) ? Effect.void : Effect.fail(unavailable),
+              ),
+            ),
+            Effect.andThen(challenges.required(act, request)),
+          )
 
-        const run = Effect.fnUntraced(function* <Refusal>(act: PaidAct<Refusal>, request: PaidRequest) {
+        const decide = Effect.fnUntraced(function* <Refusal>(
+          act: PaidAct<Refusal>,
+          request: PaidRequest,
+          guard: PaymentGuard,
+        ) {
           yield* act.checkPath(request.parameters)
           const isPaid = request.payment !== undefined || request.card !== undefined
           if (request.payment !== undefined && request.card !== undefined) return yield* paidTwice()
-          if (request.body === "" && request.key === undefined && !isPaid) {
-            yield* unlessPaused
-            return yield* challenges.required(act, request)
-          }
+          if (request.body === "" && request.key === undefined && !isPaid) return yield* offer(act, request)
           const payment = request.payment === undefined ? undefined : PaymentHeader.read(request.payment)
-          const key = yield* keyOf({ key: request.key, payment })
+          const key = yield* keyOf({ key: request.key, payment, isPaid })
 
           const body = yield* bodyOf(act, request)
           const acceptedAtMillis = yield* Clock.currentTimeMillis
@@ -218,25 +233,19 @@ export class PaymentPipeline extends Context.Service<
           // A key that is known is answered above: day and rules may have changed since it was paid.
           yield* asked.check
           yield* refuseConflicts(act, state)
-          if (!isPaid) {
-            yield* unlessPaused
-            // Who is offered what cannot be settled signs for nothing.
-            const obstacle = yield* settlement.obstacle
-            return yield* obstacle === undefined || Option.isSome(yield* cards.offer(act, request))
-              ? challenges.required(act, request)
-              : Effect.fail(notSettled(obstacle, "Nothing was charged."))
-          }
+          if (!isPaid) return yield* offer(act, request)
 
           const terms = yield* challenges.terms
-          const presented = yield* credentials
+          const judged = credentials
             .read(act, { ...request, key, payment }, terms)
             .pipe(Effect.catchTag("PaymentRejected", (rejected) => challenges.invalid(act, request, rejected)))
+          const presented = yield* payment === undefined ? judged : guard.admit(judged)
           if (presented._tag === "Duplicate") return yield* replay(presented.attempt, fingerprint)
           const { balance, payload, payment: paidBy } = presented
           // What is paid already needs nobody to settle it.
           const isToSettle = paidBy.rail === "x402" && Option.isNone(paidBy.transaction)
           // What is paid already is delivered.
-          if (isToSettle || paidBy.rail === "card") yield* unlessPaused
+          if (isToSettle || paidBy.rail === "card") yield* availability.unlessPaused
           const obstacle = isToSettle ? yield* settlement.obstacle : undefined
           if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
           const intent: NewAttempt = {
@@ -256,6 +265,12 @@ export class PaymentPipeline extends Context.Service<
           const fiber = yield* FiberSet.run(settling, settle(act, request, terms, intent))
           return yield* Fiber.join(fiber)
         }, Trace.span("PaymentPipeline.run"))
+
+        /** A refused payment costs questions to the node, and a stranger can send any number of them. */
+        const run = <Refusal>(act: PaidAct<Refusal>, request: PaidRequest, guard: PaymentGuard) =>
+          Effect.tapError(decide(act, request, guard), (error) =>
+            request.payment !== undefined && isRefused(error) ? guard.refused : Effect.void,
+          )
 
         const reconcile = Effect.fn("PaymentPipeline.reconcile")(function* (key: string) {
           const attempt = yield* lookup.find(key)

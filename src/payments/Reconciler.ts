@@ -1,11 +1,12 @@
 /** Ends attempts by evidence alone; the request itself, the client's question, the sweeper and the start all come here. */
-import { type Cause, Clock, Context, Deferred, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Schedule } from "effect"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { CardProcessor } from "./card/CardProcessor.ts"
 import * as Trace from "../platform/Trace.ts"
 import { Chain } from "./x402/Chain.ts"
 import { alreadyUsed } from "./x402/Eip3009.ts"
-import type { Evidence } from "./x402/Evidence.ts"
+import { couldNotPay, type Evidence } from "./x402/Evidence.ts"
 import type { CardPayment, ChainPayment, Rail } from "./Payment.ts"
 import * as Reconciling from "./Reconciling.ts"
 import { Fail } from "./ledger/Fail.ts"
@@ -46,11 +47,11 @@ export class Reconciler extends Context.Service<
   Reconciler,
   {
     /**
-     * Looks for evidence and ends the attempt when there is any; otherwise it stays pending.
-     * `submission` is what settlement has just reported, absent when nobody was asked.
+     * For the request that claimed it: looks for evidence and ends the attempt when there is any; otherwise it stays pending.
+     * `submission` is what settlement has just reported, absent for a card.
      */
     conclude(attempt: Attempt, submission?: Submission): Effect.Effect<Attempt>
-    /** The same for a client who asks; who asks meanwhile shares it, and within two seconds nobody has another one. */
+    /** The same for a client who asks; it never puts the next sweep off. Concurrent callers share it, and so do those of two seconds. */
     look(attempt: Attempt): Effect.Effect<Attempt>
   }
 >()("spirit-altar/payments/Reconciler") {
@@ -89,10 +90,11 @@ export class Reconciler extends Context.Service<
           attempt: Attempt,
           inquiry: OpenInquiry & { readonly verdict: string },
           by: By,
+          isAlive = false,
         ) {
           const before = attempt.pendingFailure
           return before?.reason === inquiry.verdict && before.ageMillis >= apart
-            ? yield* fail(attempt.id, inquiry.verdict, before)
+            ? yield* fail(attempt.id, inquiry.verdict, before, isAlive)
             : yield* defer(attempt, inquiry, by)
         })
 
@@ -128,13 +130,16 @@ export class Reconciler extends Context.Service<
             const { block, transaction } = evidence
             return yield* settle(attempt.id, { rail: "x402", payment, transaction, block: block.number })
           }
-          if (evidence._tag === "Void" || evidence.ended !== undefined) yield* settlement.abandon(attempt)
+          const isPoor = evidence._tag === "Open" && evidence.couldNotPay === true
+          const isToEnd = evidence._tag === "Void" || evidence.ended !== undefined || isPoor
+          const isGone = isToEnd && (yield* settlement.abandon(attempt))
           // What was never sent and is unused, nobody but its payer can bring to the chain any more.
           const reason =
             evidence._tag === "Void"
               ? evidence.reason
               : unsent === undefined
-                ? refusalThatHolds(evidence, submission === undefined ? attempt.refusal : refused?.reason)
+                ? (refusalThatHolds(evidence, submission === undefined ? attempt.refusal : refused?.reason) ??
+                  (isPoor && isGone ? couldNotPay : undefined))
                 : evidence.unused && unsent !== alreadyUsed
                   ? unsent
                   : undefined
@@ -153,11 +158,11 @@ export class Reconciler extends Context.Service<
           }
           return unsent !== undefined
             ? yield* failUnsent(attempt.id, reason, unheard !== undefined)
-            : yield* failIfAgreed(attempt, { reference, refusal, verdict: reason }, by)
+            : yield* failIfAgreed(attempt, { reference, refusal, verdict: reason }, by, evidence._tag === "Open")
         })
 
         /** Asking what became of a card's charge is asking for the charge, under its one key. */
-        const concludeCard = Effect.fnUntraced(function* (attempt: Attempt, payment: CardPayment) {
+        const concludeCard = Effect.fnUntraced(function* (attempt: Attempt, payment: CardPayment, by: By) {
           const evidence = yield* Timing.inquiry(cards.evidence(attempt, payment))
           switch (evidence._tag) {
             case "Paid":
@@ -166,9 +171,9 @@ export class Reconciler extends Context.Service<
               // The processor's own ruling on its own charge is one inquiry; that it finds or begins none is the absence of one.
               return evidence.isRuling
                 ? yield* fail(attempt.id, evidence.reason)
-                : yield* failIfAgreed(attempt, { reference: Option.none(), verdict: evidence.reason }, "request")
+                : yield* failIfAgreed(attempt, { reference: Option.none(), verdict: evidence.reason }, by)
             case "Open":
-              return yield* defer(attempt, { reference: evidence.intent, verdict: null }, "request")
+              return yield* defer(attempt, { reference: evidence.intent, verdict: null }, by)
           }
         })
 
@@ -180,12 +185,11 @@ export class Reconciler extends Context.Service<
         ) {
           if (attempt.state !== "pending") return attempt
           return attempt.payment.rail === "card"
-            ? yield* concludeCard(attempt, attempt.payment)
+            ? yield* concludeCard(attempt, attempt.payment, by)
             : yield* concludeOnChain(attempt, attempt.payment, submission, by, hold)
         }, Trace.span("Reconciler.conclude"))
 
-        const conclude = (attempt: Attempt, submission?: Submission) =>
-          concludeBy(submission === undefined ? "beside" : "request", attempt, submission)
+        const conclude = (attempt: Attempt, submission?: Submission) => concludeBy("request", attempt, submission)
 
         /** Over when it has looked, or keeps the attempt from all others to hand it in: who is slow to answer that holds up nobody. */
         const passBy = Effect.fnUntraced(function* (by: "sweep" | "start", attempt: Attempt) {
@@ -195,9 +199,7 @@ export class Reconciler extends Context.Service<
           )
           yield* concludeBy(by, attempt, undefined, by === "sweep" ? hold : undefined).pipe(
             Trace.goingOn(attempt.traceparent ?? null),
-            Effect.catchCause((cause) =>
-              Effect.logError("An attempt could not be reconciled", { attempt: attempt.id }, cause),
-            ),
+            Effect.catchCause(DatabaseWatch.failed("An attempt could not be reconciled", { attempt: attempt.id })),
             Effect.ensuring(Deferred.succeed(passed, undefined)),
             Effect.forkIn(scope),
           )
@@ -216,7 +218,7 @@ export class Reconciler extends Context.Service<
           return taken
         })
 
-        const carryOn = Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logError("The sweep failed", cause))
+        const carryOn = Effect.catchCause(DatabaseWatch.failed("The sweep failed"))
 
         const sweeping = (rail: Rail) =>
           // At the start what is leased is inquired about as well: its server may have been killed.
@@ -234,7 +236,10 @@ export class Reconciler extends Context.Service<
 
         // Each rail by itself: a processor that hangs keeps no transfer waiting.
         yield* Effect.forEach(rails, (rail) => Effect.forkScoped(sweeping(rail)), { discard: true })
-        const look = yield* Reconciling.make(conclude, config.lookEvery ?? Reconciling.lookEvery)
+        const look = yield* Reconciling.make(
+          (attempt) => concludeBy("beside", attempt),
+          config.lookEvery ?? Reconciling.lookEvery,
+        )
 
         return Reconciler.of({ conclude, look })
       }),

@@ -1,42 +1,33 @@
-/** Who asks how an attempt ended shares one look at it, and until another one is worth its cost, what is stored is the answer. */
-import { Deferred, Duration, Effect, Exit } from "effect"
+/** Concurrent clients of one attempt share an inquiry. For two seconds after it, the stored state is the answer. */
+import { Duration, Effect, Fiber, FiberMap, Option } from "effect"
 import type { Attempt } from "./ledger/Attempt.ts"
 
-/** Least time between two looks that clients ask for; no `Retry-After` is shorter. */
+/** The minimum time between two inquiries that clients cause; no `Retry-After` is shorter. */
 export const lookEvery = Duration.seconds(2)
 
 /**
- * Asks for a look at an attempt that has just been read, so that what others store meanwhile is told at once. A look
- * belongs to nobody: a client who leaves stops none.
+ * Inquires about an attempt that was just read. No client owns an inquiry, so a client that leaves stops none.
+ * An inquiry that failed has learned nothing, and one that ended the attempt is on disk: neither starts a pause.
  */
 export const make = Effect.fnUntraced(function* (
   look: (attempt: Attempt) => Effect.Effect<Attempt>,
   every: Duration.Duration,
 ) {
-  const scope = yield* Effect.scope
-  const looks = new Map<string, Deferred.Deferred<Attempt>>()
+  const looks = yield* FiberMap.make<string, Attempt, never>()
+  const pauses = yield* FiberMap.make<string>()
+  const begin = (attempt: Attempt) =>
+    Effect.tap(look(attempt), (seen) =>
+      seen.state === "pending" && !Duration.isZero(every)
+        ? FiberMap.run(pauses, attempt.id, Effect.sleep(every))
+        : Effect.void,
+    )
 
-  const work = Effect.fnUntraced(function* (attempt: Attempt, done: Deferred.Deferred<Attempt>) {
-    const exit = yield* Effect.exit(look(attempt))
-    // One that failed has seen nothing, and one that ended it is on disk.
-    const rests = Exit.isSuccess(exit) && exit.value.state === "pending" && !Duration.isZero(every)
-    if (!rests) looks.delete(attempt.id)
-    yield* Deferred.done(done, exit)
-    if (!rests) return
-    yield* Effect.sleep(every)
-    looks.delete(attempt.id)
+  return Effect.fnUntraced(function* (attempt: Attempt): Effect.fn.Return<Attempt> {
+    if (attempt.state !== "pending" || FiberMap.hasUnsafe(pauses, attempt.id)) return attempt
+    const known = FiberMap.getUnsafe(looks, attempt.id)
+    const seen = yield* Fiber.join(
+      Option.isSome(known) ? known.value : yield* FiberMap.run(looks, attempt.id, begin(attempt)),
+    )
+    return seen.state === "pending" ? attempt : seen
   })
-
-  return (attempt: Attempt): Effect.Effect<Attempt> =>
-    // Between a look and its worker nobody may leave: all who come later would wait for ever.
-    Effect.uninterruptibleMask((restore) => {
-      if (attempt.state !== "pending") return Effect.succeed(attempt)
-      const known = looks.get(attempt.id)
-      if (known !== undefined) {
-        return Effect.map(restore(Deferred.await(known)), (seen) => (seen.state === "pending" ? attempt : seen))
-      }
-      const done = Deferred.makeUnsafe<Attempt>()
-      looks.set(attempt.id, done)
-      return Effect.andThen(Effect.forkIn(work(attempt, done), scope), restore(Deferred.await(done)))
-    })
 })

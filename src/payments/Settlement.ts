@@ -65,9 +65,10 @@ export class Settlement extends Context.Service<
     resubmit(unpaid: Unpaid, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
     /**
      * What is left of a payment that can no longer be made: whose fault that was, if it took gas, and the place in the queue
-     * of a transaction that no block takes. Never fails.
+     * of a transaction that no block takes. Whether nothing that this server sent for it can still pay, as far as it knows,
+     * once the transaction that the attempt names is final. Never fails.
      */
-    abandon(attempt: Attempt): Effect.Effect<void>
+    abandon(attempt: Attempt): Effect.Effect<boolean>
     /** Why no settlement could be made now, as far as is known: a sentence for the caller without its end. */
     readonly obstacle: Effect.Effect<string | undefined>
     /** The same for whoever watches: `unknown` when the node does not answer, or the facilitator is asked too often. */

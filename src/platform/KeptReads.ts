@@ -1,7 +1,7 @@
 /** What was made of rows is kept, and the database is asked each time whether they are still the same. */
 import { Clock, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import * as Coalesced from "./Coalesced.ts"
+import * as Gather from "./Gather.ts"
 import { bounded } from "./Sql.ts"
 import { timestampOf } from "./Time.ts"
 
@@ -84,5 +84,5 @@ export const make = <Key, A extends object, E>({ make, nameOf, sql, statement }:
     return value
   })
 
-  return Coalesced.make({ nameOf, run: (key: Key) => bounded(run(key)) })
+  return Gather.shared({ nameOf, run: (key: Key) => bounded(run(key)) })
 }

@@ -19,6 +19,8 @@ import administration from "../../migrations/0022_administration.ts"
 import actNames from "../../migrations/0023_names.ts"
 import fits from "../../migrations/0024_fits.ts"
 import refusals from "../../migrations/0025_refusals.ts"
+import late from "../../migrations/0026_late.ts"
+import networks from "../../migrations/0027_networks.ts"
 import { codeOf, transaction } from "./Sql.ts"
 
 export type Migration = Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
@@ -43,6 +45,8 @@ export const all: Readonly<Record<string, Migration>> = {
   "0023_names": actNames,
   "0024_fits": fits,
   "0025_refusals": refusals,
+  "0026_late": late,
+  "0027_networks": networks,
 }
 
 /** Ids of those that have run. */

@@ -7,6 +7,8 @@ export interface OperatorConfig {
   readonly name: Option.Option<string>
   /** A URI, `mailto:…` or `https://…`. */
   readonly contact: Option.Option<string>
+  /** Where the software's source is. */
+  readonly source: Option.Option<string>
   readonly termsFile: Option.Option<string>
   readonly privacyFile: Option.Option<string>
 }
@@ -21,12 +23,13 @@ export class Operator extends Context.Service<
   {
     readonly name: Option.Option<string>
     readonly contact: Option.Option<string>
+    readonly source: Option.Option<string>
     /** The operator's own texts, instead of those that come with the server. */
     readonly terms: Option.Option<string>
     readonly privacy: Option.Option<string>
   }
 >()("spirit-altar/platform/Operator") {
-  static readonly layer = ({ contact, name, privacyFile, termsFile }: OperatorConfig) =>
+  static readonly layer = ({ contact, name, privacyFile, source, termsFile }: OperatorConfig) =>
     Layer.effect(
       Operator,
       Effect.gen(function* () {
@@ -45,6 +48,7 @@ export class Operator extends Context.Service<
         return {
           name,
           contact,
+          source,
           terms: yield* read("TERMS_FILE", termsFile),
           privacy: yield* read("PRIVACY_FILE", privacyFile),
         }
@@ -55,6 +59,7 @@ export class Operator extends Context.Service<
   static readonly unnamed: OperatorConfig = {
     name: Option.none(),
     contact: Option.none(),
+    source: Option.none(),
     termsFile: Option.none(),
     privacyFile: Option.none(),
   }

@@ -74,11 +74,46 @@ export const reached = Effect.fn("Sql.reached")(function* (url: Redacted.Redacte
   if ((yield* Ref.get(reported)) !== "") yield* Effect.logInfo(`The database at ${place} answers.`)
 })
 
+/** The errors of the database among what went wrong. */
+const errorsIn = (cause: Cause.Cause<unknown>): ReadonlyArray<SqlError.SqlError> =>
+  cause.reasons
+    .map((reason) => (reason._tag === "Die" ? reason.defect : reason._tag === "Fail" ? reason.error : undefined))
+    .filter(SqlError.isSqlError)
+
+/** Why the database failed, in one line; empty where it did not. */
+export const reasonIn = (cause: Cause.Cause<unknown>): string => errorsIn(cause).map(reasonOf)[0] ?? ""
+
+/** PostgreSQL's own message of a refusal: it names a table or schema, and no value. */
+const messageOf = ({ reason }: SqlError.SqlError): string =>
+  typeof reason.cause === "object" && reason.cause !== null && "message" in reason.cause
+    ? `${reason.cause.message}`
+    : ""
+
+/** Which grant a role lacks, where PostgreSQL refused a statement for want of one (SQLSTATE 42501). */
+export const missingGrant = (cause: Cause.Cause<unknown>, role: string): string | undefined => {
+  const refused = errorsIn(cause).find((error) => codeOf(error) === "42501")
+  if (refused === undefined) return undefined
+  const message = messageOf(refused)
+  const [, kind = "", object = ""] = /^permission denied for (\w+) (\S+)$/u.exec(message) ?? []
+  const lacks = `The database role ${role} lacks a privilege: ${message}.`
+  switch (kind) {
+    case "table":
+      return `${lacks} Use the DATABASE_URL of the role that owns the table, or have that role run: GRANT SELECT, INSERT, UPDATE, DELETE ON ${object} TO ${role}`
+    case "schema":
+      return `${lacks} Migrate with the DATABASE_URL of the role that owns the schema, or have that role run: GRANT USAGE, CREATE ON SCHEMA ${object} TO ${role}`
+    case "database":
+      return `${lacks} Have the owner of the database run: GRANT CONNECT ON DATABASE ${object} TO ${role}`
+    default:
+      return `${lacks} Use the DATABASE_URL of the role that owns the tables`
+  }
+}
+
+/** The role that a URL connects as. */
+export const roleOf = (url: string): string => decodeURIComponent(URL.parse(url)?.username ?? "") || "of DATABASE_URL"
+
 /** Whether something failed because the database is away, or too busy: asked again in a while, it may well succeed. */
 export const isAway = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.some((reason) => {
-    const failure = reason._tag === "Die" ? reason.defect : reason._tag === "Fail" ? reason.error : undefined
-    if (!SqlError.isSqlError(failure)) return false
+  errorsIn(cause).some((failure) => {
     // It shuts down or starts, has no connection or no room left, or takes no writes: the driver knows no kind for these.
     return failure.isRetryable || /^(?:57P|53|25006$)/u.test(`${codeOf(failure)}`)
   })

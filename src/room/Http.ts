@@ -11,7 +11,8 @@ import { type Exceeded, headersOf } from "../limits/Policy.ts"
 import { type Answer, KnownRequests } from "../platform/http/KnownRequests.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { bodyAs } from "./Body.ts"
-import { tooMany } from "./RateLimited.ts"
+import type { RoomsFull } from "./Ceiling.ts"
+import { allTaken, tooMany } from "./RateLimited.ts"
 import { refuseRoom } from "./Refusals.ts"
 import { RoomStore } from "./RoomStore.ts"
 import { tokenIn } from "./Requests.ts"
@@ -23,9 +24,10 @@ const messageBody = bodyAs(MessageBody)
 type RateLimitHeaders = ReturnType<typeof headersOf>
 
 /** What the store admits, answered by `write`; whatever took something says what is left. */
-const respond = <A, B>(admitted: Answered<A>, write: (value: A, headers: RateLimitHeaders) => B) =>
+const respond = <A, B>(admitted: Answered<A, RoomsFull>, write: (value: A, headers: RateLimitHeaders) => B) =>
   Effect.match(admitted, {
-    onFailure: (refusal: Exceeded) => tooMany(refusal),
+    onFailure: (refusal: Exceeded | RoomsFull) =>
+      refusal._tag === "RoomsFull" ? allTaken(refusal.retryAfter) : tooMany(refusal),
     onSuccess: ({ remaining, outcome }: Admitted<A>): B | HttpServerResponse.HttpServerResponse => {
       return Result.match(outcome, {
         onFailure: (refusal) => refuseRoom(refusal),

@@ -1,32 +1,52 @@
-/** The limits of the signal room, as its specification tabulates them. */
-import type { Policy } from "../limits/Policy.ts"
+/** The limits of the signal room, as its specification tabulates them, and those of the networks around an address. */
+import type { Policy, Window } from "../limits/Policy.ts"
 
 const minute = 60
 const hour = 3600
 const day = 86_400
 
-export const creations: Policy = {
-  name: "room-creations",
-  windows: [
-    { name: "creations-hour", quota: 5, seconds: hour, says: "5 new rooms per hour from one address" },
-    { name: "creations-day", quota: 10, seconds: day, says: "10 new rooms per day from one address" },
-  ],
+/** A window before it is said whose requests it counts. */
+interface Quota extends Omit<Window, "says"> {
+  readonly what: string
 }
 
-export const reads: Policy = {
-  name: "room-reads",
-  windows: [{ name: "reads", quota: 120, seconds: minute, says: "120 reads per minute from one address" }],
+const policy = (
+  name: string,
+  [first, ...others]: readonly [Quota, ...ReadonlyArray<Quota>],
+  network?: 56 | 48,
+  factor = 1,
+): Policy => {
+  const [from, suffix] = network === undefined ? ["one address", ""] : [`one /${network} network`, `-${network}`]
+  const window = ({ name, quota, seconds, what }: Quota): Window => ({
+    name: `${name}${suffix}`,
+    quota: factor * quota,
+    seconds,
+    says: `${factor * quota} ${what} from ${from}`,
+  })
+  const windows = [window(first), ...others.map(window)] as const
+  return { name: `${name}${suffix}`, windows, ...(network === undefined ? {} : { network }) }
 }
 
-export const sends: Policy = {
-  name: "room-sends",
-  windows: [{ name: "sends", quota: 20, seconds: minute, says: "20 sends per minute from one address" }],
-}
+/** A limit of what fills the disk. A /56 is usually one customer of a provider, and a /48 one site or many customers. */
+const withNetworks = (name: string, windows: readonly [Quota, ...ReadonlyArray<Quota>]): Policy => ({
+  ...policy(name, windows),
+  wider: [policy(name, windows, 56, 4), policy(name, windows, 48, 20)],
+})
 
-export const deletions: Policy = {
-  name: "room-deletions",
-  windows: [{ name: "deletions", quota: 10, seconds: minute, says: "10 deletions per minute from one address" }],
-}
+export const creations = withNetworks("room-creations", [
+  { name: "creations-hour", quota: 5, seconds: hour, what: "new rooms per hour" },
+  { name: "creations-day", quota: 10, seconds: day, what: "new rooms per day" },
+])
+
+export const sends = withNetworks("room-sends", [
+  { name: "sends", quota: 20, seconds: minute, what: "sends per minute" },
+])
+
+export const reads = policy("room-reads", [{ name: "reads", quota: 120, seconds: minute, what: "reads per minute" }])
+
+export const deletions = policy("room-deletions", [
+  { name: "deletions", quota: 10, seconds: minute, what: "deletions per minute" },
+])
 
 /** Counted in the room's own row, by new messages only. */
 export const newMessages: Policy = {

@@ -5,13 +5,14 @@ import type { SqlClient, SqlError } from "effect/sql"
 import { RoomConflict, RoomNotFound } from "../../schema/room/Errors.ts"
 import type { MessageBody } from "../../schema/room/Message.ts"
 import type { Room } from "../../schema/room/Room.ts"
-import * as Batches from "../platform/Batches.ts"
+import * as Gather from "../platform/Gather.ts"
 import { exceeded, type Exceeded, type Remaining } from "../limits/Policy.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"
 import * as Windows from "../limits/Windows.ts"
 import { rowsOf } from "../platform/Rows.ts"
-import { retryConflicts } from "../platform/Sql.ts"
+import { isRefused, retryConflicts } from "../platform/Sql.ts"
 import * as Invites from "./Invites.ts"
+import { Loose, loosened } from "../limits/Loose.ts"
 import { newMessages, sends } from "./Limits.ts"
 import * as PostStatement from "./PostStatement.ts"
 import { type Admitted, type Caller, opened, takenOf } from "./Rows.ts"
@@ -47,17 +48,19 @@ const keysOf = ({ clientId, mode, sender, senderKind, text }: MessageBody) =>
 const postsOf = rowsOf("rooms", PostStatement.PostRow)
 const bodiesOf = rowsOf("room_messages", Schema.Struct({ body: Schema.String }))
 
-const remainingOfRoom = (row: PostStatement.PostRow): ReadonlyArray<Remaining> =>
-  row.id === null || !row.proved
-    ? []
-    : Windows.remainingOf(newMessages, { used: row.roomUsed, oldest: row.roomOldest, at: row.roomAt })
-
 export const make = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   limiter: RateLimiter["Service"],
   invites: ReturnType<typeof Invites.make>,
 ) {
-  const { gate, statement } = PostStatement.make(sql, limiter, invites)
+  const loose = loosened(yield* Loose)
+  const ofRoom = loose(newMessages)
+  const { gate, statement } = PostStatement.make(sql, limiter, invites, ofRoom)
+
+  const remainingOfRoom = (row: PostStatement.PostRow): ReadonlyArray<Remaining> =>
+    row.id === null || !row.proved
+      ? []
+      : Windows.remainingOf(ofRoom, { used: row.roomUsed, oldest: row.roomOldest, at: row.roomAt })
 
   /** The original of a replay that was committed while this statement waited, and so is not in its snapshot. */
   const originalOf = (id: string, place: number | null) =>
@@ -92,14 +95,16 @@ export const make = Effect.fnUntraced(function* (
     return batch.flatMap((_, index) => byNth.get(index + 1) ?? [])
   })
 
-  const ask = yield* Batches.make({ keysOf: ({ caller, id }: Send) => [id, caller.address], run })
+  const ask = yield* Gather.make({
+    keysOf: ({ caller, id }: Send) => [id, ...caller.address.split(".")],
+    retriesAlone: isRefused,
+    run,
+  })
 
   /** The room or the address is full; nothing was taken from either, and the longer wait is the true one. */
   const refusal = (row: PostStatement.PostRow, address: string) =>
     Effect.map(limiter.look(sends, address), (remaining) =>
-      row.verdict === "full"
-        ? exceeded([...remaining, ...remainingOfRoom(row)], newMessages)
-        : exceeded(remaining, sends),
+      row.verdict === "full" ? exceeded([...remaining, ...remainingOfRoom(row)], ofRoom) : exceeded(remaining, sends),
     )
 
   return Effect.fnUntraced(
@@ -114,7 +119,7 @@ export const make = Effect.fnUntraced(function* (
       if (row.verdict === "conflict") return { remaining: [], outcome: Result.fail(new RoomConflict({})) }
       const taken = takenOf(row)
       if (taken === undefined) return yield* yield* refusal(row, caller.address)
-      const remaining = [...Windows.remainingOf(sends, taken), ...remainingOfRoom(row)]
+      const remaining = [...Windows.remainingOf(loose(sends), taken), ...remainingOfRoom(row)]
       const text = row.body ?? (yield* originalOf(id, row.original))
       // Its room was deleted in between.
       if (text === undefined) return { remaining, outcome: Result.fail(new RoomNotFound({})) }

@@ -6,7 +6,8 @@ import type { RateLimiter } from "../limits/RateLimiter.ts"
 import * as Windows from "../limits/Windows.ts"
 import { named, prepared } from "../platform/Sql.ts"
 import type * as Invites from "./Invites.ts"
-import { newMessages, sends } from "./Limits.ts"
+import type { Policy } from "../limits/Policy.ts"
+import { sends } from "./Limits.ts"
 import { Sought, Taken } from "./Rows.ts"
 
 const { at, oldest, used } = Windows.Counts.fields
@@ -43,6 +44,7 @@ export const make = (
   sql: SqlClient.SqlClient,
   limiter: RateLimiter["Service"],
   invites: ReturnType<typeof Invites.make>,
+  newMessages: Policy,
 ) => {
   const windows = Windows.inSql(sql)
   const columns = sql.literal(
@@ -92,7 +94,7 @@ export const make = (
           WHEN ${windows.isFree(newMessages, "sent", "at")} THEN 'new'
           ELSE 'full' END AS verdict
         FROM placed
-      ), slot AS (${gate.query}), head AS (
+      ), ${gate.slot}, head AS (
         UPDATE rooms SET latest_sequence = v.latest_sequence + 1, sent = ${windows.appended(newMessages, "v.sent", "v.at")},
           client_keys[v.place] = v.client_key, content_keys[v.place] = v.content_key
         FROM verdict v JOIN slot ON slot.key = v.key WHERE rooms.id = v.id AND v.verdict = 'new'

@@ -3,12 +3,13 @@ import { Effect, Result, Schema, Tuple } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { retained } from "../../schema/room/Limits.ts"
 import type { Room } from "../../schema/room/Room.ts"
-import * as Batches from "../platform/Batches.ts"
+import * as Gather from "../platform/Gather.ts"
+import { Loose, loosened } from "../limits/Loose.ts"
 import { exceeded, type Exceeded } from "../limits/Policy.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"
 import * as Windows from "../limits/Windows.ts"
 import { rowsOf } from "../platform/Rows.ts"
-import { bounded, named, prepared, retryConflicts } from "../platform/Sql.ts"
+import { bounded, isRefused, named, prepared, retryConflicts } from "../platform/Sql.ts"
 import type * as Invites from "./Invites.ts"
 import { reads } from "./Limits.ts"
 import { type Admitted, type Caller, opened, Sought, Taken, takenOf } from "./Rows.ts"
@@ -57,6 +58,7 @@ export const make = Effect.fnUntraced(function* (
   limiter: RateLimiter["Service"],
   invites: ReturnType<typeof Invites.make>,
 ) {
+  const loose = loosened(yield* Loose)
   // What the room refuses takes nothing.
   const gate = limiter.gate(
     reads,
@@ -72,7 +74,7 @@ export const make = Effect.fnUntraced(function* (
         FROM unnest(${named("ids")}::uuid[], ${named("afters")}::float8[], ${named("proofs")}::bytea[],
           ${named("keys")}::text[]) WITH ORDINALITY AS a(sought, after, proof, key, place)
         LEFT JOIN rooms ON rooms.id = sought
-      ), slot AS (${gate.query})
+      ), ${gate.slot}
       SELECT place, slot.used, slot.oldest, slot.at, id, name, created, expires, latest, proved,
         expires <= coalesce(slot.at, now) AS expired,
         CASE WHEN latest > after AND proved AND expires > slot.at THEN (
@@ -111,9 +113,10 @@ export const make = Effect.fnUntraced(function* (
     return answers
   })
 
-  const ask = yield* Batches.make({
+  const ask = yield* Gather.make({
     keysOf: ({ caller }: Poll) => [caller.address],
-    most: share,
+    share,
+    retriesAlone: isRefused,
     run: (polls) => bounded(run(polls)),
   })
 
@@ -140,7 +143,7 @@ export const make = Effect.fnUntraced(function* (
       if (taken === undefined) return yield* exceeded(yield* limiter.look(reads, caller.address), reads)
       const room = found.success
       return {
-        remaining: Windows.remainingOf(reads, Windows.before(taken, later)),
+        remaining: Windows.remainingOf(loose(reads), Windows.before(taken, later)),
         outcome: Result.succeed({
           room,
           messages: row.messages ?? "",

@@ -20,7 +20,7 @@ export interface Admitted<A> {
   readonly remaining: ReadonlyArray<Remaining>
 }
 
-export type Answer<A> = Effect.Effect<Admitted<A>, Exceeded>
+export type Answer<A, E = never> = Effect.Effect<Admitted<A>, Exceeded | E>
 
 /** The columns of a room. */
 export const roomColumns = {

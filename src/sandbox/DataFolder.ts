@@ -49,12 +49,27 @@ const sign = Effect.fn("DataFolder.sign")(function* (folder: string, url: string
   yield* fs.rename(`${file}.half`, file)
 })
 
-/** Who has the folder. One that has just locked it says so a moment later; until then a dead one's name may stand there. */
-const ownerOf = Effect.fn("DataFolder.ownerOf")(function* (folder: string) {
+/** The living sandbox that signed the folder. */
+const livingIn = Effect.fn("DataFolder.livingIn")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFileString(yield* ownerFile(folder)).pipe(
     Effect.flatMap(Schema.decodeEffect(OwnerFile)),
     Effect.tap(({ pid }) => Effect.try(() => process.kill(pid, 0))),
+  )
+})
+
+/** `DATA_DIR`, absolute. */
+const dataDir = Effect.gen(function* () {
+  const path = yield* Path.Path
+  return path.resolve(yield* Config.String(variable("DATA_DIR")).pipe(Config.withDefault(".data")))
+})
+
+/** The sandbox that runs with the data of this folder, for the commands that are used beside it. */
+export const livingHere = Effect.option(Effect.flatMap(dataDir, livingIn))
+
+/** Who has the folder. One that has just locked it says so a moment later; until then a dead one's name may stand there. */
+const ownerOf = Effect.fn("DataFolder.ownerOf")(function* (folder: string) {
+  return yield* livingIn(folder).pipe(
     Effect.retry(Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))),
     Effect.option,
   )
@@ -102,12 +117,11 @@ const makeFresh = Effect.fn("DataFolder.makeFresh")(function* (dataDir: string) 
 
 const make = Effect.fn("DataFolder.make")(function* ({ fresh }: DataFolderOptions) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const { publicUrl } = yield* listen
-  const dataDir = path.resolve(yield* Config.String(variable("DATA_DIR")).pipe(Config.withDefault(".data")))
-  yield* fs.makeDirectory(dataDir, { recursive: true })
-  if (fresh) yield* sweep(dataDir)
-  const folder = fresh ? yield* makeFresh(dataDir) : dataDir
+  const kept = yield* dataDir
+  yield* fs.makeDirectory(kept, { recursive: true })
+  if (fresh) yield* sweep(kept)
+  const folder = fresh ? yield* makeFresh(kept) : kept
   yield* hold(folder, publicUrl)
   return DataFolder.of({ folder })
 })

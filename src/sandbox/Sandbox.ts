@@ -1,11 +1,12 @@
 /** The whole service on one machine with play money: it only provides what production provides too. */
-import { Config, Duration, Effect, Layer, Path, Redacted, Schema } from "effect"
+import { Config, Console, Duration, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AtomicAmount, Address } from "../../schema/Common.ts"
 import { BadRequest, NotFound } from "../../schema/Errors.ts"
 import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { createPublicClient, http } from "viem"
 import { AppConfig, listen, type ServerConfig } from "../Config.ts"
+import { Loose } from "../limits/Loose.ts"
 import { readJson, refuse } from "../platform/http/Responses.ts"
 import { issuesOf } from "../platform/Issues.ts"
 import { variable } from "../Variables.ts"
@@ -17,10 +18,15 @@ import * as LogKey from "./LogKey.ts"
 /** Milliseconds between empty blocks: finality, which is two blocks away, must come without traffic. */
 const heartbeatMs = 5_000
 
+/** Says what takes the next second. */
+const saying = <A, E, R>(line: string, layer: Layer.Layer<A, E, R>) =>
+  Layer.unwrap(Effect.as(Console.log(`  ${line} …`), layer))
+
 /** A database and a chain that outlive the process in its data folder. */
 export const parts = (network: UsdcNetwork) =>
   Layer.unwrap(
     Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const { folder } = yield* DataFolder
       const databaseUrl = yield* Config.option(Config.Redacted(variable("DATABASE_URL")))
@@ -29,11 +35,13 @@ export const parts = (network: UsdcNetwork) =>
         stateFile: path.join(folder, `chain-${network.replace(":", "-")}.json`),
         heartbeatMs,
       })
+      const dataDir = path.join(folder, "postgres")
+      const verb = (yield* fs.exists(dataDir)) ? "Starting" : "Installing"
       const database =
         databaseUrl._tag === "Some"
           ? Layer.succeed(LocalDatabase, LocalDatabase.of({ url: databaseUrl.value }))
-          : LocalDatabase.layer({ dataDir: path.join(folder, "postgres"), durable: true })
-      return Layer.merge(chain, database)
+          : saying(`${verb} the database in ${dataDir}`, LocalDatabase.layer({ dataDir, durable: true }))
+      return Layer.merge(saying("Starting a private chain", chain), database)
     }),
   )
 
@@ -45,12 +53,13 @@ export const config = (network: UsdcNetwork) =>
       const chain = yield* LocalChain
       const database = yield* LocalDatabase
       const address = yield* listen
-      const log = yield* LogKey.kept(address.publicUrl)
+      const context = yield* Effect.context<FileSystem.FileSystem | Path.Path | DataFolder>()
       const { assetName, assetVersion } = usdc[network]
       const config: ServerConfig = {
         ...address,
         databaseUrl: database.url,
-        log,
+        // A key is named after the address, so it waits until that is ours.
+        makeLog: Effect.orDie(Effect.provideContext(LogKey.kept(address.publicUrl), context)),
         payments: {
           terms: {
             network,
@@ -74,6 +83,9 @@ export const config = (network: UsdcNetwork) =>
       return config
     }),
   )
+
+/** Wide enough for a run of contract tests, which opens rooms and sends by the hundred. */
+export const limits = Layer.succeed(Loose, 100)
 
 /** At most a million play dollars at once. */
 const Gift = AtomicAmount.check(Schema.isMaxLength(12))

@@ -3,8 +3,10 @@ import { performance } from "node:perf_hooks"
 import { Clock, Effect, Layer, Metric, Option, Schedule } from "effect"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
+import { Availability } from "../payments/Availability.ts"
 import { Standings } from "../payments/ledger/Standing.ts"
 import { NodeWatch } from "../payments/x402/NodeWatch.ts"
+import { DatabaseClock } from "../platform/DatabaseClock.ts"
 
 const every = "10 seconds"
 
@@ -20,6 +22,9 @@ const oldest = gauge("altar.payment.oldest_pending.age", "Age of the oldest atte
 })
 const connections = gauge("db.client.connection.count", "Connections of all servers to the database, by state.")
 const databaseUp = gauge("altar.database.up", "1 while the database answers, 0 while it does not.")
+const clockAhead = gauge("altar.clock.ahead", "How far this server's clock is ahead of the database's.", { unit: "s" })
+const salesPaused = gauge("altar.sales.paused", "1 while the operator has paused sales, 0 while they go on.")
+const paymentsTaken = gauge("altar.payments.taken", "1 while a payment on chain could be taken, 0 while none could.")
 const nodeUp = gauge("altar.rpc.up", "1 while the node answers, 0 while it does not.")
 const headAge = gauge("altar.rpc.head.age.seconds", "Age of the newest block of the node.", { unit: "s" })
 const balance = gauge("altar.relayer.balance", "What our relayer holds to pay gas with.", { unit: "{ether}" })
@@ -75,6 +80,8 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const standings = yield* Standings
     const node = yield* NodeWatch
+    const availability = yield* Availability
+    const clock = yield* DatabaseClock
     const chain = yield* WitnessChain
     const log = yield* PublishedLog
     let lastBalance: bigint | undefined
@@ -105,6 +112,18 @@ export const layer = Layer.effectDiscard(
         ),
       ),
     )
+
+    const askClock = clock.now.pipe(
+      Effect.timeout("5 seconds"),
+      Effect.flatMap(({ aheadMillis }) => Metric.update(clockAhead, aheadMillis / 1000)),
+      Effect.catchCause(() => unknown([clockAhead])),
+    )
+
+    const askSales = Effect.gen(function* () {
+      const { isPaused, settlement } = yield* availability.state
+      yield* Metric.update(salesPaused, isPaused ? 1 : 0)
+      yield* Metric.update(paymentsTaken, settlement === "failing" ? 0 : 1)
+    })
 
     const askNode = Effect.gen(function* () {
       const found = yield* node.now
@@ -155,10 +174,9 @@ export const layer = Layer.effectDiscard(
       yield* Metric.update(memory, process.memoryUsage.rss())
     })
 
-    yield* Effect.all([askDatabase, askNode, askChains, askProcess], { concurrency: "unbounded", discard: true }).pipe(
-      Effect.withTracerEnabled(false),
-      Effect.repeat(Schedule.spaced(every)),
-      Effect.forkScoped,
-    )
+    yield* Effect.all([askDatabase, askClock, askSales, askNode, askChains, askProcess], {
+      concurrency: "unbounded",
+      discard: true,
+    }).pipe(Effect.withTracerEnabled(false), Effect.repeat(Schedule.spaced(every)), Effect.forkScoped)
   }),
 )

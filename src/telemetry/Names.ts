@@ -13,6 +13,7 @@ const renamed: Readonly<Record<string, string>> = {
   "altar.relayer.unmined.age": "altar.relayer.unmined.age.seconds",
   "altar.log.uncovered.age": "altar.log.uncovered.age.seconds",
   "altar.limiter.refusals": "altar.limiter.refusals.total",
+  "altar.clock.ahead": "altar.clock.ahead.seconds",
   "altar.log.checkpoint.age": "altar.log.checkpoint.age.seconds",
   "process.memory.usage": "process.memory.usage.bytes",
   "process.cpu.time": "process.cpu.time.seconds.total",

@@ -2,9 +2,9 @@
 import { Effect, Layer, Option, Redacted, Result, Schema, Tracer } from "effect"
 import { HttpMiddleware } from "effect/http"
 import { OtlpExporter, OtlpSerialization, OtlpTracer } from "effect/observability"
-import { interfaceVersion } from "../../schema/Version.ts"
 import type { RouteName } from "./RouteNames.ts"
 import { scrubbed } from "./Scrub.ts"
+import { version } from "../platform/Software.ts"
 import type { OtlpConfig } from "./TelemetryConfig.ts"
 
 /** What the framework would tell of a request: where it came from, and paths with keys and rooms in them. */
@@ -72,7 +72,7 @@ export const serialization = ({ protocol }: OtlpConfig) =>
 
 export const resourceOf = ({ attributes, serviceName }: OtlpConfig) => ({
   serviceName,
-  serviceVersion: attributes["service.version"] ?? interfaceVersion,
+  serviceVersion: attributes["service.version"] ?? version,
   attributes,
 })
 

@@ -247,6 +247,34 @@ layer(world(), { excludeTestServices: true, timeout: patience(120) })("an operat
     }),
   )
 
+  it.effect("is told what is wrong with an id that is no UUID, and with a limit that is no number of rows", () =>
+    Effect.gen(function* () {
+      const run = yield* admin
+      for (const [args, what] of [
+        [["hide", "not-an-id", "name", ...why], "an act"],
+        [["show", "not-an-id", "name", ...why], "an act"],
+        [["delete-room", "not-an-id", ...why], "a room"],
+      ] as const) {
+        const ended = yield* run(...args)
+        assert.strictEqual(ended.code, 1)
+        assert.match(
+          ended.stderr,
+          new RegExp(`^not-an-id is no id of ${what}: an id is a UUID, .* Nothing changed\\.\n$`, "u"),
+        )
+        const asJson = yield* run(...args, "--json")
+        assert.deepInclude(json(asJson.stdout), { ok: false, code: "trouble", message: ended.stderr.trim() })
+      }
+      const unknown = "5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d"
+      assert.match((yield* run("hide", unknown, "name", ...why)).stderr, /^No settled act has the id /u)
+      for (const rows of ["-1", "0"]) {
+        const ended = yield* run("audit", `--limit=${rows}`)
+        assert.notStrictEqual(ended.code, 0)
+        assert.include(ended.stderr, `${rows} is no limit; write a whole number from 1 to 10000`)
+        assert.notInclude(ended.stderr, "database")
+      }
+    }),
+  )
+
   it.effect("deletes a room", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -3,12 +3,13 @@ import { execFile } from "node:child_process"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert, beforeAll, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../support/Patience.ts"
 import { World, layer as world } from "../support/World.ts"
+import { install, tools } from "../tools/Install.ts"
 
-const suite = new URL("../../node_modules/@modelcontextprotocol/conformance/dist/index.js", import.meta.url).pathname
+const suite = join(tools, "node_modules/@modelcontextprotocol/conformance/dist/index.js")
 const exceptions = new URL("conformance.yaml", import.meta.url).pathname
 
 /** What has to pass: all that is asked of a server with tools and without sessions. */
@@ -38,6 +39,8 @@ const conformance = (url: string) =>
     await rm(folder, { recursive: true })
     return { ...ended, checks: new Map(checks) }
   })
+
+beforeAll(() => install(tools, "MCP's conformance suite, in test/tools"), patience(300))
 
 layer(world(), { excludeTestServices: true })("MCP's conformance suite", (it) => {
   it.effect("passes where it applies, and fails only where this server offers nothing", () =>

@@ -1,6 +1,8 @@
 /** No document promises what the live 402 does not: price, network, asset, recipient and URL of every act agree. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { sales } from "../../schema/altar/Sales.ts"
+import { nameMaximum, senderMaximum, textMaximum } from "../../schema/room/Limits.ts"
 import { AppConfig } from "../../src/Config.ts"
 import * as Server from "../../src/Server.ts"
 import { acts } from "../support/ActTable.ts"
@@ -12,7 +14,6 @@ interface Manifest {
   readonly payment: Record<string, unknown>
   readonly actions: ReadonlyArray<{
     readonly name: string
-    readonly action: string
     readonly route: string
     readonly example: string
     readonly priceUsd: string
@@ -58,7 +59,8 @@ layer(world(), { excludeTestServices: true })("the documents for agents", (it) =
       assert.strictEqual(action?.priceUsd, `$${usd(offer.amount)}`)
       assert.deepInclude(payment, { network: offer.network, asset: offer.asset, payTo: offer.payTo })
       const listed = buyerSpendPolicy.perAction.find(({ route }) => route === action?.route)
-      assert.deepInclude(listed, { action: action?.action, amountAtomic: offer.amount })
+      const sold = sales.find(({ sale }) => sale.name === act.name)
+      assert.deepInclude(listed, { action: sold?.sale.action, amountAtomic: offer.amount })
 
       const { paths } = yield* read<Spec>("/openapi.json")
       const info = Object.values(paths).find(({ post }) => post?.operationId === act.name)?.post?.["x-payment-info"]
@@ -164,6 +166,16 @@ layer(world(), { excludeTestServices: true })("the documents for agents", (it) =
       const llms = yield* ask(`${url}/llms.txt`)
       assert.strictEqual(llms.headers.get("content-type"), "text/plain; charset=utf-8")
       assert.strictEqual(llms.text, plain.text)
+      const file = yield* ask(`${url}/for-agents.md`)
+      assert.strictEqual(file.headers.get("content-type"), "text/markdown; charset=utf-8")
+      assert.strictEqual(file.text, llms.text)
+      for (const bound of [
+        "`agentName` 1-64, `reason` 1-280, `dedication` 1-40, `salt` 16-256",
+        "`Idempotency-Key`: 12-128 of",
+        `\`name\` 1-${nameMaximum}, \`sender\` 1-${senderMaximum}, \`text\` 1-${textMaximum}`,
+      ]) {
+        assert.include(llms.text, bound)
+      }
       assert.match(llms.text, /^# Spirit Altar\n\n> /u)
       for (const [, link = ""] of llms.text.matchAll(/\]\((http[^)]+)\)/gu)) {
         const status = (yield* ask(link)).status

@@ -6,6 +6,7 @@ import { SqlClient } from "effect/sql"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { AppConfig } from "../../src/Config.ts"
 import * as Server from "../../src/Server.ts"
+import { sales } from "../../schema/altar/Sales.ts"
 import { call, connect } from "../support/McpClient.ts"
 import { ask, configOf, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
 
@@ -41,29 +42,51 @@ layer(world(), { excludeTestServices: true })("the tools over MCP", (it) => {
     }),
   )
 
+  it.effect("lists its tools in less than 4,000 tokens, each action by one name", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { client } = yield* connect(`${url}/mcp`)
+      const listed = yield* Effect.promise(() => client.listTools())
+      // A token of this JSON is four characters and a little more.
+      assert.isBelow(JSON.stringify(listed).length / 4, 4_000)
+      const text = JSON.stringify(listed.tools)
+      assert.notMatch(text, /\\\\p\{|"examples"|"allOf"/u)
+      const kit = listed.tools.find(({ name }) => name === "buy_kit")
+      assert.deepStrictEqual(
+        Object(kit?.inputSchema.properties?.["action"]).enum,
+        sales.map(({ sale }) => sale.name),
+      )
+    }),
+  )
+
   it.effect("field, spirits and altar are what the routes answer", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const connected = yield* connect(`${url}/api/mcp`)
       yield* Effect.promise(() => connected.client.listTools())
-      for (const [tool, path] of [
-        ["field", "/api/field"],
-        ["spirits", "/api/spirits"],
-        ["altar", "/api/altars"],
-      ] as const) {
-        const called = yield* call(connected, tool)
+      const told = Effect.fnUntraced(function* (tool: string, args: Record<string, unknown> = {}) {
+        const called = yield* call(connected, tool, args)
         assert.isFalse(called.isError, called.text)
-        const { json } = yield* ask(`${url}${path}`)
-        assert.deepEqual(called.structured, json, tool)
-        assert.deepEqual(JSON.parse(called.text), json, tool)
+        assert.deepEqual(JSON.parse(called.text), called.structured, tool)
+        return called.structured
+      })
+      assert.deepEqual(yield* told("field"), (yield* ask(`${url}/api/field`)).json)
+      for (const [tool, path, list, id, left] of [
+        ["spirits", "/api/spirits", "spirits", "id", ["kin", "habitat", "habit", "description", "altarLine", "image"]],
+        ["altar", "/api/altars", "altars", "spirit", ["altarLine", "candles"]],
+      ] as const) {
+        const json = JSON.parse((yield* ask(`${url}${path}`)).text)
+        const entries: ReadonlyArray<Record<string, unknown>> = json[list]
+        const brief = entries.map((entry) =>
+          Object.fromEntries(Object.entries(entry).filter(([name]) => !left.some((one) => one === name))),
+        )
+        assert.deepEqual(yield* told(tool), { ...json, [list]: brief }, `${tool} of all, in brief`)
+        assert.deepEqual(
+          yield* told(tool, { spirit: "rain-crow" }),
+          { ...json, [list]: entries.filter((entry) => entry[id] === "rain-crow") },
+          `${tool} of one, in full`,
+        )
       }
-      const one: { altars?: ReadonlyArray<{ spirit: string }> } = (yield* call(connected, "altar", {
-        spirit: "rain-crow",
-      })).structured
-      assert.deepStrictEqual(
-        one.altars?.map(({ spirit }) => spirit),
-        ["rain-crow"],
-      )
     }),
   )
 

@@ -116,7 +116,11 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
       const [stone] = yield* sql<{ commitment: string }>`SELECT commitment FROM witness_stones WHERE sequence = 1`
       yield* sql`UPDATE witness_stones SET commitment = ${newCommitment()} WHERE sequence = 1`
       yield* sql`UPDATE publications SET item_id = item_id || 'x' WHERE sequence = 1`
-      for (const path of chains) assert.strictEqual((yield* ask(`${url}${path}`)).status, 500, path)
+      for (const [index, path] of chains.entries()) {
+        const { json, status } = yield* ask(`${url}${path}`)
+        assert.deepStrictEqual([status, json["code"]], [500, "chain_broken"], path)
+        assert.include(json["message"], `The chain is broken at ${["stone", "stone", "entry"][index]} 1: `)
+      }
       yield* sql`UPDATE witness_stones SET commitment = ${stone?.commitment ?? ""} WHERE sequence = 1`
       yield* sql`UPDATE publications SET item_id = left(item_id, -1) WHERE sequence = 1`
       for (const [index, path] of chains.entries()) {

@@ -183,7 +183,10 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
       const { url } = yield* World
       const salt = "fedcba9876543210"
       for (const [words, shown] of [
-        ["Thank you for the bees.", '<blockquote class="words"><p dir="auto">Thank you for the bees.</p>'],
+        [
+          "Thank you for the bees.",
+          '<blockquote class="words"><p dir="auto" data-words-shown>Thank you for the bees.</p>',
+        ],
         ["see https://example.com", "The words were unsealed and match the commitment."],
       ] as const) {
         const candle = yield* leave("/api/candles/day/moss-hare", {

@@ -15,6 +15,9 @@ const network = "eip155:84532"
 const asset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
 const payTo = "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc"
 
+/** What every revealed stone sealed. */
+const revealed = "It rained."
+
 const items = Object.values(catalogs).flatMap(({ entries }) =>
   entries.map(({ editionSize, id }) => ({ editionSize, id })),
 )
@@ -61,7 +64,11 @@ const sortActs = Effect.fnUntraced(function* (acts: number, until: string) {
     )
     INSERT INTO history
     SELECT n, id, name, place, at, (${spiritIds}::text[])[spirit],
-      '0x' || left(encode(sha256(convert_to('wallet ' || n % ${wallets}::int, 'UTF8')), 'hex'), 40), hash,
+      '0x' || left(encode(sha256(convert_to('wallet ' || n % ${wallets}::int, 'UTF8')), 'hex'), 40),
+      -- One stone in ten is revealed, with its transaction as the salt.
+      CASE WHEN name = 'setWitnessStone' AND place % 10 = 0 THEN encode(sha256(
+        convert_to('0x' || lpad(to_hex(n), 64, '0'), 'UTF8') || '\\x00'::bytea || convert_to(${revealed}::text, 'UTF8')), 'hex')
+      ELSE hash END,
       '0x' || lpad(to_hex(n), 64, '0'),
       CASE name WHEN 'lightDay' THEN 1000000 WHEN 'lightWeek' THEN 3000000 WHEN 'lightMonth' THEN 9000000 ELSE 10000 END,
       to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
@@ -154,7 +161,7 @@ const fillStones = Effect.gen(function* () {
     FROM (SELECT * FROM witness_stones ORDER BY sequence DESC LIMIT 1) s`
   yield* sql`
     INSERT INTO witness_reveals (stone_id, salt, text, hidden, agent_name, revealed_at)
-    SELECT id, hash, 'It rained.', false, 'Wren', at FROM history WHERE act = 'setWitnessStone' AND place % 10 = 0`
+    SELECT id, transaction, ${revealed}, false, 'Wren', at FROM history WHERE act = 'setWitnessStone' AND place % 10 = 0`
 })
 
 /** Editions in turn of all items, each published behind the manifests that the server's start has published. */

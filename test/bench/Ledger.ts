@@ -1,6 +1,7 @@
 /** Our own ledger and chain in this process: seeds the stones the reads are measured on, and appends through `Settle.settle`. */
 import { Effect, Layer, ManagedRuntime, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
+import { Reveals } from "../../src/altar/Reveals.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../../src/altar/witness/WitnessStones.ts"
 import { PaidActs } from "../../src/payments/PaidAct.ts"
@@ -45,7 +46,7 @@ const layer = (url: string) => {
   return PaymentLedger.layer.pipe(
     Layer.provide(acts),
     Layer.provide(WitnessStones.layer),
-    Layer.provide(WitnessChain.layer),
+    Layer.provide(Layer.merge(WitnessChain.layer, Reveals.layer)),
     Layer.provide(PublicUrl.layer(publicUrl)),
     Layer.provide(PaymentTerms.ready(terms, ["x402"])),
     Layer.provide(Migrator.layer),

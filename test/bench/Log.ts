@@ -11,6 +11,7 @@ import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import * as Download from "../../src/cli/Download.ts"
 import { openLog, verifyLog } from "../../src/cli/LogVerifying.ts"
 import { defaults, Integrator } from "../../src/log/Integrator.ts"
+import { Confirmation } from "../../src/log/Confirmation.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
@@ -65,7 +66,7 @@ const parts = (url: string) =>
   ).pipe(
     Layer.provideMerge(LogStore.layer),
     Layer.provideMerge(WitnessChain.layer),
-    Layer.provide([LastSigned.none, Witnesses.none]),
+    Layer.provide([LastSigned.none, Witnesses.none, Confirmation.layer]),
     Layer.provide(Migrator.layer),
     Layer.provideMerge(Sql.layer(Redacted.make(url))),
     Layer.orDie,
@@ -122,7 +123,7 @@ const walk = async (url: string, stones: number) => {
     const last = yield* Download.json(`${server.url}/api/witness/chain?from=${size}&limit=1`, LastLink)
     return yield* verifyLog(opened, { stones: size, markedHash: last.entries[0].chainHash })
   })
-  await Effect.runPromise(Effect.provide(walking, Layer.merge(NodeServices.layer, Download.client)))
+  await Effect.runPromise(Effect.provide(walking, Layer.provideMerge(Download.client(server.url), NodeServices.layer)))
   const rate = stones / ((performance.now() - started) / 1000)
   console.log(
     `  walked ${Math.round(rate)} entries/s: a million in ${(1_000_000 / rate / 60).toFixed(1)} min at this rate; peak ${Math.round(process.resourceUsage().maxRSS / 1024)} MB`,

@@ -8,7 +8,8 @@ export type Payer = ReturnType<typeof privateKeyToAccount>
 
 export const newPayer = (): Payer => privateKeyToAccount(generatePrivateKey())
 
-const payer = newPayer()
+/** A wallet that has never paid has few payments open at once, so there are many. */
+const manyPayers = Array.from({ length: 64 }, newPayer)
 
 const types = {
   TransferWithAuthorization: [
@@ -74,9 +75,9 @@ const sign = async ({ accepts: [offer], resource }: Challenge, payer: Payer): Pr
 export const signMany = (
   challenge: Challenge,
   count: number,
-  payers: ReadonlyArray<Payer> = [payer],
+  payers: ReadonlyArray<Payer> = manyPayers,
 ): Promise<ReadonlyArray<Shot>> =>
-  Promise.all(Array.from({ length: count }, (_, index) => sign(challenge, payers[index % payers.length] ?? payer)))
+  Promise.all(Array.from({ length: count }, (_, index) => sign(challenge, payers[index % payers.length] ?? newPayer())))
 
 /** The payment in a request, as a facilitator is asked about it. */
 export const paymentIn = (shot: Shot) => {

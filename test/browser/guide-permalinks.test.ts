@@ -212,7 +212,7 @@ layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (i
       assert.match(altar.text, /The chain does not hold\.[^]*Its stones are not shown until it is mended/u)
       assert.notInclude(altar.text, "e".repeat(64))
       const record = yield* ask(`${url}/witness/${stone.id}`, { headers: { accept: "application/json" } })
-      assert.deepStrictEqual([record.status, record.json["code"]], [500, "internal"])
+      assert.deepStrictEqual([record.status, record.json["code"]], [500, "chain_broken"])
       assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
     }),
   )

@@ -1,8 +1,10 @@
 /** The reader's own browser recomputes every hash: what holds is said to hold, and what was changed on the way is not. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import type { Page, Route } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
+import { terminal } from "../support/Cli.ts"
 import { steps, visit } from "../support/Browser.ts"
 import { guide, leave } from "../support/Guide.ts"
 import { ask, newCommitment, post, World } from "../support/World.ts"
@@ -95,6 +97,40 @@ guide("verification in the page", (it) => {
         await page.getByRole("button", { name: "Check stone 3" }).click()
         await page.getByText("The hash before stone 3 is the altar's word; check from stone 1 for that.").waitFor()
       })
+    }),
+  )
+
+  it.effect("says which stone is broken when the altar itself finds it, and says nothing of a payment", () =>
+    Effect.gen(function* () {
+      yield* stones
+      const sql = yield* SqlClient.SqlClient
+      const { page, url } = yield* visit("/v2/witness")
+      const [stone] = yield* sql<{ commitment: string }>`SELECT commitment FROM witness_stones WHERE sequence = 2`
+      yield* sql`UPDATE witness_stones SET commitment = ${newCommitment()} WHERE sequence = 2`
+      yield* steps(async () => {
+        await page.getByRole("button", { name: /^Check stones 1 to/u }).click()
+        await page.getByText("The chain does not hold.").waitFor()
+        const said = await status(page).innerText()
+        assert.include(said, "The chain is broken at stone 2: witness stone 2 does not hash to its chainHash.")
+        assert.notMatch(said, /If you sent a payment|The server failed/u)
+      })
+      const at = yield* terminal
+      const verified = yield* at.run(["verify", "--url", url])
+      assert.strictEqual(verified.code, 1, verified.stderr)
+      assert.include(verified.stderr, "BROKEN: the altar says so itself. The chain is broken at stone 2: ")
+      yield* sql`UPDATE witness_stones SET commitment = ${stone?.commitment ?? ""} WHERE sequence = 2`
+    }),
+  )
+
+  it.effect("links the manual for checking it without this page", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* visit("/v2/witness")
+      yield* steps(async () => {
+        await page.getByRole("link", { name: "How to check it yourself" }).click()
+        await page.getByRole("heading", { level: 1, name: "Check the chain yourself" }).waitFor()
+      })
+      const { text } = yield* ask(`${url}/v2/witness`)
+      assert.notInclude(text, "npm run")
     }),
   )
 

@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process"
 import { assert } from "@effect/vitest"
 import { Effect, Option, Schedule } from "effect"
+import { seal } from "../../src/altar/Hashes.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
 import { looksOf, looksWell, steps, visit } from "../support/Browser.ts"
 import { guide, leave } from "../support/Guide.ts"
@@ -9,7 +10,7 @@ import { serve } from "../support/LocalHttpServer.ts"
 import { origin, signer } from "../support/LogWorld.ts"
 import { patience } from "../support/Patience.ts"
 import { readQrCode } from "../support/QrCode.ts"
-import { ask, newCommitment, World } from "../support/World.ts"
+import { ask, newCommitment, post, World } from "../support/World.ts"
 
 interface Stone {
   readonly sequence: number
@@ -21,9 +22,9 @@ interface Stone {
 }
 
 /** A stone that the log covers. */
-const covered = Effect.gen(function* () {
+const coveredAs = Effect.fnUntraced(function* (commitment: string) {
   const { url } = yield* World
-  const { id } = yield* leave("/api/witness", { commitment: newCommitment(), agentName: "Wren" })
+  const { id } = yield* leave("/api/witness", { commitment, agentName: "Wren" })
   yield* ask(`${url}/api/witness/${id}/proof`).pipe(
     Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),
     Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
@@ -31,6 +32,8 @@ const covered = Effect.gen(function* () {
   const { stone }: { readonly stone: Stone } = JSON.parse((yield* ask(`${url}/api/witness/${id}`)).text)
   return { id, stone }
 })
+
+const covered = Effect.suspend(() => coveredAs(newCommitment()))
 
 const pagesOf = (pdf: Buffer) => pdf.toString("latin1").match(/\/Type\s*\/Page\b/gu)?.length
 
@@ -67,6 +70,28 @@ guide(
         })
         assert.deepStrictEqual(complaints, [])
       }),
+    )
+
+    it.effect(
+      "a certificate of revealed words fits one sheet with the longest of them, and its command computes the commitment",
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* World
+          const salt = "-n 5% of \\000 it's $SALT\r\n"
+          const words = `-e It's 100% "true" \\n \\047 $HOME \`id\`:\n${"Wren ".repeat(60)}`.slice(0, 279).concat(".")
+          const { id, stone } = yield* coveredAs(seal(salt, words))
+          const revealed = yield* ask(`${url}/api/witness/${id}/reveal`, post({ salt, text: words }))
+          assert.strictEqual(revealed.status, 201, revealed.text)
+          const { page } = yield* visit(`/witness/${id}/certificate`, { bypassCSP: true })
+          yield* steps(async () => {
+            const [, shell = ""] = await page.locator("pre").allTextContents()
+            const computed = execFileSync("sh", ["-c", shell], { encoding: "utf8" }).split(" ")[0]
+            assert.strictEqual(computed, stone.commitment)
+            for (const format of ["A4", "Letter"] as const)
+              assert.strictEqual(pagesOf(await page.pdf({ format })), 1, format)
+            await looksWell(page, looksOf(320), "revealed certificate", "revealed-certificate")
+          })
+        }),
     )
 
     it.effect("a certificate is set in the site's typeface, and asks for the one file of it that it needs", () =>

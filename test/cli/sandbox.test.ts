@@ -1,6 +1,6 @@
 /** The newcomer's way: start, buy, verify, stop, start again; and one clear line when something is in the way. */
 import { type ChildProcess, execFile, spawn } from "node:child_process"
-import { mkdtemp, rm, chmod } from "node:fs/promises"
+import { mkdtemp, readdir, rm, chmod } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -13,12 +13,13 @@ const main = new URL("../../src/start.js", import.meta.url).pathname
 interface Ended {
   readonly code: number | null
   readonly output: string
+  readonly errors: string
 }
 
 const run = (args: ReadonlyArray<string>, env: Record<string, string>, cwd: string) =>
   new Promise<Ended>((resolve) => {
     execFile(process.execPath, [main, ...args], { env: { ...process.env, ...env }, cwd }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr })
+      resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr, errors: stderr })
     })
   })
 
@@ -63,6 +64,28 @@ const childrenOf = (pid: number) =>
     )
   })
 
+/** As contract tests do: more rooms in a moment than production takes in a day, and more messages than in a minute. */
+const takesManyRooms = async (url: string) => {
+  const post = (path: string, body: object, token = "") =>
+    fetch(`${url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(token === "" ? {} : { authorization: `Bearer ${token}` }) },
+      body: JSON.stringify(body),
+    })
+  const opened = await Promise.all(Array.from({ length: 30 }, () => post("/api/rooms", {})))
+  assert.deepStrictEqual([...new Set(opened.map(({ status }) => status))], [201])
+  const [first] = opened
+  if (first === undefined) return assert.fail("no room was opened")
+  assert.include(first.headers.get("ratelimit-policy"), '"creations-day";q=1000;w=86400')
+  const { room, token } = await first.json()
+  for (let sent = 0; sent < 40; sent += 1) {
+    const message = { sender: "Wren", text: `Number ${sent}.`, mode: "calm" }
+    assert.strictEqual((await post(`/api/rooms/${room.id}/messages`, message, token)).status, 201)
+  }
+  const manual = await fetch(`${url}/llms.txt`).then((answer) => answer.text())
+  assert.include(manual, "This server, a sandbox, takes 100 times as many.")
+}
+
 describe("the sandbox", () => {
   let folder = ""
   let port = 0
@@ -83,10 +106,12 @@ describe("the sandbox", () => {
     assert.match(first.block, /money is not real/u)
     assert.include(first.block, url)
     const words = "I will call my sister."
-    const buy = ["buy", "witness", "--url", url, "--text", words, "--kind", "promise", "--spirit", "moss-hare"]
-    const kept = { SPIRIT_ALTAR_DATA: join(folder, "buyer") }
+    // It runs on a port of its own, and this folder says which.
+    const buy = ["buy", "witness", "--text", words, "--kind", "promise", "--spirit", "moss-hare"]
+    const kept = { SPIRIT_ALTAR_DATA: join(folder, "buyer"), SPIRIT_ALTAR_URL: "", DATA_DIR: join(folder, "data") }
     const bought = await run([...buy, "--salt", "salt-of-sixteen-or-more", "--key", "buyer-test-key-1"], kept, folder)
     assert.strictEqual(bought.code, 0, bought.output)
+    assert.include(bought.output, `altar       ${url}\n`)
     assert.include(bought.output, "paid        $0.01, once")
     assert.include(bought.output, "(throw-away, play money on eip155:84532)")
     assert.notInclude(bought.output, words, "the words stay with the buyer until revealed")
@@ -106,18 +131,20 @@ describe("the sandbox", () => {
     assert.deepStrictEqual(children.filter(isAlive), [])
 
     const second = await start(environment, folder)
+    await takesManyRooms(url)
     const remembered = await run(["verify", "--url", url], {}, folder)
     assert.include(remembered.output, "1 stones: every link hashes, every payment is on the chain.")
     await stop(second.child)
   })
 
-  it("says in one line that its port is taken, and leaves nothing running", async () => {
+  it("says in one line that its port is taken, leaves nothing running, and names no log after it", async () => {
     const holder = createServer().listen(port, "127.0.0.1")
-    const ended = await run(["sandbox"], environment, folder)
+    const ended = await run(["sandbox"], { ...environment, DATA_DIR: join(folder, "other") }, folder)
     holder.close()
+    assert.notInclude(await readdir(join(folder, "other")), "log-key")
     assert.strictEqual(ended.code, 1)
-    assert.strictEqual(ended.output.trim().split("\n").length, 1, ended.output)
-    assert.match(ended.output, new RegExp(`127.0.0.1:${port} is taken`, "u"))
+    assert.strictEqual(ended.errors.trim().split("\n").length, 1, ended.output)
+    assert.match(ended.errors, new RegExp(`127.0.0.1:${port} is taken`, "u"))
   })
 
   it("serves nothing of itself in production, and says what is missing", async () => {

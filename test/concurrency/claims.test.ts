@@ -107,25 +107,37 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { e
       Effect.gen(function* () {
         const wallet = newHex(20)
         const claims = pooled(1_000)
-        const balance = { balanceAtomic: 50_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
+        const balance = { balanceAtomic: 40_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
         const poor = many(12, () => intentOf({ payment: newPayment({ from: wallet }), balance, claims }))
         const rich = many(12, () => intentOf({ claims }))
         const outcomes = yield* claimAll(poor.flatMap((one, index) => [one, ...rich.slice(index, index + 1)]))
-        assert.deepStrictEqual(numbersOf(outcomes), upTo(17))
+        assert.deepStrictEqual(numbersOf(outcomes), upTo(16))
         const overdrawn = outcomes.filter((outcome) => outcome._tag === "Overdrawn")
         assert.deepStrictEqual(
           overdrawn.map(({ inFlight, tooMany }) => [inFlight.length, tooMany]),
-          many(7, () => [5, false]),
+          many(8, () => [4, false]),
         )
       }),
     )
 
-    it.effect("of one wallet are sixty-four, whatever it holds", () =>
+    it.effect("of one wallet are five at first, as many again for each that it has paid, and sixty-four at most", () =>
       Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
         const wallet = newHex(20)
-        const outcomes = yield* claimAll(many(90, () => intentOf({ payment: newPayment({ from: wallet }) })))
-        assert.lengthOf(claimed(outcomes), 64)
-        assert.strictEqual(outcomes.filter((outcome) => outcome._tag === "Overdrawn" && outcome.tooMany).length, 26)
+        for (const most of [5, 30, 64]) {
+          const outcomes = yield* claimAll(many(90, () => intentOf({ payment: newPayment({ from: wallet }) })))
+          assert.lengthOf(claimed(outcomes), most)
+          const refused = outcomes.flatMap((one) => (one._tag === "Overdrawn" && one.tooMany ? [one.most] : []))
+          assert.deepStrictEqual(
+            refused,
+            many(90 - most, () => most),
+          )
+          yield* sql`
+            UPDATE payment_attempts SET state = 'settled', ended_at = now() WHERE payer = ${wallet} AND state = 'pending'`
+        }
+        yield* sql`UPDATE payment_payers SET refused_until = now() - interval '1 day' WHERE name = ${wallet}`
+        const forgiven = many(10, () => intentOf({ payment: newPayment({ from: wallet }) }))
+        assert.lengthOf(claimed(yield* claimAll(forgiven)), 1)
       }),
     )
 
@@ -178,6 +190,26 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { e
         yield* sql`UPDATE payment_payers SET refused_until = now() WHERE name = ${bad}`
         assert.strictEqual(yield* claimOne(newHex(20)), "Claimed")
         assert.strictEqual(yield* claimOne(bad), "Claimed")
+
+        // What wallets without code have cost is counted for itself.
+        const codeless = { ...ofContract, isContract: false }
+        const few = (wallet: `0x${string}`) =>
+          Effect.map(
+            claimAll(many(8, () => intentOf({ payment: newPayment({ from: wallet }), balance: codeless }))),
+            (outcomes) => claimed(outcomes).length,
+          )
+        yield* sql`
+          UPDATE payment_payers SET refused_until = now() + interval '1 hour', refusal = 'wallet_did_not_pay',
+            lost_gas = 4999999 WHERE name = ${bad}`
+        assert.strictEqual(yield* few(newHex(20)), 5)
+        yield* sql`UPDATE payment_payers SET lost_gas = 5000000 WHERE name = ${bad}`
+        assert.strictEqual(yield* few(newHex(20)), 1)
+        yield* sql`UPDATE payment_payers SET lost_gas = 15000000 WHERE name = ${bad}`
+        assert.strictEqual(yield* claimOne(newHex(20), codeless), "wallet_never_paid")
+        assert.strictEqual(yield* claimOne(regular, codeless), "Claimed")
+        assert.strictEqual(yield* claimOne(newHex(20)), "Claimed")
+        yield* sql`UPDATE payment_payers SET refused_until = now() WHERE name = ${bad}`
+        assert.strictEqual(yield* few(newHex(20)), 5)
       }),
     )
 

@@ -20,11 +20,12 @@ import {
   World,
   layer as world,
 } from "../support/World.ts"
+import { loopback } from "../support/Rooms.ts"
 
 /** A second server on the same database and chain; its public URL is that of the first, as behind a balancer. */
 const secondServer = Effect.gen(function* () {
   const { url } = yield* World
-  const config = yield* configOf({}, { publicUrl: url })
+  const config = yield* configOf({}, { publicUrl: url, trustedProxies: loopback })
   yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
   return `http://127.0.0.1:${config.port}`
 })
@@ -83,7 +84,7 @@ const prepare = Effect.fnUntraced(function* (url: string, key: string, body: obj
   return encode(yield* sign(payer, challenge.accepts[0], challenge.resource))
 })
 
-layer(world(), { excludeTestServices: true })("many at once", (it) => {
+layer(world({}, undefined, { trustedProxies: loopback }), { excludeTestServices: true })("many at once", (it) => {
   it.effect("200 requests with one key: one charge, one row", () =>
     Effect.gen(function* () {
       const { url } = yield* World
@@ -120,8 +121,16 @@ layer(world(), { excludeTestServices: true })("many at once", (it) => {
       const signature = yield* prepare(url, newKey(), body)
       const answers = yield* Effect.forEach(
         Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? url : second)),
-        (server) =>
-          ask(`${server}/api/witness`, post(body, { "idempotency-key": newKey(), "payment-signature": signature })),
+        (server, index) =>
+          ask(
+            `${server}/api/witness`,
+            post(body, {
+              "idempotency-key": newKey(),
+              "payment-signature": signature,
+              // Each from an address of its own: refused payments are limited by address.
+              "x-forwarded-for": `198.51.100.${index}`,
+            }),
+          ),
         { concurrency: "unbounded" },
       )
       const ended = Map.groupBy(answers, (answer) => `${answer.status} ${String(answer.json["code"] ?? "")}`)

@@ -1,5 +1,6 @@
 /** An act is one endpoint and one behaviour: with these two a whole server sells it, without a word more anywhere. */
-import { assert, layer } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { assert, it, layer } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
 import { Effect, Layer, Schema } from "effect"
@@ -22,6 +23,7 @@ import { now } from "../../src/platform/Time.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as Server from "../../src/Server.ts"
 import { newFaults } from "../support/AnswerValidation.ts"
+import { examplesOf } from "../support/Documents.ts"
 import { call, connect } from "../support/McpClient.ts"
 import { ask, newKey, newPayer, post, World, layer as world } from "../support/World.ts"
 
@@ -44,12 +46,14 @@ class AlreadyRung extends Schema.Error<AlreadyRung>("AlreadyRung")(
   at(409, "The bell of this spirit and tone was rung."),
 ) {}
 
+const BellSettled = settledAct(Bell).annotate({ identifier: "BellSettled", description: "A settled bell." })
+
 const ringBell = paid(
   HttpApiEndpoint.post("ringBell", "/api/bells/:familiarId", {
     params: { familiarId: SpiritId },
     headers: paidHeaders,
     payload: BellBody,
-    success: settled(settledAct(Bell).annotate({ identifier: "BellSettled", description: "A settled bell." })),
+    success: settled(BellSettled),
     error: [...paidErrors, SpiritNotFound, AlreadyRung],
   }).annotate(Unknown, () => new SpiritNotFound({})),
   {
@@ -98,6 +102,17 @@ const house: Server.House = {
     Effect.zipWith(PaidActs, bells, (altar, bell) => actsByName([...altar.values(), bell])),
   ).pipe(Layer.provide(paidActs)),
 }
+
+it("the guide shows the endpoint and the behaviour that are sold here", () => {
+  const own = readFileSync(import.meta.filename, "utf8").replaceAll(/^ +/gmu, "")
+  const [endpoint = "", behaviour = ""] = examplesOf("docs/adding-an-act.md").map(({ text }) =>
+    text.replaceAll(/^ +|^export /gmu, ""),
+  )
+  assert.include(own, endpoint)
+  // What a record writes stands there as a comment.
+  const [shown = ""] = behaviour.split("// one INSERT")
+  assert.include(own, shown.replace("const act =", "return"))
+})
 
 layer(world({}, house), { excludeTestServices: true })("a new act", (it) => {
   it.effect("is sold to the reference client once, replayed, and refused to the next", () =>
@@ -183,7 +198,6 @@ layer(world({}, house), { excludeTestServices: true })("a new act", (it) => {
       const { actions, buyerSpendPolicy } = JSON.parse((yield* ask(`${url}/.well-known/agent.json`)).text)
       assert.deepStrictEqual(actions.at(-1), {
         name: "ringBell",
-        action: "ringBell",
         description: "One stroke of a spirit's bell",
         route: "POST /api/bells/{spirit-id}",
         example: `${url}/api/bells/moss-hare`,

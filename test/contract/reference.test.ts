@@ -1,5 +1,7 @@
 /** The reference of the API: small, without script of others, and every example on it does what it says. */
 import { execFile } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
 import { assert, layer } from "@effect/vitest"
@@ -8,7 +10,7 @@ import { commands } from "../../src/pages/reference/Examples.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { terminal } from "../support/Cli.ts"
 import { patience } from "../support/Patience.ts"
-import { ask, World, layer as world } from "../support/World.ts"
+import { ask, newPayer, pay, World, layer as world } from "../support/World.ts"
 
 const shell = promisify(execFile)
 
@@ -25,6 +27,21 @@ const samplesIn = (text: string, kind: string) =>
   [...text.matchAll(new RegExp(`<code id="(\\w+)-${kind}">([^<]*)</code>`, "gu"))].map(
     ([, id = "", sample = ""]) => [id, unescaped(sample)] as const,
   )
+
+/** What curl would be called with, once the shell has filled in what is fresh. */
+const calledWith = Effect.fnUntraced(function* (sample: string) {
+  const { stdout } = yield* Effect.promise(() => shell("bash", ["-c", `curl() { printf '%s\\n' "$@"; }\n${sample}`]))
+  const words = stdout.split("\n")
+  const after = (flag: string) => words[words.indexOf(flag) + 1] ?? ""
+  const key = words.find((word) => word.startsWith("Idempotency-Key: "))?.split(": ")[1] ?? ""
+  return { url: words[1] ?? "", key, body: words.includes("-d") ? after("-d") : "{}" }
+})
+
+/** Where a package of the samples stands in this checkout. */
+const installed = (name: string) => {
+  const own = { "spirit-altar": "buyer/index.ts", "spirit-altar/journal": "cli/JournalFile.ts" }[name]
+  return own === undefined ? import.meta.resolve(name) : new URL(`../../src/${own}`, import.meta.url).href
+}
 
 const docs = Effect.gen(function* () {
   const { url } = yield* World
@@ -79,6 +96,82 @@ layer(world(), { excludeTestServices: true })("the reference of the API", (it) =
         }
       }),
     patience(60),
+  )
+
+  it.effect(
+    "shows curl what can be bought again and again: each run has a key and a salt of its own",
+    () =>
+      Effect.gen(function* () {
+        const payer = yield* newPayer(20_000_000n)
+        const samples = samplesIn(yield* docs, "curl").filter(([, sample]) => sample.includes("Idempotency-Key"))
+        assert.sameMembers(
+          samples.map(([id]) => id),
+          sales.map(({ sale }) => sale.name),
+        )
+        for (const [id, sample] of samples) {
+          const told = yield* calledWith(sample)
+          const again = yield* calledWith(sample)
+          assert.match(told.key, /^[A-Za-z0-9_-]{12,128}$/u, id)
+          assert.notStrictEqual(told.key, again.key, id)
+          if (told.body.includes("ommitment")) assert.notStrictEqual(told.body, again.body, id)
+          // There is one prayer a day and one keeper for ever; all else is sold as often as one likes.
+          if (["offerPrayer", "takeIn"].includes(id)) continue
+          const { answer } = yield* pay(payer, told.url, JSON.parse(told.body), told.key)
+          assert.strictEqual(answer.status, 201, answer.text)
+          const { stdout } = yield* Effect.promise(() =>
+            shell("bash", ["-c", `${sample} -o /dev/null -w '%{http_code}'`]),
+          )
+          assert.strictEqual(stdout.trim().slice(-3), "402", id)
+        }
+      }),
+    patience(60),
+  )
+
+  it.effect(
+    "shows TypeScript that runs: a purchase with the library, and reads",
+    () =>
+      Effect.gen(function* () {
+        const { folder, secret } = yield* terminal
+        const samples = new Map(samplesIn(yield* docs, "typescript"))
+        const run = (id: string, print: string) => {
+          const program = `${samples.get(id)?.replaceAll(/from "([^"]+)"/gu, (_, name: string) => `from "${installed(name)}"`)}\n${print}`
+          const file = join(folder, `${id}.ts`)
+          writeFileSync(file, program)
+          const env = { ...process.env, PRIVATE_KEY: secret }
+          return Effect.promise(() => shell(process.execPath, [file], { cwd: folder, env }))
+        }
+        const read = yield* run("listSpirits", "console.log(body.spirits.length)")
+        assert.strictEqual(read.stdout.trim(), "24")
+        const bought = yield* run("setWitnessStone", "console.log(record.sequence, receipt.amountAtomic)")
+        assert.match(bought.stdout.trim(), /^\d+ 10000$/u)
+      }),
+    patience(60),
+  )
+
+  it.effect("is there as Markdown too, with every operation, body and code", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { headers, status, text } = yield* ask(`${url}/docs.md`)
+      assert.deepStrictEqual([status, headers.get("content-type")], [200, "text/markdown; charset=utf-8"])
+      const { json } = yield* ask(`${url}/openapi.json`)
+      for (const [path, methods] of Object.entries(Object(json["paths"]))) {
+        for (const method of Object.keys(Object(methods))) {
+          assert.include(text, `\`${method.toUpperCase()} ${path}\``)
+        }
+      }
+      assert.include(text, "| 409 `witness_ceiling_today` |")
+      assert.include(text, "| `commitment` | text, 64 characters, matching `^[0-9a-f]{64}$` |")
+      assert.include(text, '-H "Idempotency-Key: $KEY"')
+    }),
+  )
+
+  it.effect("says what a value may be to the last character", () =>
+    Effect.gen(function* () {
+      const text = unescaped(yield* docs)
+      assert.include(text, "text, 12 to 128 characters, matching <code>^[A-Za-z0-9_-]{12,128}$</code>")
+      assert.include(text, "text, 64 characters, matching <code>^[0-9a-f]{64}$</code>")
+      assert.notMatch(text, /my-first-purchase/u)
+    }),
   )
 
   it.effect(

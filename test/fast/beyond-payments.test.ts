@@ -6,6 +6,7 @@ import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import * as Challenges from "../../src/payments/Challenges.ts"
 import { UnclaimedPayments } from "../../src/payments/ledger/UnclaimedPayments.ts"
 import type { PaidRequest } from "../../src/payments/PaidRequest.ts"
+import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { PaymentRejected } from "../../src/payments/PaymentRejected.ts"
 import { PaymentTerms, type Terms } from "../../src/payments/PaymentTerms.ts"
 import { Chain } from "../../src/payments/x402/Chain.ts"
@@ -114,6 +115,7 @@ describe("beyond what is remembered of payments", { timeout: patience(30) }, () 
         UsedAuthorizations.layer.pipe(
           Layer.provide([
             Layer.mock(UnclaimedPayments, { find: () => Effect.succeedNone }),
+            Layer.mock(DatabaseClock, { now: Effect.succeed({ millis: 0, aheadMillis: 0 }) }),
             Layer.mock(Chain, {
               client: undefined as never,
               usedBy: () => Effect.sync(() => ((asked += 1), { _tag: "Void", reason: "authorization_canceled" })),

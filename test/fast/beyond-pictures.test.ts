@@ -33,6 +33,7 @@ const stoneOf = (id: string) => {
       payer: null,
     },
     record: { sequence: 1, commitment: "ab".repeat(32), spirit: "moss-hare", agentName: "Wren" },
+    reveal: null,
   })
 }
 

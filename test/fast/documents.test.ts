@@ -2,13 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import { documents } from "../support/Documents.ts"
 
 const root = new URL("../..", import.meta.url).pathname
-
-const documents = [
-  ...readdirSync(root).filter((file) => file.endsWith(".md") && file !== "CHANGELOG.md"),
-  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).map((file) => join("docs", file)),
-].filter((file) => file.endsWith(".md"))
 
 /** Comments name documents, too. */
 const sources = ["schema", "src", "migrations", "test"]

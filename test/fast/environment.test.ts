@@ -42,6 +42,44 @@ describe(".env.example", () => {
     }),
   )
 
+  it.effect("begins with the five that suffice to sell", () =>
+    Effect.gen(function* () {
+      const values: Readonly<Record<string, string>> = {
+        DATABASE_URL: "postgres://altar@127.0.0.1/altar",
+        PUBLIC_URL: "https://altar.example",
+        PAY_TO: `0x${"1".repeat(40)}`,
+        RPC_URL: "https://rpc.example",
+        RELAYER_KEY: `0x${"2".repeat(64)}`,
+      }
+      assert.deepStrictEqual(
+        example.filter(({ isDefault }) => !isDefault).map(({ name }) => name),
+        Object.keys(values),
+      )
+      assert.deepStrictEqual(
+        example.slice(0, 5).map(({ name }) => name),
+        Object.keys(values),
+      )
+      const { payments } = yield* production.parse(ConfigProvider.fromEnv({ env: { ...values } }))
+      assert.property(payments, "terms", "nothing is missing")
+      for (const name of Object.keys(values)) {
+        const { [name]: _, ...rest } = values
+        const without = yield* Effect.result(production.parse(ConfigProvider.fromEnv({ env: rest })))
+        // The public URL alone has a default, which no one but this machine can reach.
+        const sells = Result.isSuccess(without) && "terms" in without.success.payments
+        assert.strictEqual(sells, name === "PUBLIC_URL", name)
+      }
+    }),
+  )
+
+  it("is what the operator's guide begins with, in a first hour of 400 words at most", () => {
+    const [, title = "", hour = ""] = /^# .*?^## ([^\n]+)\n(.*?)^## /msu.exec(text("docs/operations.md")) ?? []
+    assert.strictEqual(title, "The first hour")
+    for (const { name } of example.slice(0, 5)) assert.include(hour, `\`${name}\``)
+    const words = hour.split(/\s+/u).filter((word) => /\w/u.test(word)).length
+    assert.isAtMost(words, 400)
+    assert.isAtLeast(words, 300)
+  })
+
   it.effect("has in the sandbox's help what a sandbox reads, and no other", () =>
     Effect.gen(function* () {
       // Database and data folder are named where it is put together.

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { encodeEventTopics, type Hex, numberToHex, pad, parseAbi } from "viem"
-import { alreadyUsed, type Log, type SignedAuthorization } from "../../src/payments/x402/Eip3009.ts"
+import { alreadyUsed, type Log, type SignedAuthorization, tooPoor } from "../../src/payments/x402/Eip3009.ts"
 import * as Evidence from "../../src/payments/x402/Evidence.ts"
 
 const address = (digit: string): Hex => `0x${digit.repeat(40)}`
@@ -76,6 +76,8 @@ interface Answers {
   readonly receipts?: Readonly<Record<Hex, Evidence.Receipt>>
   readonly used?: boolean
   readonly revert?: string
+  /** The same at the final block; null where the node does not keep its state. */
+  readonly revertAtFinal?: string | null | undefined
   readonly logs?: ReadonlyArray<Evidence.FoundLog>
   /** The hash of the block that has a receipt's number now. */
   readonly there?: Hex
@@ -94,7 +96,12 @@ const scripted = (answers: Answers): Evidence.Node<"no answer"> => {
         again: { ...final, hash: answers.again ?? final.hash },
       }),
     receiptOf: (transaction) => Effect.succeed(Option.fromNullishOr(answers.receipts?.[transaction])),
-    stateAt: () => Effect.succeed({ used: answers.used ?? false, revert: Option.fromNullishOr(answers.revert) }),
+    stateAt: (_, { hash }) => {
+      const revert = hash === final.hash && "revertAtFinal" in answers ? answers.revertAtFinal : answers.revert
+      return revert === null
+        ? Effect.fail("no answer" as const)
+        : Effect.succeed({ used: answers.used ?? false, revert: Option.fromNullishOr(revert) })
+    },
     logsOf: () => Effect.succeed(answers.logs ?? []),
   }
 }
@@ -129,6 +136,9 @@ const over = { newest: blockAt(10n, 2_010n), final: blockAt(8n, 2_000n), revert:
 /** Used, the log found, and whatever else a row says. */
 const usedAnd = (answers: Answers): Answers => ({ used: true, revert: alreadyUsed, logs: [log], ...answers })
 
+const poor = { revert: tooPoor }
+const couldNotPay: Evidence.Evidence = { _tag: "Open", unused: true, reverts: true, couldNotPay: true }
+
 const rows: ReadonlyArray<readonly [when: string, answers: Answers, follows: Evidence.Evidence]> = [
   ["the named transaction's receipt shows our transfer", { receipts: { [named]: receipt(transfer) } }, paid(named)],
   ["the named transaction is not there", {}, open(true)],
@@ -155,6 +165,47 @@ const rows: ReadonlyArray<readonly [when: string, answers: Answers, follows: Evi
   [
     "it is unused, before its end, and its dry run is refused",
     { revert: "invalid_exact_evm_insufficient_balance" },
+    open(true, true),
+  ],
+  [
+    "its named transaction is final without our transfer, and its wallet was too poor there and is now",
+    { ...poor, receipts: { [named]: receipt(elsewhere) } },
+    couldNotPay,
+  ],
+  [
+    "its named transaction has reverted in a final block, and its wallet was too poor there and is now",
+    { ...poor, receipts: { [named]: receipt([], { succeeded: false }) } },
+    couldNotPay,
+  ],
+  [
+    "its wallet is too poor, and its named transaction is not final",
+    { ...poor, receipts: { [named]: receipt(elsewhere, { block: blockAt(9n) }) } },
+    open(true, true),
+  ],
+  [
+    "its wallet is too poor, and the number of its named transaction's block belongs to another one by now",
+    { ...poor, receipts: { [named]: receipt(elsewhere) }, there: word("9") },
+    open(true, true),
+  ],
+  ["its wallet is too poor, and its named transaction is in no block", poor, open(true, true)],
+  [
+    "its wallet is too poor now, and could pay at the final block",
+    { ...poor, receipts: { [named]: receipt(elsewhere) }, revertAtFinal: undefined },
+    open(true, true),
+  ],
+  [
+    "its wallet was too poor at the final block, and can pay now",
+    { receipts: { [named]: receipt(elsewhere) }, revertAtFinal: tooPoor },
+    open(true),
+  ],
+  [
+    "its wallet is too poor now, and the node keeps no state of the final block",
+    { ...poor, receipts: { [named]: receipt(elsewhere) }, revertAtFinal: null },
+    open(true, true),
+  ],
+  [
+    "its named transaction is final without our transfer, and the transfer reverts for another reason",
+    { revert: "invalid_exact_evm_signature", receipts: { [named]: receipt(elsewhere) } },
     open(true, true),
   ],
   [
@@ -231,6 +282,7 @@ const rows: ReadonlyArray<readonly [when: string, answers: Answers, follows: Evi
 const nameOf = (evidence: Evidence.Evidence) => {
   if (evidence._tag === "Paid") return "it is paid"
   if (evidence._tag === "Void") return `it can never be paid (${evidence.reason})`
+  if (evidence.couldNotPay === true) return "its wallet could not pay"
   if (evidence.ended !== undefined) return `nothing follows yet (${evidence.ended})`
   return evidence.unused ? `it is open${evidence.reverts ? " and would revert" : ""}` : "nothing follows"
 }

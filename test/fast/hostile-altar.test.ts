@@ -1,6 +1,7 @@
 /** A scripted altar that lies to the library: what is signed is the listed transfer or nothing, and only its own answer ends a purchase. */
 import { assert, describe, it } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { chainHash } from "../../src/altar/Hashes.ts"
 import { type BuyerOptions, buyer } from "../../src/buyer/index.ts"
 
 const url = "https://altar.example"
@@ -30,36 +31,44 @@ const priced = (change: object = {}) => refused(402, "payment_required", { chall
 const pending = () =>
   Response.json({ ok: true, code: "settlement_pending" }, { status: 202, headers: { "retry-after": "1" } })
 
-const settled = (sealed: string) => ({
-  ok: true,
-  record: {
-    id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+const link = {
+  previousHash: "0".repeat(64),
+  sequence: 1,
+  witnessedAt: "2026-11-21T09:17:02.115Z",
+  transaction: `0x${"18".repeat(32)}`,
+}
+
+/** What an honest altar answers to this payment, for a stone with this commitment. */
+const settled = (sealed: string, payment: string | null) => {
+  const payer: string = payment === null ? payTo : JSON.parse(atob(payment)).payload.authorization.from
+  return {
+    ok: true,
+    record: {
+      id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+      permalink: `${url}/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1`,
+      commitment: sealed,
+      kind: "intention",
+      spirit: "moss-hare",
+      ...link,
+      chainHash: chainHash({ ...link, commitment: sealed }),
+      payer,
+      verify: { recipe: "chainHash = …", revealUrl: `${url}/reveal` },
+    },
+    receipt: {
+      transaction: link.transaction,
+      network: "eip155:84532",
+      asset,
+      amountAtomic: "10000",
+      priceUsd: "$0.01",
+      payer,
+      payTo,
+      settledAt: link.witnessedAt,
+      explorerUrl: `${url}/tx`,
+    },
     permalink: `${url}/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1`,
-    commitment: sealed,
-    kind: "intention",
-    spirit: "moss-hare",
-    witnessedAt: "2026-11-21T09:17:02.115Z",
-    sequence: 1,
-    chainHash: "5b".repeat(32),
-    previousHash: "0".repeat(64),
-    payer: payTo,
-    transaction: `0x${"18".repeat(32)}`,
-    verify: { recipe: "chainHash = …", revealUrl: `${url}/reveal` },
-  },
-  receipt: {
-    transaction: `0x${"18".repeat(32)}`,
-    network: "eip155:84532",
-    asset,
-    amountAtomic: "10000",
-    priceUsd: "$0.01",
-    payer: payTo,
-    payTo,
-    settledAt: "2026-11-21T09:17:02.115Z",
-    explorerUrl: `${url}/tx`,
-  },
-  permalink: `${url}/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1`,
-  replayed: false,
-})
+    replayed: false,
+  }
+}
 
 interface Signed {
   readonly domain: { readonly verifyingContract?: string }
@@ -108,8 +117,8 @@ describe("an altar that lies to the library", () => {
       permit2: { spender: payTo },
       facilitatorAddress: payTo,
     }
-    const { altar, payments, signed } = facing((step) =>
-      step === "price" ? priced({ extra, tip: "1" }) : Response.json(settled(commitment), { status: 201 }),
+    const { altar, payments, signed } = facing((step, payment) =>
+      step === "price" ? priced({ extra, tip: "1" }) : Response.json(settled(commitment, payment), { status: 201 }),
     )
     await altar.witness({ commitment })
     assert.deepStrictEqual(
@@ -149,12 +158,12 @@ describe("an altar that lies to the library", () => {
   })
 
   it("ends no purchase with another's act, or with a refusal of the question how it ended", async () => {
-    const others = Response.json(settled("ab".repeat(32)))
+    const others = Response.json(settled("ab".repeat(32), null))
     const ends = async (reconciled: Response) => {
-      const { altar, asked, payments, signed } = facing((step, _, times) => {
+      const { altar, asked, payments, signed } = facing((step, payment, times) => {
         if (step === "price") return priced()
         if (step === "reconcile") return reconciled
-        return times === 1 ? pending() : Response.json(settled(commitment), { status: 200 })
+        return times === 1 ? pending() : Response.json(settled(commitment, payment), { status: 200 })
       })
       const { record } = await altar.witness({ commitment })
       assert.strictEqual(record.commitment, commitment)
@@ -162,6 +171,30 @@ describe("an altar that lies to the library", () => {
       assert.deepStrictEqual([signed.length, new Set(payments).size], [1, 1])
     }
     await Promise.all([others, refused(400, "bad_request"), refused(402, "payment_failed")].map(ends))
+  })
+})
+
+describe("an altar that answers with another act", () => {
+  const { commitment: _, kind: __, ...others } = settled(commitment, null).record
+  it.each([
+    ["a keeper's record", { ...others, keeper: payTo, reason: null, agentName: null }],
+    ["a prayer's record", { ...others, intentionCommitment: commitment, day: "2026-11-21", agentName: "Wren" }],
+    ["no member of the record", {}],
+  ])("answers with %s: that is no stone, and is not believed", async (_what, record) => {
+    const { altar, signed } = facing((step, payment) =>
+      step === "price" ? priced() : Response.json({ ...settled(commitment, payment), record }, { status: 201 }),
+    )
+    const error: { readonly _tag: string; readonly differences: ReadonlyArray<{ readonly field: string }> } =
+      await altar.witness({ commitment }).then(
+        () => assert.fail("it should have been refused"),
+        (rejected) => rejected,
+      )
+    assert.strictEqual(error._tag, "Misrecorded")
+    assert.includeMembers(
+      error.differences.map(({ field }) => field),
+      ["commitment", "kind"],
+    )
+    assert.strictEqual(signed.length, 1)
   })
 })
 

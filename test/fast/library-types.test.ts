@@ -23,6 +23,7 @@ import type {
   Progress,
   Refused,
   Sealed,
+  Revealed,
   Segment,
   WitnessOrder,
 } from "../../src/buyer/index.ts"
@@ -54,6 +55,7 @@ describe("the library", () => {
       "recipe",
       "seal",
       "verifyProof",
+      "verifyReveal",
       "verifySegment",
       "verifyStone",
     ])
@@ -202,10 +204,18 @@ describe("the library", () => {
     }>()
     expectTypeOf(library.verifyStone).toEqualTypeOf<
       (
-        stone: Link,
+        stone: Link & { readonly reveal?: Revealed | null },
         sealed?: { readonly salt: string; readonly words: string },
       ) => Promise<{ readonly ok: true } | Broken>
     >()
+    expectTypeOf(library.verifyReveal).toEqualTypeOf<
+      (
+        commitment: string | null,
+        revealed: Revealed | null,
+      ) => Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string }>
+    >()
+    expectTypeOf<{ readonly text: string; readonly salt: string }>().toExtend<Revealed>()
+    expectTypeOf<{ readonly words: null; readonly salt: null }>().toExtend<Revealed>()
     expectTypeOf(library.verifySegment).toEqualTypeOf<
       (
         segment: Segment,

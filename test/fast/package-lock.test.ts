@@ -31,7 +31,34 @@ const isLocked = (packages: Packages, from: string, name: string) => {
 /** A part for another platform, which a registry may not hold; npm takes it only there. */
 const isForeign = ({ cpu, optional, os }: Entry) => optional === true && (os ?? cpu) !== undefined
 
-describe.each(["package-lock.json", "test/integrators/package-lock.json"])("%s", (path) => {
+describe("a package without a hash", () => {
+  const bare = ["package-lock.json", "test/tools/package-lock.json"]
+    .flatMap((lock) => Object.entries(packagesOf(lock)))
+    .filter(([path, entry]) => path !== "" && entry.integrity === undefined)
+    .map(([path, { version }]) => `${path.replace(/^node_modules\//u, "")}@${version ?? ""}`)
+  const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")
+
+  it("is named in SECURITY.md, and no other is", () => {
+    const [, section = ""] = text("SECURITY.md").split("### Packages without a hash")
+    const rows = [...(section.split("\n## ")[0] ?? "").matchAll(/^\| `(.+)\*` \| (\S+) \| (.+) \|$/gmu)]
+    const named = rows.flatMap(([, prefix = "", version = "", parts = ""]) =>
+      parts.split(", ").map((part) => `${prefix}${part.replaceAll("`", "")}@${version}`),
+    )
+    assert.deepStrictEqual(named.sort(), [...bare].sort())
+    assert.include(section, `but these ${bare.length}.`)
+  })
+
+  it("is counted in README.md, which names its tool", () => {
+    const line = text("README.md")
+      .split("\n\n")
+      .find((part) => part.includes("SECURITY.md#packages-without-a-hash"))
+    assert.include(line ?? "", `but ${bare.length} parts`)
+    const tools = new Set(bare.map((name) => /^@(?:effect\/tsgo|foundry-rs\/anvil|[\w]+)/u.exec(name)?.[0] ?? name))
+    for (const tool of tools) assert.include(line ?? "", `\`${tool}\``)
+  })
+})
+
+describe.each(["", "test/tools/", "test/integrators/"].map((folder) => `${folder}package-lock.json`))("%s", (path) => {
   const packages = packagesOf(path)
   const entries = Object.entries(packages).filter(([name]) => name !== "")
 

@@ -6,11 +6,15 @@ import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Statement } from "effect/sql"
 import { genesis } from "../../schema/altar/ChainCheck.ts"
 import { ServiceGroup } from "../../schema/Health.ts"
+import { Reveals } from "../../src/altar/Reveals.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import * as HealthHttp from "../../src/HealthHttp.ts"
+import { Confirmation } from "../../src/log/Confirmation.ts"
+import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { Lookup } from "../../src/payments/ledger/Lookup.ts"
 import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
-import { Settlement } from "../../src/payments/Settlement.ts"
+import { Availability } from "../../src/payments/Availability.ts"
+import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import * as RoomRequests from "../../src/room/Requests.ts"
 
 /** How often the database is asked by 50 probes that arrive while it looks for the first. */
@@ -20,6 +24,7 @@ const looks = Effect.fnUntraced(function* (path: string) {
   const gate = yield* Deferred.make<void>()
   const parts = Layer.mergeAll(
     Layer.mock(WitnessChain, { head: Effect.succeed(genesis), linkOf: () => Statement.fragment([]) }),
+    Layer.mock(Reveals, { state: Effect.void }),
     Layer.mock(Lookup, {
       pending: Effect.suspend(() => {
         asked += 1
@@ -27,7 +32,12 @@ const looks = Effect.fnUntraced(function* (path: string) {
       }),
       lost: Effect.succeed(0),
     }),
-    Layer.mock(Settlement, { funds: Effect.succeed("ok" as const) }),
+    PublishedLog.none,
+    Confirmation.layer,
+    Layer.mock(Availability, {
+      state: Effect.succeed({ isPaused: false, obstacle: undefined, settlement: "ok" as const }),
+    }),
+    Layer.mock(DatabaseClock, { now: Effect.succeed({ millis: 0, aheadMillis: 0 }) }),
     PaymentTerms.notConfigured([]),
   )
   const { handler } = yield* Effect.acquireRelease(

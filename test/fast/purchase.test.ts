@@ -127,7 +127,9 @@ describe("what an answer means", () => {
   const unsigned = { by: "send", isSigned: false } as const
 
   it("is settled, pending for as long as the altar says, or a price", () => {
-    assert.strictEqual(nextStep(heard(201, { ok: true, record: {} }), sent).step, "settle")
+    assert.strictEqual(nextStep(heard(201, { ok: true, record: {}, receipt: {} }), sent).step, "settle")
+    for (const half of [{ record: {} }, { receipt: {} }, { record: "a stone", receipt: null }])
+      assert.strictEqual(nextStep(heard(201, { ok: true, ...half }), sent).step, "retry")
     assert.deepStrictEqual(nextStep(heard(202, { ok: true }, { "retry-after": "7" }), sent), {
       step: "pend",
       seconds: 7,

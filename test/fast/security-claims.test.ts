@@ -7,8 +7,8 @@ import { rfcConsistency, rfcInclusion, rfcRoots } from "../support/LogVectors.ts
 const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")
 const claim = /^## Conformance\n([\s\S]*?)^## /mu.exec(text("README.md"))?.[1] ?? ""
 
-/** The project's own versions, and those of the integrator's folder beside them. */
-const installed = ["", "test/integrators/"].flatMap((folder) =>
+/** The project's own versions, and those of the folders with locks of their own. */
+const installed = ["", "test/tools/", "test/integrators/"].flatMap((folder) =>
   Object.entries<string>(JSON.parse(text(`${folder}package.json`)).devDependencies).map((entry) => entry.join(" ")),
 )
 

@@ -22,6 +22,7 @@ const mayAsk: Readonly<Record<string, string>> = {
   "src/log/Log.ts": "witnesses of the log",
   "src/telemetry/Telemetry.ts": "the collector of metrics and traces",
   "src/cli/Checking.ts": "all of these, before a start",
+  "src/cli/AltarFetch.ts": "the altar of a command",
   "src/cli/Download.ts": "the altar and the node of `verify`",
   "src/cli/Faucet.ts": "the altar of `buy`",
   "src/buyer/Buyer.ts": "the altar of a buyer",

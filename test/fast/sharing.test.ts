@@ -33,6 +33,7 @@ const actOf = (act: string, record: Record<string, string | number | null>, agen
   settledAt: iso(start),
   receipt,
   record: { ...record, agentName },
+  reveal: null,
 })
 
 const candle = (dedication: string, name: string) =>

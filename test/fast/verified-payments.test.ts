@@ -41,6 +41,7 @@ const altar = (receipts: ReadonlyArray<Receipt>, sandbox?: string) =>
     }
     const head = { sequence: entries.length, chainHash: entries.at(-1)?.["chainHash"] }
     return yield* serve(async (path) => {
+      if (path.startsWith("/api/acts")) return json({ acts: [], next: null })
       if (path.startsWith("/api/witness/chain")) return json({ entries, head, next: null })
       if (path === "/sandbox") return sandbox === undefined ? json({}, 404) : json({ rpcUrl: sandbox })
       const receipt = receipts[Number(path.split("-").at(-1)) - 1]
@@ -198,6 +199,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chai
         stones: 4,
         payTo: [address("b")],
         lost: [1, 3],
+        reveals: { checked: 0, hidden: 0 },
         payments: "checked",
         log: null,
       })

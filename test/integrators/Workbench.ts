@@ -1,10 +1,10 @@
 /** An integrator's own folder: tools and libraries as its lock says, and programs beside what the tools generate. */
 import { execFile } from "node:child_process"
-import { createHash } from "node:crypto"
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { install as installFolder } from "../tools/Install.ts"
 
 const folder = fileURLToPath(new URL(".", import.meta.url))
 
@@ -35,22 +35,8 @@ const execute = (command: string, args: ReadonlyArray<string>, cwd: string, more
     )
   })
 
-/** What must be the same for an installed folder to be taken as it is. */
-const wanted = async () => {
-  const files = await Promise.all(["package.json", "package-lock.json"].map((name) => readFile(join(folder, name))))
-  return createHash("sha256").update(Buffer.concat(files)).digest("hex")
-}
-
-/** `npm ci` here, once for each lock; takes about 20 s and 230 MB. */
-export const install = async () => {
-  const stamp = join(folder, "node_modules", ".installed")
-  const hash = await wanted()
-  if ((await readFile(stamp, "utf8").catch(() => "")) === hash) return
-  process.stdout.write("Installing the linters and generators of test/integrators (npm ci, once) …\n")
-  const { code, stderr } = await execute("npm", ["ci", "--prefix", folder, "--no-audit", "--no-fund"], folder)
-  if (code !== 0) throw new Error(`npm ci in test/integrators failed; it needs the npm registry once:\n${stderr}`)
-  await writeFile(stamp, hash)
-}
+/** Takes about a minute and 440 MB. */
+export const install = () => installFolder(folder, "the linters and generators of test/integrators", env)
 
 /** One of the installed tools. */
 export const tool = (name: string, args: ReadonlyArray<string>, cwd: string = folder) =>

@@ -80,7 +80,7 @@ const agreesTogether = <E, R>(
     const limiter = yield* RateLimiter
     const db = yield* SqlClient.SqlClient
     const gate = limiter.gate(policy, db`(SELECT ${named("key")}::text AS key, ${named("n")}::int AS n) AS asked`)
-    const take = prepared<{ readonly used: ReadonlyArray<number> }>(db, gate.query)
+    const take = prepared<{ readonly used: ReadonlyArray<number> }>(db, db`WITH ${gate.slot} SELECT * FROM slot`)
     const key = randomUUID()
     const accepted: Array<number> = []
     for (const { count, pause } of groups) {

@@ -1,4 +1,5 @@
 /** Stones sold by a server that is killed twice, each proved by the shipped verifier; `LOG_STONES` says how many. */
+import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Schedule } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -6,6 +7,7 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { type Link, verifyProof } from "../../src/buyer/index.ts"
 import { database, sql } from "../support/Database.ts"
 import { golden } from "../support/LogVectors.ts"
+import { newFolder } from "../support/LogWitnesses.ts"
 import { signer } from "../support/LogWorld.ts"
 import { patience } from "../support/Patience.ts"
 import * as ServerProcess from "../support/ServerProcess.ts"
@@ -25,6 +27,7 @@ const environment = Effect.gen(function* () {
     RELAYER_KEY: Redacted.value(local.relayerKey),
     LOG_KEY: golden.signerKey,
     LOG_ORIGIN: golden.name,
+    LOG_CHECKPOINT_FILE: join(newFolder(), "checkpoint"),
     LOG_LEVEL: "Info",
   }
 })

@@ -11,6 +11,7 @@ import { genesisHash } from "../../schema/altar/ChainLink.ts"
 import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
+import { Confirmation } from "../../src/log/Confirmation.ts"
 import { Integrator } from "../../src/log/Integrator.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
@@ -28,6 +29,7 @@ import {
   publish,
   server,
   settle,
+  sharedMemory,
   signer,
   stored,
   layer as world,
@@ -182,6 +184,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
       const file = join(mkdtempSync(join(tmpdir(), "last-signed-")), "checkpoint")
       const lastSigned = LastSigned.file(file).pipe(Layer.provide(NodeFileSystem.layer))
       const withFile = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256, lastSigned))
+      writeFileSync(file, (yield* once(newest)).note)
       yield* settle(10)
       yield* withFile(Effect.andThen(integrateAll, publish))
       const { note, size } = yield* once(newest)
@@ -229,7 +232,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
       const log = Publisher.layer({ signer, origin }).pipe(
         Layer.provide(Integrator.layer()),
         Layer.provide([LogStore.layer, WitnessChain.layer]),
-        Layer.provide([LastSigned.none, Witnesses.none]),
+        Layer.provide([sharedMemory, Witnesses.none, Confirmation.layer]),
         Layer.provide(Sql.layer(Redacted.make(Redacted.value(url)), 2)),
       )
       yield* Effect.gen(function* () {

@@ -8,6 +8,7 @@ import { parseProofFile } from "../../schema/log/ProofFile.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
+import { Confirmation } from "../../src/log/Confirmation.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { sha256 } from "../../src/log/Tree.ts"
@@ -21,6 +22,7 @@ import {
   publish,
   server,
   settle,
+  sharedMemory,
   signer,
   stored,
   layer as world,
@@ -42,7 +44,11 @@ const withWitnesses = <A, E, R>(
   use: Effect.Effect<A, E, R>,
   quorum = "all",
   waitsMs?: number,
-) => Effect.provide(use, server(256, LastSigned.none, undefined, witnessesOf(policyOf(witnesses, quorum), waitsMs)))
+  lastSigned = sharedMemory,
+) => Effect.provide(use, server(256, lastSigned, undefined, witnessesOf(policyOf(witnesses, quorum), waitsMs)))
+
+/** The last arguments of one that remembers nothing outside the database. */
+const forgetful = ["all", undefined, LastSigned.none] as const
 
 const published = Effect.andThen(publish, newest)
 
@@ -288,6 +294,7 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
             yield* resume
             assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
           }),
+          ...forgetful,
         )
         assert.deepStrictEqual([witness.asked.times, yield* forks], [0, 0], "no fork was signed and shown to anybody")
         isAway = true
@@ -295,7 +302,10 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
           [witness],
           Effect.gen(function* () {
             yield* resume
-            assert.isTrue(yield* publish, "nobody who is away holds up the log")
+            assert.isFalse(yield* publish, "a log that may have been signed waits for those who know")
+            assert.strictEqual(yield* forks, 0)
+            const confirmation = yield* Confirmation
+            assert.deepStrictEqual(yield* confirmation.waitsFor, Option.some("a log witness to say what it holds"))
             isAway = false
             const { times } = witness.asked
             yield* Effect.sleep("1100 millis")
@@ -303,6 +313,7 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
             assert.match(yield* stopped, /the log witness asked\.example\/w holds/u)
             assert.strictEqual(witness.asked.times, times)
           }),
+          ...forgetful,
         )
         yield* forget
       }),

@@ -131,6 +131,8 @@ export interface Adversary {
   readonly payerCancels?: boolean
   /** Whether the wallet's money may leave and come back. */
   readonly moneyMoves?: boolean
+  /** Whether every block stays; otherwise those that are not final may be replaced. */
+  readonly blocksStay?: boolean
   /** Whether our transactions may be forgotten by every node and come back. */
   readonly forgets?: boolean
 }
@@ -182,7 +184,7 @@ export const moves = (
   if (truth.final < height) {
     emit(`chain: block ${truth.final + 1} is final`, { truth: { blocks: truth.blocks, final: truth.final + 1 } })
   }
-  for (let kept = truth.final; kept < height; kept += 1) {
+  for (let kept = truth.final; kept < height && adversary.blocksStay !== true; kept += 1) {
     emit(`chain: the blocks above ${kept} are replaced`, {
       truth: { blocks: hashOf(truth.blocks, kept), final: truth.final },
     })

@@ -90,6 +90,19 @@ const group = {
   versions: 2,
 } as const
 
+const emptied = {
+  ...relayed,
+  name: "a wallet that is emptied before its block",
+  adversary: { ...relayed.adversary, expiry: 3, height: 3, moneyMoves: true },
+  servers: 1,
+} as const
+
+const refilled = {
+  ...emptied,
+  name: "a wallet that is emptied before its block, can pay again and is charged late",
+  adversary: { ...emptied.adversary, expiry: 5, height: 5, blocksStay: true },
+} as const
+
 /** Explored whole by every run of the tests. */
 export const small = {
   oneKey: { ...relayed, name: "one key, two servers" },
@@ -117,6 +130,8 @@ export const small = {
   facilitator,
   unheard,
   split,
+  emptied,
+  refilled,
   group: {
     ...group,
     name: "two payments that travel together",
@@ -133,6 +148,12 @@ export const large = {
   replaced,
   resent,
   group,
+  emptiedGroup: {
+    ...group,
+    name: "two payments that travel together, and a wallet that is emptied before its block",
+    adversary: { ...group.adversary, expiry: 4, height: 5, blocksStay: true },
+    servers: 1,
+  },
   stepwise: { ...relayed, name: "one key, two servers, each question a step", looksAreWhole: false },
   behind: {
     ...relayed,

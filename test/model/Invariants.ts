@@ -1,21 +1,29 @@
 /** What must hold in every state, and where everything ends. */
 import { execute, finalPart, senderOf } from "./Chain.ts"
 import type { Invariant } from "./Explorer.ts"
-import { type Configuration, isFollowed, type Row, type State } from "./State.ts"
+import { authorizationClaim } from "./Ledger.ts"
+import { type Configuration, isFollowed, type Row, type State, tooPoor } from "./State.ts"
 
 const rowsOf = (state: State): ReadonlyArray<readonly [string, Row]> => Object.entries(state.database.rows)
 
 /** A refusal that counted while the transfer would have reverted promises nothing of what comes later. */
-const isExcused = (row: Row) => row.reason === "facilitator" && row.wasPoor
+const isExcused = (row: Row) => (row.reason === "facilitator" && row.wasPoor) || row.reason === tooPoor
 
 /** Every attempt is settled for good or lost, or has failed. */
 export const isEnded = (configuration: Configuration) => (state: State) =>
   rowsOf(state).every(
     ([key, row]) =>
       !isFollowed(configuration, key) ||
-      row.state === "failed" ||
+      (row.state === "failed" && !isLateUnnoted(state, row, configuration)) ||
       (row.state === "settled" && row.finality !== "pending"),
   )
+
+/** Whether something has paid for it after it failed, that nobody has noted yet and that has bought nothing else. */
+const isLateUnnoted = ({ database, truth }: State, { authorization, reason }: Row, { adversary }: Configuration) =>
+  reason === tooPoor &&
+  finalPart(truth, adversary.expiry).ends[authorization]?.isPaid === true &&
+  !database.strays.includes(authorization) &&
+  database.claims[authorizationClaim(authorization)] === undefined
 
 export const invariantsOf = ({
   adversary,
@@ -90,6 +98,15 @@ export const invariantsOf = ({
         const paying = rowsOf(state).filter(([, row]) => row.state !== "failed")
         return new Set(paying.map(([, row]) => row.authorization)).size === paying.length
       },
+    },
+    {
+      name: "what failed as its wallet could not pay is never charged by a transaction of our relayer",
+      holds: (state) =>
+        charges(state).every(
+          ([authorization, { transaction }]) =>
+            senderOf(transaction) !== "R" ||
+            !rowsOf(state).some(([, row]) => row.authorization === authorization && row.reason === tooPoor),
+        ),
     },
     {
       name: "a failed attempt holds nothing",

@@ -156,11 +156,12 @@ const notedFor = (
   if (row === undefined) return undefined
   const isWhatItWas = row.state === is && row.finality === "pending"
   if (!isWhatItWas && fault !== "a note asks nobody") return undefined
-  const note = { note: work.making, isResent: row.isResent || row.state === "settled" }
+  const isJudged = (before === "" || row.state === "pending") && fault !== "a note keeps the doubt"
+  const doubt = isJudged ? { refusal: "", doubt: "", isRipe: false } : {}
+  const note = { note: work.making, isResent: row.isResent || row.state === "settled", ...doubt }
   if (before === "") {
     if (row.note !== "") return undefined
-    const doubt = fault === "a note keeps the doubt" ? {} : { refusal: "", doubt: "", isRipe: false }
-    return written(state, server, work, key, { ...note, ...doubt })
+    return written(state, server, work, key, note)
   }
   if (row.note !== before && fault !== "a note does not name the one before") return undefined
   return written(state, server, work, key, note)

@@ -1,6 +1,6 @@
 /** `Evidence.ts` and `Reconciler.ts`, one step for each question to a node: each may be answered by another one. */
 import { dryRun, endOf, execute, hashOf, isGroup, type View } from "./Chain.ts"
-import { idle, type Configuration, type Server, type State, type Work } from "./State.ts"
+import { idle, type Configuration, type Server, type State, tooPoor, type Work } from "./State.ts"
 
 export type Say = (says: string, to: State) => void
 
@@ -29,7 +29,7 @@ export const looking = (work: Work): Work => ({ ...work, at: work.hint === "" ? 
 type Found =
   | { readonly is: "paid"; readonly transaction: string; readonly block: string }
   | { readonly is: "void"; readonly reason: string }
-  | { readonly is: "open"; readonly unused: boolean; readonly reverts: boolean }
+  | { readonly is: "open"; readonly unused: boolean; readonly reverts: boolean; readonly couldNotPay?: boolean }
   | { readonly is: "unavailable" }
 
 const nothing: Found = { is: "open", unused: false, reverts: false }
@@ -50,6 +50,8 @@ const goesOn = (work: Work, found: Found, configuration: Configuration): Work =>
         ? { ...clean, at: "answer", asks: "", outcome: found.reason === "cancelled" ? "cancelled" : "refused" }
         : idle
     }
+    case "late":
+      return found.is === "paid" ? { ...clean, at: "stray", log: found.transaction, block: found.block } : idle
     case "early":
     case "finality": {
       if (found.is === "unavailable") return idle
@@ -80,6 +82,11 @@ const concluded = (work: Work, found: Found, configuration: Configuration): Work
   if (found.is === "unavailable") return { ...work, at: "defer", outcome: "unavailable" }
   if (found.is === "paid") return { ...work, at: "settle", log: found.transaction, block: found.block }
   const reason = found.is === "void" ? found.reason : refusalThatHolds(work, found, configuration)
+  if (reason === "" && found.is === "open" && found.couldNotPay === true) {
+    const isUnchecked =
+      configuration.settles !== "relayer" || configuration.fault === "too poor though it was sent again"
+    return isUnchecked ? agreed(work, tooPoor, configuration) : { ...work, at: "newest broadcast" }
+  }
   if (reason === "") {
     const isToBeSent = !work.isSubmitted && found.is === "open" && found.unused
     if (isToBeSent && configuration.settles === "relayer") return { ...work, at: "find broadcast" }
@@ -88,8 +95,22 @@ const concluded = (work: Work, found: Found, configuration: Configuration): Work
     return isGivenUp ? { ...work, at: "hold", isFirst: false } : { ...work, at: "defer", outcome: "" }
   }
   if (work.unsent !== "") return { ...work, at: "fail unsent", outcome: reason }
-  const isSecond = configuration.fault === "one look is enough" || work.ripe.replace("!", "") === reason
+  return agreed(work, reason, configuration)
+}
+
+/** `failIfAgreed`. */
+export const agreed = (work: Work, reason: string, { fault }: Configuration): Work => {
+  const isSecond = fault === "one look is enough" || work.ripe.replace("!", "") === reason
   return { ...work, at: isSecond ? "fail" : "defer", outcome: reason }
+}
+
+/** Whether what was to charge it is final and did not, and its wallet was too poor there. */
+const wasTooPoor = (work: Work, { blocks, final }: View, { adversary: { expiry }, fault }: Configuration) => {
+  if (work.hint === "") return false
+  const there = fault === "too poor before it is final" ? blocks : hashOf(blocks, final)
+  return (
+    execute(there, expiry).transactions.includes(work.hint) && dryRun(there, work.authorization, expiry) === "funds"
+  )
 }
 
 const refusalThatHolds = (work: Work, found: Found & { readonly is: "open" }, { fault }: Configuration) => {
@@ -157,7 +178,8 @@ export const looks = (state: State, server: Server, configuration: Configuration
         if (fault === "time alone fails" && isOver) on(says, { is: "void", reason: "expired" })
         else if (!isUsed && !isOver) {
           const counts = fault === "a revert past the end agrees" || height < endOf(authorization, expiry)
-          on(says, { is: "open", unused: true, reverts: reverts !== "" && counts })
+          const couldNotPay = reverts === "funds" && wasTooPoor(work, finalView, configuration)
+          on(says, { is: "open", unused: true, reverts: reverts !== "" && counts, couldNotPay })
         } else if (!isUsed && reverts === "") on(says, nothing)
         else if (work.asks === "is unused") on(says, isUsed ? nothing : { is: "void", reason: "expired" })
         else to(says, { ...work, at: "logs", isUsed, upTo: height })

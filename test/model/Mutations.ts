@@ -34,6 +34,9 @@ const worlds: Readonly<Record<Fault, Configuration>> = {
   "a group is sent without those it lost": large.group,
   "a group's receipt pays for all": small.group,
   "what fails in a group is over": small.group,
+  "too poor before it is final": small.emptied,
+  "too poor though it was sent again": large.emptiedGroup,
+  "nobody looks for what pays late": small.refilled,
   "a revert past the end agrees": { ...small.facilitator, adversary: { ...small.behind.adversary, lags: false } },
 }
 

@@ -14,7 +14,7 @@ import {
   versionAfter,
   written,
 } from "./Ledger.ts"
-import { isFinal, looking, looks, nodes } from "./Look.ts"
+import { agreed, isFinal, looking, looks, nodes } from "./Look.ts"
 import {
   type Configuration,
   type Database,
@@ -26,6 +26,7 @@ import {
   type Server,
   type State,
   type Told,
+  tooPoor,
   type Work,
 } from "./State.ts"
 
@@ -79,14 +80,15 @@ const asked = (state: State, server: Server, request: Request, configuration: Co
 }
 
 /** A later look: a client's reconcile, the sweeper, or the start after a crash. */
-const looked = (state: State, server: Server, key: string, row: Row, emit: Emit<State>) => {
-  if (row.state !== "pending") return
+const looked = (state: State, server: Server, key: string, row: Row, { fault }: Configuration, emit: Emit<State>) => {
+  const isLate = row.reason === tooPoor && fault !== "nobody looks for what pays late"
+  if (row.state !== "pending" && !isLate) return
   const work: Work = {
     ...idle,
     at: "heads",
     key,
     authorization: row.authorization,
-    asks: "conclude",
+    asks: isLate ? "late" : "conclude",
     hint: row.transaction,
     ripe: row.isRipe ? row.doubt : "",
     refusal: row.refusal,
@@ -299,6 +301,7 @@ const reads: ReadonlySet<Work["at"]> = new Set<Work["at"]>(
     "fresh",
     "rehearse",
     "refused",
+    "newest broadcast",
     "find broadcast",
     "ask for broadcast",
     "lost claim",
@@ -432,7 +435,9 @@ const works = (state: State, server: Server, configuration: Configuration, emit:
         to(
           `a node${who} calls the stray ${isNow ? "final" : "not final"}`,
           idle,
-          isNow ? { database: { ...database, strays: including(database.strays, authorization) } } : {},
+          isNow && bound === undefined
+            ? { database: { ...database, strays: including(database.strays, authorization) } }
+            : {},
         ),
       )
     case "claim": {
@@ -509,6 +514,12 @@ const works = (state: State, server: Server, configuration: Configuration, emit:
       return to(`refuses ${authorization}: sign another one`, idle, {
         told: { ...told, [name]: including(told[name], authorization) },
       })
+    }
+    case "newest broadcast": {
+      const isNewest = row === undefined || row.note === "" || row.note === work.hint
+      return isNewest
+        ? to("knows of no other broadcast", agreed(work, tooPoor, configuration))
+        : to(`knows of ${row.note} as well`, letBe(work))
     }
     case "find broadcast": {
       to("lets it be for now", letBe(work))
@@ -596,7 +607,7 @@ const next = (configuration: Configuration) => (state: State, emitRaw: Emit<Stat
       for (const request of configuration.requests) asked(state, server, request, configuration, then)
     for (const [key, row] of Object.entries(state.database.rows)) {
       if (!isFollowed(configuration, key)) continue
-      looked(state, server, key, row, then)
+      looked(state, server, key, row, configuration, then)
       checked(state, server, key, row, configuration, then)
     }
   }

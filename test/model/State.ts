@@ -36,6 +36,9 @@ export const faults = {
   "what fails in a group is over": "a group's receipt without the transfer is taken for the end",
   "a revert past the end agrees":
     "a transfer that reverts because a block that is not final is past its end counts as refused by the chain",
+  "too poor before it is final": "a wallet that cannot pay at the newest block fails its payment, whatever is final",
+  "too poor though it was sent again": "it fails by one final transaction while another one of ours may still pay",
+  "nobody looks for what pays late": "a payment that failed as its wallet could not pay is never looked at again",
 } as const
 
 export type Fault = keyof typeof faults
@@ -107,6 +110,9 @@ export interface Row {
 /** Whether this work is about an attempt that is settled already. */
 export const isOfSettled = ({ asks }: Work) => asks === "finality" || asks === "early"
 
+/** What an attempt fails with whose wallet could not pay. */
+export const tooPoor = "poor"
+
 /** Whether an attempt is followed to its end. */
 export const isFollowed = ({ groups, requests }: Configuration, key: string) =>
   groups !== true || key === requests.at(-1)?.key
@@ -153,6 +159,7 @@ export interface Work {
     | "fail"
     | "fail unsent"
     | "defer"
+    | "newest broadcast"
     | "find broadcast"
     | "ask for broadcast"
     | "answer"
@@ -165,7 +172,7 @@ export interface Work {
   readonly authorization: string
   readonly slot: string
   /** Who wants to know: a look at an open attempt, or at a settled one, early before its block is final; the rest looks for strays. */
-  readonly asks: "" | "conclude" | "finality" | "early" | "is unused" | "used by"
+  readonly asks: "" | "conclude" | "finality" | "early" | "is unused" | "used by" | "late"
   readonly isFirst: boolean
   /** Whether settlement has just said something. */
   readonly isSubmitted: boolean

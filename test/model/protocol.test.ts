@@ -21,6 +21,7 @@ describe("the payment protocol", () => {
       small.resent,
       (row) => row.finality === "final" && row.isResent && row.moved === row.note,
     ],
+    ["failed as its wallet could not pay", small.emptied, (row) => row.reason === "poor"],
     ["failed", small.behind, (row) => row.state === "failed" && row.note !== ""],
     ["settled in a group", small.group, (row) => row.finality === "final" && isGroup(row.transaction)],
     [

@@ -94,8 +94,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "a wallet with code may have two payments more open than it has paid",
     file: "src/payments/ledger/Claim.ts",
-    from: "WHEN c.paid > 0 THEN c.paid + 1",
-    to: "WHEN c.paid > 0 THEN c.paid + 2",
+    from: "THEN least(${first} * (c.paid + 1),",
+    to: "THEN least(${first} * (c.paid + 2),",
     tests: ["test/concurrency/claims.test.ts"],
   },
   {
@@ -108,8 +108,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "gas that a wallet has cost is counted by everybody who looks",
     file: "src/payments/ledger/Refusals.ts",
-    from: "AND hash = ${hash} AND NOT blamed RETURNING",
-    to: "AND hash = ${hash} RETURNING",
+    from: "AND b.hash = ${hash} AND NOT b.blamed RETURNING",
+    to: "AND b.hash = ${hash} RETURNING",
     tests: ["test/concurrency/losses.test.ts"],
   },
   {

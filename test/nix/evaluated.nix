@@ -24,8 +24,20 @@ in
       ;
   };
   programs = mapAttrs (_: app: app.program) self.apps.x86_64-linux;
+  # As a clean checkout is evaluated; a dirty one has no `rev`.
+  committed =
+    let
+      committed = (import ../../flake.nix).outputs {
+        inherit nixpkgs;
+        self = committed // {
+          rev = "0123456789abcdef0123456789abcdef01234567";
+        };
+      };
+    in
+    committed.packages.x86_64-linux.default.env;
   package = {
     inherit (package)
+      env
       pname
       version
       src
@@ -35,10 +47,19 @@ in
       ;
   };
   checked = self.checks.x86_64-linux.tests.src.files;
-  locks = mapAttrs (_: packages: {
-    inherit (packages.default.npmDeps) package packageLock;
-    sources = attrNames packages.default.npmDeps.packageSourceOverrides;
-  }) self.packages;
+  locks =
+    let
+      of = npmDeps: {
+        inherit (npmDeps) package packageLock;
+        sources = attrNames npmDeps.packageSourceOverrides;
+      };
+      toolsOf = system: nixpkgs.legacyPackages.${system}.callPackage ../../nix/dependencies.nix { folder = ../../test/tools; };
+    in
+    {
+      "" = mapAttrs (_: packages: of packages.default.npmDeps) self.packages;
+      "test/tools/" = mapAttrs (system: _: of (toolsOf system)) self.packages;
+    };
+  inherit (self.checks.x86_64-linux.lint) buildPhase;
 
   # Two that are built: a tarball, and the same one with another hash expected.
   inherit (package.npmDeps) sources;

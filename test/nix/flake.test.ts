@@ -1,12 +1,13 @@
 /** The flake as Nix evaluates it, without nixpkgs: its outputs, its lock for each system, its files, and its module. */
 import { createHash } from "node:crypto"
 import { spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { patience } from "../support/Patience.ts"
 import { secrets, variables } from "../../src/Variables.ts"
+import { install } from "../tools/Install.ts"
 import { isHere, make, type Nix } from "./Nix.ts"
 
 const root = new URL("../../", import.meta.url).pathname
@@ -26,7 +27,7 @@ interface Entry {
 }
 type Packages = Readonly<Record<string, Entry>>
 
-const locked: Packages = JSON.parse(text("package-lock.json")).packages
+const lockedIn = (folder: string): Packages => JSON.parse(text(`${folder}package-lock.json`)).packages
 
 /** Node's own search: beside the dependent, then upwards. */
 const find = (packages: Packages, from: string, name: string) => {
@@ -77,11 +78,15 @@ describe.skipIf(!isHere)("the flake", () => {
     })
   })
 
-  it("takes from the lock what a system needs and can be checked, whole in itself", async () => {
+  it.each([
+    ["", ["@typescript/typescript", "@esbuild/", "@rolldown/binding"]],
+    ["test/tools/", ["oxlint", "oxfmt", "@modelcontextprotocol/conformance"]],
+  ] as const)("takes from the lock in './%s' what a system needs and can be checked", async (folder, programs) => {
+    const locked = lockedIn(folder)
     const locks: Record<
       string,
       { package: Entry; packageLock: { packages: Packages }; sources: ReadonlyArray<string> }
-    > = await evaluate("locks")
+    > = (await evaluate("locks"))[folder]
     assert.deepStrictEqual(Object.keys(locks), ["aarch64-darwin", "aarch64-linux", "x86_64-linux"])
     for (const [system, { package: manifest, packageLock, sources }] of Object.entries(locks)) {
       const [machine, os = ""] = system.split("-")
@@ -106,11 +111,28 @@ describe.skipIf(!isHere)("the flake", () => {
       assert.deepStrictEqual(missing, [])
       assert.deepStrictEqual(manifest.devDependencies, packages[""]?.devDependencies)
       assert.notProperty(manifest.devDependencies ?? {}, "node")
-      for (const tool of ["@typescript/typescript", "@esbuild/", "@rolldown/binding"])
+      for (const tool of programs)
         assert.isTrue(
           sources.some((path) => path.startsWith(`node_modules/${tool}`)),
           `${system} builds with ${tool}`,
         )
+    }
+  })
+
+  it("gives a check the programs of test/tools beside the project's own", async () => {
+    const phase: string = await evaluate("buildPhase")
+    assert.match(phase, /npmRoot=test\/tools npmDeps=\/stand-in\/lock npmConfigHook\n[^]*npm run lint\n/u)
+    const stamp = /^\s*\((?<line>cd test\/tools && .*)\)$/mu.exec(phase)?.groups?.["line"] ?? "false"
+    const folder = mkdtempSync(join(tmpdir(), "spirit-altar-tools-"))
+    try {
+      mkdirSync(join(folder, "test/tools/node_modules"), { recursive: true })
+      for (const file of ["package.json", "package-lock.json"])
+        cpSync(join(root, "test/tools", file), join(folder, "test/tools", file))
+      assert.strictEqual(spawnSync("sh", ["-c", stamp], { cwd: folder }).status, 0)
+      // Nothing is asked of a registry: it is taken as installed.
+      await install(join(folder, "test/tools"), "nothing", { PATH: "" })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
     }
   })
 
@@ -119,7 +141,7 @@ describe.skipIf(!isHere)("the flake", () => {
     const built = await nix.run("nix-build", [expression, "-A", `sources."${name}"`, "--no-out-link"])
     assert.strictEqual(built.code, 0, built.stderr)
     const digest = createHash("sha512").update(readFileSync(built.stdout.trim())).digest("base64")
-    assert.strictEqual(`sha512-${digest}`, locked[name]?.integrity)
+    assert.strictEqual(`sha512-${digest}`, lockedIn("")[name]?.integrity)
 
     const refused = await nix.run("nix-build", [expression, "-A", "doubted", "--no-out-link"])
     assert.notStrictEqual(refused.code, 0)
@@ -131,7 +153,8 @@ describe.skipIf(!isHere)("the flake", () => {
     async () => {
       const { npmBuildFlags, npmBuildScript, src, ...named } = await evaluate("package")
       const { name, version } = JSON.parse(text("package.json"))
-      assert.deepInclude(named, { pname: name, version, npmConfigHook: "importNpmLock.npmConfigHook" })
+      assert.deepInclude(named, { pname: name, version, npmConfigHook: "importNpmLock.npmConfigHook", env: {} })
+      assert.deepStrictEqual(await evaluate("committed"), { SOURCE_COMMIT: "0123456789abcdef0123456789abcdef01234567" })
       const folder = mkdtempSync(join(tmpdir(), "spirit-altar-source-"))
       try {
         for (const file of src.files) cpSync(file, join(folder, basename(file)), { recursive: true })
@@ -162,6 +185,7 @@ describe.skipIf(!isHere)("the flake", () => {
     assert.deepStrictEqual(unit.environment, {
       DATABASE_URL: "postgresql:///spirit-altar?host=/run/postgresql&user=spirit-altar",
       HOST: "127.0.0.1",
+      LOG_CHECKPOINT_FILE: "/var/lib/spirit-altar/checkpoint",
       PORT: "3000",
       PUBLIC_URL: "https://altar.example",
       TRUSTED_PROXIES: "",
@@ -187,10 +211,11 @@ describe.skipIf(!isHere)("the flake", () => {
       "exec /stand-in/nodejs_24/bin/node --max-semi-space-size=16 --heap-growing-percent=50 \\\n" +
         '  /stand-in/spirit-altar/lib/node_modules/spirit-altar/dist/lib/src/start.js serve "$@"\n',
     )
-    assert.include(serviceConfig.ExecStartPost, "http://127.0.0.1:3000/api/health")
+    assert.include(serviceConfig.ExecStartPost, " http://127.0.0.1:3000/readyz?for=reads")
     assert.deepInclude(serviceConfig, {
       DynamicUser: true,
       User: "spirit-altar",
+      StateDirectory: "spirit-altar",
       Restart: "always",
       ProtectSystem: "strict",
     })
@@ -198,6 +223,31 @@ describe.skipIf(!isHere)("the flake", () => {
     assert.notProperty(serviceConfig, "MemoryDenyWriteExecute")
     assert.notProperty(serviceConfig, "EnvironmentFile")
     assert.deepStrictEqual(await evaluate("off"), {})
+  })
+
+  it("says the same as the unit in deploy/, number by number", async () => {
+    const { environment, serviceConfig } = (await evaluate("plain")).systemd.services["spirit-altar"]
+    const unit = [...text("deploy/spirit-altar.service").matchAll(/^(\w+)=(.*)$/gmu)].map(
+      ([, name = "", value = ""]) => [name, value] as const,
+    )
+    const worded = (value: unknown): string =>
+      typeof value === "boolean" ? (value ? "yes" : "no") : Array.isArray(value) ? value.join(" ") : String(value)
+    const apart = new Set(["Description", "Wants", "After", "WantedBy", "ExecStart", "EnvironmentFile", "Environment"])
+    const own = Map.groupBy(
+      unit.filter(([name]) => !apart.has(name)),
+      ([name]) => name,
+    )
+    // The module adds its check of the start, and a right that is empty but for low ports.
+    const { AmbientCapabilities: _rights, ExecStart: _start, ExecStartPost: _check, ...module } = serviceConfig
+    assert.deepStrictEqual(
+      Object.fromEntries(Object.entries(module).map(([name, value]) => [name, worded(value)])),
+      Object.fromEntries([...own].map(([name, values]) => [name, values.map(([, value]) => value).join(" ")])),
+    )
+    assert.isAbove(own.size, 25)
+    assert.include(
+      unit.map(([name, value]) => `${name}=${value}`),
+      `Environment=LOG_CHECKPOINT_FILE=${environment.LOG_CHECKPOINT_FILE}`,
+    )
   })
 
   it("keeps secrets out of the store", async () => {

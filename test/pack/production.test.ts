@@ -1,6 +1,6 @@
 /** A checkout with what production needs and nothing else: `npm ci --omit=dev && npm run serve`. */
 import { execFile } from "node:child_process"
-import { existsSync, statSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { chmod, cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -9,6 +9,7 @@ import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../support/Database.ts"
+import { counter, isNear, named } from "../support/DiskSpace.ts"
 import { patience } from "../support/Patience.ts"
 import { freePort } from "../support/Ports.ts"
 import { ask } from "../support/World.ts"
@@ -55,6 +56,12 @@ layer(database, { excludeTestServices: true, timeout: bound })("a checkout witho
           .filter((entry) => entry.isFile())
           .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
         assert.isBelow(bytes, 160_000_000)
+        const takes = counter()(modules)
+        for (const file of ["README.md", "CONTRIBUTING.md", "docs/operations.md"]) {
+          const said = named(readFileSync(join(root, file), "utf8"), /`npm ci --omit=dev` takes (?<megabytes>\d+) MB/gu)
+          assert.isNotEmpty(said, file)
+          for (const megabytes of said) assert.isTrue(isNear(megabytes, takes), `${file}: ${megabytes}, not ${takes}`)
+        }
 
         const port = yield* freePort
         const url = `http://127.0.0.1:${port}`
@@ -66,19 +73,17 @@ layer(database, { excludeTestServices: true, timeout: bound })("a checkout witho
           DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
         }
         const { scripts } = JSON.parse(yield* Effect.promise(() => readFile(join(folder, "package.json"), "utf8")))
-        // What `npm run serve` runs, without npm: not every npm passes on that it is to stop, and the server would stay.
+        // What `npm run serve` runs, without npm, which may be of any age.
+        let said = ""
         yield* OwnedProcess.start({
           command: "env",
-          args: [
-            ...Object.entries(set).map(([name, value]) => `${name}=${value}`),
-            "sh",
-            "-c",
-            `exec ${scripts.serve}`,
-          ],
+          args: [...Object.entries(set).map(([name, value]) => `${name}=${value}`), "sh", "-c", scripts.serve],
           ready: /Listening on/,
           stop,
           cwd: folder,
+          hear: (text) => void (said += text),
         }).pipe(Effect.orDie)
+        assert.match(said, /^Building the server and its pages: [^\n]+\n/u)
         assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
         const assets = (yield* ask(`${url}/assets.json`)).json
         for (const page of [

@@ -6,6 +6,7 @@ import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
 import { answerLimit } from "../../src/platform/Answers.ts"
 import { CardProcessor } from "../../src/payments/card/CardProcessor.ts"
+import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { Chain } from "../../src/payments/x402/Chain.ts"
 import type { SignedAuthorization } from "../../src/payments/x402/Eip3009.ts"
 import * as Facilitator from "../../src/payments/x402/Facilitator.ts"
@@ -94,7 +95,7 @@ const facilitator = (url: string) =>
   ).pipe(
     Effect.provide(
       Facilitator.layer({ url, key: Option.none(), terms, timeout: patience }).pipe(
-        Layer.provide([NodeHttpClient.layerUndici, chain(url)]),
+        Layer.provide([NodeHttpClient.layerUndici, chain(url), Layer.mock(DatabaseClock, {})]),
       ),
     ),
   )

@@ -120,6 +120,27 @@ describe("a charge that was made, whose answer", { concurrent: true }, () => {
     }).pipe(Effect.provide(carded())),
   )
 
+  it.live("is still being worked on, is swept when it was to be, however often its client asks", () =>
+    Effect.gen(function* () {
+      const { first, purchase, trap } = yield* suffer("holdDuring")
+      const sql = yield* SqlClient.SqlClient
+      const due = Effect.map(
+        sql<{ readonly at: Date; readonly checks: number }>`
+          SELECT next_check_at AS at, checks FROM payment_attempts WHERE idempotency_key = ${purchase.key}`,
+        ([row]) => row ?? assert.fail("there is no attempt"),
+      )
+      assertPending(purchase, first)
+      const before = yield* due
+      for (const _ of [1, 2, 3]) assertPending(purchase, yield* reconcile(purchase))
+      const after = yield* due
+      assert.strictEqual(after.checks, before.checks + 3)
+      assert.deepStrictEqual(after.at, before.at)
+      yield* trap.release
+      yield* taking
+      assert.strictEqual((yield* ended(purchase)).status, 200)
+    }).pipe(Effect.provide(carded())),
+  )
+
   it.live("was a refusal and was cut off, is the same refusal later", () =>
     Effect.gen(function* () {
       const { bank, first, purchase } = yield* suffer("dropAfter", "pm_card_visa_chargeDeclined")

@@ -78,11 +78,37 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
     }),
   )
 
-  it.effect("a key is required and has a form", () =>
+  it.effect("an unpaid request without a key is checked and priced like a keyed one, and reserves nothing", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const missing = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }))
-      assert.deepStrictEqual([missing.status, missing.json["code"]], [400, "idempotency_key_required"])
+      const sql = yield* SqlClient.SqlClient
+      const rows = sql<{ n: number }>`SELECT (SELECT count(*) FROM payment_attempts)::int
+        + (SELECT count(*) FROM payment_claims)::int + (SELECT count(*) FROM payment_pools)::int AS n`
+      const payer = yield* newPayer()
+      const kept = "acquire/brass-cicada"
+      assert.strictEqual((yield* pay(payer, `${url}/api/${kept}`, { agentName: "Wren" })).answer.status, 201)
+      const cases: ReadonlyArray<readonly [path: string, body: unknown, status: number, code: string]> = [
+        ["witness", { commitment: newCommitment() }, 402, "payment_required"],
+        ["witness", { commitment: "0".repeat(64) }, 422, "commitment_refused"],
+        ["witness", { colour: "red" }, 400, "bad_request"],
+        ["candles/day/rain-crow", { dedication: "see my-site.example.com" }, 422, "dedication_held"],
+        [kept, { agentName: "Robin" }, 409, "already_kept"],
+      ]
+      const before = yield* rows
+      for (const [path, body, status, code] of cases) {
+        const keyed = yield* ask(`${url}/api/${path}`, post(body, { "idempotency-key": newKey() }))
+        const unkeyed = yield* ask(`${url}/api/${path}`, post(body))
+        assert.deepStrictEqual([unkeyed.status, unkeyed.json["code"]], [status, code], `${path}: ${unkeyed.text}`)
+        assert.strictEqual(unkeyed.text, keyed.text)
+        assert.strictEqual(unkeyed.headers.get("payment-required"), keyed.headers.get("payment-required"))
+      }
+      assert.deepStrictEqual(yield* rows, before)
+    }),
+  )
+
+  it.effect("a key has a form", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
       for (const key of ["short", "has space in it", "x".repeat(129), "späte-schlüssel"]) {
         const answer = yield* ask(
           `${url}/api/witness`,

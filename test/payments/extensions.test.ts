@@ -60,7 +60,7 @@ const named = Effect.fnUntraced(function* (id: unknown, path = "/api/witness") {
   const { url } = yield* World
   const challenge = challengeOf(yield* ask(`${url}${path}`, { method: "POST" }))
   const payment = yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource)
-  return encode({ ...payment, extensions: { [PAYMENT_IDENTIFIER]: { info: { required: false, id }, schema: {} } } })
+  return encode({ ...payment, extensions: { [PAYMENT_IDENTIFIER]: { info: { required: true, id }, schema: {} } } })
 })
 
 layer(world(), { excludeTestServices: true })("payment-identifier", (it) => {
@@ -71,6 +71,7 @@ layer(world(), { excludeTestServices: true })("payment-identifier", (it) => {
         const { path } = act.request()
         const offered = extensionsOf(yield* ask(`${url}${path}`, { method: "POST" }))[PAYMENT_IDENTIFIER]
         assert.deepStrictEqual(validatePaymentIdentifier(offered), { valid: true }, act.name)
+        assert.strictEqual(offered.info.required, true, act.name)
         assert.deepStrictEqual(
           validatePaymentIdentifier({ ...offered, info: { required: false, id: "short" } }).valid,
           false,
@@ -99,6 +100,23 @@ layer(world(), { excludeTestServices: true })("payment-identifier", (it) => {
       assert.strictEqual(other.status, 409)
       assert.strictEqual((yield* Effect.promise(() => other.json())).code, "idempotency_conflict")
       assert.strictEqual(yield* attempts, before)
+    }),
+  )
+
+  it.effect("lets the unchanged client buy with a body and no Idempotency-Key: it sees the price, and pays once", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const id = generatePaymentId()
+      const paying = client(yield* newPayer(), id)
+      const request = post({ commitment: newCommitment() })
+      const before = yield* attempts
+      const bought = yield* Effect.promise(() => paying(`${url}/api/witness`, request))
+      assert.strictEqual(bought.status, 201)
+      const first = yield* Effect.promise(() => bought.text())
+      const again = yield* Effect.promise(() => paying(`${url}/api/witness`, request))
+      assert.strictEqual(again.status, 200)
+      assert.strictEqual(yield* Effect.promise(() => again.text()), first.replace(/false\}$/u, "true}"))
+      assert.strictEqual(yield* attempts, before + 1)
     }),
   )
 
@@ -138,6 +156,7 @@ layer(world(), { excludeTestServices: true })("payment-identifier", (it) => {
       for (const signature of [plain, "%%%", "aGVsbG8="]) {
         const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
         assert.deepStrictEqual([answer.status, answer.json["code"]], [400, "idempotency_key_required"])
+        assert.match(String(answer.json["message"]), /payment-identifier.*This request charged nothing\.$/u)
       }
       assert.strictEqual(yield* attempts, before)
     }),
@@ -163,7 +182,7 @@ const longestSignature = Effect.fnUntraced(function* (payer: PrivateKeyAccount, 
   const url = `https://${"a".repeat(56)}.example${path}`
   const payment = yield* sign(payer, offer.accepts[0], { ...offer.resource, url })
   const offered = extensionsOf(probe)
-  const identified = { ...offered[PAYMENT_IDENTIFIER], info: { required: false, id: "x".repeat(128) } }
+  const identified = { ...offered[PAYMENT_IDENTIFIER], info: { required: true, id: "x".repeat(128) } }
   return encode({ ...payment, extensions: { ...offered, [PAYMENT_IDENTIFIER]: identified } })
 })
 

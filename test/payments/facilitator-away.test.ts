@@ -32,6 +32,11 @@ const assertAway = (answer: Answer, charged: RegExp) => {
 /** Neither an offer nor a claim is made, whoever watches is told, and what is free works. */
 const sellsNothing = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
   const { url } = yield* World
+  // Its last word is believed for some seconds.
+  yield* ask(`${url}/readyz`).pipe(
+    Effect.repeat({ until: ({ status }) => status === 503, schedule: Schedule.spaced("100 millis") }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it is never unready") }),
+  )
   const offer = post({ commitment: newCommitment() }, { "idempotency-key": newKey() })
   assertAway(yield* ask(`${url}/api/witness`, offer), /Nothing was charged\.$/u)
   assertAway(yield* Purchase.send(url, purchase), /This request charged nothing\.$/u)
@@ -111,6 +116,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
       const { url } = yield* World
       const { database, facilitator } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
+      const another = yield* Purchase.prepare(url)
       yield* saysThatItSettles
       // It leaves once it is believed, not when its last word is so old that it is asked again.
       const intent = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
@@ -130,7 +136,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
         /^The facilitator .* handed to nobody\. This request charged nothing; .* Start again later with a new Idempotency-Key\.$/u,
       )
       assert.strictEqual(facilitator.asked(), 0)
-      assertAway(yield* Purchase.send(url, yield* Purchase.prepare(url)), /charged nothing\.$/u)
+      assertAway(yield* Purchase.send(url, another), /charged nothing\.$/u)
       yield* facilitator.comeBack
       yield* ask(`${url}/readyz`).pipe(
         Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
+import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { Chain } from "../../src/payments/x402/Chain.ts"
 import * as Facilitator from "../../src/payments/x402/Facilitator.ts"
 import * as Relayer from "../../src/payments/x402/Relayer.ts"
@@ -80,6 +81,11 @@ const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
 
 const sweeperOfFacilitator = proxiedServer("facilitator", "5 seconds", "200 millis")
 
+/** A database whose clock is that of the test. */
+const sharedClock = Layer.succeed(DatabaseClock, {
+  now: Effect.map(Clock.currentTimeMillis, (millis) => ({ millis, aheadMillis: 0 })),
+})
+
 /** Another server, whose facilitator may take so many seconds; it looks when it is told to. */
 const neighbour = Effect.fnUntraced(function* (wait = 20) {
   const { terms } = paymentsOf(yield* LocalChain)
@@ -90,7 +96,7 @@ const neighbour = Effect.fnUntraced(function* (wait = 20) {
     Layer.provide(
       Chain.layer({ rpcUrl: Redacted.make(rpc.url), finalTag: "finalized", timeout: Duration.seconds(10) }),
     ),
-    Layer.provide(SettledTransfers.layer),
+    Layer.provide([SettledTransfers.layer, sharedClock]),
   )
   return Context.get(yield* Layer.build(Layer.fresh(server)), Finality)
 })
@@ -273,6 +279,7 @@ describe("a settled transfer", { concurrent: true }, () => {
           state: "failing",
           pending: 0,
           settlement: "ok",
+          obstacle: null,
         })
         assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
         yield* assertKept(bought)
@@ -322,7 +329,7 @@ describe("a settled transfer", { concurrent: true }, () => {
         Layer.provide(
           Chain.layer({ rpcUrl: Redacted.make(rpc.url), finalTag: "finalized", timeout: Duration.seconds(10) }),
         ),
-        Layer.provide([SettledTransfers.layer, Broadcasts.layer, Refusals.layer]),
+        Layer.provide([SettledTransfers.layer, Broadcasts.layer, Refusals.layer, sharedClock]),
       )
       for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
       yield* chargedAgain(bought)

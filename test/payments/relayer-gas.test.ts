@@ -208,6 +208,47 @@ describe("a payment that was in a block and did not pay", { concurrent: true }, 
   )
 })
 
+describe("several wallets that burn the gas of one group", { concurrent: true }, () => {
+  it.live("share what it cost, are all refused, and their victim is not", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Proxies
+      const [first, ...others] = yield* Effect.forEach(Array.from({ length: 9 }), () => Purchase.prepare(url))
+      if (first === undefined) return assert.fail()
+      const caught = rpc.arm(
+        "eth_sendRawTransaction",
+        "holdBefore",
+        (params) => others.filter(({ nonce }) => params.includes(nonce.slice(2))).length > 1,
+      )
+      const crowd = yield* Crowd.gather(url, first, others)
+      yield* crowd.letGo
+      yield* caught.arrived
+      const [victim, ...burners] = others
+      if (victim === undefined) return assert.fail()
+      for (const { payer } of burners) yield* giveCode(payer.address, burning)
+      yield* caught.release
+      yield* crowd.others
+      yield* Crowd.eventually("settled", Purchase.reconcile(url, victim), ({ status }) => status === 200)
+      const used = yield* Crowd.gasOf(burners)
+      assert.isAbove(used, 500_000)
+      for (const one of burners) Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
+      assert.strictEqual(yield* lostGas, used)
+      const sql = yield* SqlClient.SqlClient
+      const shares = yield* sql<{ gas: number }>`
+        SELECT lost_gas::int AS gas FROM payment_payers WHERE refused_until > now()`
+      assert.lengthOf(shares, 7)
+      const [least, most] = [Math.min, Math.max].map((pick) => pick(...shares.map(({ gas }) => gas)))
+      assert.isAtMost((most ?? 0) - (least ?? 0), 1)
+      // So an honest new wallet with code is still taken.
+      const honest = yield* newPayer()
+      const purchase = yield* Purchase.prepare(url, undefined, honest)
+      yield* giveCode(honest.address, agreeing)
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      yield* Purchase.audit(url)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds")), Effect.scoped),
+  )
+})
+
 describe("payments of a wallet without code that could not be sent", { concurrent: true }, () => {
   it.live("are not sent later where it has code by then, and are where it has none", () =>
     Effect.gen(function* () {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { SqlClient } from "effect/sql"
 import { type Hex, parseEther, parseGwei } from "viem"
 import { multicall3 } from "../../schema/payments/Usdc.ts"
 import { AppConfig } from "../../src/Config.ts"
@@ -131,6 +132,12 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
         sent.map(({ payments }) => payments),
         [1, 5],
       )
+      // Its share of the gas is lost, those of the others are not.
+      const used = yield* Crowd.gasOf([poor])
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`SELECT sum(lost_gas)::int AS lost FROM payment_payers`, [
+        { lost: used - Math.floor((used * 4) / 5) },
+      ])
       // It had gas enough, so that no neighbour is at fault.
       yield* Effect.flatMap(LocalChain, ({ fund }) => fund(poor.payer.address, Purchase.price))
       const again = yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, poor.payer))

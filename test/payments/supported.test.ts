@@ -6,6 +6,7 @@ import * as Posting from "../../src/platform/http/Posting.ts"
 import { requirementsOf, type Terms } from "../../src/payments/PaymentTerms.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
 import { Chain } from "../../src/payments/x402/Chain.ts"
+import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import * as Facilitator from "../../src/payments/x402/Facilitator.ts"
 import * as Supported from "../../src/payments/x402/Supported.ts"
 import { json, type Reply, serve } from "../support/LocalHttpServer.ts"
@@ -71,6 +72,7 @@ const settling = (url: string, settledWithin = Duration.minutes(1)) =>
     Layer.provide(
       Chain.layer({ rpcUrl: Redacted.make("http://127.0.0.1:9"), finalTag: "finalized", timeout: settledWithin }),
     ),
+    Layer.provide(Layer.mock(DatabaseClock, {})),
   )
 
 describe("whether a facilitator settles", { concurrent: true }, () => {
@@ -116,6 +118,7 @@ describe("whether a facilitator settles", { concurrent: true }, () => {
             timeout: Duration.minutes(1),
           }),
         ),
+        Layer.provide(Layer.mock(DatabaseClock, {})),
       )
       yield* Effect.gen(function* () {
         assert.strictEqual(yield* (yield* Settlement).funds, "failing")

@@ -23,7 +23,7 @@ export const relayed = Effect.flatMap(relayer, (address) =>
 )
 
 /** The relayer's transactions so far, with how many of these payments each was made for. */
-export const sentFor = Effect.fnUntraced(function* (purchases: ReadonlyArray<Purchase.Purchase>) {
+export const sentFor = Effect.fnUntraced(function* (purchases: ReadonlyArray<Pick<Purchase.Purchase, "nonce">>) {
   const from = yield* relayer
   return yield* Purchase.onChain(async (client) => {
     const newest = await client.getBlockNumber()
@@ -40,6 +40,16 @@ export const sentFor = Effect.fnUntraced(function* (purchases: ReadonlyArray<Pur
         isGroup: one.to?.toLowerCase() === multicall3.toLowerCase(),
         payments: purchases.filter(({ nonce }) => one.input.includes(nonce.slice(2))).length,
       }))
+  })
+})
+
+/** What the relayer's transactions that brought these took of its gas. */
+export const gasOf = Effect.fnUntraced(function* (purchases: ReadonlyArray<Pick<Purchase.Purchase, "nonce">>) {
+  const sent = yield* sentFor(purchases)
+  const groups = sent.filter(({ payments }) => payments > 0)
+  return yield* Purchase.onChain(async (client) => {
+    const receipts = await Promise.all(groups.map(({ hash }) => client.getTransactionReceipt({ hash })))
+    return Number(receipts.reduce((sum, { gasUsed }) => sum + gasUsed, 0n))
   })
 })
 

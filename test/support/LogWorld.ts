@@ -2,9 +2,12 @@
 import { createHash, randomUUID } from "node:crypto"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { hex } from "../../schema/log/Bytes.ts"
+import { hex, Malformed } from "../../schema/log/Bytes.ts"
+import { parseCheckpoint } from "../../schema/log/Checkpoint.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
+import { parseNote } from "../../schema/log/Note.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
+import { Confirmation } from "../../src/log/Confirmation.ts"
 import { Integrator } from "../../src/log/Integrator.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
@@ -21,12 +24,15 @@ import { golden } from "./LogVectors.ts"
 export const signer = Result.getOrThrow(fromText(Redacted.make(golden.signerKey)))
 export const origin = golden.name
 
+let lastNote: string | undefined
+
 /** Stones stand without the payments they need elsewhere. */
 const unpaid = Layer.effectDiscard(
-  Effect.flatMap(
-    SqlClient.SqlClient,
-    (client) => client`ALTER TABLE witness_stones DROP CONSTRAINT witness_stones_id_fkey`,
-  ),
+  Effect.flatMap(SqlClient.SqlClient, (client) => {
+    // Files share this module, not their databases.
+    lastNote = undefined
+    return client`ALTER TABLE witness_stones DROP CONSTRAINT witness_stones_id_fkey`
+  }),
 )
 
 /** The tests' own hands on the database, and the chain they lay stones on. */
@@ -56,16 +62,28 @@ export const settle = Effect.fnUntraced(function* (count: number) {
   return yield* client.withTransaction(chain.append(stones))
 })
 
+/** One memory outside the database for all servers of a file, as if they shared a checkpoint file. */
+export const sharedMemory = Layer.succeed(LastSigned, {
+  isKept: true,
+  recall: Effect.sync(() => {
+    const note = parseNote(lastNote ?? "")
+    const checkpoint = note instanceof Malformed ? note : parseCheckpoint(note.text)
+    return checkpoint instanceof Malformed ? Option.none() : Option.some(checkpoint)
+  }),
+  remember: (note) => Effect.sync(() => void (lastNote = note)),
+})
+
 /** A server of the log on a connection of its own, without loops: its tests say when it works. */
 export const server = (
   batch: number,
-  lastSigned: Layer.Layer<LastSigned> = LastSigned.none,
+  lastSigned: Layer.Layer<LastSigned> = sharedMemory,
   url?: string,
   witnesses: Layer.Layer<Witnesses> = Witnesses.none,
-): Layer.Layer<Integrator | Publisher | LogStore, never, LocalDatabase> =>
+): Layer.Layer<Integrator | Publisher | LogStore | Confirmation, never, LocalDatabase> =>
   Layer.fresh(
     Layer.merge(Integrator.layerNoLoop({ batch }), Publisher.layerNoLoop({ signer, origin })).pipe(
       Layer.provideMerge(LogStore.layer),
+      Layer.provideMerge(Confirmation.layer),
       Layer.provide([WitnessChain.layer, witnesses]),
       Layer.provide(lastSigned),
       Layer.provide(
@@ -128,8 +146,9 @@ export const memoryLog = Effect.gen(function* () {
   return log
 })
 
-/** Takes the log away, and leaves the stones. */
+/** Takes the log away, and what is remembered of it, and leaves the stones. */
 export const forget = Effect.gen(function* () {
+  lastNote = undefined
   const client = yield* SqlClient.SqlClient
   yield* client`DELETE FROM log_tiles`
   yield* client`DELETE FROM log_checkpoints`

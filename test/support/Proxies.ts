@@ -83,6 +83,7 @@ export const proxiedServer = (
   sweepEvery: Duration.Input = "1 hour",
   groupMost = 50,
   more: Partial<PaymentsConfig> = {},
+  server: Partial<ServerConfig> = {},
 ): Layer.Layer<Stage | World> =>
   Layer.orDie(
     Layer.effect(
@@ -90,7 +91,7 @@ export const proxiedServer = (
       Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
     ).pipe(
       Layer.provideMerge(Server.layer(Layer.empty)),
-      Layer.provide(config(settledBy, patience, sweepEvery, groupMost, more)),
+      Layer.provide(config(settledBy, patience, sweepEvery, groupMost, more, server)),
       Layer.provideMerge(stage),
     ),
   )

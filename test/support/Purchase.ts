@@ -46,6 +46,13 @@ export const token = parseAbi([
 export const onChain = <A>(use: (client: ReturnType<typeof chainClient>, chain: LocalChain["Service"]) => Promise<A>) =>
   Effect.flatMap(LocalChain, (chain) => Effect.promise(() => use(chainClient(chain.rpcUrl), chain)))
 
+/** The offer of a stone; a node or facilitator that is slow under load stops it for a second. */
+const offered = (url: string) =>
+  ask(`${url}/api/witness`, { method: "POST" }).pipe(
+    Effect.repeat({ until: ({ status }) => status !== 503, schedule: Schedule.spaced("200 millis") }),
+    Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it never offers a stone") }),
+  )
+
 /** A signed stone, ready to be sent; its authorization lives for 150 seconds of the chain's own time. */
 export const prepare = Effect.fnUntraced(function* (
   url: string,
@@ -53,7 +60,7 @@ export const prepare = Effect.fnUntraced(function* (
   wallet?: PrivateKeyAccount,
 ) {
   const payer = wallet ?? (yield* newPayer(fundedWith))
-  const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
+  const challenge = challengeOf(yield* offered(url))
   const block = yield* onChain((client) => client.getBlock())
   const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, {
     validBefore: String(block.timestamp + 150n),

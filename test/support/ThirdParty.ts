@@ -1,6 +1,7 @@
 /** Somebody else on the same chain, who sends what others have signed and makes their authorizations cancelled or used. */
 import { Effect } from "effect"
-import { type Hex, parseAbi } from "viem"
+import { type Hex, parseAbi, parseEther, parseGwei } from "viem"
+import type { PrivateKeyAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { onChain, price, type Purchase, token } from "./Purchase.ts"
 
@@ -83,3 +84,23 @@ export const spendElsewhere = ({ nonce, payer, validBefore }: Purchase) =>
       },
     }),
   ).pipe(Effect.flatMap((signature) => bring({ nonce, payer, validBefore, signature }, stranger)))
+
+/** All that it holds goes elsewhere, before whatever else is in its block. */
+export const leave = (payer: PrivateKeyAccount) =>
+  onChain(async (client, { asset }) => {
+    await client.setBalance({ address: payer.address, value: parseEther("1") })
+    const usdc = { address: asset, abi: token } as const
+    const held = await client.readContract({ ...usdc, functionName: "balanceOf", args: [payer.address] })
+    const call = { ...usdc, functionName: "transfer", args: [stranger, held] } as const
+    return client.writeContract({
+      ...call,
+      account: payer,
+      chain: null,
+      gas: 100_000n,
+      maxFeePerGas: parseGwei("100"),
+      maxPriorityFeePerGas: parseGwei("50"),
+    })
+  })
+
+export const empty = (payer: PrivateKeyAccount) =>
+  Effect.flatMap(leave(payer), (hash) => onChain((client) => client.waitForTransactionReceipt({ hash })))

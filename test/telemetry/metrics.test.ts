@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
 import { generate } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../support/Patience.ts"
@@ -116,6 +117,10 @@ describe("metrics", { timeout: patience(120) }, () => {
       assert.strictEqual(valueOf("altar_chain_head", {}), 2)
       assert.strictEqual(valueOf("altar_database_up", {}), 1)
       assert.strictEqual(valueOf("altar_log_running", {}), 1)
+      assert.strictEqual(valueOf("altar_rpc_up", {}), 1)
+      assert.strictEqual(valueOf("altar_sales_paused", {}), 0)
+      assert.strictEqual(valueOf("altar_payments_taken", {}), 1)
+      assert.isBelow(Math.abs(valueOf("altar_clock_ahead_seconds", {}) ?? Number.NaN), 30)
       assert.isAtLeast(valueOf("altar_rpc_duration_seconds_count", { rpc_method: "eth_sendRawTransaction" }) ?? 0, 2)
       assert.isAbove(valueOf("altar_relayer_balance_ether", {}) ?? 0, 0.1)
       assert.isAtLeast(valueOf("altar_limiter_refusals_total", {}) ?? 0, 1)
@@ -127,6 +132,16 @@ describe("metrics", { timeout: patience(120) }, () => {
       assert.strictEqual((yield* ask(`http://127.0.0.1:${metricsPort}/elsewhere`)).status, 404)
       yield* rpc.calm
       yield* trap.release
+      const becomes = (name: string, value: number) =>
+        Effect.repeat(scrape, { until: (found) => found.some((one) => one.name === name && one.value === value) })
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
+      yield* becomes("altar_sales_paused", 1)
+      yield* sql`UPDATE payment_pause SET reason = NULL, since = NULL`
+      rpc.arm("*", "status500")
+      yield* becomes("altar_payments_taken", 0)
+      yield* becomes("altar_rpc_up", 0)
+      yield* rpc.calm
       yield* server.signal("SIGTERM")
       assert.strictEqual(yield* server.ended, 0, server.output())
     }).pipe(Effect.scoped, Effect.provide(stage)),

@@ -96,7 +96,17 @@ describe("a server that starts or stops", { timeout: patience(120) }, () => {
         const ready = yield* asked("/readyz")
         assert.deepStrictEqual(
           [ready.status, ready.body],
-          [503, { ready: false, state, database: "unknown", settlement: "unknown" }],
+          [
+            503,
+            {
+              ready: false,
+              state,
+              database: "unknown",
+              clock: "unknown",
+              payments: "unknown",
+              settlement: "unknown",
+            },
+          ],
         )
         const altar = yield* asked("/api/spirits?x=1")
         assert.deepStrictEqual([altar.status, altar.body.ok, altar.body.code], [503, false, "unavailable"])
@@ -118,7 +128,7 @@ describe("a server that starts or stops", { timeout: patience(120) }, () => {
       const ready = yield* ask(`${server.url}/readyz`)
       assert.deepStrictEqual(
         [ready.status, ready.json],
-        [200, { ready: true, state: "serving", database: "ok", settlement: "ok" }],
+        [200, { ready: true, state: "serving", database: "ok", clock: "ok", payments: "ready", settlement: "ok" }],
       )
       assert.strictEqual(ready.headers.get("cache-control"), "no-store")
       assert.deepStrictEqual((yield* ask(`${server.url}/livez`)).json, { alive: true })
@@ -152,6 +162,7 @@ describe("while the database is away", { timeout: patience(120) }, () => {
         PAY_TO: chain.payTo,
         RELAYER_KEY: Redacted.value(chain.relayerKey),
         TRUSTED_PROXIES: "127.0.0.1",
+        SWEEP_SECONDS: "1",
       })
       yield* server.says("Listening on")
       const { url } = server
@@ -186,8 +197,20 @@ describe("while the database is away", { timeout: patience(120) }, () => {
       assert.deepInclude(ready.json, { ready: false, state: "serving", database: "failing" })
       assert.strictEqual((yield* ask(`${url}/livez`)).status, 200)
 
+      // Several sweeps of everything that sweeps.
+      yield* Effect.sleep("4 seconds")
       database.open()
       yield* eventually(`${url}/readyz`, 200)
+      yield* server.says("database answers")
+      const told = server.output().slice(server.output().indexOf("Listening on"))
+      const about = told.split("\n").filter((one) => /database (?:does not answer|answers)/u.test(one))
+      assert.lengthOf(about, 2, about.join("\n"))
+      // Each request has its own line of the access log as ever.
+      const worse = told
+        .split("\n")
+        .filter((one) => /"level":"(?:error|warn)"/u.test(one) && !one.includes('"message":"request"'))
+      assert.lengthOf(worse, 1, worse.join("\n"))
+      assert.notInclude(told, "PgConnection.ts", "no stack is printed")
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201, "the same payment, as it was told")
       assert.deepInclude((yield* ask(`${url}/api/health`)).json["chain"], { state: "ok" })
     }).pipe(Effect.scoped, Effect.provide(stage)),
@@ -222,7 +245,7 @@ describe("a database that does not answer", { timeout: patience(120) }, () => {
 })
 
 describe("a relayer", { timeout: patience(120) }, () => {
-  it.live("that cannot pay makes a server unready; one that nobody can ask about is unknown", () =>
+  it.live("that cannot pay makes a server unready, and so does a node that does not answer", () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain
       const { database, rpc } = yield* Proxies
@@ -243,17 +266,25 @@ describe("a relayer", { timeout: patience(120) }, () => {
       const reading = yield* ask(`${probe}?for=reads`)
       assert.deepStrictEqual(
         [reading.status, reading.json],
-        [200, { ready: true, state: "serving", database: "ok", settlement: "unknown" }],
+        [
+          200,
+          { ready: true, state: "serving", database: "ok", clock: "ok", payments: "unknown", settlement: "unknown" },
+        ],
       )
       assert.strictEqual((yield* ask(`${probe}?for=sales`)).status, 400)
       yield* Purchase.onChain((client) => client.setBalance({ address, value: parseEther("1") }))
       yield* eventually(probe, 200)
       rpc.arm("*", "status500")
-      const unknown = yield* ask(probe).pipe(Effect.repeat({ until: ({ json }) => json["settlement"] !== "ok" }))
-      assert.deepInclude(unknown.json, { ready: true, settlement: "unknown" })
+      const away = yield* eventually(probe, 503)
+      assert.deepInclude(away.json, { ready: false, database: "ok", payments: "failing", settlement: "failing" })
+      assert.strictEqual((yield* ask(`${probe}?for=reads`)).status, 200)
       const health = yield* ask(`${server.url}/api/health`)
-      assert.strictEqual(health.status, 200)
-      assert.deepInclude(health.json["payments"], { settlement: "unknown" })
+      assert.strictEqual(health.status, 503)
+      assert.deepInclude(health.json["payments"], { state: "failing", settlement: "failing" })
+      yield* server.says("payments are not taken")
+      yield* rpc.calm
+      yield* eventually(probe, 200)
+      yield* server.says("payments are taken")
     }).pipe(Effect.scoped, Effect.provide(stage)),
   )
 })

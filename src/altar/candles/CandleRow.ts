@@ -5,6 +5,7 @@ import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import { JsonMoment, Moment, Whole } from "../../platform/Rows.ts"
+import { revealColumns, revealOf } from "../Reveals.ts"
 import { rungs } from "./Rungs.ts"
 
 const Text = Schema.NullOr(Schema.String)
@@ -22,10 +23,7 @@ const columnsOf = (time: typeof Moment | typeof JsonMoment) => ({
   transaction: Text,
   litAt: time,
   litUntil: time,
-  words: Text,
-  hidden: Schema.NullOr(Schema.Boolean),
-  hiddenBy: Text,
-  unsealedAt: Schema.NullOr(time),
+  ...revealColumns(time),
 })
 
 /** The burning lights of a candle, gathered as JSON; null where there are none. */
@@ -71,15 +69,12 @@ export const candleOf = (publicUrl: string, row: CandleRow): Candle => ({
   unsealUrl: row.commitment === null ? null : unsealUrl(publicUrl, row.id),
 })
 
-export const unsealedOf = ({ hidden, hiddenBy, unsealedAt, words }: CandleRow): typeof Unsealed.Type | null =>
-  unsealedAt === null || hidden === null
-    ? null
-    : {
-        words: hidden ? null : words,
-        hidden,
-        ...(hiddenBy === "operator" ? { hiddenBy: "operator" as const } : {}),
-        unsealedAt,
-      }
+export const unsealedOf = (row: CandleRow): typeof Unsealed.Type | null => {
+  const reveal = revealOf(row)
+  if (reveal === null) return null
+  const { agentName: _, revealedAt: unsealedAt, text: words, ...shown } = reveal
+  return { words, ...shown, unsealedAt }
+}
 
 export const litCandleOf = (publicUrl: string, row: LitRow): typeof LitCandle.Type => ({
   ...candleOf(publicUrl, row),

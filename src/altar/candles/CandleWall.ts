@@ -1,13 +1,14 @@
 /** The candles that burn now: lit is decided by their time alone, in the read itself. */
 import { Context, Effect, Layer, Schema, Tuple } from "effect"
 import { SqlClient } from "effect/sql"
-import type { CandleList, Unsealed } from "../../../schema/altar/Candle.ts"
+import type { CandleList } from "../../../schema/altar/Candle.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import * as KeptReads from "../../platform/KeptReads.ts"
-import { readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
+import { readable, rowReader, Whole } from "../../platform/Rows.ts"
 import { atMost } from "../../platform/Sql.ts"
-import { CandleRow, litCandleOf, LitRow, unsealedOf } from "./CandleRow.ts"
+import { Reveals } from "../Reveals.ts"
+import { litCandleOf, LitRow } from "./CandleRow.ts"
 import * as Queries from "./Queries.ts"
 import { rungList } from "./Rungs.ts"
 
@@ -26,14 +27,10 @@ const WallRow = Schema.Union([Schema.Struct({ id: Schema.Null }), LitRow]).mapMe
 const readCandle = rowReader("candles", WallRow)
 const readPlace = rowReader("candles", Schema.Struct({ id: Schema.NullOr(Schema.String), lit: Whole }))
 
-const candlesOf = rowsOf("candles", CandleRow)
-
 export class CandleWall extends Context.Service<
   CandleWall,
   {
     list(query: WallQuery): Effect.Effect<typeof CandleList.Type>
-    /** What became of the sealed words of a candle or a light, burning or not; null while they are sealed. */
-    unsealed(id: string): Effect.Effect<typeof Unsealed.Type | null>
   }
 >()("spirit-altar/altar/candles/CandleWall") {
   static readonly layer = Layer.effect(
@@ -41,7 +38,9 @@ export class CandleWall extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const publicUrl = yield* PublicUrl
+      const reveals = yield* Reveals
       const terms = yield* PaymentTerms
+      const unsealed = sql.literal(Queries.unsealed)
 
       const wallRows = ({ before, limit, spirit }: WallQuery, now: string) => {
         const lights = Queries.make(sql, now).lightsOn(sql`c.id`)
@@ -56,7 +55,7 @@ export class CandleWall extends Context.Service<
           ), page AS (
             SELECT * FROM lit ${older} ORDER BY lit_at DESC, id DESC ${atMost(sql, limit)}
           )
-          SELECT n.lit, c.*, u.words, u.hidden, u.hidden_by, u.unsealed_at,
+          SELECT n.lit, c.*, ${unsealed},
             ${lights.count} AS light_count, ${lights.newest} AS lights
           FROM (SELECT count(*) AS lit FROM lit) n
           LEFT JOIN page c ON true LEFT JOIN candle_unseals u ON u.candle_id = c.id
@@ -67,12 +66,11 @@ export class CandleWall extends Context.Service<
         const [first] = rows
         const last = rows[limit - 1]
         if (first === undefined) return yield* Effect.die("a count of candles has no row")
-        const candles = (yield* readable(rows, readCandle)).flatMap((row) =>
-          row.id === null ? [] : [litCandleOf(publicUrl, row)],
-        )
+        const lit = (yield* readable(rows, readCandle)).flatMap((row) => (row.id === null ? [] : [row]))
+        yield* reveals.check(lit)
         return {
           ok: true as const,
-          candles,
+          candles: lit.map((row) => litCandleOf(publicUrl, row)),
           lit: (yield* readPlace(first)).lit,
           rungs: rungList,
           rails: terms._tag === "Ready" ? terms.rails : [],
@@ -87,16 +85,7 @@ export class CandleWall extends Context.Service<
         make: wallOf,
       })
 
-      const unsealed = Effect.fn("CandleWall.unsealed")(function* (id: string) {
-        const [row] = yield* Effect.orDie(
-          candlesOf(sql`
-            SELECT c.*, u.words, u.hidden, u.hidden_by, u.unsealed_at FROM candles c
-            JOIN candle_unseals u ON u.candle_id = c.id WHERE c.id = ${id}::uuid`),
-        )
-        return row === undefined ? null : unsealedOf(row)
-      })
-
-      return CandleWall.of({ list, unsealed })
+      return CandleWall.of({ list })
     }),
   )
 }

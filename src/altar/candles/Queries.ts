@@ -13,6 +13,15 @@ export const isLit = (sql: SqlClient.SqlClient, now: string) =>
   sql`parent_id IS NULL AND lit_until > (SELECT ${now}::timestamptz)
     AND lit_until <= (SELECT ${now}::timestamptz + interval ${sql.literal(longest)})`
 
+/** Columns of what was unsealed of a candle, as `revealColumns` read them: whoever unseals gives no name. */
+export const unsealed =
+  "u.words AS reveal_text, u.salt AS reveal_salt, u.hidden AS reveal_hidden, u.hidden_by AS reveal_hidden_by, NULL::text AS reveal_agent_name, u.unsealed_at AS revealed_at"
+
+/** What was unsealed of the candle or light with this id. */
+export const unsealOf = (sql: SqlClient.SqlClient, id: Statement.Fragment) => sql`
+  SELECT c.id, c.commitment, ${sql.literal(unsealed)}
+  FROM candle_unseals u JOIN candles c ON c.id = u.candle_id WHERE u.candle_id = ${id}`
+
 /** `now` is RFC 3339: a candle is lit while its time is not over. */
 export const make = (sql: SqlClient.SqlClient, now: string) => {
   const lit = sql`(SELECT * FROM candles WHERE ${isLit(sql, now)})`
@@ -33,9 +42,9 @@ export const make = (sql: SqlClient.SqlClient, now: string) => {
     perSpirit: (newest: number) => sql`(
       SELECT c.spirit, count(*) AS lit, json_agg(json_build_object('id', c.id, 'parentId', NULL, 'spirit', c.spirit,
           'rung', c.rung, 'dedication', c.dedication, 'agentName', c.agent_name, 'commitment', c.commitment,
-          'payer', c.payer, 'transaction', c.transaction, 'litAt', c.lit_at, 'litUntil', c.lit_until, 'words', u.words,
-          'hidden', u.hidden, 'hiddenBy', u.hidden_by, 'unsealedAt', u.unsealed_at,
-          'lights', ${lights.newest}, 'lightCount', ${lights.count})
+          'payer', c.payer, 'transaction', c.transaction, 'litAt', c.lit_at, 'litUntil', c.lit_until, 'revealText', u.words,
+          'revealSalt', u.salt, 'revealHidden', u.hidden, 'revealHiddenBy', u.hidden_by, 'revealAgentName', NULL,
+          'revealedAt', u.unsealed_at, 'lights', ${lights.newest}, 'lightCount', ${lights.count})
           ORDER BY c.place) FILTER (WHERE c.place <= ${newest}::int) AS candles
       FROM (SELECT *, row_number() OVER (PARTITION BY spirit ORDER BY lit_at DESC, id DESC) AS place FROM ${lit} b) c
       LEFT JOIN candle_unseals u ON u.candle_id = c.id GROUP BY c.spirit)`,

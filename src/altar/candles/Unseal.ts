@@ -1,5 +1,5 @@
 /** The one free unsealing of a candle: words and salt are stored when they hash to its commitment. */
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import {
   AlreadyUnsealed,
@@ -16,12 +16,19 @@ import { transaction } from "../../platform/Sql.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { pointsElsewhere } from "../Detector.ts"
 import { seal } from "../Hashes.ts"
+import type { Reveals } from "../Reveals.ts"
 import { candleOf, CandleRow, unsealedOf } from "./CandleRow.ts"
+import * as Queries from "./Queries.ts"
 
-const candlesOf = rowsOf("candles", Schema.Struct({ ...CandleRow.fields, salt: Schema.NullOr(Schema.String) }))
+const candlesOf = rowsOf("candles", CandleRow)
 
 /** `acts` are the names of the acts that light a candle. */
-export const make = (sql: SqlClient.SqlClient, publicUrl: string, acts: ReadonlyArray<string>) => {
+export const make = (
+  sql: SqlClient.SqlClient,
+  reveals: Reveals["Service"],
+  publicUrl: string,
+  acts: ReadonlyArray<string>,
+) => {
   const ledger = Ledger.make(sql)
 
   /** The 404 or 409 of an id that has no candle: is its payment still open? */
@@ -32,7 +39,7 @@ export const make = (sql: SqlClient.SqlClient, publicUrl: string, acts: Readonly
 
   const read = (id: string) =>
     candlesOf(sql`
-      SELECT c.*, u.salt, u.words, u.hidden, u.hidden_by, u.unsealed_at FROM candles c
+      SELECT c.*, ${sql.literal(Queries.unsealed)} FROM candles c
       LEFT JOIN candle_unseals u ON u.candle_id = c.id WHERE c.id = ${id}::uuid`)
 
   return Effect.fn("Candles.unseal")(
@@ -46,8 +53,7 @@ export const make = (sql: SqlClient.SqlClient, publicUrl: string, acts: Readonly
           if (candle === undefined) return yield* notThere(id)
           if (candle.commitment === null) return yield* new NotSealed({})
           const matches = seal(body.salt, body.words) === candle.commitment
-          if (candle.unsealedAt !== null)
-            return matches && candle.salt === body.salt ? true : yield* new AlreadyUnsealed({})
+          if (candle.revealedAt !== null) return matches ? true : yield* new AlreadyUnsealed({})
           if (!matches) return yield* new CommitmentMismatch({})
           const inserted = yield* sql`
           INSERT INTO candle_unseals (candle_id, salt, words, hidden, unsealed_at)
@@ -58,6 +64,7 @@ export const make = (sql: SqlClient.SqlClient, publicUrl: string, acts: Readonly
       )
       const [row] = yield* read(id)
       if (row === undefined) return yield* new CandleNotFound({})
+      yield* reveals.check([row])
       return { candle: { ...candleOf(publicUrl, row), unsealed: unsealedOf(row) }, replayed }
     },
     Effect.catchTag("SqlError", Effect.die),

@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "../../../schema/altar/Catalog.ts"
 import { segmentDefault, segmentFrom } from "../../../schema/Common.ts"
-import { keptAnswers, textOf } from "../Answers.ts"
+import { brokenIn, keptAnswers, textOf } from "../Answers.ts"
 import { Catalogs } from "./Catalogs.ts"
 import type { Segment } from "../HashChain.ts"
 import { type Entry, PublicationChain } from "./PublicationChain.ts"
@@ -30,7 +30,14 @@ export const handlers = HttpApiBuilder.group(Api, "catalogs", (handlers) =>
       .handleRaw("listCompanions", ({ request }) => companions(request, catalogs.get("companions")))
       .handleRaw("listPixels", ({ request }) => pixels(request, catalogs.get("pixels")))
       .handleRaw("readPublicationChain", ({ query, request }) =>
-        segment(request, publications.segment(query.from ?? segmentFrom, query.limit ?? segmentDefault)),
+        segment(
+          request,
+          Effect.catchTag(
+            publications.segment(query.from ?? segmentFrom, query.limit ?? segmentDefault),
+            "ChainBroken",
+            brokenIn("entry"),
+          ),
+        ),
       )
   }),
 )

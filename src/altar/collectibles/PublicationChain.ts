@@ -43,7 +43,7 @@ export class PublicationChain extends Context.Service<
     /** Appends entries behind the head, in order; to be called inside a transaction. */
     append(entries: ReadonlyArray<NewEntry>): Effect.Effect<ReadonlyArray<Entry>, SqlError.SqlError>
     /** At most `limit` entries from `from` on. */
-    segment(from: number, limit: number): Effect.Effect<HashChain.Segment<Entry>>
+    segment(from: number, limit: number): Effect.Effect<HashChain.Segment<Entry>, HashChain.ChainBroken>
   }
 >()("spirit-altar/altar/collectibles/PublicationChain") {
   static readonly layer = Layer.effect(
@@ -92,7 +92,7 @@ export class PublicationChain extends Context.Service<
 
       return PublicationChain.of({
         append: Effect.fn("PublicationChain.append")((entries) => chain.append(() => Effect.succeed(entries))),
-        segment: (from, limit) => Effect.orDie(chain.page(from, limit)),
+        segment: (from, limit) => chain.page(from, limit),
       })
     }),
   )

@@ -12,6 +12,7 @@ import { litCandleOf, LitJson } from "../candles/CandleRow.ts"
 import * as Candles from "../candles/Queries.ts"
 import * as Collectibles from "../collectibles/Queries.ts"
 import * as Keepers from "../keepers/Queries.ts"
+import { Reveals } from "../Reveals.ts"
 import { slotOf } from "../prayers/Prayers.ts"
 import * as Prayers from "../prayers/Queries.ts"
 import { spirits as pages } from "../Spirits.ts"
@@ -83,6 +84,7 @@ export class FieldGuide extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const publicUrl = yield* PublicUrl
+      const reveals = yield* Reveals
 
       const ledger = Ledger.make(sql)
       const keepers = Keepers.make(sql)
@@ -123,6 +125,7 @@ export class FieldGuide extends Context.Service<
       const altarsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
         const day = yield* dayOf(rows)
         const found = new Map((yield* readable(rows, readRow)).map((row) => [row.altar.spirit, row]))
+        yield* reveals.check([...found.values()].flatMap(({ altar }) => altar.candles ?? []))
         const altars = pages.flatMap(({ altarLine, id, name }) => {
           const row = found.get(id)
           if (row === undefined) return []

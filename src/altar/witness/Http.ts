@@ -14,7 +14,7 @@ import {
 import { listDefault, segmentDefault, segmentFrom } from "../../../schema/Common.ts"
 import { jsonOf, JsonText } from "../../platform/JsonText.ts"
 import { fresh } from "../../platform/http/Responses.ts"
-import { bodyAs, encoderOf, keptAnswers, once, textOf } from "../Answers.ts"
+import { bodyAs, brokenIn, encoderOf, keptAnswers, once, textOf } from "../Answers.ts"
 import type { Segment } from "../HashChain.ts"
 import { limits, openings } from "../Limits.ts"
 import { WitnessChain } from "./WitnessChain.ts"
@@ -27,6 +27,7 @@ const segmentText = textOf(ChainSegment, ({ links, ...rest }: Segment<typeof Cha
   entries: links,
   ...rest,
 }))
+const broken = brokenIn("stone")
 const revealed = once(RevealAnswer)
 const revealBody = bodyAs(RevealBody)
 
@@ -40,13 +41,16 @@ export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
     const limit = yield* limits
     return handlers
       .handleRaw("listWitnessStones", ({ query, request }) =>
-        Effect.orDie(list(request, stones.list(query.limit ?? listDefault, query.before))),
+        list(request, Effect.catchTag(stones.list(query.limit ?? listDefault, query.before), "ChainBroken", broken)),
       )
       .handleRaw("readWitnessChain", ({ query, request }) =>
-        Effect.orDie(segment(request, chain.page(query.from ?? segmentFrom, query.limit ?? segmentDefault))),
+        segment(
+          request,
+          Effect.catchTag(chain.page(query.from ?? segmentFrom, query.limit ?? segmentDefault), "ChainBroken", broken),
+        ),
       )
       .handleRaw("readWitnessStone", ({ params, request }) =>
-        stones.get(params.witnessId).pipe(
+        Effect.catchTag(stones.get(params.witnessId), "ChainBroken", broken).pipe(
           // The receipt is the text that was answered to its buyer.
           Effect.flatMap(({ receipt, stone }) =>
             Effect.flatMap(encodeStone(stone), (json) =>
@@ -56,7 +60,6 @@ export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
               ),
             ),
           ),
-          Effect.catchTag("ChainBroken", Effect.die),
         ),
       )
       .handleRaw("revealWitnessStone", ({ params, request }) =>

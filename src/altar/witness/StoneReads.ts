@@ -1,4 +1,4 @@
-/** How stones are read: each is re-hashed before it is shown. */
+/** How stones are read: link and revealed words are re-hashed before they are shown. */
 import { Effect, Schema, Tuple } from "effect"
 import type { SqlClient } from "effect/sql"
 import { WitnessNotFound } from "../../../schema/altar/Witness.ts"
@@ -7,7 +7,8 @@ import { currentReceipt } from "../../payments/Receipts.ts"
 import * as KeptReads from "../../platform/KeptReads.ts"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
 import { atMost, bounded } from "../../platform/Sql.ts"
-import { listedOf, type Stone, stoneColumns, StoneRow } from "./StoneRow.ts"
+import type { Reveals } from "../Reveals.ts"
+import { listedOf, stoneColumns, StoneRow } from "./StoneRow.ts"
 import type { WitnessChain } from "./WitnessChain.ts"
 
 const headColumns = { headSequence: Whole, headHash: Schema.String }
@@ -39,6 +40,7 @@ interface Page {
 export const make = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   chain: WitnessChain["Service"],
+  reveals: Reveals["Service"],
   publicUrl: string,
 ) {
   const ledger = Ledger.make(sql)
@@ -54,6 +56,7 @@ export const make = Effect.fnUntraced(function* (
     if (oldest !== undefined) {
       yield* chain.check(found.toReversed(), { sequence: oldest.sequence - 1, chainHash: oldest.previousHash })
     }
+    yield* reveals.check(found)
     return {
       stones: found.map((row) => listedOf(publicUrl, row)),
       head: { sequence: first.headSequence, chainHash: first.headHash },
@@ -77,9 +80,12 @@ export const make = Effect.fnUntraced(function* (
 
   const list = (limit: number, before: number | undefined) => page({ limit, before })
 
-  /** A stone alone proves its own link; the stones before it prove theirs. */
-  const checkAlone = (stone: Stone) =>
-    chain.check([stone], { sequence: stone.sequence - 1, chainHash: stone.previousHash })
+  /** A stone alone proves its own link and words; the stones before it prove theirs. */
+  const checkAlone = (stone: StoneRow) =>
+    Effect.andThen(
+      chain.check([stone], { sequence: stone.sequence - 1, chainHash: stone.previousHash }),
+      reveals.check([stone]),
+    )
 
   /** Between its first digits and those with the next letter behind them, so that an index finds it. */
   const isShort = (column: "s.commitment" | "s.chain_hash", { head, tail }: ShortHash) => {

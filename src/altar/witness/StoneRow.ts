@@ -8,6 +8,8 @@ import { filled } from "../../payments/ActAddress.ts"
 import { Moment, Whole } from "../../platform/Rows.ts"
 import type { Paid } from "../../payments/PaidAct.ts"
 import type * as HashChain from "../HashChain.ts"
+import { revealColumns, revealOf } from "../Reveals.ts"
+import { revealed } from "./Queries.ts"
 
 /** The columns of a link, as every read of stones has them. */
 export const linkColumns = {
@@ -65,17 +67,12 @@ export const StoneRow = Schema.Struct({
   kind: StoneKind,
   spirit: SpiritId,
   agentName: Schema.NullOr(Schema.String),
-  revealText: Schema.NullOr(Schema.String),
-  revealHidden: Schema.NullOr(Schema.Boolean),
-  revealHiddenBy: Schema.NullOr(Schema.String),
-  revealAgentName: Schema.NullOr(Schema.String),
-  revealedAt: Schema.NullOr(Moment),
+  ...revealColumns(Moment),
 })
 export type StoneRow = typeof StoneRow.Type
 
 /** Stones as `s`, their reveals as `r`. */
-export const stoneColumns =
-  "s.*, r.text AS reveal_text, r.hidden AS reveal_hidden, r.hidden_by AS reveal_hidden_by, r.agent_name AS reveal_agent_name, r.revealed_at"
+export const stoneColumns = `s.*, ${revealed}`
 
 const chainRecipe =
   "chainHash = lowercase hex SHA-256( previousHash 0x00 sequence 0x00 commitment 0x00 witnessedAt 0x00 transaction ) in UTF-8; previousHash of the first stone is 64 zeros"
@@ -103,14 +100,5 @@ export const recordOf = (publicUrl: string, stone: Stone): WitnessStone => ({
 export const listedOf = (publicUrl: string, row: StoneRow): typeof ListedStone.Type => ({
   ...recordOf(publicUrl, row),
   agentName: row.agentName,
-  reveal:
-    row.revealedAt === null || row.revealHidden === null
-      ? null
-      : {
-          text: row.revealHidden ? null : row.revealText,
-          hidden: row.revealHidden,
-          ...(row.revealHiddenBy === "operator" ? { hiddenBy: "operator" as const } : {}),
-          agentName: row.revealAgentName,
-          revealedAt: row.revealedAt,
-        },
+  reveal: revealOf(row),
 })

@@ -22,6 +22,7 @@ import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { encoderOf } from "../Answers.ts"
 import type { ChainBroken } from "../HashChain.ts"
+import { Reveals } from "../Reveals.ts"
 import * as Reveal from "./Reveal.ts"
 import * as StoneReads from "./StoneReads.ts"
 import type { ShortHash } from "./StoneReads.ts"
@@ -88,7 +89,7 @@ export class WitnessStones extends Context.Service<
         }),
       })
 
-      const { find, get, list } = yield* StoneReads.make(sql, chain, publicUrl)
+      const { find, get, list } = yield* StoneReads.make(sql, chain, yield* Reveals, publicUrl)
       const store = Reveal.make(sql, act.name)
 
       const reveal = Effect.fn("WitnessStones.reveal")(

@@ -18,7 +18,15 @@ export interface Challenge {
   readonly accepts: readonly [Offer]
 }
 
-const fromBase64 = (text: string) => new TextDecoder().decode(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)))
+/** The JSON in a header of x402; undefined when there is none. */
+export const readHeader = (header: string | null): unknown => {
+  if (header === null) return undefined
+  try {
+    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (one) => one.charCodeAt(0))))
+  } catch {
+    return undefined
+  }
+}
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
@@ -56,11 +64,4 @@ export const challengeOf = (value: unknown): Challenge | undefined => {
 }
 
 /** Of the `PAYMENT-REQUIRED` header; undefined when it is none we understand. */
-export const readChallenge = (header: string | null): Challenge | undefined => {
-  if (header === null) return undefined
-  try {
-    return challengeOf(JSON.parse(fromBase64(header)))
-  } catch {
-    return undefined
-  }
-}
+export const readChallenge = (header: string | null): Challenge | undefined => challengeOf(readHeader(header))

@@ -2,14 +2,20 @@
 import {
   commitmentText,
   normalizedLength,
+  revealFault,
   saltMaximum,
   saltMinimum,
+  type ShownWords,
   wordsMaximum,
 } from "../../../schema/altar/Recipe.ts"
 import { sha256 } from "./Digest.ts"
 
 /** The commitment of salt and words: 64 lowercase hex digits. */
 export const commitmentOf = (salt: string, words: string): Promise<string> => sha256(commitmentText(salt, words))
+
+/** What is wrong with words that are shown as revealed; undefined when they are what was sealed, or hidden. */
+export const checkReveal = async (commitment: string | null, shown: ShownWords) =>
+  revealFault(commitment, shown, await commitmentOf(shown.salt ?? "", shown.text ?? ""))
 
 /** Least and most code points; of words after normalization. */
 export const sealBounds = { words: [1, wordsMaximum], salt: [saltMinimum, saltMaximum] } as const

@@ -1,5 +1,5 @@
 /** What an answer says of a purchase, and what to do then: one machine for library, command and page. */
-import { type Challenge, challengeOf, readChallenge } from "./Challenge.ts"
+import { type Challenge, challengeOf, readChallenge, readHeader } from "./Challenge.ts"
 
 /** A JSON object; empty when the answer held none. */
 export type Body = Readonly<Record<string, unknown>>
@@ -19,8 +19,15 @@ export interface Refusal {
   readonly retryAfter: number | undefined
 }
 
+/** A settled answer, not yet compared with what was bought. */
+export interface Settlement {
+  readonly body: Body
+  /** The content of `PAYMENT-RESPONSE`, where it came along. */
+  readonly header: unknown
+}
+
 export type Outcome =
-  | { readonly tag: "settled"; readonly body: Body }
+  | { readonly tag: "settled"; readonly settlement: Settlement }
   /** Not known yet; ask again after so many seconds. */
   | { readonly tag: "pending"; readonly seconds: number }
   /** Nothing is reserved; undefined terms are such as nobody can read. */
@@ -28,6 +35,8 @@ export type Outcome =
   | { readonly tag: "refused"; readonly refusal: Refusal; readonly body: Body }
   /** No answer, or one that is not the altar's: whatever a proxy or portal says, says nothing about a payment. */
   | { readonly tag: "silent"; readonly reason: string; readonly status?: number }
+
+const isObject = (value: unknown) => typeof value === "object" && value !== null
 
 /** An answer's text as a JSON object. */
 export const bodyOf = (text: string): Body => {
@@ -52,7 +61,10 @@ export const readOutcome = (reply: Reply): Outcome => {
   const { code, message } = body
   if (body["ok"] === true) {
     if (status === 202) return { tag: "pending", seconds: waitOf(retryAfterOf(reply) ?? 2) }
-    if (status === 200 || status === 201) return { tag: "settled", body }
+    if (status === 200 || status === 201)
+      return isObject(body["record"]) && isObject(body["receipt"])
+        ? { tag: "settled", settlement: { body, header: readHeader(headers.get("payment-response")) } }
+        : { tag: "silent", reason: "its answer is none that the contract knows", status }
   }
   if (body["ok"] !== false || typeof code !== "string")
     return { tag: "silent", reason: `what answers with ${status} is not the altar`, status }
@@ -67,7 +79,7 @@ export const readOutcome = (reply: Reply): Outcome => {
 const mayPass = ({ code, status }: Refusal) => status === 429 || status >= 500 || code === "reconcile_required"
 
 export type NextStep =
-  | { readonly step: "settle"; readonly body: Body }
+  | { readonly step: "settle"; readonly settlement: Settlement }
   | { readonly step: "sign"; readonly challenge: Challenge | undefined }
   /** Ask how it ended, after so many seconds. */
   | { readonly step: "pend"; readonly seconds: number }
@@ -88,7 +100,7 @@ export interface Asked {
 export const nextStep = (outcome: Outcome, { by, isSigned }: Asked): NextStep => {
   switch (outcome.tag) {
     case "settled":
-      return { step: "settle", body: outcome.body }
+      return { step: "settle", settlement: outcome.settlement }
     case "pending":
       return { step: "pend", seconds: outcome.seconds }
     case "silent":

@@ -17,14 +17,14 @@ export const commands: Readonly<Record<string, string>> = {
   unsealCandle: "unseal ID",
 }
 
+/** A member that holds a commitment: the library and the command seal it by themselves. */
+const isSealing = (name: string) => name === "commitment" || name === "intentionCommitment"
+
 const text = (value: Schema.Json) => (typeof value === "string" ? value : JSON.stringify(value))
 
 const withinQuotes = (value: string) => value.replace(/'/gu, `'\\''`)
 
 const kebab = (name: string) => name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
-
-const isCommitment = (form: Form) =>
-  [form, ...(form.allOf ?? [])].some(({ $ref }) => $ref?.endsWith("/Commitment") === true)
 
 interface Request {
   readonly path: string
@@ -42,50 +42,67 @@ const leastBody = (forms: Forms, form: Form): Schema.Json => {
   return needed.size === 0 ? whole : Object.fromEntries(Object.entries(whole).filter(([name]) => needed.has(name)))
 }
 
-const propertiesOf = (forms: Forms, form: Form): Readonly<Record<string, Form>> => {
-  const name = form.$ref?.split("/").at(-1)
-  return (name === undefined ? form : forms[name])?.properties ?? {}
-}
-
 const requestOf = (forms: Forms, operation: Operation): Request => {
   const params = (operation.parameters ?? [])
     .filter((one) => one.in === "path")
     .map((one) => [one.name, text(exampleOf(forms, one.schema))] as const)
-  const body = bodyOf(operation)
+  const form = bodyOf(operation)
+  const body = form === undefined ? undefined : leastBody(forms, form)
   return {
     path: params.reduce((path, [name, value]) => path.replace(`{${name}}`, encodeURIComponent(value)), operation.path),
     params,
-    body: body === undefined ? undefined : leastBody(forms, body),
-    isSealed: body !== undefined && Object.values(propertiesOf(forms, body)).some(isCommitment),
+    body,
+    isSealed: typeof body === "object" && body !== null && Object.keys(body).some(isSealing),
   }
 }
 
 const isEmpty = (body: Schema.Json | undefined) =>
   body === undefined || (typeof body === "object" && body !== null && Object.keys(body).length === 0)
 
-const isRoom = ({ security = [] }: Operation) => security.some((one) => "invite" in one)
+const isRoom = ({ security = [] }: Operation) => security.some((one) => "apiKey" in one)
 
-const curl = (publicUrl: string, operation: Operation, { body, path }: Request) =>
+const words = "The heron will return by May."
+
+const random = "head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \\n'"
+
+const sealed = `COMMITMENT=$(printf '%s\\0%s' "$SALT" '${words}' | sha256sum | cut -c 1-64)`
+
+/** Whoever copies it makes a key of their own, and seals words with a salt of their own. */
+const fresh = (operation: Operation, { isSealed }: Request) =>
+  [...(isPaid(operation) ? [`KEY=$(${random})\n`] : []), ...(isSealed ? [`SALT=$(${random})\n${sealed}\n`] : [])].join(
+    "",
+  )
+
+/** What the shell puts into a body in single quotes. */
+const inShell = (body: Schema.Json | undefined, isSealed: boolean) => {
+  const quoted = withinQuotes(JSON.stringify(body))
+  return isSealed ? quoted.replace(/"[0-9a-f]{64}"/u, `"'$COMMITMENT'"`) : quoted
+}
+
+const curl = (publicUrl: string, operation: Operation, request: Request) =>
+  `${fresh(operation, request)}${sent(publicUrl, operation, request)}`
+
+const sent = (publicUrl: string, operation: Operation, { body, isSealed, path }: Request) =>
   [
     `curl -sS '${publicUrl}${path}'`,
     ...(operation.method === "GET" || (operation.method === "POST" && !isEmpty(body))
       ? []
       : [`-X ${operation.method}`]),
     ...(isRoom(operation) ? [`-H "Authorization: Bearer $ROOM_TOKEN"`] : []),
-    ...(isPaid(operation) ? ["-H 'Idempotency-Key: my-first-purchase'"] : []),
-    ...(isEmpty(body) ? [] : ["-H 'Content-Type: application/json'", `-d '${withinQuotes(JSON.stringify(body))}'`]),
+    ...(isPaid(operation) ? [`-H "Idempotency-Key: $KEY"`] : []),
+    ...(isEmpty(body) ? [] : ["-H 'Content-Type: application/json'", `-d '${inShell(body, isSealed)}'`]),
     ...(isPaid(operation) ? ["-i"] : []),
   ].join(" \\\n  ")
 
 const parts = ({ body, isSealed, params }: Request) => {
   const payload =
     isSealed && typeof body === "object" && body !== null
-      ? Object.fromEntries(Object.entries(body).filter(([name]) => name !== "commitment"))
+      ? Object.fromEntries(Object.entries(body).filter(([name]) => !isSealing(name)))
       : body
   return {
     ...(params.length === 0 ? {} : { params: Object.fromEntries(params) }),
     ...(isEmpty(payload) ? {} : { payload: payload ?? null }),
-    ...(isSealed ? { sealing: { words: "The heron will return by May." } } : {}),
+    ...(isSealed ? { sealing: { words } } : {}),
   }
 }
 
@@ -101,7 +118,7 @@ import { privateKeyToAccount } from "viem/accounts"
 
 const altar = buyer({
   url: "${publicUrl}",
-  account: privateKeyToAccount(process.env.PRIVATE_KEY),
+  account: privateKeyToAccount(process.env.PRIVATE_KEY as \`0x\${string}\`),
   journal: open("journal.db"),
 })
 const { record, receipt } = await altar.act("${operation.operationId}", ${literal(parts(request))})`
@@ -125,9 +142,7 @@ const flagsOf = ({ body, isSealed }: Request): ReadonlyArray<string> =>
   typeof body !== "object" || body === null || Array.isArray(body)
     ? []
     : Object.entries(body).map(([name, value]) =>
-        isSealed && name === "commitment"
-          ? '--words "The heron will return by May."'
-          : `--${kebab(name)} '${withinQuotes(text(value))}'`,
+        isSealed && isSealing(name) ? `--words "${words}"` : `--${kebab(name)} '${withinQuotes(text(value))}'`,
       )
 
 const command = (publicUrl: string, operation: Operation, request: Request): string | undefined => {

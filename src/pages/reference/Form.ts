@@ -10,6 +10,7 @@ export interface Form {
   readonly const?: Schema.Json
   readonly minLength?: number
   readonly maxLength?: number
+  readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
   readonly items?: Form
@@ -32,6 +33,7 @@ export const Form: Schema.Codec<Form> = Schema.Struct({
   const: Schema.optionalKey(Schema.Json),
   minLength: Schema.optionalKey(Schema.Finite),
   maxLength: Schema.optionalKey(Schema.Finite),
+  pattern: Schema.optionalKey(Schema.String),
   minimum: Schema.optionalKey(Schema.Finite),
   maximum: Schema.optionalKey(Schema.Finite),
   items: Schema.optionalKey(nested),
@@ -70,6 +72,10 @@ const range = (least: number | undefined, most: number | undefined, unit: string
         ? `, ${most}${unit}`
         : `, ${least} to ${most}${unit}`
 
+/** A pattern that every text matches says nothing. */
+const matching = ({ pattern }: Form) =>
+  pattern === undefined || pattern === "^[\\s\\S]*$" ? "" : `, matching \`${pattern}\``
+
 /** Values that are few enough to be read one after the other. */
 const listed = 8
 
@@ -86,7 +92,7 @@ export const wordsFor = (forms: Forms, given: Form): string => {
   if (others.length > 0) return [...new Set(others.map((one) => wordsFor(forms, one)))].join(", or ")
   switch (form.type) {
     case "string":
-      return `text${range(form.minLength, form.maxLength, " characters")}`
+      return `text${range(form.minLength, form.maxLength, " characters")}${matching(form)}`
     case "integer":
       return `whole number${range(form.minimum, form.maximum, "")}`
     case "number":
@@ -154,4 +160,15 @@ export const exampleOf = (forms: Forms, given: Form): Schema.Json => {
   }
   if (form.items !== undefined) return [exampleOf(forms, form.items)]
   return form.type === "integer" || form.type === "number" ? (form.minimum ?? 0) : null
+}
+
+/** The codes of a refusal, each with what it means. */
+export const codesOf = (forms: Forms, form: Form): ReadonlyArray<readonly [code: string, meaning: string]> => {
+  const whole = resolved(forms, form)
+  const others = whole.anyOf ?? whole.oneOf
+  if (others !== undefined) return others.flatMap((one) => codesOf(forms, one))
+  const { code, error } = whole.properties ?? {}
+  if (error !== undefined) return codesOf(forms, error).map(([name]) => [name, whole.description ?? ""])
+  const values = code === undefined ? [] : (resolved(forms, code).enum ?? [])
+  return values.map((value) => [String(value), whole.description ?? ""])
 }

@@ -1,4 +1,4 @@
-/** `/docs`: the reference of whatever contract is served, made when it is first asked for. */
+/** `/docs` and `/docs.md`: the reference of whatever contract is served, made when it is first asked for. */
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
@@ -8,6 +8,7 @@ import { written } from "../../platform/http/Written.ts"
 import * as Pages from "../Pages.ts"
 import { read, referenceOf } from "./Operations.ts"
 import { layout } from "../templates/Layout.ts"
+import { markdown } from "./Markdown.ts"
 import { page } from "./Page.ts"
 
 export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
@@ -17,16 +18,20 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
       const reference = yield* Effect.cached(
         Effect.suspend(() => read(OpenApi.fromApi(apiAt(contract, publicUrl)))).pipe(
           Effect.orDie,
-          Effect.map((document) =>
-            written(layout(publicUrl, page(publicUrl, referenceOf(document))), { contentType: Pages.contentType }),
+          Effect.map(referenceOf),
+          Effect.map((read) => ({
+            page: written(layout(publicUrl, page(publicUrl, read)), { contentType: Pages.contentType }),
+            markdown: written(markdown(publicUrl, read), { contentType: "text/markdown; charset=utf-8" }),
+          })),
+        ),
+      )
+      const route = (path: `/${string}`, kind: "page" | "markdown") =>
+        HttpRouter.add("GET", path, (request) =>
+          Pages.guarded(
+            publicUrl,
+            Effect.flatMap(reference, (kept) => kept[kind].respond(request)),
           ),
-        ),
-      )
-      return HttpRouter.add("GET", "/docs", (request) =>
-        Pages.guarded(
-          publicUrl,
-          Effect.flatMap(reference, (kept) => kept.respond(request)),
-        ),
-      )
+        )
+      return Layer.mergeAll(route("/docs", "page"), route("/docs.md", "markdown"))
     }),
   )

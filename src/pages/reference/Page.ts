@@ -3,7 +3,7 @@ import type { Schema } from "effect"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Page } from "../templates/Layout.ts"
 import { examplesOf } from "./Examples.ts"
-import { exampleOf, type Form, type Forms, type Member, membersOf, resolved, wordsFor } from "./Form.ts"
+import { codesOf, exampleOf, type Forms, type Member, membersOf, resolved, wordsFor } from "./Form.ts"
 import { answerOf, bodyOf, type Chapter, isPaid, type Operation, type Parameter, type Reference } from "./Operations.ts"
 
 /** Every second piece of a text cut at backticks is code. */
@@ -32,7 +32,7 @@ const choicesOf = (choices: ReadonlyArray<Schema.Json>) =>
 const row = (name: string, isRequired: boolean, words: string, description: string, more: Html | string = "") =>
   html`<tr>
     <th scope="row"><code>${name}</code>${isRequired ? "" : html` <span class="quiet">optional</span>`}</th>
-    <td>${words}</td>
+    <td>${inline(words)}</td>
     <td>${inline(description)}${more}</td>
   </tr>`
 
@@ -89,17 +89,6 @@ const answer = (forms: Forms, operation: Operation) => {
     ${pre(`${operation.operationId}-answer`, "Example answer", json(exampleOf(forms, form)))}
     ${table("Members of the answer", membersOf(forms, form).map(memberRow))}
   </details>`
-}
-
-/** The codes of a refusal, each with what it means. */
-const codesOf = (forms: Forms, form: Form): ReadonlyArray<readonly [code: string, meaning: string]> => {
-  const whole = resolved(forms, form)
-  const others = whole.anyOf ?? whole.oneOf
-  if (others !== undefined) return others.flatMap((one) => codesOf(forms, one))
-  const { code, error } = whole.properties ?? {}
-  if (error !== undefined) return codesOf(forms, error).map(([name]) => [name, whole.description ?? ""])
-  const values = code === undefined ? [] : (resolved(forms, code).enum ?? [])
-  return values.map((value) => [String(value), whole.description ?? ""])
 }
 
 const statusRows = (forms: Forms, operation: Operation) =>
@@ -166,7 +155,7 @@ const tryIt = (forms: Forms, operation: Operation) => {
     <form data-method="${operation.method}" data-path="${operation.path}">
       ${(operation.parameters ?? []).filter(typed).map((one) => input(forms, operation, one))}
       ${
-        (operation.security ?? []).some((one) => "invite" in one)
+        (operation.security ?? []).some((one) => "apiKey" in one)
           ? html`<p>
               <label for="${id}-token">Invite token</label>
               <input class="field" id="${id}-token" data-in="token" autocomplete="off" spellcheck="false" required />
@@ -248,7 +237,8 @@ export const page = (publicUrl: string, { chapters, description, forms, version 
       <p>${description}</p>
       <p>
         Version ${version}, generated from the contract that the server runs. The same as a document for generators:
-        <a href="/openapi.json">openapi.json</a>. For agents, in plain words: <a href="/for-agents">for agents</a>.
+        <a href="/openapi.json">openapi.json</a>; as Markdown: <a href="/docs.md">docs.md</a>. For agents, in plain
+        words: <a href="/for-agents">for agents</a>.
       </p>
     </header>
     ${contents(chapters)}

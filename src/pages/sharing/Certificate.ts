@@ -1,6 +1,7 @@
 /** One sheet of paper that still proves a stone when this server is gone: the link, its payment, and its place in the log. */
 import { generate } from "lean-qr"
 import { toSvgPath } from "lean-qr/extras/svg"
+import { normalize } from "../../../schema/altar/Recipe.ts"
 import { assetPath, preload } from "../../platform/Assets.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
@@ -41,6 +42,38 @@ const qrCode = (text: string): Html => {
 /** Any shell with coreutils computes the chain hash out of the five parts. */
 export const shellCheck = ({ commitment, previousHash, sequence, transaction, witnessedAt }: Stone): string =>
   `printf '%s\\0%s\\0%s\\0%s\\0%s' ${[previousHash, sequence, commitment, witnessedAt, transaction].join(" ")} | sha256sum`
+
+/** Control and format characters: pasted as they are, a shell's line editor would obey them. */
+const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu
+const utf8 = new TextEncoder()
+const octal = (byte: number) => `\\${byte.toString(8).padStart(3, "0")}`
+
+/** A text inside the quoted format of `printf`: on one line, whatever it holds. */
+const inFormat = (text: string) =>
+  text
+    .replaceAll("\\", "\\\\")
+    .replaceAll("%", "%%")
+    .replaceAll("\n", "\\n")
+    .replaceAll("\r", "\\r")
+    .replaceAll("'", `'\\''`)
+    .replaceAll(unprintable, (one) => [...utf8.encode(one)].map(octal).join(""))
+
+/** The same for the commitment out of revealed words and their salt. */
+export const shellReveal = (salt: string, words: string): string =>
+  `printf -- '${inFormat(salt)}\\000${inFormat(normalize(words))}' | sha256sum`
+
+const reveal = ({ reveal: revealed }: Stone): Html =>
+  revealed === null || revealed.text === null || revealed.salt === null
+    ? html``
+    : html`<section aria-labelledby="words">
+        <h2 id="words">The revealed words</h2>
+        ${recordTable([
+          ["Words", html`<bdi>${revealed.text}</bdi>`],
+          ["Salt", code(revealed.salt)],
+        ])}
+        <p>Revealed ${moment(revealed.revealedAt)}. The commitment is the SHA-256 of both:</p>
+        <pre class="shell">${shellReveal(revealed.salt, revealed.text)}</pre>
+      </section>`
 
 const logProof = ({ proof, vkey }: NonNullable<CertificateView["log"]>, id: string): Html =>
   html`<section aria-labelledby="log">
@@ -92,9 +125,13 @@ export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView)
             ${qrCode(address)}
           </header>
           <p class="statement">
-            The commitment below existed no later than <strong>${moment(stone.witnessedAt)}</strong>. Whoever has the
-            sealed words and their salt can show that they are what was meant. It is not legal notarization, and no
-            proof of authorship or identity.
+            The commitment below existed no later than <strong>${moment(stone.witnessedAt)}</strong>.
+            ${
+              stone.reveal?.text == null
+                ? "Whoever has the sealed words and their salt can show that they are what was meant."
+                : "The words below it, hashed with their salt, are what was meant."
+            }
+            It is not legal notarization, and no proof of authorship or identity.
           </p>
           <section aria-labelledby="link">
             <h2 id="link">The link in the chain</h2>
@@ -112,6 +149,7 @@ export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView)
             </p>
             <pre class="shell">${shellCheck(stone)}</pre>
           </section>
+          ${reveal(stone)}
           <section aria-labelledby="payment">
             <h2 id="payment">The payment</h2>
             ${receiptTable(receipt)}

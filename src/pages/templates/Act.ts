@@ -1,6 +1,5 @@
 /** The page of one settled act: what was done, its record, and the receipt that proves its payment. */
 import { readAct } from "../../../schema/altar/ActApi.ts"
-import type { Unsealed } from "../../../schema/altar/Candle.ts"
 import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
 import * as Candle from "./Candle.ts"
 import { nameOf, plateOf, previewOf, spiritLink, illustration, spiritPath } from "./Plates.ts"
@@ -11,7 +10,7 @@ import { filled } from "../../payments/ActAddress.ts"
 import { altOf, previewPath } from "../sharing/Card.ts"
 import * as About from "../sharing/StructuredData.ts"
 import { heading, type Page } from "./Layout.ts"
-import { checkForm, revealForm } from "./Seal.ts"
+import { checkForm, revealedWords, revealForm } from "./Seal.ts"
 import { localMoment, timeWords } from "./Words.ts"
 
 /** The picture of what was bought, or of the spirit it was left with. */
@@ -94,23 +93,25 @@ const record = (act: SettledAct): ReadonlyArray<Row> =>
   })
 
 /** A candle or light with sealed words; a prayer's stay sealed. */
-export const mayBeUnsealed = (act: SettledAct): boolean => recordText(act, "unsealUrl") !== ""
-
-const unsealedWords = ({ hiddenBy, unsealedAt, words }: typeof Unsealed.Type): Html =>
-  html`${words === null ? html`<p class="words words--sealed">The words were unsealed and match the commitment. ${hiddenBy === undefined ? "They look like a link, a wallet or an address, so they are not shown." : "They are hidden by the operator; whoever has words and salt can check them against the commitment still."}</p>` : html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`}
-    <p class="quiet">Unsealed ${localMoment(unsealedAt)}</p>`
+const mayBeUnsealed = (act: SettledAct): boolean => recordText(act, "unsealUrl") !== ""
 
 /** What became of the sealed words; a prayer's words can be checked by whoever has them. */
-const sealedWords = ({ act, unsealed }: ActView): Html => {
+const sealedWords = (act: SettledAct): Html => {
+  const { reveal } = act
   const commitment = recordText(act, "intentionCommitment")
   if (commitment === "") return html``
   const shown = `/v2/candles?spirit=${recordText(act, "spirit")}`
   const unseals = mayBeUnsealed(act)
   const note = unseals ? "The candle carries them until they are unsealed." : "A prayer stays sealed."
   return html`<section id="check" data-renew="check" aria-labelledby="check-title">
-    ${heading("check-title", "Sealed words", unsealed === null ? note : "They were unsealed, free and once.")}
+    ${heading("check-title", "Sealed words", reveal === null ? note : "They were unsealed, free and once.")}
     <div class="column">
-      ${unsealed === null ? "" : unsealedWords(unsealed)}${checkForm(commitment)}${unseals && unsealed === null ? revealForm({ url: filled(unsealCandle.path, { candleId: act.id }), name: "words", commitment, shown }) : ""}
+      ${
+        reveal === null
+          ? ""
+          : html`${revealedWords(commitment, reveal, "unsealed")}
+              <p class="quiet">Unsealed ${localMoment(reveal.revealedAt)}</p>`
+      }${checkForm(commitment)}${unseals && reveal === null ? revealForm({ url: filled(unsealCandle.path, { candleId: act.id }), name: "words", commitment, shown }) : ""}
     </div>
   </section>`
 }
@@ -122,13 +123,10 @@ const quoted = (act: SettledAct): Html => {
 
 export interface ActView {
   readonly act: SettledAct
-  /** What became of a candle's sealed words; null while they are sealed, or where there are none. */
-  readonly unsealed: typeof Unsealed.Type | null
   readonly now: number
 }
 
-export const act = (view: ActView): Page => {
-  const { act: one, now } = view
+export const act = ({ act: one, now }: ActView): Page => {
   const { plate, preview } = picture(one, now)
   const drawn = previewPath(one.id)
   const words = recordText(one, "dedication") || recordText(one, "reason")
@@ -162,7 +160,7 @@ export const act = (view: ActView): Page => {
           ${heading("receipt-title", "Receipt")}${receiptTable(one.receipt)}
         </section>
       </div>
-      ${sealedWords(view)}
+      ${sealedWords(one)}
       <nav class="leaf" aria-label="More">
         <a href="/v2/#acts">The newest acts</a><a href="${filled(readAct.path, { actId: one.id })}">This act as JSON</a>
       </nav>`,

@@ -1,6 +1,6 @@
 /** Every settled act as one plain sentence: who did what, and where. */
 import { Schema } from "effect"
-import { Act } from "../../../schema/payments/Act.ts"
+import { Act } from "../../../schema/altar/ActApi.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { readable, rowReader } from "../../platform/Rows.ts"
 import { pebble } from "./Pebble.ts"
@@ -83,9 +83,13 @@ const mark = (act: SettledAct): Html => {
 /** Where a reader finds an act. */
 export const pathOf = (act: SettledAct) => `/${act.act === "setWitnessStone" ? "witness" : "acts"}/${act.id}`
 
+/** What an act sealed; empty where it sealed nothing. */
+export const commitmentIn = (act: SettledAct): string =>
+  recordText(act, "commitment") || recordText(act, "intentionCommitment")
+
 /** For whoever may hold the words; the page's script says whether this browser does. */
 const sealed = (act: SettledAct): Html => {
-  const commitment = recordText(act, "commitment") || recordText(act, "intentionCommitment")
+  const commitment = commitmentIn(act)
   return commitment === ""
     ? html``
     : html` <small class="journal__sealed" data-sealed="${commitment}">with sealed words</small>`

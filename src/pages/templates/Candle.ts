@@ -3,7 +3,8 @@ import { Schema, Struct } from "effect"
 import { LitCandle } from "../../../schema/altar/Candle.ts"
 import { frame, heightOf } from "../../web/v2/candleShape.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { leftWords, moment, count, isolated, who } from "./Words.ts"
+import { revealedQuote } from "./Seal.ts"
+import { leftWords, moment, count, who } from "./Words.ts"
 
 type Lit = typeof LitCandle.Type
 
@@ -105,7 +106,11 @@ const sealed = (candle: Lit) =>
       ? html`<span class="mark"
           >unsealed, words hidden${candle.unsealed.hiddenBy === undefined ? "" : " by the operator"}</span
         >`
-      : html`<q class="unsealed">${isolated(candle.unsealed.words)}</q>`
+      : revealedQuote(
+          candle.intentionCommitment,
+          { text: candle.unsealed.words, salt: candle.unsealed.salt },
+          html`class="unsealed"`,
+        )
 
 /** A lit candle with its dedication and what is left of it. */
 export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>

@@ -48,3 +48,12 @@ export const broken = (message: string, path: string): Page =>
       mended, trust receipts on the chain of payments, not this page.
     </p>`,
   )
+
+/** The same for words that were revealed. */
+export const notSealed = (message: string, path: string): Page =>
+  blank(
+    "These are not the words that were sealed",
+    path,
+    "rain-crow",
+    html`<p class="lead">${message} The words were changed after they were revealed.</p>`,
+  )

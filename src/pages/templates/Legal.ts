@@ -41,7 +41,7 @@ When these terms change, the new ones hold for acts that are paid afterwards.`
 
 const privacy = `## What is public
 
-Whatever you buy leaves a public record: the wallet that paid, the transaction, the time, and what you chose to write (a name, a dedication, a reason, words you revealed). It is meant to be checked by anybody and stays. The payment itself is public on its network, where nobody can remove it. Sealed words are not sent: only their hash is.
+Whatever you buy leaves a public record: the wallet that paid, the transaction, the time, and what you chose to write (a name, a dedication, a reason, words you revealed and their salt). It is meant to be checked by anybody and stays. The payment itself is public on its network, where nobody can remove it. Sealed words are not sent: only their hash is.
 
 Write no personal data of yourself or others into a public field.
 
@@ -49,7 +49,7 @@ Write no personal data of yourself or others into a public field.
 
 Your internet address is stored nowhere by this software. To hold its limits it keeps a keyed hash of it, which is forgotten after a day without a request. There is no account, no cookie, no statistics and no script of anybody else. A server or a provider in front of this one may keep a log of its own for a short time, as most do.
 
-Your browser keeps what you sealed and bought, so that you can show it later, and the rooms you joined. It stays on your device until you delete it.
+Your browser keeps what you sealed and bought, so that you can show it later, and your name and settings for signal rooms. It keeps no room and no link to one. What it keeps stays on your device until you delete it.
 
 ## Signal rooms
 

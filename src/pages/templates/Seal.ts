@@ -1,8 +1,13 @@
 /** Sealing and checking words in the page alone: the fields have no names, so no form can send them anywhere. */
 import { recipe, saltMaximum, saltMinimum, wordsMaximum } from "../../../schema/altar/Recipe.ts"
+import type { Reveal } from "../../../schema/altar/Reveal.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { copyable, textField, wordsField } from "./Offer.ts"
+import { code } from "./RecordTable.ts"
 import { sealing } from "./Terms.ts"
+import { isolated } from "./Words.ts"
+
+type Shown = Pick<typeof Reveal.Type, "hiddenBy" | "salt" | "text">
 
 const byHand = (id: string): Html =>
   html`<div class="unscripted notice">
@@ -45,6 +50,46 @@ export const sealForm = (): Html =>
     ${byHand("seal-hand")}
     <p class="small quiet">${recipe}.</p>`
 
+/** What the page's script reads to hash revealed words anew: the commitment, and the salt in a form that no parser changes. */
+export const revealedParts = (commitment: string | null, salt: string): Html =>
+  html`data-revealed="${commitment}" data-salt-shown="${encodeURIComponent(salt)}"`
+
+const hidden = (verb: string, hiddenBy: string | undefined): Html =>
+  html`<p class="words words--sealed">
+    The words were ${verb} and match the commitment.
+    ${
+      hiddenBy === undefined
+        ? "They or their salt look like a link, a wallet or an address, so neither is shown."
+        : "They are hidden by the operator, and so is their salt; whoever has words and salt can check them against the commitment still."
+    }
+  </p>`
+
+/** Revealed words with their salt, and the place where the page says whether they are what was sealed. */
+export const revealedWords = (
+  commitment: string,
+  { hiddenBy, salt, text }: Shown,
+  verb: "revealed" | "unsealed",
+): Html =>
+  text === null || salt === null
+    ? hidden(verb, hiddenBy)
+    : html`<div ${revealedParts(commitment, salt)}>
+        <blockquote class="words"><p dir="auto" data-words-shown>${text}</p></blockquote>
+        <div class="reveal__verdict scripted" data-reveal-verdict="page" role="status"></div>
+        <p class="small quiet">
+          Salt: <bdi>${code(salt)}</bdi><br />The commitment is the SHA-256 of the salt, one NUL byte and the words.
+        </p>
+      </div>`
+
+/** Revealed words in a list: script marks those that are not what was sealed. */
+export const revealedQuote = (
+  commitment: string | null,
+  { salt, text }: { readonly text: string; readonly salt: string | null },
+  kind: Html = html``,
+): Html =>
+  html`<span ${revealedParts(commitment, salt ?? "")}
+    ><q ${kind} data-words-shown>${isolated(text)}</q> <span data-reveal-verdict></span
+  ></span>`
+
 export interface Revealing {
   readonly url: string
   /** What the route calls the words. */
@@ -69,10 +114,10 @@ export const revealForm = ({ commitment, name, shown, url }: Revealing): Html =>
     >
       <div data-filled role="status"></div>
       <p>
-        <b>This sends salt and words, and publishes the words for good.</b> They are checked here first and sent only if
-        they match.
+        <b>This sends salt and words, and publishes both for good,</b> so that everyone can check that these words were
+        sealed. They are checked here first and sent only if they match.
       </p>
-      ${textField("reveal-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${2 * saltMaximum}" required spellcheck="false"`)}${wordsField("reveal-words", "Words", html`data-words maxlength="8192" required`, "Words that look like a link, a wallet or an address are kept but not shown.")}
+      ${textField("reveal-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${2 * saltMaximum}" required spellcheck="false"`)}${wordsField("reveal-words", "Words", html`data-words maxlength="8192" required`, "Words that look like a link, a wallet or an address are kept; neither they nor their salt are shown.")}
       <p><button class="button button--alarm">Check, then reveal</button></p>
       <div data-result role="status"></div>
     </form>

@@ -13,7 +13,7 @@ import { heading, type Page } from "./Layout.ts"
 import { pebble, pebbleWords } from "./Pebble.ts"
 import { nameOf, previewOf, spiritLink } from "./Plates.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
-import { checkForm, revealForm } from "./Seal.ts"
+import { checkForm, revealedWords, revealForm } from "./Seal.ts"
 import { type Stone, verification } from "./Witness.ts"
 import { kindWords } from "./Terms.ts"
 import { localMoment, timeWords, who } from "./Words.ts"
@@ -26,12 +26,12 @@ export interface StoneView {
   readonly log: LogIdentity | undefined
 }
 
-const reveal = ({ reveal: revealed }: Stone): Html =>
+const reveal = ({ commitment, reveal: revealed }: Stone): Html =>
   revealed === null
     ? html`<p class="words words--sealed">
-        The words are sealed. Whoever set this stone may reveal them, free and once.
+        The words are sealed. Whoever set this stone may reveal them, free and once: words and salt become public.
       </p>`
-    : html`${revealed.text === null ? html`<p class="words words--sealed">The words were revealed and match the commitment. ${revealed.hiddenBy === undefined ? "They look like a link, a wallet or an address, so they are not shown." : "They are hidden by the operator; whoever has words and salt can check them against the commitment still."}</p>` : html`<blockquote class="words"><p dir="auto">${revealed.text}</p></blockquote>`}
+    : html`${revealedWords(commitment, revealed, "revealed")}
         <p class="quiet">
           Revealed
           ${revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `}${localMoment(revealed.revealedAt)}

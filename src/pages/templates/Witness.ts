@@ -8,9 +8,9 @@ import { heading, leaf, type Page } from "./Layout.ts"
 import { notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
 import { pebble, pebbleAgain } from "./Pebble.ts"
 import { plates, nameOf, previewOf, spiritLink } from "./Plates.ts"
-import { checkForm, sealForm } from "./Seal.ts"
+import { checkForm, revealedQuote, sealForm } from "./Seal.ts"
 import { kindsHint, sealing } from "./Terms.ts"
-import { capitalized, count, isolated, moment, priceWords, short, who } from "./Words.ts"
+import { capitalized, count, moment, priceWords, short, who } from "./Words.ts"
 
 export type Stone = typeof ListedStone.Type
 
@@ -31,12 +31,12 @@ export interface WitnessView {
   readonly publicUrl: string
 }
 
-const words = ({ reveal }: Stone): Html =>
+const words = ({ commitment, reveal }: Stone): Html =>
   reveal === null
     ? html`<span class="mark">sealed</span>`
     : reveal.text === null
       ? html`<span class="mark">revealed, words hidden${reveal.hiddenBy === undefined ? "" : " by the operator"}</span>`
-      : html`<q>${isolated(reveal.text)}</q>`
+      : revealedQuote(commitment, { text: reveal.text, salt: reveal.salt })
 
 /** What the page shows of a stone, for the check to compare the chain with. */
 const shownParts = (stone: Stone): Html =>
@@ -96,13 +96,13 @@ export const verification = (from: number, to: number, head: number): Html =>
       </p>
       <div data-verify-status role="status"></div>
       <p class="small quiet">
-        This checks hashes, not payments. <code>npm run verify</code> also looks every payment up on its own chain.
+        This checks hashes, not payments. <a href="/verify">How to check it yourself</a>, payments included.
       </p>
       <ol class="checks" role="list" data-verify-list></ol>
     </div>
     <p class="unscripted notice">
-      Checking in the page needs script. From a terminal: <code>npm run verify -- --url …</code> recomputes the same
-      hashes from <a href="${readWitnessChain.path}">${readWitnessChain.path}</a>.
+      Checking in the page needs script. <a href="/verify">How to check it from a terminal</a>: the same hashes are
+      recomputed from <a href="${readWitnessChain.path}">${readWitnessChain.path}</a>.
     </p>`
 
 const results = ({ asked, hits, scope }: Found): Html =>
@@ -171,8 +171,8 @@ const aside = html`<div class="aside">
   <p>Your words are sealed here: only their commitment is sent and paid for. ${sealing}</p>
   <p>The payment is the timestamp: nobody can set a stone yesterday.</p>
   <p>
-    Salt and words are kept in this browser; save them as a file too. You may reveal them, free and once, and everyone
-    can check that they are the ones you sealed.
+    Salt and words are kept in this browser; save them as a file too. You may reveal them, free and once: both become
+    public, and everyone can check that these are the words you sealed.
   </p>
 </div>`
 

@@ -111,7 +111,8 @@ export class Broadcasts extends Context.Service<
             FROM json_to_recordset(${JSON.stringify(asked)}::json) AS r(id uuid, state text, previous text)
           ), locked AS MATERIALIZED (
             SELECT a.id, r.previous,
-              r.previous IS NULL AND (a.refusal IS NOT NULL OR a.doubted_at IS NOT NULL) AS judged
+              (r.previous IS NULL OR a.state = 'pending')
+                AND (a.refusal IS NOT NULL OR a.doubted_at IS NOT NULL) AS judged
             FROM payment_attempts a JOIN asked r ON r.id = a.id
             WHERE a.state = r.state AND a.finality = 'pending' ORDER BY a.id FOR UPDATE OF a
           ), open AS (

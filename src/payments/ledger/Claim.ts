@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Hex } from "viem"
-import { openPaymentsMaximum } from "../../../schema/payments/Errors.ts"
-import * as Batches from "../../platform/Batches.ts"
-import { named, prepared, retryConflicts } from "../../platform/Sql.ts"
+import { firstPaymentsMaximum, openPaymentsMaximum } from "../../../schema/payments/Errors.ts"
+import * as Gather from "../../platform/Gather.ts"
+import { isRefused, named, prepared, retryConflicts } from "../../platform/Sql.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import * as Trace from "../../platform/Trace.ts"
@@ -65,24 +65,40 @@ export type ClaimOutcome =
   /** Nothing is sent for the wallet at our cost for a while, and why. */
   | { readonly _tag: "Distrusted"; readonly reason: string }
 
-/** Gas that wallets which did not pay may have cost within an hour until no unknown one with code is taken. */
+/** Gas that wallets of a kind which did not pay may have cost within an hour until no unknown one of that kind is taken. */
 const lostGasAtMost = 15_000_000n
 
+/** The same from which an unknown one has one payment open: then it cannot burn more of our gas than of its own. */
+const lostGasUnnoticed = 5_000_000n
+
+/** How a payment of a wallet fails in its block at our cost, and how many are open of one that has never paid here. */
+const kinds = {
+  codeless: { first: firstPaymentsMaximum, refusal: "wallet_did_not_pay" },
+  contract: { first: 1, refusal: "wallet_reverted_settlement" },
+} as const
+
 /**
- * How many may be pending of the wallet with code whose row is `p`. It can make each revert at our cost, so that it has one
- * more open than it has paid; one that has never paid, or was ever refused, has one, and none while too much gas is lost.
+ * How many may be pending of the wallet whose row is `p`: as many again for each that it has paid. One that has never paid, or
+ * was ever refused, has fewer while much gas of ours is lost to its kind, and none while too much is.
  */
-const mostOfContract = `(
-    SELECT CASE WHEN c.paid > 0 THEN c.paid + 1
-      WHEN (SELECT COALESCE(sum(lost_gas), 0) FROM payment_payers WHERE refused_until > now()) < ${lostGasAtMost} THEN 1
-      ELSE 0 END
+const mostOf = ({ first, refusal }: (typeof kinds)[keyof typeof kinds]) => `(
+    SELECT CASE WHEN c.paid > 0 THEN least(${first} * (c.paid + 1), ${openPaymentsMaximum}) ELSE (
+      SELECT CASE WHEN l.gas >= ${lostGasAtMost} THEN 0
+        WHEN p.refused_until IS NOT NULL OR l.gas >= ${lostGasUnnoticed} THEN 1 ELSE ${first} END
+      FROM (SELECT COALESCE(sum(lost_gas), 0) AS gas FROM payment_payers
+        WHERE refused_until > now() AND refusal = '${refusal}') AS l) END
     FROM (SELECT count(*)::int AS paid FROM (
       SELECT 1 FROM payment_attempts
-      WHERE lower(payer) = p.name AND state = 'settled' AND p.refused_until IS NULL LIMIT ${openPaymentsMaximum - 1}
+      WHERE lower(payer) = p.name AND state = 'settled' AND p.refused_until IS NULL
+      LIMIT ${Math.ceil(openPaymentsMaximum / first) - 1}
     ) AS s) AS c)`
 
-/** What an unknown wallet with code is refused for while too much gas is lost. */
+const mostOfContract = mostOf(kinds.contract)
+const mostOfCodeless = mostOf(kinds.codeless)
+
+/** What an unknown wallet is refused for while too much gas is lost to its kind. */
 export const contractsRefused = "wallet_with_code"
+export const unknownRefused = "wallet_never_paid"
 
 /** Milliseconds by which servers' clocks may differ: what settled so long before a balance was read may not be in it. */
 const clockSkew = 60_000
@@ -102,7 +118,7 @@ const readPayer = rowReader(
   "payment_payers",
   Schema.Struct({ refusal: Schema.NullOr(Schema.String), most: Schema.Int }),
 )
-const unknownPayer = { refusal: null, most: openPaymentsMaximum }
+const unknownPayer = { refusal: null, most: firstPaymentsMaximum }
 
 interface Intent {
   readonly id: string
@@ -205,7 +221,7 @@ const insertion = (sql: SqlClient.SqlClient) => sql`
     -- The wallet's row is locked before its payments are counted, so two claims never count past each other.
     SELECT a.* FROM asked a LEFT JOIN payer p ON p.name = a.payer
       CROSS JOIN LATERAL (SELECT CASE WHEN a.is_contract THEN ${sql.literal(mostOfContract)}
-        ELSE ${sql.literal(String(openPaymentsMaximum))} END AS most) AS m
+        ELSE ${sql.literal(mostOfCodeless)} END AS most) AS m
     WHERE CASE WHEN a.balance IS NULL THEN true WHEN p.refused_until > now() THEN false
       ELSE payment_fits(p.name, a.draws, a.balance, a.since, m.most - a.before) END
   ), ranked AS MATERIALIZED (
@@ -259,9 +275,10 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
           Effect.catchIf((error) => error.reason._tag === "ConnectionError", Effect.die),
         )
 
-      const insertSoon = yield* Batches.make<Intent, Inserted, SqlError.SqlError>({
+      const insertSoon = yield* Gather.make<Intent, Inserted, SqlError.SqlError>({
         // Twins wait for each other, so they are not in one statement.
         keysOf: ({ attempt, names }) => [attempt.idempotencyKey, ...names],
+        retriesAlone: isRefused,
         run: insertTogether,
       })
 
@@ -286,10 +303,10 @@ export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): 
         const { payer } = columnsOf(payment)
         const [row] = yield* sql`
           SELECT CASE WHEN p.refused_until > now() THEN p.refusal END AS refusal,
-            ${sql.literal(balance.isContract ? mostOfContract : String(openPaymentsMaximum))} AS most
+            ${sql.literal(balance.isContract ? mostOfContract : mostOfCodeless)} AS most
           FROM payment_payers p WHERE p.name = ${payer}`.pipe(Effect.orDie)
         const { most, refusal } = row === undefined ? unknownPayer : yield* readPayer(row)
-        const reason = refusal ?? (most === 0 ? contractsRefused : undefined)
+        const reason = refusal ?? (most > 0 ? undefined : balance.isContract ? contractsRefused : unknownRefused)
         if (reason !== undefined) return Option.some<ClaimOutcome>({ _tag: "Distrusted", reason })
         const rows = yield* sql`
           SELECT nonce, amount_atomic::text AS amount_atomic, state FROM payment_attempts

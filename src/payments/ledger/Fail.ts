@@ -11,9 +11,9 @@ export class Fail extends Context.Service<
   {
     /**
      * Ends an attempt, or returns it as it is if it has ended meanwhile; with a verdict, only while that is what the
-     * inquiry before left.
+     * inquiry before left. `isAlive` where somebody may still bring its authorization to the chain: then it is looked at on.
      */
-    fail(id: string, reason: string, verdict?: FailureVerdict): Effect.Effect<Attempt>
+    fail(id: string, reason: string, verdict?: FailureVerdict, isAlive?: boolean): Effect.Effect<Attempt>
     /**
      * The same for what was never sent: only while no broadcast is noted, by whomever; and with `isUnseen`, only while no look
      * at it has ended, since nobody hands in to a facilitator before that but the request itself.
@@ -26,12 +26,18 @@ export class Fail extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const end = Effect.fnUntraced(function* (id: string, reason: string, agreed: Statement.Fragment) {
+      const end = Effect.fnUntraced(function* (
+        id: string,
+        reason: string,
+        agreed: Statement.Fragment,
+        isAlive: boolean,
+      ) {
         const now = timestampOf(yield* Clock.currentTimeMillis)
         const rows = yield* sql`
           WITH ended AS (
             UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = ${now}::timestamptz,
-              signature = ${sql.literal(withoutCardToken)}
+              signature = ${sql.literal(withoutCardToken)}, is_alive = ${isAlive}::boolean,
+              next_check_at = now() + interval '1 minute'
             WHERE id = ${id}::uuid AND state = 'pending' AND ${agreed} RETURNING id, pool, pool_number
           ), released AS (
             UPDATE payment_pools p
@@ -57,12 +63,12 @@ export class Fail extends Context.Service<
         return row === undefined ? yield* Effect.die(`attempt ${id} is gone`) : yield* readAttempt(row)
       })
 
-      const fail = Effect.fn("Fail.fail")((id: string, reason: string, verdict?: FailureVerdict) => {
+      const fail = Effect.fn("Fail.fail")((id: string, reason: string, verdict?: FailureVerdict, isAlive = false) => {
         const agreed =
           verdict === undefined
             ? sql.literal("true")
             : sql`doubted_reason = ${verdict.reason}::text AND doubted_at = ${verdict.at}::timestamptz`
-        return retryConflicts(end(id, reason, agreed)).pipe(
+        return retryConflicts(end(id, reason, agreed, isAlive)).pipe(
           Effect.flatMap((isOurs) => Effect.flatMap(found(id), (attempt) => told(isOurs, attempt))),
           Effect.orDie,
         )
@@ -74,7 +80,7 @@ export class Fail extends Context.Service<
         // Whoever notes a broadcast locks the same row: what is asked after the lock has seen it.
         const lock = sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`
         const ending = lock.pipe(
-          Effect.andThen(end(id, reason, unsent)),
+          Effect.andThen(end(id, reason, unsent, false)),
           Effect.flatMap((isOurs) => Effect.map(found(id), (attempt) => ({ attempt, isOurs }))),
         )
         return transaction(sql, ending).pipe(

@@ -1,7 +1,7 @@
 /** What is on disk of attempts: the one under a key, who holds a claim, and how many are open or lost. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Batches from "../../platform/Batches.ts"
+import * as Gather from "../../platform/Gather.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { bounded, respelled } from "../../platform/Sql.ts"
 import type { Claims, ClaimConflict } from "../PaidAct.ts"
@@ -70,8 +70,7 @@ export class Lookup extends Context.Service<
           CROSS JOIN LATERAL (SELECT state FROM payment_attempts WHERE id = c.attempt_id LIMIT 1) AS o
         ) AS held ON true
         ORDER BY r.place`.compile()
-      const rowSoon = yield* Batches.make<Asked, object, never>({
-        keysOf: () => [],
+      const rowSoon = yield* Gather.make<Asked, object, never>({
         run: (asked) => {
           // Most keys have no attempt: only where there is one, its columns get our spelling.
           const rows = JSON.stringify(asked.map((one, place) => ({ place, ...one })))

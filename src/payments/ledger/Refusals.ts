@@ -4,21 +4,29 @@ import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { rowReader } from "../../platform/Rows.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
+import { type ChainPayment, paymentColumns, readChainPayment } from "../Payment.ts"
 import { type BroadcastsUnavailable, unavailable } from "./Broadcasts.ts"
 
 /** Its contract took back what it had agreed to; or what it was to pay had left it. */
 const Reason = Schema.Literals(["wallet_reverted_settlement", "wallet_did_not_pay"])
 export type Reason = typeof Reason.Type
 
-/** A broadcast that did not pay by the doing of the wallet it was sent for. */
+/** A payment that a broadcast did not make, by the doing of its wallet. */
 export interface Loss {
   /** The attempt's id. */
   readonly attempt: string
-  readonly hash: Hex
   readonly wallet: Hex
   readonly reason: Reason
-  /** What it took of our gas. */
+  /** Its share of our gas. */
   readonly gas: bigint
+}
+
+/** A payment that travels in a broadcast. */
+export interface Traveller {
+  /** The attempt's id. */
+  readonly attempt: string
+  readonly isPending: boolean
+  readonly authorization: ChainPayment["authorization"]
 }
 
 export interface Standing {
@@ -32,6 +40,7 @@ const readStanding = rowReader(
   "payment_attempts",
   Schema.Struct({ isCodeless: Schema.Boolean, refusal: Schema.NullOr(Reason) }),
 )
+const readState = rowReader("payment_attempts", Schema.Struct({ id: Schema.String, isPending: Schema.Boolean }))
 const unknownStanding = { refusal: null, isCodeless: false }
 
 export class Refusals extends Context.Service<
@@ -39,8 +48,10 @@ export class Refusals extends Context.Service<
   {
     /** What holds for a payment of a wallet now. */
     of(attempt: string, wallet: Hex): Effect.Effect<Standing, BroadcastsUnavailable>
-    /** Refuses the wallet for an hour from now; a broadcast counts once, whoever looks at it. */
-    refuse(loss: Loss): Effect.Effect<void, BroadcastsUnavailable>
+    /** The payments for which this is the newest broadcast. */
+    travellersIn(hash: Hex): Effect.Effect<ReadonlyArray<Traveller>, BroadcastsUnavailable>
+    /** Refuses the wallets for an hour from now; what a broadcast has lost counts once, whoever looks at it. */
+    refuse(hash: Hex, losses: ReadonlyArray<Loss>): Effect.Effect<void, BroadcastsUnavailable>
   }
 >()("spirit-altar/payments/ledger/Refusals") {
   static readonly layer = Layer.effect(
@@ -57,18 +68,42 @@ export class Refusals extends Context.Service<
         return { isCodeless, refused: Option.fromNullishOr(refusal) } satisfies Standing
       })
 
-      const refuse = Effect.fn("Refusals.refuse")(function* ({ attempt, gas, hash, reason, wallet }: Loss) {
-        yield* retryConflicts(sql`
-          WITH lost AS (
-            UPDATE relayer_broadcasts SET blamed = true
-            WHERE attempt_id = ${attempt}::uuid AND hash = ${hash} AND NOT blamed RETURNING attempt_id
-          )
-          UPDATE payment_payers SET refused_until = now() + interval '1 hour', refusal = ${reason},
-            lost_gas = ${gas.toString()}::bigint + CASE WHEN refused_until > now() THEN lost_gas ELSE 0 END
-          WHERE name = ${wallet} AND EXISTS (SELECT 1 FROM lost)`).pipe(unavailable)
+      const travellersIn = Effect.fn("Refusals.travellersIn")(function* (hash: Hex) {
+        const rows = yield* sql`
+          SELECT id, state = 'pending' AS is_pending, ${sql.literal(paymentColumns.join(", "))} FROM payment_attempts
+          WHERE id IN (SELECT attempt_id FROM relayer_broadcasts WHERE hash = ${hash}) ORDER BY id`.pipe(unavailable)
+        return yield* Effect.forEach(rows, (row) =>
+          Effect.map(
+            Effect.all([readState(row), readChainPayment(row)]),
+            ([{ id, isPending }, { authorization }]): Traveller => ({ attempt: id, isPending, authorization }),
+          ),
+        )
       })
 
-      return Refusals.of({ of, refuse })
+      const refuse = Effect.fn("Refusals.refuse")(function* (hash: Hex, losses: ReadonlyArray<Loss>) {
+        const asked = losses.map(({ gas, ...loss }) => ({ ...loss, gas: gas.toString() }))
+        yield* retryConflicts(sql`
+          WITH asked AS MATERIALIZED (
+            SELECT * FROM json_to_recordset(${JSON.stringify(asked)}::json)
+              AS r(attempt uuid, wallet text, reason text, gas bigint)
+          ), before AS MATERIALIZED (
+            -- Whoever is blamed later for what is counted already is refused all the same.
+            SELECT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE hash = ${hash} AND blamed) AS is_counted
+          ), lost AS (
+            UPDATE relayer_broadcasts b SET blamed = true FROM asked a
+            WHERE b.attempt_id = a.attempt AND b.hash = ${hash} AND NOT b.blamed RETURNING a.wallet, a.reason, a.gas
+          ), owed AS (
+            SELECT wallet, max(reason) AS reason, CASE WHEN is_counted THEN 0 ELSE sum(gas)::bigint END AS gas
+            FROM lost CROSS JOIN before GROUP BY wallet, is_counted
+          ), locked AS (
+            SELECT p.name FROM payment_payers p JOIN owed o ON o.wallet = p.name ORDER BY p.name FOR UPDATE OF p
+          )
+          UPDATE payment_payers p SET refused_until = now() + interval '1 hour', refusal = o.reason,
+            lost_gas = o.gas + CASE WHEN p.refused_until > now() THEN p.lost_gas ELSE 0 END
+          FROM owed o JOIN locked l ON l.name = o.wallet WHERE p.name = o.wallet`).pipe(unavailable)
+      })
+
+      return Refusals.of({ of, travellersIn, refuse })
     }),
   )
 }

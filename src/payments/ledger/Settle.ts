@@ -1,6 +1,7 @@
 /** Ends attempts as paid: the act is recorded, the answer stored and the payment counted in one transaction. */
-import { Context, Deferred, Effect, Layer, Metric, Queue, type Schema } from "effect"
+import { Context, Effect, Layer, Metric, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Gather from "../../platform/Gather.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { transaction } from "../../platform/Sql.ts"
 import * as Trace from "../../platform/Trace.ts"
@@ -23,7 +24,6 @@ const batches = Metric.histogram("altar.payment.batch_size", {
 interface Settling {
   readonly id: string
   readonly proof: Proof
-  readonly done: Deferred.Deferred<Attempt>
   readonly traceparent: string | undefined
 }
 
@@ -53,7 +53,6 @@ export class Settle extends Context.Service<
       const publicUrl = yield* PublicUrl
       const setting = yield* PaymentTerms
       const explorer = setting._tag === "Ready" ? setting.terms.explorer : "{tx}"
-      const queue = yield* Queue.unbounded<Settling>()
       const columns = sql.literal(attemptColumns)
 
       /** What is stored when an attempt settles: the act's public row and the exact first answer. */
@@ -155,42 +154,34 @@ export class Settle extends Context.Service<
           { discard: true },
         )
 
-      const settleBatch = (batch: ReadonlyArray<Settling>): Effect.Effect<void> =>
+      const settleBatch = (batch: ReadonlyArray<Settling>) =>
         transaction(sql, settleTogether(batch)).pipe(
           // The batch stands in the trace of one of its attempts.
           Trace.goingOn(batch.find(({ traceparent }) => traceparent !== undefined)?.traceparent ?? null),
           Effect.orDie,
-          // Said of what was committed, by whoever committed it.
+          // Reported by the server that committed it.
           Effect.tap(({ ended }) => Effect.forEach(ended, changed, { discard: true })),
           Effect.tap(({ ended }) => Metric.update(batches, ended.length)),
           Effect.tap(({ attempts }) => noteFailed(batch, attempts)),
-          Effect.matchCauseEffect({
-            onSuccess: ({ attempts }) =>
-              Effect.forEach(
-                batch,
-                ({ done, id }) => {
-                  const attempt = attempts.get(id)
-                  return attempt === undefined
-                    ? Deferred.die(done, `attempt ${id} is gone`)
-                    : Deferred.succeed(done, attempt)
-                },
-                { discard: true },
-              ),
-            // One attempt that cannot be recorded must not hold up its neighbours.
-            onFailure: (cause) =>
-              batch.length > 1
-                ? Effect.forEach(batch, (one) => settleBatch([one]), { discard: true })
-                : Effect.forEach(batch, ({ done }) => Deferred.failCause(done, cause), { discard: true }),
-          }),
+          Effect.flatMap(({ attempts }) =>
+            Effect.forEach(batch, ({ id }) => {
+              const attempt = attempts.get(id)
+              return attempt === undefined ? Effect.die(`attempt ${id} is gone`) : Effect.succeed(attempt)
+            }),
+          ),
         )
 
-      yield* Queue.takeBetween(queue, 1, batchSize).pipe(Effect.flatMap(settleBatch), Effect.forever, Effect.forkScoped)
+      const settleSoon = yield* Gather.make({
+        size: batchSize,
+        width: 1,
+        // One attempt that cannot be recorded must not hold up its neighbours; an ended one is returned as it is.
+        retriesAlone: () => true,
+        run: settleBatch,
+      })
 
       const settle = Effect.fnUntraced(function* (id: string, proof: Proof) {
-        const done = yield* Deferred.make<Attempt>()
         yield* Effect.annotateCurrentSpan("altar.attempt.id", id)
-        yield* Queue.offer(queue, { id, proof, done, traceparent: yield* Trace.current })
-        return yield* Deferred.await(done)
+        return yield* settleSoon({ id, proof, traceparent: yield* Trace.current })
       })
 
       return Settle.of({ settle })

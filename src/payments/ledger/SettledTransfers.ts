@@ -2,8 +2,8 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Hex } from "viem"
-import * as Batches from "../../platform/Batches.ts"
-import { retryConflicts } from "../../platform/Sql.ts"
+import * as Gather from "../../platform/Gather.ts"
+import { isRefused, retryConflicts } from "../../platform/Sql.ts"
 import { readable, rowReader } from "../../platform/Rows.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { Word } from "../Hex.ts"
@@ -136,8 +136,9 @@ export class SettledTransfers extends Context.Service<
       })
 
       // A transfer found is one commit like any other: those of one moment share it.
-      const confirmSoon = yield* Batches.make<Confirmed, true, SqlError.SqlError>({
+      const confirmSoon = yield* Gather.make<Confirmed, true, SqlError.SqlError>({
         keysOf: ({ id }) => [id],
+        retriesAlone: isRefused,
         run: (found) => {
           const rows = found.map(({ block, finality, id, moved }) => ({
             id,

@@ -1,5 +1,6 @@
 /** The x402 extension `bazaar`: how a paid route is called, for catalogues, read from the contract of its endpoint. */
 import { Schema } from "effect"
+import { portable } from "../../../schema/openapi/Pattern.ts"
 import type { BazaarExtension } from "../../../schema/payments/Payment.ts"
 import type { PaidEndpoint } from "../../../schema/payments/Sale.ts"
 import { bodyOf } from "../ActInput.ts"
@@ -19,6 +20,7 @@ const bare = (json: Schema.Json): Schema.Json => {
       if (name === "properties" && isObject(value)) {
         return [[name, Object.fromEntries(Object.entries(value).map(([key, member]) => [key, bare(member)]))]]
       }
+      if (name === "pattern" && typeof value === "string") return [[name, portable(value)]]
       return ["description", "examples", "allOf", "title"].includes(name) ? [] : [[name, bare(value)]]
     }),
   )
@@ -46,6 +48,9 @@ const chosen = (parameters: Schema.JsonObject, schema: Schema.JsonObject) => {
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => members.includes(name)))
 }
 
+/** Discovery asks for one; the contract has it whole. */
+const output = { properties: { example: { type: "object" } } }
+
 interface Call {
   readonly method: string
   readonly path: string
@@ -66,7 +71,7 @@ const read = (endpoint: PaidEndpoint): Call => {
     method: { const: endpoint.method },
     bodyType: { const: "json" },
     body: closed(body),
-    // An output needs no schema, and neither does what the path names; a proxy's buffer for a whole head is 4 KiB.
+    // What the path names needs no schema: a proxy's buffer for a whole head is 4 KiB.
     ...(endpoint.params === undefined ? {} : { pathParams: { type: "object" } }),
     ...(endpoint.query === undefined ? {} : { queryParams: texts(queryParams) }),
   }
@@ -80,7 +85,7 @@ const read = (endpoint: PaidEndpoint): Call => {
     schema: {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       type: "object",
-      properties: { input: { type: "object", properties, required, additionalProperties: false } },
+      properties: { input: { type: "object", properties, required, additionalProperties: false }, output },
       required: ["input"],
     },
   }

@@ -217,13 +217,19 @@ export const endingLogs = (logs: ReadonlyArray<Log>): ReadonlyArray<Log> =>
 /** The token's own word that an authorization was used or cancelled. */
 export const alreadyUsed = "invalid_exact_evm_nonce_already_used"
 
+/** The same that its wallet holds less than the amount. */
+export const tooPoor = "invalid_exact_evm_insufficient_balance"
+
+/** A revert that names no fault of the payment. */
+export const unexplained = "invalid_exact_evm_transaction_simulation_failed"
+
 /** A token's revert string as the x402 reason code it stands for: the words are those of Circle's FiatToken. */
 export const reasonOf = (revert: string): string => {
   const text = revert.toLowerCase()
   if (text.includes("used or canceled")) return alreadyUsed
   if (text.includes("authorization is expired")) return "invalid_exact_evm_payload_authorization_valid_before"
   if (text.includes("not yet valid")) return "invalid_exact_evm_payload_authorization_valid_after"
-  if (text.includes("exceeds balance")) return "invalid_exact_evm_insufficient_balance"
+  if (text.includes("exceeds balance")) return tooPoor
   if (text.includes("signature") || text.includes("ecrecover")) return "invalid_exact_evm_signature"
-  return "invalid_exact_evm_transaction_simulation_failed"
+  return unexplained
 }

@@ -4,7 +4,7 @@ import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { inLowerCase } from "../Hex.ts"
-import { alreadyUsed, endIn, type Log, pays, type SignedAuthorization } from "./Eip3009.ts"
+import { alreadyUsed, endIn, type Log, pays, type SignedAuthorization, tooPoor } from "./Eip3009.ts"
 import type { BlockRange } from "./LogSearch.ts"
 import * as LongReceipts from "./LongReceipts.ts"
 
@@ -37,13 +37,23 @@ export interface FoundLog {
 /**
  * What is proven. `Void` can never be paid; `Open` is everything else, with what the newest block says: whether the
  * authorization is unused there, and whether its transfer would revert there for another reason than being used or over;
- * `ended` is how a block that may still be taken back ended it without paying. `Void` names the final transaction that
- * used or cancelled it; one that expired has none.
+ * `ended` is how a block that may still be taken back ended it without paying; `couldNotPay`, that the transaction it was to
+ * travel in is in a final block without paying, and that its wallet was too poor at the final block and is at the newest one.
+ * `Void` names the final transaction that used or cancelled it; one that expired has none.
  */
 export type Evidence =
   | { readonly _tag: "Paid"; readonly transaction: Hex; readonly block: BlockId }
   | { readonly _tag: "Void"; readonly reason: VoidReason; readonly transaction?: Hex }
-  | { readonly _tag: "Open"; readonly unused: boolean; readonly reverts: boolean; readonly ended?: VoidReason }
+  | {
+      readonly _tag: "Open"
+      readonly unused: boolean
+      readonly reverts: boolean
+      readonly ended?: VoidReason
+      readonly couldNotPay?: true
+    }
+
+/** What an attempt fails with whose wallet could not pay: nobody but a stranger brings it to the chain any more. */
+export const couldNotPay = "wallet_could_not_pay"
 
 export type VoidReason = "authorization_expired" | "authorization_canceled" | "authorization_spent_elsewhere"
 
@@ -143,14 +153,27 @@ export const make = <E>(node: Node<E>) => {
       : ({ ...nothing, ended: reason } satisfies Evidence)
   })
 
+  /** Whether a transaction that did not pay is final, and the wallet too poor at the final block; no when that cannot be said. */
+  const wasTooPoor = Effect.fnUntraced(
+    function* (authorization: SignedAuthorization, receipt: Receipt, final: Block) {
+      if (receipt.block.number > final.number || !(yield* isFinal(receipt.block))) return false
+      const { revert, used } = yield* node.stateAt(authorization, final)
+      return !used && Option.contains(revert, tooPoor)
+    },
+    // A node need not keep the state of the final block: then the end of the authorization decides.
+    Effect.orElseSucceed(() => false),
+  )
+
   const evidence = Effect.fnUntraced(function* (search: Search): Effect.fn.Return<Evidence, E> {
     const { authorization, foundIn = Option.none(), fromBlock, newestFirst = false, patience } = search
+    let unpaying: Receipt | undefined
     if (Option.isSome(search.transaction)) {
       const transaction = search.transaction.value
       const receipt = yield* Duration.isZero(patience)
         ? node.receiptOf(transaction, authorization.asset)
         : awaitReceipt(transaction, authorization.asset, patience)
       if (Option.isSome(receipt) && paidIn(authorization, receipt.value)) return paidBy(transaction, receipt.value)
+      unpaying = Option.getOrUndefined(receipt)
     }
     const { final, newest } = yield* node.heads
     if (newest.number < final.number) return nothing
@@ -162,7 +185,11 @@ export const make = <E>(node: Node<E>) => {
     // to keep the state of the final block.
     const isOver = final.timestamp >= authorization.validBefore
     // Past its end at a block that may be replaced it reverts for everybody: that says nothing of the chain that stays.
-    if (!used && !isOver) return open(true, Option.isSome(revert) && newest.timestamp < authorization.validBefore)
+    if (!used && !isOver) {
+      const isOpen = open(true, Option.isSome(revert) && newest.timestamp < authorization.validBefore)
+      if (!isOpen.reverts || !Option.contains(revert, tooPoor) || unpaying === undefined) return isOpen
+      return (yield* wasTooPoor(authorization, unpaying, final)) ? { ...isOpen, couldNotPay: true } : isOpen
+    }
     if (!used && Option.isNone(revert)) return nothing
     const [log] = yield* node.logsOf(authorization, { from: fromBlock, to: newest.number }, newestFirst)
     if (log !== undefined) return yield* endedBy(authorization, log, used)

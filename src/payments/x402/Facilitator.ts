@@ -3,6 +3,7 @@ import { Clock, Duration, Effect, Exit, Layer, Option, Schema, Semaphore } from 
 import type { PaymentRequirements } from "../../../schema/payments/Payment.ts"
 import * as Posting from "../../platform/http/Posting.ts"
 import * as Trace from "../../platform/Trace.ts"
+import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { inLowerCase } from "../Hex.ts"
 import type { ChainPayment } from "../Payment.ts"
 import { requirementsOf, type Terms } from "../PaymentTerms.ts"
@@ -106,11 +107,12 @@ const payloadOf = (accepted: PaymentRequirements, signed: SignedAuthorization) =
   return JSON.stringify({ x402Version: 2, accepted, payload: { signature, authorization } })
 }
 
-export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never, Chain> =>
+export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never, Chain | DatabaseClock> =>
   Layer.effect(
     Settlement,
     Effect.gen(function* () {
       const chain = yield* Chain
+      const clock = yield* DatabaseClock
       const { terms } = config
       const places = yield* Semaphore.make(handedInAtOnce)
       const givenUpAfter = 3 * Duration.toMillis(config.timeout)
@@ -166,7 +168,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
         const { authorization, network } = payment
         const { asset, to: payTo, validBefore, value } = authorization
         const nowMillis = yield* Clock.currentTimeMillis
-        const now = BigInt(Math.floor(nowMillis / 1000))
+        const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
         // The token's name stands in no row: of another token we know none.
         const isOurs = network === terms.network && asset.toLowerCase() === terms.asset.toLowerCase()
         if (unpaid.reverts === true || !isOurs || validBefore < now + leastLife) return Option.none<Submission>()
@@ -195,7 +197,8 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
           Effect.catch(resubmitInTurn(unpaid, payment), (error) =>
             Effect.as(Effect.logWarning("A payment could not be handed in again", error), Option.none<Submission>()),
           ),
-        abandon: () => Effect.void,
+        // What it may still do, it does not say: what pays late is noted.
+        abandon: () => Effect.succeed(true),
         obstacle: Effect.map(funds, (found) => (found === "failing" ? away : undefined)),
         funds,
       })

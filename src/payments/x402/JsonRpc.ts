@@ -1,6 +1,7 @@
 /** JSON-RPC over HTTP: questions of the same moment travel in one request, and each of them still fails alone. */
-import { Clock, Deferred, type Duration, Effect, Option, Redacted, Result, Schema, Semaphore } from "effect"
+import { Clock, type Duration, Effect, Option, Redacted, Result, Schema, Semaphore } from "effect"
 import { Base64 } from "effect/encoding"
+import * as Gather from "../../platform/Gather.ts"
 import * as Posting from "../../platform/http/Posting.ts"
 import { ChainUnavailable, senseless } from "./ChainUnavailable.ts"
 import { timed } from "./RpcMetrics.ts"
@@ -53,10 +54,6 @@ interface Worded {
   readonly text: string
 }
 
-interface Waiting extends Worded {
-  readonly done: Deferred.Deferred<unknown, Failed>
-}
-
 type Answers = ReadonlyArray<Result.Result<unknown, Failed>>
 
 const Answer = Schema.Struct({
@@ -105,7 +102,6 @@ const body = (text: string, id: number) => `{"jsonrpc":"2.0","id":${id},${text}}
 
 /** A node at an address; `once` asks a single time, alone, what must not be repeated. */
 export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRpcConfig) {
-  const scope = yield* Effect.scope
   const address = new URL(Redacted.value(url))
   const { password, username } = address
   address.username = address.password = ""
@@ -113,8 +109,6 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
   const secret = Base64.encode(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`)
   const headers: Readonly<Record<string, string>> = username === "" ? {} : { authorization: `Basic ${secret}` }
 
-  let forming = new Map<string, Waiting>()
-  const starting = new Map<string, Waiting>()
   const long = yield* Semaphore.make(longAtOnce)
   let aloneUntil = 0
 
@@ -173,91 +167,44 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
     })
   })
 
-  const formed = () => {
-    const batch = [...forming.values()]
-    forming = new Map()
-    return batch
-  }
+  /** Each question of one moment once; the answers in the order of the lists. */
+  const send = Effect.fnUntraced(function* (lists: ReadonlyArray<ReadonlyArray<Worded>>) {
+    const questions = new Map(lists.flat().map((question) => [question.text, question]))
+    const batch = [...questions.values()]
+    const [first, ...others] = batch
+    const answers =
+      first !== undefined && others.length === 0 ? [yield* Effect.result(single(first))] : yield* together(batch)
+    const byText = new Map(batch.map(({ text }, index) => [text, answers[index]]))
+    return lists.map((list) => list.flatMap(({ text }) => byText.get(text) ?? []))
+  })
 
-  const send = (batch: ReadonlyArray<Waiting>) => {
-    const [first] = batch
-    if (first === undefined) return Effect.void
-    return batch.length === 1
-      ? Deferred.into(single(first), first.done)
-      : together(batch).pipe(
-          Effect.flatMap((answers) =>
-            Effect.forEach(batch, ({ done }, index) => Deferred.into(fromResult(answers[index]), done), {
-              discard: true,
-            }),
-          ),
-          // Whoever waits learns of a fault of ours, too.
-          Effect.catchCause((cause) =>
-            Effect.forEach(batch, ({ done }) => Deferred.failCause(done, cause), { discard: true }),
-          ),
-        )
-  }
+  const sendSoon = yield* Gather.make<ReadonlyArray<Worded>, Answers, never>({
+    size: batchSize,
+    weightOf: (list) => list.length,
+    width: Infinity,
+    joins: true,
+    run: send,
+  })
 
-  /** Most questions fill no batch, and there is nothing to send. */
-  const sendNow = (batch: ReadonlyArray<Waiting>) =>
-    batch.length === 0 ? Effect.void : Effect.forkIn(send(batch), scope)
+  const sendAlone = yield* Gather.make<Worded, Answers[number], never>({
+    nameOf: ({ text }) => text,
+    width: Infinity,
+    joins: true,
+    run: (questions) => Effect.forEach(questions, (question) => Effect.result(single(question))),
+  })
 
-  const soon = (start: () => Effect.Effect<unknown>) => Effect.forkIn(Effect.andThen(Effect.yieldNow, start), scope)
+  const eachAlone = (list: ReadonlyArray<Worded>): Effect.Effect<Answers> =>
+    Effect.forEach(list, sendAlone, { concurrency: "unbounded" })
 
-  const answersOf = (waiting: ReadonlyArray<Waiting>): Effect.Effect<Answers> =>
-    Effect.forEach(waiting, ({ done }) => Effect.result(Deferred.await(done)))
-
-  const waitingFor = (question: Worded): Waiting => ({ ...question, done: Deferred.makeUnsafe() })
-
-  /** Goes in a request of its own; who asks the same before that starts shares it. */
-  const alone = (question: Worded): Effect.Effect<Waiting> => {
-    const known = starting.get(question.text)
-    if (known !== undefined) return Effect.succeed(known)
-    const waiting = waitingFor(question)
-    starting.set(question.text, waiting)
-    return Effect.as(
-      soon(() => {
-        starting.delete(question.text)
-        return send([waiting])
-      }),
-      waiting,
-    )
-  }
-
-  /** Goes with the next request that starts, all of a list with the same one. */
-  const join = (list: ReadonlyArray<Worded>): Effect.Effect<ReadonlyArray<Waiting>> => {
-    const full = list.filter(({ text }) => !forming.has(text)).length > batchSize - forming.size ? formed() : []
-    const isFirst = forming.size === 0
-    const waiting = list.map((question) => {
-      const one = forming.get(question.text) ?? waitingFor(question)
-      forming.set(question.text, one)
-      return one
-    })
-    const ready = forming.size === batchSize ? formed() : []
-    return sendNow(full).pipe(
-      Effect.andThen(ready.length > 0 ? sendNow(ready) : isFirst ? soon(() => send(formed())) : Effect.void),
-      Effect.as(waiting),
-    )
-  }
+  const isAlone = Effect.map(Clock.currentTimeMillis, (now) => now < aloneUntil)
 
   /** An answer is never older than its question. */
   const enqueue = (list: ReadonlyArray<Worded>): Effect.Effect<Answers> =>
-    // Whoever stops waiting leaves its questions in the batch, and the batch on its way.
-    Effect.uninterruptibleMask((restore) =>
-      Clock.currentTimeMillis.pipe(
-        Effect.flatMap((now) => (now < aloneUntil ? Effect.forEach(list, alone) : join(list))),
-        Effect.flatMap((waiting) => restore(answersOf(waiting))),
-      ),
-    )
+    Effect.flatMap(isAlone, (alone) => (alone ? eachAlone(list) : sendSoon(list)))
 
-  /** In a request that is shared with nobody's other questions. */
+  /** In a request that carries no other caller's questions. */
   const apart = (list: ReadonlyArray<Worded>): Effect.Effect<Answers> =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      list.length === 1 || now < aloneUntil
-        ? Effect.uninterruptibleMask((restore) =>
-            Effect.flatMap(Effect.forEach(list, alone), (waiting) => restore(answersOf(waiting))),
-          )
-        : together(list),
-    )
+    Effect.flatMap(isAlone, (alone) => (alone || list.length === 1 ? eachAlone(list) : together(list)))
 
   /** A list is repeated once, and as a whole: its answers are compared, so they have to come from one node. */
   const asked = Effect.fnUntraced(function* (list: ReadonlyArray<Worded>) {

@@ -1,6 +1,6 @@
 /** Whether payers' own keys signed: what waits at the same time is checked in a thread, a single signature here. */
 import { Clock, Duration, Effect } from "effect"
-import * as Batches from "../../platform/Batches.ts"
+import * as Gather from "../../platform/Gather.ts"
 import * as Thread from "../../platform/Thread.ts"
 import { makeIsSigned, signingLength } from "./SigningKey.ts"
 
@@ -57,5 +57,5 @@ export const make = Effect.fnUntraced(function* (program = worker) {
     return verdicts
   })
 
-  return yield* Batches.make<Uint8Array, boolean, never>({ keysOf: () => [], run })
+  return yield* Gather.make<Uint8Array, boolean, never>({ run })
 })

@@ -4,9 +4,9 @@ import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../schema/p
 import type { ChallengeExtensions } from "../../../schema/payments/Payment.ts"
 import type { PaymentHeader } from "./PaymentHeader.ts"
 
-/** Offered with every challenge; an id is welcome and never demanded: a client that knows no extensions can pay as well. */
+/** Marked required: a payment needs an id or an `Idempotency-Key`. A client that knows no extensions sends the header. */
 export const paymentIdentifier: ChallengeExtensions["payment-identifier"] = {
-  info: { required: false },
+  info: { required: true },
   schema: {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",
@@ -34,13 +34,19 @@ interface Named {
   /** `Idempotency-Key` as sent. */
   readonly key: string | undefined
   readonly payment: PaymentHeader | undefined
+  readonly isPaid: boolean
 }
+
+/** No attempt has this key: it stands for an unpaid request without one. */
+export const noKey = ""
 
 /** The one name of a purchase: the header, or the id that the payment carries; two names are none. */
 export const keyOf = ({
+  isPaid,
   key,
   payment,
 }: Named): Effect.Effect<string, IdempotencyKeyRequired | IdempotencyKeyInvalid> => {
+  if (!isPaid) return Effect.succeed(key ?? noKey)
   const identifier = payment === undefined ? Option.none() : identifierIn(payment)
   if (Option.isNone(identifier))
     return key === undefined ? Effect.fail(new IdempotencyKeyRequired({})) : Effect.succeed(key)

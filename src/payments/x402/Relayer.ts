@@ -1,9 +1,10 @@
 /** Settles by our own relayer key: one transaction after the other, and what fails in one never costs its neighbours theirs. */
 import { Array, Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
-import { type Hex, hexToBigInt } from "viem"
+import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
+import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import type { Attempt } from "../ledger/Attempt.ts"
-import { type Broadcast, Broadcasts, type NotedBroadcast } from "../ledger/Broadcasts.ts"
+import { type Broadcast, Broadcasts } from "../ledger/Broadcasts.ts"
 import { Refusals } from "../ledger/Refusals.ts"
 import type { ChainPayment } from "../Payment.ts"
 import { type Funds, Settlement, type SettlementRequest, type Submission, type Unpaid } from "../Settlement.ts"
@@ -11,8 +12,9 @@ import * as Broadcaster from "./Broadcaster.ts"
 import { unsent } from "./Broadcaster.ts"
 import { Chain } from "./Chain.ts"
 import type { Transfer } from "./Dispatch.ts"
-import { chainIdOf, pays, type SignedAuthorization } from "./Eip3009.ts"
+import { chainIdOf } from "./Eip3009.ts"
 import * as Fees from "./Fees.ts"
+import * as Losses from "./Losses.ts"
 import * as RelayerNode from "./RelayerNode.ts"
 
 export interface RelayerConfig {
@@ -30,9 +32,6 @@ export interface RelayerConfig {
 /** Seconds an authorization must still live to be sent at our cost. */
 const leastLife = 6n
 
-/** Milliseconds for which each travels alone after the block in which somebody made others fail in a group. */
-const apartFor = 600_000
-
 const insolvent = "This server cannot pay the network's fee of a settlement at the moment, so it takes no USDC"
 
 /** How long the relayer's balance is believed, and how long anybody waits for it. */
@@ -42,13 +41,16 @@ const solventWithin = Duration.seconds(2)
 /** The account that sends the transfers. */
 export const addressOf = (privateKey: Redacted.Redacted<Hex>) => privateKeyToAccount(Redacted.value(privateKey)).address
 
-export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Chain | Broadcasts | Refusals> =>
+export const layer = (
+  config: RelayerConfig,
+): Layer.Layer<Settlement, never, Chain | Broadcasts | Refusals | DatabaseClock> =>
   Layer.effect(
     Settlement,
     Effect.gen(function* () {
       const { client } = yield* Chain
       const broadcasts = yield* Broadcasts
       const refusals = yield* Refusals
+      const clock = yield* DatabaseClock
       const account = privateKeyToAccount(Redacted.value(config.privateKey))
       const node = RelayerNode.make(client, config.timeout)
       const broadcaster = yield* Broadcaster.make(node, broadcasts, account, config.groupMost)
@@ -81,48 +83,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         return yield* broadcaster.send(transfer, Option.none())
       })
 
-      /**
-       * Judges a broadcast that is in its block and did not pay: true where its wallet may not be at fault, as a neighbour in
-       * its group may have taken its gas. A wallet at fault is refused: it can do so again, at our cost.
-       */
-      const judge = Effect.fnUntraced(function* (
-        attempt: string,
-        { blamed, hash, members }: NotedBroadcast,
-        authorization: SignedAuthorization,
-      ) {
-        if (blamed) return false
-        const { from: wallet } = authorization
-        const [receipt, hasCode] = yield* Effect.all([
-          node.call((one) => one.request({ method: "eth_getTransactionReceipt", params: [hash] })),
-          node.hasCode(wallet),
-        ])
-        if (receipt === null || pays(receipt.logs, authorization)) return false
-        const isGroup = members > 1
-        const hasReverted = receipt.status === "0x0"
-        // What succeeded alone without paying is an empty replacement of ours.
-        if (!isGroup && !hasReverted) return false
-        const gas = hexToBigInt(receipt.gasUsed)
-        const isShort = isGroup && (hasReverted || Fees.mayHaveRunOut(gas, members))
-        const block = yield* node.call((one) =>
-          one.request({ method: "eth_getBlockByHash", params: [receipt.blockHash, false] }),
-        )
-        if (block === null) return false
-        const minedAt = hexToBigInt(block.timestamp)
-        // A wallet that got code behind the rehearsal may have taken the gas of all behind it, and may have none any more.
-        if (isShort || (isGroup && hasCode)) yield* broadcaster.keepApart(Number(minedAt) * 1000 + apartFor)
-        if (isShort && !hasCode) return true
-        // Past its signed end it reverts for everybody: that was our delay.
-        if (minedAt >= authorization.validBefore) return false
-        yield* refusals.refuse({
-          attempt,
-          hash,
-          wallet,
-          reason: hasCode ? "wallet_reverted_settlement" : "wallet_did_not_pay",
-          gas: hasCode ? gas : gas / BigInt(members),
-        })
-        yield* Effect.logWarning(`A wallet did not pay in ${hash} what it had agreed to; it is refused for an hour`)
-        return false
-      })
+      const judge = Losses.make(node, refusals, broadcaster.keepApart)
 
       /** Who can replace a broadcast that is stuck. */
       const replacerOfStuck = Effect.fnUntraced(function* ({ atMillis, hash }: Broadcast) {
@@ -133,23 +94,25 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
 
       const abandon = Effect.fn("Relayer.abandon")(function* (
         { id, state }: Pick<Attempt, "id" | "state">,
-        { authorization, network }: ChainPayment,
+        { authorization, network, transaction }: ChainPayment,
       ) {
         const last = yield* broadcasts.find(id)
-        if (Option.isNone(last)) return
+        if (Option.isNone(last)) return true
         // A wallet that cancels what did not pay, or lets it end, is at fault as any other.
-        yield* judge(id, last.value, authorization)
+        yield* judge({ attempt: id, isPending: state === "pending", authorization }, last.value)
+        const isNewest = Option.contains(transaction, last.value.hash)
         const replacer = yield* replacerOfStuck(last.value)
-        if (Option.isNone(replacer)) return
+        if (Option.isNone(replacer)) return isNewest
         const transfer: Transfer = { attempt: id, state, authorization, chainId: chainIdOf(network) }
         yield* replacer.value.replaceByNothing(transfer, last.value)
+        return false
       })
 
       const resubmit = Effect.fn("Relayer.resubmit")(function* (unpaid: Unpaid, payment: ChainPayment) {
         const { acceptedAt, checks, id, paidIn, state } = unpaid
         const { authorization, network } = payment
         const now = yield* Clock.currentTimeMillis
-        if (authorization.validBefore < BigInt(Math.floor(now / 1000)) + leastLife) {
+        if (authorization.validBefore < BigInt(Math.floor((yield* clock.now).millis / 1000)) + leastLife) {
           yield* abandon(unpaid, payment)
           return Option.none<Submission>()
         }
@@ -169,7 +132,8 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         const known = yield* node.transaction(hash)
         if (known !== null && known.blockNumber !== null) {
           // What is in a block needs no wait. What reverted by itself is not paid for again.
-          return (yield* judge(id, last.value, authorization)) && Option.isNone(refused)
+          const own = { attempt: id, isPending: state === "pending", authorization }
+          return (yield* judge(own, last.value)) && Option.isNone(refused)
             ? Option.some(yield* broadcaster.sendAlone(transfer, hash, Option.none()))
             : Option.none<Submission>()
         }
@@ -214,9 +178,12 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
           ),
         abandon: (attempt) =>
           attempt.payment.rail === "card"
-            ? Effect.void
+            ? Effect.succeed(true)
             : Effect.catch(abandon(attempt, attempt.payment), (error) =>
-                Effect.logWarning("What is left of a payment that cannot be made could not be looked at", error),
+                Effect.as(
+                  Effect.logWarning("What is left of a payment that cannot be made could not be looked at", error),
+                  false,
+                ),
               ),
         obstacle: Effect.map(funds, (found) => (found === "failing" ? insolvent : undefined)),
         funds,

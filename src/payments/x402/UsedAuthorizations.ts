@@ -1,6 +1,7 @@
 /** An authorization that no attempt of ours holds and that may have been used: where its money went, by what `Evidence` proves. */
-import { Clock, Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
+import { Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import type { Hex } from "viem"
+import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { UnclaimedPayments } from "../ledger/UnclaimedPayments.ts"
 import { Chain } from "./Chain.ts"
 import { ChainUnavailable } from "./ChainUnavailable.ts"
@@ -91,6 +92,7 @@ export class UsedAuthorizations extends Context.Service<
     Effect.gen(function* () {
       const chain = yield* Chain
       const unclaimedPayments = yield* UnclaimedPayments
+      const clock = yield* DatabaseClock
       const turn = yield* Semaphore.make(followedAtOnce)
       /** By claim and amount, oldest first: one nonce may be signed for two amounts. */
       const verdicts = new Map<string, PaymentRejected>()
@@ -136,7 +138,7 @@ export class UsedAuthorizations extends Context.Service<
           fromBlock: 0n,
           transaction: Option.none(),
         }
-        const now = secondsOf(yield* Clock.currentTimeMillis)
+        const now = secondsOf((yield* clock.now).millis)
         const noted = yield* unclaimedPayments.find(payment)
         if (Option.isSome(noted)) {
           const { foundAtMillis, transaction } = noted.value

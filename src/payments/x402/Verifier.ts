@@ -1,12 +1,13 @@
 /** Decides whether a signed payment fits an offer exactly and would settle now; blames the payer only for the payer's faults. */
-import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { isAddressEqual } from "viem"
 import { PaymentPayload } from "../../../schema/payments/Payment.ts"
 import { Chain } from "./Chain.ts"
 import type { ChainUnavailable } from "./ChainUnavailable.ts"
-import { alreadyUsed, deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
+import { alreadyUsed, deploymentOf, type SignedAuthorization, unexplained } from "./Eip3009.ts"
 import type { Sale, Terms } from "../PaymentTerms.ts"
 import type { PayerBalance } from "../ledger/Claim.ts"
+import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { inLowerCase } from "../Hex.ts"
 import type { PaymentRejected } from "../PaymentRejected.ts"
 import { mismatch, refuse, reject, untimely } from "./OfferMatch.ts"
@@ -68,7 +69,7 @@ const maybeUsed: ReadonlySet<string> = new Set([
   alreadyUsed,
   "invalid_exact_evm_payload_authorization_valid_before",
   "invalid_exact_evm_payload_authorization_valid_after",
-  "invalid_exact_evm_transaction_simulation_failed",
+  unexplained,
 ])
 
 const messageOf = (reason: string) => simulationMessages[reason] ?? "The token refuses this transfer."
@@ -108,6 +109,7 @@ export class Verifier extends Context.Service<
         const chain = yield* Chain
         const balances = yield* PayerBalances
         const signatures = yield* Signatures
+        const clock = yield* DatabaseClock
 
         /** What the wallet and the chain say of a payment that fits the offer. */
         const judge = Effect.fnUntraced(function* (authorization: SignedAuthorization, payload: string, terms: Terms) {
@@ -129,7 +131,7 @@ export class Verifier extends Context.Service<
             return yield* reject(badSignature, messageOf(badSignature))
           }
 
-          const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+          const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
           const late = untimely(authorization, terms, now)
           if (late !== undefined) return yield* refused(late)
 

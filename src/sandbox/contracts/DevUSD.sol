@@ -30,14 +30,22 @@ contract DevUSD {
     mapping(address => mapping(address => uint256)) public allowance;
     mapping(address => mapping(bytes32 => bool)) public authorizationState;
     mapping(address => bool) public isBlacklisted;
+    bool public paused;
 
     event Transfer(address indexed from, address indexed to, uint256 value);
     event Approval(address indexed owner, address indexed spender, uint256 value);
     event Mint(address indexed minter, address indexed to, uint256 amount);
     event Blacklisted(address indexed _account);
     event UnBlacklisted(address indexed _account);
+    event Pause();
+    event Unpause();
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
     event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
+
+    modifier whenNotPaused() {
+        require(!paused, "Pausable: paused");
+        _;
+    }
 
     modifier allowed(address account) {
         require(!isBlacklisted[account], "Blacklistable: account is blacklisted");
@@ -74,20 +82,31 @@ contract DevUSD {
         emit UnBlacklisted(account);
     }
 
-    function approve(address spender, uint256 value) external allowed(msg.sender) allowed(spender) returns (bool) {
+    function pause() external {
+        paused = true;
+        emit Pause();
+    }
+
+    function unpause() external {
+        paused = false;
+        emit Unpause();
+    }
+
+    function approve(address spender, uint256 value) external whenNotPaused allowed(msg.sender) allowed(spender) returns (bool) {
         require(spender != address(0), "ERC20: approve to the zero address");
         allowance[msg.sender][spender] = value;
         emit Approval(msg.sender, spender, value);
         return true;
     }
 
-    function transfer(address to, uint256 value) external allowed(msg.sender) allowed(to) returns (bool) {
+    function transfer(address to, uint256 value) external whenNotPaused allowed(msg.sender) allowed(to) returns (bool) {
         _move(msg.sender, to, value);
         return true;
     }
 
     function transferFrom(address from, address to, uint256 value)
         external
+        whenNotPaused
         allowed(msg.sender)
         allowed(from)
         allowed(to)
@@ -184,7 +203,7 @@ contract DevUSD {
         uint256 validBefore,
         bytes32 nonce,
         bytes memory signature
-    ) private allowed(from) allowed(to) {
+    ) private whenNotPaused allowed(from) allowed(to) {
         require(block.timestamp > validAfter, "FiatTokenV2: authorization is not yet valid");
         require(block.timestamp < validBefore, "FiatTokenV2: authorization is expired");
         _requireUnused(from, nonce);
@@ -196,7 +215,7 @@ contract DevUSD {
         _move(from, to, value);
     }
 
-    function _cancel(address authorizer, bytes32 nonce, bytes memory signature) private {
+    function _cancel(address authorizer, bytes32 nonce, bytes memory signature) private whenNotPaused {
         _requireUnused(authorizer, nonce);
         _requireSigned(authorizer, keccak256(abi.encode(CANCEL_AUTHORIZATION_TYPEHASH, authorizer, nonce)), signature);
         authorizationState[authorizer][nonce] = true;

@@ -30,6 +30,7 @@ const isPoint = (value: unknown): value is ChainPoint =>
 export const readSegment = async (from: number, limit: number): Promise<Segment> => {
   const answer = await ask(`/api/witness/chain?from=${from}&limit=${limit}`)
   const { anchor, entries, head } = answer.body
+  if (answer.body["code"] === "chain_broken") throw new Said(messageOf(answer), "The chain does not hold.")
   if (answer.status !== 200) throw new Said(messageOf(answer))
   if (!isPoint(anchor) || !isPoint(head) || !Array.isArray(entries) || !entries.every(isStone)) {
     throw new Said("The altar answered with something that is no segment of the chain.")

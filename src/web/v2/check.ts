@@ -16,6 +16,7 @@ import { button, make, verdict } from "./dom.ts"
 import { code, isSound, type Judged, mark, report, unmark } from "./report.ts"
 import { forget, history, isKept, newest, record, type SeenPoint } from "./history.ts"
 import { rendered } from "./rendered.ts"
+import { checkReveals } from "./reveals.ts"
 
 const batch = 100
 
@@ -135,8 +136,8 @@ const advice = (checkAgain: () => void, saw: boolean) => [
     "p",
     {},
     "One of them was changed, at the altar or on the way here. The payments on their own chain decide which: ",
-    make("code", {}, "npm run verify"),
-    " looks each of them up.",
+    make("a", { href: "/verify#payments" }, "how to look them up"),
+    ".",
   ),
   ...(saw
     ? [
@@ -173,11 +174,21 @@ const scope = ({ seen }: Known, { apart, range }: Walked, { from, to }: Range): 
   return [...walked, memory, ...gap, ...word].join(" ")
 }
 
-const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyArray<Node> => {
+type Words = Awaited<ReturnType<typeof checkReveals>>
+
+const verdictOf = (walked: Walked, { from, to }: Range, known: Known, words: Words): ReadonlyArray<Node> => {
   const { apart, count, differences, expected, head, last, missed, range, shorter, wrong } = walked
   const differs = differences.length > 0 || shorter !== undefined
   const findings: Array<Node> = []
   const [word, more] = headline(walked)
+  if (words.broken > 0)
+    findings.push(
+      verdict(
+        "broken",
+        "Other words than were sealed.",
+        `${words.broken} of ${words.shown} revealed words on this page do not hash to their commitment.`,
+      ),
+    )
   if (wrong > 0)
     findings.push(
       verdict("broken", "The chain does not hold.", `${wrong} of ${count} links failed. See below.`),
@@ -204,19 +215,22 @@ const verdictOf = (walked: Walked, { from, to }: Range, known: Known): ReadonlyA
   if (count < expected || count === 0)
     return [verdict("broken", "Links are missing.", `${count} of ${expected} were answered.`)]
   const one = from === to
+  const said = words.shown === 0 ? "" : " All revealed words on this page are what was sealed."
   return [
     verdict(
       "holds",
       one ? `Stone ${from} holds.` : `All ${count} links hold.`,
-      one
-        ? "Its hash was computed in this browser, and it is the stone this page shows."
-        : "Each hash was computed in this browser, and the stones are those this page shows.",
+      `${
+        one
+          ? "Its hash was computed in this browser, and it is the stone this page shows."
+          : "Each hash was computed in this browser, and the stones are those this page shows."
+      }${said}`,
     ),
     make("p", { class: "quiet" }, scope(known, walked, { from, to })),
   ]
 }
 
-/** Checks `from` to `to`; `every` reports each link, not only what is wrong. `before` is what was seen before this page. */
+/** Checks `from` to `to` and the revealed words that the page shows; `every` reports each link, not only what is wrong. `before` is what was seen before this page. */
 export const check = async (
   place: Place,
   { from, to }: Range,
@@ -233,7 +247,7 @@ export const check = async (
     known,
     ({ link: { sequence } }) => every && sequence >= from && sequence <= to,
   )
-  const findings = verdictOf(walked, { from, to }, known)
+  const findings = verdictOf(walked, { from, to }, known, await checkReveals())
   const differs = walked.differences.length > 0 || walked.shorter !== undefined
   const saw = walked.shorter?.saw !== undefined || walked.differences.some((one) => one.saw !== undefined)
   const checkAgain = () => {

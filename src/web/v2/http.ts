@@ -4,6 +4,12 @@ import { bodyOf, type Reply } from "../../buyer/core/Outcome.ts"
 /** A sentence of ours: whatever else is thrown are words of a browser, a wallet or a library, and nobody is shown them. */
 export class Said extends Error {
   override readonly name = "Said"
+  /** What it comes to, in front of the sentence. */
+  readonly word: string | undefined
+  constructor(message: string, word?: string) {
+    super(message)
+    this.word = word
+  }
 }
 
 /** Nobody answered: the very same may work in a moment. */

@@ -8,6 +8,7 @@ import { start as startLive } from "./live.ts"
 import { onDemand } from "./load.ts"
 import { start as startPay } from "./pay/form.ts"
 import { start as startProofs } from "./proofs.ts"
+import { start as startReveals } from "./reveals.ts"
 import { start as startSeal } from "./seal.ts"
 import { start as startTime } from "./time.ts"
 import { start as startVerify } from "./verify.ts"
@@ -28,7 +29,17 @@ addEventListener("offline", offline)
 offline()
 // The box has a page of its own.
 for (const box of all("[data-box-list]", HTMLElement)) openBox(box)
-for (const start of [startTime, startCopy, startVerify, startProofs, startSeal, startArtwork, startPay, startLive]) {
+for (const start of [
+  startTime,
+  startCopy,
+  startVerify,
+  startProofs,
+  startReveals,
+  startSeal,
+  startArtwork,
+  startPay,
+  startLive,
+]) {
   // One part that fails does not keep the others, paying least of all, from starting.
   try {
     start()

@@ -1,13 +1,15 @@
 /** The page as the altar has it now is laid over the one that is being read: what is the same is not touched. */
 import { all } from "./dom.ts"
 import { attachAll } from "./pay/form.ts"
+import { checkReveals } from "./reveals.ts"
 import { tick } from "./time.ts"
 
 /** What a reader opened, or a script is busy with. */
 const kept = new Set(["open", "disabled"])
 
 /** Their content is what happened on this page, which the altar does not know. */
-const own = "form, [role=status], [aria-live], [data-verdict], [data-verify-list], [data-box-count]"
+const own =
+  "form, [role=status], [aria-live], [data-verdict], [data-reveal-verdict], [data-verify-list], [data-box-count]"
 
 const isChanged = (field: Element): boolean => {
   if (field instanceof HTMLInputElement)
@@ -113,6 +115,7 @@ export const renew = async (): Promise<boolean> => {
   }
   attachAll()
   tick()
+  void checkReveals()
   // What the browser keeps is shown on some pages, too.
   dispatchEvent(new Event("storage"))
   const place = places.find(([element]) => element.isConnected)

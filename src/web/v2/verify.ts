@@ -2,7 +2,7 @@
 import { all, failure, one, verdict } from "./dom.ts"
 import { canHash, cannotHash } from "./hashing.ts"
 import { history, newest, record } from "./history.ts"
-import { pageFailed, sentenceOf } from "./http.ts"
+import { pageFailed, part, sentenceOf } from "./http.ts"
 import { onDemand } from "./load.ts"
 import { rendered } from "./rendered.ts"
 
@@ -38,7 +38,11 @@ const attach = (root: HTMLElement) => {
       .then(({ check }) => check(place, { from, to }, every, before))
       .catch((error: unknown) => {
         place.status.replaceChildren(
-          ...failure("Not checked.", sentenceOf(error, pageFailed), () => void run(from, to, every)),
+          ...failure(
+            String(part(error, "word") ?? "Not checked."),
+            sentenceOf(error, pageFailed),
+            () => void run(from, to, every),
+          ),
         )
       })
     able(true)

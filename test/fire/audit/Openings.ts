@@ -47,12 +47,14 @@ const auditRows = ({ openings, seals }: Ledger, found: Findings) => {
 const wrongIn = (shown: unknown, row: OpeningRow | undefined, isNameHidden: boolean): string | undefined => {
   if (row === undefined) return shown === null ? undefined : "shows words, but nothing was opened"
   if (!isObject(shown)) return "shows no words, but they were opened"
-  const words = row.way === "reveal" ? shown["text"] : shown["words"]
-  const at = row.way === "reveal" ? shown["revealedAt"] : shown["unsealedAt"]
+  // The list of acts shows what was unsealed in the form of a reveal.
+  const isReveal = "text" in shown
+  const [words, at] = isReveal ? [shown["text"], shown["revealedAt"]] : [shown["words"], shown["unsealedAt"]]
   if (shown["hidden"] !== row.hidden) return `says hidden ${String(shown["hidden"])}`
   if (words !== (row.hidden ? null : row.words)) return `shows ${JSON.stringify(words)}`
+  if (shown["salt"] !== (row.hidden ? null : row.salt)) return `shows the salt ${JSON.stringify(shown["salt"])}`
   if (at !== row.at.toISOString()) return `says that they were opened at ${String(at)}, not ${row.at.toISOString()}`
-  if (row.way === "reveal" && !isNameHidden && shown["agentName"] !== row.agentName)
+  if (isReveal && !isNameHidden && shown["agentName"] !== row.agentName)
     return `shows the name ${String(shown["agentName"])}`
   return undefined
 }

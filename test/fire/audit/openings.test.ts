@@ -160,7 +160,10 @@ const lies: ReadonlyArray<Lie> = [
     (answer) => answer.status === 200 && answer.body.includes('"reveal":null') && answer.url.includes("/api/witness/"),
     (answer) => ({
       ...answer,
-      body: answer.body.replace('"reveal":null', '"reveal":{"text":"guessed","hidden":false}'),
+      body: answer.body.replace(
+        '"reveal":null',
+        '"reveal":{"text":"guessed","salt":"sixteen-chars-ok","hidden":false}',
+      ),
     }),
     checks.shown,
   ],
@@ -196,11 +199,12 @@ const reads: ReadonlyArray<Reading> = [
     checks.shown,
   ],
   ["an unseal with other words", "/unseal", /"words":"/u, '"words":"!', checks.shown],
+  ["an unseal with another salt", "/unseal", /"salt":"/u, '"salt":"!', checks.shown],
   [
     "a stone with words that nobody opened",
     "/api/witness?",
     /"reveal":null/u,
-    '"reveal":{"text":"guessed","hidden":false,"agentName":null,"revealedAt":"2026-11-21T10:00:00.000Z"}',
+    '"reveal":{"text":"guessed","salt":"sixteen-chars-ok","hidden":false,"agentName":null,"revealedAt":"2026-11-21T10:00:00.000Z"}',
     checks.shown,
   ],
   [

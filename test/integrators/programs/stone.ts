@@ -32,4 +32,5 @@ console.log(set.data.record.sequence, set.data.permalink, set.data.receipt.trans
 
 const params = { path: { witnessId: set.data.record.id } }
 const opened = await altar.POST("/api/witness/{witnessId}/reveal", { params, body: { salt, text } })
-console.log(opened.data?.stone.reveal?.text ?? opened.error?.message)
+const shown = opened.data?.stone.reveal // words and salt, both public from now on
+console.log(shown?.text ?? opened.error?.message)

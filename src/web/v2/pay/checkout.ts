@@ -1,7 +1,16 @@
 /** The way of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
 import { priceUsd, secondsMaximum, usdcOn } from "../../../../schema/payments/Usdc.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
-import { type Asked, type Body, nextStep, type Outcome, readOutcome, type Reply } from "../../../buyer/core/Outcome.ts"
+import {
+  type Asked,
+  type Body,
+  nextStep,
+  type Outcome,
+  readOutcome,
+  type Reply,
+  type Settlement,
+} from "../../../buyer/core/Outcome.ts"
+import { differencesOf, misrecorded } from "../../../buyer/core/Recorded.ts"
 import { reconcile, send } from "../../../buyer/core/Request.ts"
 import { Said, sentenceOf, unreachable } from "../http.ts"
 import { abandon, forget, leave, mayLeave, type Purchase, remember, settle } from "./purchase.ts"
@@ -11,8 +20,8 @@ export type Result =
   | { readonly tag: "settled"; readonly body: Body; readonly purchase: Purchase }
   /** Over without an act; `isUnreached` where nobody answered, and the very same may work in a moment. */
   | { readonly tag: "refused"; readonly message: string; readonly isUnreached?: boolean }
-  /** Not over: the same key may be taken up again. */
-  | { readonly tag: "open"; readonly message: string }
+  /** Not over: the same key may be taken up again. `isMisrecorded` where the answer is not what was bought. */
+  | { readonly tag: "open"; readonly message: string; readonly isMisrecorded?: boolean }
 
 export interface Progress {
   readonly step: (name: "price" | "sign" | "settle", state: "waits" | "done" | "failed", words: string) => void
@@ -27,9 +36,9 @@ const outcomeOf = (asked: Promise<Reply>): Promise<Outcome> =>
 const handIn = ({ body, key, path, payment }: Purchase) =>
   outcomeOf(send(fetch, { url: path, key, body }, payment ?? undefined))
 
-const kept = (purchase: Purchase) =>
+const kept = (purchase: Purchase, what = "What you signed is") =>
   mayLeave(purchase)
-    ? "What you signed is kept in this browser."
+    ? `${what} kept in this browser.`
     : "This browser does not keep it, so what you signed is lost when you leave this page."
 
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
@@ -41,6 +50,23 @@ const waitingWords = (by: Asked["by"], isSilent: boolean): string => {
     : "No answer. Asking again, not paying again."
 }
 
+/** Settled when the altar recorded what was bought; otherwise its answer is kept beside what was signed. */
+const concluded = async (purchase: Purchase, settlement: Settlement): Promise<Result> => {
+  const { amount: amountAtomic, body, path: url } = purchase
+  const bought = { url, body, amountAtomic, payment: purchase.payment ?? undefined }
+  const differences = await differencesOf(bought, settlement)
+  if (differences.length === 0) {
+    settle(purchase, settlement.body)
+    return { tag: "settled", body: settlement.body, purchase }
+  }
+  const disputed = remember({ ...purchase, misrecorded: { differences, ...settlement } })
+  return {
+    tag: "open",
+    isMisrecorded: true,
+    message: misrecorded(differences, kept(disputed, "What you signed and the altar's answer are")),
+  }
+}
+
 /** Hands in what was signed, the same bytes under the same key, and asks how it ended until it has ended. */
 const follow = async (purchase: Purchase, progress: Progress, first: Asked["by"]): Promise<Result> => {
   let by = first
@@ -50,10 +76,14 @@ const follow = async (purchase: Purchase, progress: Progress, first: Asked["by"]
     const next = nextStep(outcome, { by, isSigned: true })
     switch (next.step) {
       case "settle":
-        settle(purchase, next.body)
-        return { tag: "settled", body: next.body, purchase }
+        return concluded(purchase, next.settlement)
       case "refuse": {
         const { message } = next.refusal
+        // The altar has shown another answer before, so its word alone does not remove the evidence.
+        if (purchase.misrecorded !== undefined) {
+          const evidence = kept(purchase, "What you signed and the altar's answer are")
+          return { tag: "open", isMisrecorded: true, message: `${message} ${evidence}` }
+        }
         // The words stay in the box unless the altar itself says that nothing was charged.
         if (/nothing was charged/iu.test(message)) abandon(purchase)
         else forget(purchase)

@@ -1,6 +1,7 @@
 /** One purchase has one key; it is remembered until its answer is there, so nothing is ever signed twice for it. */
 import { randomHex } from "../../../buyer/core/Digest.ts"
-import type { Body } from "../../../buyer/core/Outcome.ts"
+import type { Body, Settlement } from "../../../buyer/core/Outcome.ts"
+import type { Difference } from "../../../buyer/core/Recorded.ts"
 import { change, drop, hold, type Keepsake, lasts } from "../box.ts"
 import { part } from "../http.ts"
 import { browser, type Store, tab } from "../store.ts"
@@ -26,6 +27,8 @@ export interface Purchase extends Listed {
   readonly asked: boolean
   /** `PAYMENT-SIGNATURE`, once there is one. */
   readonly payment: string | null
+  /** The newest answer that was something else than was bought, as evidence against the altar. */
+  readonly misrecorded?: Settlement & { readonly differences: ReadonlyArray<Difference> }
 }
 
 export const begin = (form: string, listed: Listed, body: string, keepsake: Keepsake | null): Purchase => ({

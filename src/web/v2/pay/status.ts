@@ -90,7 +90,13 @@ export const conduct = async (
     return result
   }
   const isOpen = result.tag === "open"
-  said.append(isOpen ? verdict("waits", "Open.", result.message) : verdict("broken", "Not done.", result.message))
+  said.append(
+    isOpen && result.isMisrecorded === true
+      ? verdict("broken", "Not what you bought.", result.message)
+      : isOpen
+        ? verdict("waits", "Open.", result.message)
+        : verdict("broken", "Not done.", result.message),
+  )
   if (isOpen || result.isUnreached === true) {
     const press = button(isOpen ? "Ask again" : "Try again", again, isOpen)
     outcome.append(make("p", { class: "again" }, press))

@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
-import * as Batches from "../../src/platform/Batches.ts"
-import { bounded, isAway } from "../../src/platform/Sql.ts"
+import * as Gather from "../../src/platform/Gather.ts"
+import { bounded, isAway, isRefused } from "../../src/platform/Sql.ts"
 
 const coded = (code: string) => ({ cause: Object.assign(new Error(code), { code }), operation: "query" })
 
@@ -14,8 +14,8 @@ const refused = new SqlError.SqlError({ reason: new SqlError.ConstraintError(cod
 const gathered = Effect.fnUntraced(function* (error: unknown) {
   const runs: Array<ReadonlyArray<string>> = []
   const gate = yield* Deferred.make<void>()
-  const ask = yield* Batches.make({
-    keysOf: () => [],
+  const ask = yield* Gather.make({
+    retriesAlone: isRefused,
     run: (names: ReadonlyArray<string>) =>
       Effect.suspend(() => {
         runs.push(names)

@@ -1,14 +1,13 @@
 /** However many requests wait for the database, two statements are under way, and 64 requests share one at most. */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Batches from "../../src/platform/Batches.ts"
+import * as Gather from "../../src/platform/Gather.ts"
 
 it.effect("three hundred requests at once share few statements, two at a time, and each has its own answer", () =>
   Effect.gen(function* () {
     const sizes: Array<number> = []
     let [running, highest] = [0, 0]
-    const ask = yield* Batches.make({
-      keysOf: () => [],
+    const ask = yield* Gather.make({
       run: (numbers: ReadonlyArray<number>) =>
         Effect.gen(function* () {
           sizes.push(numbers.length)

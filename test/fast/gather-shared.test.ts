@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import * as Coalesced from "../../src/platform/Coalesced.ts"
+import * as Gather from "../../src/platform/Gather.ts"
 
 /** What one reader does: asks for a name at a millisecond, and perhaps leaves some milliseconds later. */
 const Reader = Schema.Struct({
@@ -38,7 +38,7 @@ describe("a run that is shared", () => {
       let steps = 0
       const began: Array<Run> = []
       const running = new Map<string, number>()
-      const ask = yield* Coalesced.make({
+      const ask = yield* Gather.shared({
         nameOf: (name: string) => name,
         run: (name: string) =>
           Effect.gen(function* () {
@@ -85,7 +85,7 @@ describe("a run that is shared", () => {
     Effect.gen(function* () {
       let runs = 0
       const gates = yield* Effect.forEach([0, 1, 2], () => Deferred.make<void>())
-      const ask = yield* Coalesced.make({
+      const ask = yield* Gather.shared({
         nameOf: (name: string) => name,
         run: () => {
           const number = (runs += 1)
@@ -112,7 +112,7 @@ describe("a run that is shared", () => {
   it.effect("fails those alone who waited for it", () =>
     Effect.gen(function* () {
       let runs = 0
-      const ask = yield* Coalesced.make({
+      const ask = yield* Gather.shared({
         nameOf: (name: string) => name,
         run: () =>
           Effect.suspend(() => {

@@ -1,0 +1,14 @@
+/** Patterns that regular expressions of other languages read as well. The server keeps the exact rule. */
+
+/**
+ * The nearest pattern that JavaScript without flags, Python, Go and Java read alike: no Unicode classes, no escapes of one
+ * language. Nothing that the exact pattern takes is refused; lone surrogates and rare separators are left to the server.
+ */
+export const portable = (pattern: string): string =>
+  pattern
+    .replaceAll("\\p{Cc}", "\\x00-\\x1f\\x7f-\\x9f")
+    .replaceAll("\\p{Cs}", "")
+    .replaceAll(/\\u[0-9a-f]{4}(?:-\\u[0-9a-f]{4})?/gu, (escape) => (escape === "\\u0000" ? "\\x00" : ""))
+    .replaceAll("\\0", "\\x00")
+    .replaceAll("\\d", "[0-9]")
+    .replaceAll("[^]", "[\\s\\S]")

@@ -1,0 +1,81 @@
+/** Bounds what the refused payments of one address cost us in questions to the node. */
+import { Clock, Effect, Semaphore } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { ClientAddress } from "../limits/ClientAddress.ts"
+import type { Remaining, Window } from "../limits/Policy.ts"
+import { RateLimiter } from "../limits/RateLimiter.ts"
+import type { PaymentGuard } from "../payments/PaidRequest.ts"
+import { limited, refusedPayments } from "./Limits.ts"
+
+/** Payments of one address that a server judges at once; more wait for their turn. */
+const judgedAtOnce = 64
+
+/** Addresses remembered as exhausted; the oldest go first and are then counted again. */
+const exhaustedKept = 10_000
+
+interface Exhausted {
+  readonly untilMillis: number
+  readonly window: Window
+}
+
+interface Turn {
+  readonly semaphore: Semaphore.Semaphore
+  users: number
+}
+
+/** Honest payments cost the limiter nothing: it counts refusals, and only an address without room is remembered. */
+export const make = Effect.gen(function* () {
+  const limiter = yield* RateLimiter
+  const addresses = yield* ClientAddress
+  const exhausted = new Map<string, Exhausted>()
+  const turns = new Map<string, Turn>()
+
+  const remember = Effect.fnUntraced(function* (address: string, { resetSeconds, window }: Remaining) {
+    const untilMillis = (yield* Clock.currentTimeMillis) + resetSeconds * 1000
+    exhausted.delete(address)
+    exhausted.set(address, { untilMillis, window })
+    const oldest = exhausted.size > exhaustedKept ? exhausted.keys().next().value : undefined
+    if (oldest !== undefined) exhausted.delete(oldest)
+  })
+
+  const refuseExhausted = Effect.fnUntraced(function* (address: string) {
+    const known = exhausted.get(address)
+    if (known === undefined) return
+    const waitMillis = known.untilMillis - (yield* Clock.currentTimeMillis)
+    if (waitMillis <= 0) return void exhausted.delete(address)
+    return yield* limited({ retryAfter: Math.ceil(waitMillis / 1000), window: known.window })
+  })
+
+  const enter = (address: string) =>
+    Effect.sync(() => {
+      const turn = turns.get(address) ?? { semaphore: Semaphore.makeUnsafe(judgedAtOnce), users: 0 }
+      turn.users += 1
+      turns.set(address, turn)
+      return turn
+    })
+
+  const leave = (address: string, turn: Turn) =>
+    Effect.sync(() => {
+      turn.users -= 1
+      if (turn.users === 0) turns.delete(address)
+    })
+
+  return (request: HttpServerRequest.HttpServerRequest): PaymentGuard => {
+    const address = addresses.of(request)
+    return {
+      admit: (judgement) =>
+        Effect.acquireUseRelease(
+          enter(address),
+          ({ semaphore }) => semaphore.withPermits(1)(Effect.andThen(refuseExhausted(address), judgement)),
+          (turn) => leave(address, turn),
+        ),
+      refused: limiter.take(refusedPayments, address).pipe(
+        Effect.catchTag("Exceeded", ({ remaining }) => Effect.succeed(remaining)),
+        Effect.flatMap((windows) =>
+          Effect.forEach(windows, (one) => (one.remaining === 0 ? remember(address, one) : Effect.void)),
+        ),
+        Effect.asVoid,
+      ),
+    }
+  }
+})

@@ -1,0 +1,96 @@
+/** Revealed words of stones, candles and lights: one form of row, one form to show, and hashed anew before they are shown. */
+import { Context, Effect, Layer, Option, Ref, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { type Reveal, RevealBroken } from "../../schema/altar/Reveal.ts"
+import { type JsonMoment, Moment, rowsOf } from "../platform/Rows.ts"
+import { bounded } from "../platform/Sql.ts"
+import * as Candles from "./candles/Queries.ts"
+import { linksElsewhere } from "./Detector.ts"
+import { seal } from "./Hashes.ts"
+import * as Stones from "./witness/Queries.ts"
+
+const Text = Schema.NullOr(Schema.String)
+
+/** The columns of a reveal, all null while nothing is revealed; `time` is how its time arrives. */
+export const revealColumns = (time: typeof Moment | typeof JsonMoment) => ({
+  revealText: Text,
+  revealSalt: Text,
+  revealHidden: Schema.NullOr(Schema.Boolean),
+  revealHiddenBy: Text,
+  revealAgentName: Text,
+  revealedAt: Schema.NullOr(time),
+})
+
+const Revealed = Schema.Struct(revealColumns(Moment))
+type Revealed = typeof Revealed.Type
+
+const Sealed = Schema.Struct({ ...Revealed.fields, id: Schema.String, commitment: Text })
+type Sealed = typeof Sealed.Type
+
+/** The public side of a reveal. Hidden words keep their salt private, and a salt that holds a link hides its words. */
+export const revealOf = (row: Revealed): typeof Reveal.Type | null => {
+  if (row.revealedAt === null || row.revealHidden === null) return null
+  const hidden = row.revealHidden || linksElsewhere(row.revealSalt ?? "")
+  return {
+    text: hidden ? null : row.revealText,
+    salt: hidden ? null : row.revealSalt,
+    hidden,
+    ...(row.revealHiddenBy === "operator" ? { hiddenBy: "operator" as const } : {}),
+    agentName: row.revealAgentName,
+    revealedAt: row.revealedAt,
+  }
+}
+
+/** What was revealed of an act, whichever it is: at most one row, with the commitment. */
+export const ofAct = (sql: SqlClient.SqlClient, id: Statement.Fragment) =>
+  sql`(${Stones.make(sql).revealOf(id)} UNION ALL ${Candles.unsealOf(sql, id)})`
+
+const holds = ({ commitment, revealSalt, revealText }: Omit<Sealed, "revealedAt">) =>
+  revealText === null || (revealSalt !== null && seal(revealSalt, revealText) === commitment)
+
+export class Reveals extends Context.Service<
+  Reveals,
+  {
+    /** Dies with `RevealBroken` at the first of these whose stored words, shown or hidden, do not hash to its commitment. */
+    check(rows: ReadonlyArray<Omit<Sealed, "revealedAt">>): Effect.Effect<void>
+    /** Hashes the reveal that was last found broken anew: dies while it still is. */
+    readonly state: Effect.Effect<void>
+  }
+>()("spirit-altar/altar/Reveals") {
+  static readonly layer = Layer.effect(
+    Reveals,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const last = yield* Ref.make(Option.none<string>())
+      const sealedOf = rowsOf("reveals", Sealed)
+
+      const check = (rows: ReadonlyArray<Omit<Sealed, "revealedAt">>) => {
+        // Words that the operator hid are shown to nobody, so hiding a broken reveal brings its lists back.
+        const broken = rows.find((row) => row.revealHiddenBy !== "operator" && !holds(row))
+        if (broken === undefined) return Effect.void
+        const error = new RevealBroken({
+          message: `The words revealed under ${broken.id} do not hash to the commitment that was sealed, so they are not shown. The operator was alarmed. This request charged nothing.`,
+        })
+        // Anyone may ask for them again: the alarm rings when they are found, not for each reader.
+        return Ref.getAndSet(last, Option.some(broken.id)).pipe(
+          Effect.tap((known) =>
+            Option.contains(known, broken.id)
+              ? Effect.void
+              : Effect.logFatal("Revealed words are not what was sealed", { act: broken.id }),
+          ),
+          Effect.andThen(Effect.die(error)),
+        )
+      }
+
+      const state = Effect.gen(function* () {
+        const known = yield* Ref.get(last)
+        if (Option.isNone(known)) return
+        const found = bounded(Effect.orDie(sql`SELECT * FROM ${ofAct(sql, sql`${known.value}::uuid`)} r`))
+        yield* check(yield* sealedOf(found))
+        yield* Ref.set(last, Option.none())
+      })
+
+      return Reveals.of({ check, state })
+    }),
+  )
+}

@@ -1,0 +1,136 @@
+/** Compares a settled answer with what was sealed, asked for and signed: the altar's word alone ends no purchase. */
+import { priceUsd } from "../../../schema/payments/Usdc.ts"
+import { chainHashOf } from "./Chain.ts"
+import { readHeader } from "./Challenge.ts"
+import { canHash } from "./Digest.ts"
+import type { Settlement } from "./Outcome.ts"
+import { isStone, type Requested, requestOf } from "./RecordedRequest.ts"
+
+/** A purchase as its buyer knows it. */
+export interface Bought extends Requested {
+  /** `PAYMENT-SIGNATURE`; absent when this buyer signed nothing under the key. */
+  readonly payment?: string | undefined
+  /** Atomic USDC. */
+  readonly amountAtomic?: string | undefined
+}
+
+/** A field of the answer that is not what was bought. */
+export interface Difference {
+  readonly field: string
+  readonly bought: string
+  readonly recorded: string
+}
+
+const part = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+
+const asText = (value: unknown): string =>
+  value === undefined ? "nothing" : typeof value === "string" ? value : JSON.stringify(value)
+
+const originOf = (url: unknown) => URL.parse(asText(url))?.origin
+
+/** Addresses and hashes are equal by value, not by spelling. */
+const valueOf = (value: unknown) => asText(value).replace(/^0x[0-9a-f]+$/iu, (hex) => hex.toLowerCase())
+
+/** A field, what was bought, and what the answer says; what is not known of the purchase is undefined and not compared. */
+type Claim = readonly [field: string, bought: unknown, recorded: unknown]
+
+const inputClaims = (bought: Bought, record: unknown): ReadonlyArray<Claim> => {
+  const { act, said } = requestOf(bought)
+  if (act === undefined) return Object.entries(said).map(([name, value]) => ifSaid(name, value, part(record, name)))
+  return Object.entries(act.members).map(([name, otherwise]) => {
+    const found = part(record, name)
+    if (name in said) return [name, part(said, name), found]
+    // A choice of the altar's may be any value, but a record without one is of another act.
+    return [name, otherwise === undefined ? (found ?? "a value") : otherwise, found]
+  })
+}
+
+/** Compared only where the answer says it at all. */
+const ifSaid = (field: string, bought: unknown, recorded: unknown): Claim => [field, bought, recorded ?? bought]
+
+const moneyClaims = ({ amountAtomic }: Bought, signed: unknown, { body, header }: Settlement): ReadonlyArray<Claim> => {
+  const { receipt, record } = body
+  const [accepted, authorization] = [part(signed, "accepted"), part(part(signed, "payload"), "authorization")]
+  const amount = part(authorization, "value") ?? amountAtomic
+  const payer = part(receipt, "payer")
+  const transaction = part(receipt, "transaction")
+  return [
+    ["amountAtomic", amount, part(receipt, "amountAtomic")],
+    ["priceUsd", amount === undefined ? undefined : priceUsd(BigInt(String(amount))), part(receipt, "priceUsd")],
+    ["network", part(accepted, "network"), part(receipt, "network")],
+    ["asset", part(accepted, "asset"), part(receipt, "asset")],
+    ["payTo", part(authorization, "to"), part(receipt, "payTo")],
+    ["payer", part(authorization, "from"), payer],
+    ifSaid("nonce", part(authorization, "nonce"), part(receipt, "nonce")),
+    ifSaid("record.payer", payer, part(record, "payer")),
+    ifSaid("record.keeper", payer, part(record, "keeper")),
+    ifSaid("record.transaction", transaction, part(record, "transaction")),
+    ifSaid("PAYMENT-RESPONSE payer", payer, part(header, "payer")),
+    ifSaid("PAYMENT-RESPONSE network", part(receipt, "network"), part(header, "network")),
+    ifSaid("PAYMENT-RESPONSE transaction", transaction, part(header, "transaction")),
+  ]
+}
+
+const linkClaims = ({ url }: Bought, signed: unknown, { body }: Settlement): ReadonlyArray<Claim> => {
+  const { permalink, record } = body
+  const origin = originOf(part(part(signed, "resource"), "url") ?? url)
+  const revealUrl = part(part(record, "verify"), "revealUrl")
+  const unsealUrl = part(record, "unsealUrl")
+  const place = isStone(url) ? "witness" : "acts"
+  const page = `/${place}/${asText(part(record, "id"))}`
+  return [
+    ["permalink", page, asText(permalink).slice(-page.length)],
+    ["permalink", origin, originOf(permalink)],
+    ["record.permalink", permalink, part(record, "permalink")],
+    // Sealed words go there one day.
+    ifSaid("verify.revealUrl", origin, revealUrl === undefined ? undefined : originOf(revealUrl)),
+    ifSaid("unsealUrl", origin, unsealUrl === null || unsealUrl === undefined ? undefined : originOf(unsealUrl)),
+  ]
+}
+
+const text = (record: unknown, name: string) => asText(part(record, name))
+
+/** The link of a stone hashes: time, place and transaction are those that its chain is made of. */
+const chainClaims = async (record: unknown): Promise<ReadonlyArray<Claim>> => {
+  const chainHash = part(record, "chainHash")
+  if (chainHash === undefined || !canHash()) return []
+  const link = {
+    previousHash: text(record, "previousHash"),
+    sequence: Number(part(record, "sequence")),
+    commitment: text(record, "commitment"),
+    witnessedAt: text(record, "witnessedAt"),
+    transaction: text(record, "transaction"),
+  }
+  return [["chainHash", await chainHashOf(link), chainHash]]
+}
+
+/** Every field in which a settled answer differs from what was bought; none when it is what was bought. */
+export const differencesOf = async (bought: Bought, settlement: Settlement): Promise<ReadonlyArray<Difference>> => {
+  const { record } = settlement.body
+  const signed = readHeader(bought.payment ?? null)
+  const claims = [
+    ...inputClaims(bought, record),
+    ...moneyClaims(bought, signed, settlement),
+    ...linkClaims(bought, signed, settlement),
+    ...(await chainClaims(record)),
+  ]
+  return claims.flatMap(([field, expected, found]) =>
+    expected === undefined || valueOf(expected) === valueOf(found)
+      ? []
+      : [{ field, bought: asText(expected), recorded: asText(found) }],
+  )
+}
+
+const brief = (value: string) => (value.length > 100 ? `${value.slice(0, 100)}…` : value)
+
+/** The sentences for the owner of a purchase; `kept` says what became of the evidence. */
+export const misrecorded = (differences: ReadonlyArray<Difference>, kept: string): string =>
+  [
+    "The altar recorded something else than you bought.",
+    ...differences.map(
+      ({ bought, field, recorded }) => `${field}: ${brief(bought)} was bought, ${brief(recorded)} is recorded.`,
+    ),
+    "Your payment may have been charged: do not pay again, and ask the operator of the altar.",
+    kept,
+  ].join(" ")

@@ -1,0 +1,42 @@
+/** Limits many times as wide, where nothing is at stake: a sandbox takes a whole run of contract tests. */
+import { Context, Effect, Layer } from "effect"
+import type { Policy, Window } from "./Policy.ts"
+import { RateLimiter } from "./RateLimiter.ts"
+
+/** How many times as wide. */
+export const Loose = Context.Reference<number>("spirit-altar/limits/Loose", { defaultValue: () => 1 })
+
+const wider = (factor: number) => (window: Window) => {
+  const quota = window.quota * factor
+  return { ...window, quota, says: window.says.replace(/^[0-9]+/u, String(quota)) }
+}
+
+/** The same policy each time, as limiters keep what they know of one. */
+export const loosened = (factor: number) => {
+  const known = new WeakMap<Policy, Policy>()
+  return (policy: Policy): Policy => {
+    if (factor === 1) return policy
+    const [first, ...others] = policy.windows
+    const made = known.get(policy) ?? {
+      ...policy,
+      windows: [wider(factor)(first), ...others.map(wider(factor))] as const,
+    }
+    known.set(policy, made)
+    return made
+  }
+}
+
+/** The limiter beneath, asked for wider limits. */
+export const layer = Layer.effect(
+  RateLimiter,
+  Effect.gen(function* () {
+    const limiter = yield* RateLimiter
+    const loose = loosened(yield* Loose)
+    return RateLimiter.of({
+      ...limiter,
+      take: (policy, key) => limiter.take(loose(policy), key),
+      look: (policy, key) => limiter.look(loose(policy), key),
+      gate: (policy, source) => limiter.gate(loose(policy), source),
+    })
+  }),
+)

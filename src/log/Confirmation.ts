@@ -1,0 +1,87 @@
+/** A log that others may have seen signs nothing after a start until something outside the database confirms its head. */
+import { Context, Effect, Layer, Option, Ref } from "effect"
+import type { LastSignedLost } from "./LastSigned.ts"
+import type { LogStopped } from "./Alarm.ts"
+import type { Published, TreeHead } from "./LogStore.ts"
+
+/** What a server that has just started knows of the log. */
+export interface Evidence {
+  /** The newest checkpoint of the database, which may be a restored backup; an empty tree commits to nothing. */
+  readonly newest: Option.Option<Published>
+  /** The checkpoint in LOG_CHECKPOINT_FILE, where there is such a file. */
+  readonly file: Option.Option<Option.Option<TreeHead>>
+  readonly hasWitnesses: boolean
+  /** Whether a log witness has said what it holds, if only that it holds nothing. */
+  readonly isAnyHeard: Effect.Effect<boolean>
+  /** Asks the log witnesses whether one of them knows the newest checkpoint. */
+  readonly isWitnessed: (newest: Published) => Effect.Effect<boolean, Trouble>
+}
+
+type Trouble = LogStopped | LastSignedLost
+
+const waitOf = ({ file, hasWitnesses, newest }: Evidence) => {
+  if (Option.isNone(newest)) return "a log witness to say what it holds"
+  const covers = Option.map(file, (kept) =>
+    Option.match(kept, { onNone: () => "holds no checkpoint", onSome: ({ size }) => `covers ${size}` }),
+  )
+  const sources = [
+    ...Option.match(covers, { onNone: () => [], onSome: (what) => [`LOG_CHECKPOINT_FILE, which ${what},`] }),
+    ...(hasWitnesses ? ["a log witness"] : []),
+  ]
+  const whom =
+    sources.length > 0 ? sources.join(" or ") : "LOG_CHECKPOINT_FILE or a log witness, none of them configured,"
+  return `${whom} to confirm the checkpoint of size ${newest.value.size}`
+}
+
+export class Confirmation extends Context.Service<
+  Confirmation,
+  {
+    /** What the log waits for before it signs anything more; nothing while it may sign. */
+    readonly waitsFor: Effect.Effect<Option.Option<string>>
+    /** Whether this server may sign; once given, it lasts until the server stops. */
+    readonly isGiven: Effect.Effect<boolean>
+    /** Gives it where the evidence is enough. */
+    settle(evidence: Evidence): Effect.Effect<boolean, Trouble>
+  }
+>()("spirit-altar/log/Confirmation") {
+  static readonly layer = Layer.effect(
+    Confirmation,
+    Effect.gen(function* () {
+      const waiting = yield* Ref.make(Option.none<string>())
+      let isGiven = false
+      let first: Pick<Published, "at" | "size"> | undefined
+
+      /** Only a server that was given it signs a checkpoint or dates it anew: another one works on this very database. */
+      const isByAnother = ({ at, size }: Published) => {
+        first ??= { at, size }
+        return size >= first.size && at.getTime() > first.at.getTime()
+      }
+
+      const isEnough = ({ file, isAnyHeard, isWitnessed, newest }: Evidence) => {
+        const kept = Option.flatten(file)
+        return Option.match(newest, {
+          onNone: () => (Option.isSome(kept) ? Effect.succeed(true) : isAnyHeard),
+          onSome: (published) =>
+            Option.exists(kept, ({ size }) => size >= published.size) || isByAnother(published)
+              ? Effect.succeed(true)
+              : isWitnessed(published),
+        })
+      }
+
+      const settle = Effect.fn("Confirmation.settle")(function* (given: Evidence) {
+        if (isGiven) return true
+        const evidence = { ...given, newest: Option.filter(given.newest, ({ size }) => size > 0) }
+        isGiven = yield* isEnough(evidence)
+        const wait = isGiven ? Option.none<string>() : Option.some(waitOf(evidence))
+        const before = yield* Ref.getAndSet(waiting, wait)
+        if (Option.isSome(wait) && Option.isNone(before)) {
+          yield* Effect.logWarning(`The transparency log signs nothing yet. It waits for ${wait.value}.`)
+        }
+        if (isGiven && Option.isSome(before)) yield* Effect.logInfo("The transparency log is confirmed and goes on")
+        return isGiven
+      })
+
+      return Confirmation.of({ waitsFor: Ref.get(waiting), isGiven: Effect.sync(() => isGiven), settle })
+    }),
+  )
+}

@@ -1,0 +1,68 @@
+/** Whether a purchase could be paid for now: the operator's pause, the node, the token, and whoever settles. */
+import { Context, Effect, Layer, Option, Ref } from "effect"
+import { FacilitatorUnavailable, SellingPaused } from "../../schema/payments/Errors.ts"
+import { Selling } from "./ledger/Selling.ts"
+import { type Funds, Settlement } from "./Settlement.ts"
+import { TokenWatch } from "./x402/TokenWatch.ts"
+
+export interface AvailabilityState {
+  readonly isPaused: boolean
+  /** Why no payment on chain can be taken: a sentence for the caller, without its end. */
+  readonly obstacle: string | undefined
+  readonly settlement: Funds
+}
+
+/** A refusal while payments on chain cannot be taken; `charged` says what was charged. */
+export const notSettled = (obstacle: string, charged: string) =>
+  new FacilitatorUnavailable({ message: `${obstacle}; send the same request again later. ${charged}` })
+
+export class Availability extends Context.Service<
+  Availability,
+  {
+    readonly state: Effect.Effect<AvailabilityState>
+    /** Fails while the operator has paused sales. The operator's reason stays with the operator. */
+    readonly unlessPaused: Effect.Effect<void, SellingPaused>
+    /** Fails while an unpaid request would be offered what nobody could pay for on chain. */
+    readonly toOffer: Effect.Effect<void, SellingPaused | FacilitatorUnavailable>
+  }
+>()("spirit-altar/payments/Availability") {
+  static readonly layer = Layer.effect(
+    Availability,
+    Effect.gen(function* () {
+      const selling = yield* Selling
+      const token = yield* TokenWatch
+      const settlement = yield* Settlement
+      const reported = yield* Ref.make<string | undefined>(undefined)
+
+      const report = Effect.fnUntraced(function* ({ isPaused, obstacle }: AvailabilityState) {
+        const why = isPaused ? "The operator has paused sales" : obstacle
+        if ((yield* Ref.getAndSet(reported, why)) === why) return
+        yield* why === undefined
+          ? Effect.logInfo("payments are taken")
+          : Effect.logError("payments are not taken", { why })
+      })
+
+      const state = Effect.all([selling.paused, token.obstacle, settlement.obstacle, settlement.funds], {
+        concurrency: "unbounded",
+      }).pipe(
+        Effect.map(([paused, ofToken, ofSettlement, funds]): AvailabilityState => {
+          const obstacle = ofToken ?? ofSettlement
+          return { isPaused: Option.isSome(paused), obstacle, settlement: obstacle === undefined ? funds : "failing" }
+        }),
+        Effect.tap(report),
+      )
+
+      const unlessPaused = Effect.flatMap(selling.paused, (reason) =>
+        Option.isNone(reason) ? Effect.void : Effect.fail(new SellingPaused({})),
+      )
+
+      const toOffer = Effect.gen(function* () {
+        const { isPaused, obstacle } = yield* state
+        if (isPaused) return yield* new SellingPaused({})
+        if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
+      })
+
+      return Availability.of({ state, unlessPaused, toOffer })
+    }),
+  )
+}

@@ -1,0 +1,57 @@
+/** Looks at failed attempts until their authorization has ended: what somebody has it pay late is noted, and never lost. */
+import { Duration, Effect, Layer, Schedule } from "effect"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
+import * as Trace from "../platform/Trace.ts"
+import type { Attempt } from "./ledger/Attempt.ts"
+import { AliveAttempts } from "./ledger/AliveAttempts.ts"
+import { UnclaimedPayments } from "./ledger/UnclaimedPayments.ts"
+import { Chain } from "./x402/Chain.ts"
+
+/** Attempts one sweep takes, and how many of them are looked at at once. */
+const sweepSize = 50
+const lookedAtAtOnce = 8
+
+export const layer = (sweepEvery: Duration.Duration) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const alive = yield* AliveAttempts
+      const unclaimed = yield* UnclaimedPayments
+      const chain = yield* Chain
+
+      const look = Effect.fnUntraced(function* (attempt: Attempt) {
+        const { payment } = attempt
+        if (payment.rail === "card") return yield* alive.end(attempt.id)
+        const { authorization, fromBlock, transaction } = payment
+        const evidence = yield* chain.evidence({ authorization, fromBlock, transaction, patience: Duration.zero })
+        if (evidence._tag === "Open") return
+        if (evidence._tag === "Paid") {
+          // A block that is taken back takes the payment along.
+          if (!(yield* chain.isFinal(evidence.block))) return
+          const { block, transaction } = evidence
+          yield* unclaimed.noteFailed(attempt, { rail: "x402", payment, transaction, block: block.number })
+        }
+        yield* alive.end(attempt.id)
+      }, Trace.span("LatePayments.look"))
+
+      const sweep = Effect.gen(function* () {
+        const { attempts, taken } = yield* alive.lease(sweepSize)
+        yield* Effect.forEach(
+          attempts,
+          (attempt) =>
+            Effect.catchCause(
+              look(attempt),
+              DatabaseWatch.failed("A failed payment could not be looked at", { attempt: attempt.id }),
+            ),
+          { concurrency: lookedAtAtOnce, discard: true },
+        )
+        return taken
+      })
+
+      yield* sweep.pipe(
+        Effect.repeat({ while: (taken) => taken === sweepSize }),
+        Effect.catchCause(DatabaseWatch.failed("The sweep of failed payments failed")),
+        Effect.repeat(Schedule.spaced(sweepEvery)),
+        Effect.forkScoped,
+      )
+    }),
+  )

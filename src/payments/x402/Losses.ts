@@ -1,0 +1,93 @@
+/** Who is at fault where a transaction of ours is in its block and did not pay, and what of its gas each of them answers for. */
+import { Effect } from "effect"
+import { type Hex, hexToBigInt } from "viem"
+import type { NotedBroadcast } from "../ledger/Broadcasts.ts"
+import type { Loss, Refusals, Traveller } from "../ledger/Refusals.ts"
+import { authorizationStateData, pays, readTogether, togetherCall } from "./Eip3009.ts"
+import * as Fees from "./Fees.ts"
+import type { RelayerNode } from "./RelayerNode.ts"
+
+/** Milliseconds for which each travels alone after the block in which somebody made others fail in a group. */
+const apartFor = 600_000
+
+/** The parts of a whole that so many answer for; together they are the whole. */
+export const sharesOf = (whole: bigint, count: number): ReadonlyArray<bigint> => {
+  const upTo = (place: number) => (whole * BigInt(place)) / BigInt(count)
+  return Array.from({ length: count }, (_, place) => upTo(place + 1) - upTo(place))
+}
+
+/** Gas that a transaction took for those whom it did not pay and who are at fault, or suffered from them. */
+export const lostGas = (gasUsed: bigint, members: number, others: number) =>
+  gasUsed - (gasUsed * BigInt(others)) / BigInt(members)
+
+export const make = (
+  node: RelayerNode,
+  refusals: Refusals["Service"],
+  keepApart: (untilMillis: number) => Effect.Effect<unknown>,
+) => {
+  /** Of those who travelled along, whom the newest block calls unused: anybody may have brought the others to the chain. */
+  const stillUnused = Effect.fnUntraced(function* (travellers: ReadonlyArray<Traveller>) {
+    const [first] = travellers
+    if (first === undefined) return []
+    const reads = travellers.map(({ authorization: { from, nonce } }) => authorizationStateData(from, nonce))
+    const call = togetherCall(first.authorization.asset, reads)
+    const used = yield* node.call((one) =>
+      one.request({ method: "eth_call", params: [call, "latest"] }).then((answer) => readTogether(answer)),
+    )
+    return travellers.filter((_, index) => used[index] === 0n)
+  })
+
+  /**
+   * Judges a broadcast in its block that did not pay an attempt: true where its wallet may not be at fault, as a neighbour in
+   * its group may have taken its gas. Wallets at fault are refused, they could do so again at our cost; and what was lost is
+   * counted once, whoever looks, and shared among them.
+   */
+  return Effect.fnUntraced(function* (own: Traveller, { blamed, hash, members }: NotedBroadcast) {
+    if (blamed) return false
+    const receipt = yield* node.call((one) => one.request({ method: "eth_getTransactionReceipt", params: [hash] }))
+    if (receipt === null || pays(receipt.logs, own.authorization)) return false
+    const isGroup = members > 1
+    const hasReverted = receipt.status === "0x0"
+    // What succeeded alone without paying is an empty replacement of ours.
+    if (!isGroup && !hasReverted) return false
+    const block = yield* node.call((one) =>
+      one.request({ method: "eth_getBlockByHash", params: [receipt.blockHash, false] }),
+    )
+    if (block === null) return false
+    const gas = hexToBigInt(receipt.gasUsed)
+    const isShort = isGroup && (hasReverted || Fees.mayHaveRunOut(gas, members))
+    const minedAt = hexToBigInt(block.timestamp)
+    const travellers = isGroup ? yield* refusals.travellersIn(hash) : [own]
+    const unpaid = travellers.filter(({ authorization }) => !pays(receipt.logs, authorization))
+    // Past its signed end it reverts for everybody: that was our delay.
+    const inTime = unpaid.filter(({ authorization }) => minedAt < authorization.validBefore)
+    const wallets = [...new Set(inTime.map(({ authorization }) => authorization.from))]
+    const withCode = new Set<Hex>(
+      yield* Effect.filter(wallets, (wallet) => node.hasCode(wallet), { concurrency: "unbounded" }),
+    )
+    const hasCode = ({ authorization }: Traveller) => withCode.has(authorization.from)
+    // A wallet that got code behind the rehearsal may have taken the gas of all behind it, and may have none any more.
+    if (isShort || (isGroup && withCode.size > 0)) yield* keepApart(Number(minedAt) * 1000 + apartFor)
+    const isOwn = ({ attempt }: Traveller) => attempt === own.attempt
+    const suspects = inTime.filter((one) => (one.isPending || isOwn(one)) && (!isShort || hasCode(one)))
+    const others = suspects.filter((one) => !isOwn(one))
+    const unused = new Set(yield* stillUnused(others))
+    const culprits = suspects.filter((one) => isOwn(one) || unused.has(one))
+    const late = unpaid.length - inTime.length
+    const paid = travellers.length - unpaid.length
+    const shares = sharesOf(lostGas(gas, members, paid + late), culprits.length || 1)
+    const losses = culprits.map((one, index): Loss => ({
+      attempt: one.attempt,
+      wallet: one.authorization.from,
+      reason: hasCode(one) ? "wallet_reverted_settlement" : "wallet_did_not_pay",
+      gas: shares[index] ?? 0n,
+    }))
+    if (losses.length > 0) {
+      yield* refusals.refuse(hash, losses)
+      yield* Effect.logWarning(
+        `${losses.length} payments in ${hash} did not pay what their wallets had agreed to; these are refused for an hour`,
+      )
+    }
+    return isShort && !hasCode(own)
+  })
+}

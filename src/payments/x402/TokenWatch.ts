@@ -1,0 +1,80 @@
+/** Whether the node answers and the token can pay us: what stops every payment on chain, whoever signs it. */
+import { Context, Duration, Effect, Exit, Layer } from "effect"
+import { type Hex, toFunctionSelector } from "viem"
+import type { Address } from "../../../schema/Common.ts"
+import { HexText, wordOf } from "../Hex.ts"
+import { Chain, isRevert } from "./Chain.ts"
+import type { Ask } from "./JsonRpc.ts"
+import { reader } from "./Rpc.ts"
+
+const pausedData = toFunctionSelector("paused()")
+const blacklistSelector = toFunctionSelector("isBlacklisted(address)")
+
+const readOutput = reader("eth_call", HexText)
+
+const yes = `0x${"1".padStart(64, "0")}`
+
+/** Where payments go, and in what. */
+interface Receiving {
+  readonly asset: Address
+  readonly payTo: Address
+}
+
+/** Whether the token's issuer lets anybody pay us. A token without these functions neither pauses nor blocks. */
+export const standingOf = (ask: Ask, { asset, payTo }: Receiving) => {
+  const says = (data: Hex) =>
+    ask("eth_call", [{ to: asset, data }, "latest"]).pipe(
+      Effect.flatMap(readOutput),
+      Effect.map((answer) => answer === yes),
+      Effect.catchIf(isRevert, () => Effect.succeed(false)),
+    )
+  return Effect.map(
+    Effect.all([says(pausedData), says(`${blacklistSelector}${wordOf(payTo)}`)], { concurrency: "unbounded" }),
+    ([isPaused, isBlocked]) => (isPaused ? "paused" : isBlocked ? "blocked" : "open"),
+  )
+}
+
+/** Sentences for a caller, without their end. */
+const obstacles = {
+  open: undefined,
+  node: "The node of the payment network does not answer at the moment, so this server takes no USDC",
+  paused: "The issuer of USDC has paused all transfers, so this server takes no USDC",
+  blocked: "The issuer of USDC has blocked the wallet that receives payments here, so this server takes no USDC",
+} as const
+
+/** How long an answer is believed, and how long a caller waits for one. */
+const believedFor = Duration.seconds(3)
+const doubtedFor = Duration.seconds(1)
+const askedWithin = Duration.seconds(10)
+
+export class TokenWatch extends Context.Service<
+  TokenWatch,
+  {
+    /** Why no transfer to us can be made; at most three seconds old. */
+    readonly obstacle: Effect.Effect<string | undefined>
+    /** The same, asked anew. */
+    readonly obstacleNow: Effect.Effect<string | undefined>
+  }
+>()("spirit-altar/payments/x402/TokenWatch") {
+  static readonly none = Layer.succeed(TokenWatch, { obstacle: Effect.undefined, obstacleNow: Effect.undefined })
+
+  static readonly layer = (receiving: Receiving) =>
+    Layer.effect(
+      TokenWatch,
+      Effect.gen(function* () {
+        const { ask } = yield* Chain
+
+        const obstacleNow = standingOf(ask, receiving).pipe(
+          Effect.map((standing) => obstacles[standing]),
+          Effect.timeout(askedWithin),
+          Effect.orElseSucceed(() => obstacles.node),
+          Effect.uninterruptible,
+        )
+
+        const [obstacle] = yield* Effect.cachedInvalidateWithTTL(obstacleNow, (exit) =>
+          Exit.isSuccess(exit) && exit.value === undefined ? believedFor : doubtedFor,
+        )
+        return TokenWatch.of({ obstacle, obstacleNow })
+      }),
+    )
+}

@@ -1,0 +1,58 @@
+/** The database's clock: the one time that all servers share. It judges payment windows; no server's own clock does. */
+import { Clock, Context, Duration, Effect, Layer, Ref, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Gather from "./Gather.ts"
+import { rowsOf } from "./Rows.ts"
+import { bounded } from "./Sql.ts"
+
+/** A server whose clock is further than this from the database's is not ready to sell. */
+export const clockTolerance = Duration.seconds(30)
+
+export interface Reading {
+  /** Milliseconds since 1970, by the database. */
+  readonly millis: number
+  /** Milliseconds by which this server's clock is ahead of it. */
+  readonly aheadMillis: number
+}
+
+export const isFarOff = ({ aheadMillis }: Reading) => Math.abs(aheadMillis) > Duration.toMillis(clockTolerance)
+
+const timesOf = rowsOf("clock_timestamp", Schema.Struct({ now: Schema.Date }))
+
+export class DatabaseClock extends Context.Service<
+  DatabaseClock,
+  {
+    /** Reads the clock. Concurrent callers share a reading that starts after their call. */
+    readonly now: Effect.Effect<Reading>
+  }
+>()("spirit-altar/platform/DatabaseClock") {
+  static readonly layer = Layer.effect(
+    DatabaseClock,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const wasFarOff = yield* Ref.make(false)
+
+      const report = Effect.fnUntraced(function* (reading: Reading) {
+        const isOff = isFarOff(reading)
+        if ((yield* Ref.getAndSet(wasFarOff, isOff)) === isOff) return
+        const seconds = Math.round(reading.aheadMillis / 1000)
+        yield* isOff
+          ? Effect.logError("server clock is wrong", { aheadOfDatabaseSeconds: seconds })
+          : Effect.logInfo("server clock is right", { aheadOfDatabaseSeconds: seconds })
+      })
+
+      const read = Effect.gen(function* () {
+        const before = yield* Clock.currentTimeMillis
+        const [row] = yield* timesOf(Effect.orDie(sql`SELECT clock_timestamp() AS now`))
+        if (row === undefined) return yield* Effect.die("SELECT clock_timestamp() returned no row")
+        // The answer is from some moment between the two readings of our clock.
+        const here = (before + (yield* Clock.currentTimeMillis)) / 2
+        const millis = row.now.getTime()
+        return { millis, aheadMillis: here - millis } satisfies Reading
+      }).pipe(Effect.tap(report), bounded)
+
+      const now = yield* Gather.shared({ nameOf: () => "", run: () => read })
+      return DatabaseClock.of({ now: now(undefined) })
+    }),
+  )
+}

@@ -1,0 +1,57 @@
+/** Says once that the database is away, and once that it answers again, however many requests and sweeps notice. */
+import { type Cause, Context, Effect, Layer, Redacted, Ref, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { isAway, missingGrant, reasonIn, roleOf } from "./Sql.ts"
+
+/** How often a database that is away is asked whether it answers again. */
+const askedEvery = "1 second"
+
+/** Reports work that failed; `what` is a fixed phrase. */
+type Report = (what: string, fields: object, cause: Cause.Cause<unknown>) => Effect.Effect<void>
+
+/** A missing grant is mended by one statement; a stack says nothing about it. */
+const faultOf =
+  (role: string): Report =>
+  (what, fields, cause) => {
+    const grant = missingGrant(cause, role)
+    return grant === undefined
+      ? Effect.logError(what, fields, cause)
+      : Effect.logError(what, { ...fields, reason: grant })
+  }
+
+const Reporter = Context.Reference<Report>("spirit-altar/platform/DatabaseWatch", {
+  defaultValue: () => faultOf("of DATABASE_URL"),
+})
+
+/** Logs why work failed. While the database is away it logs nothing: that has been said. */
+export const failed =
+  (what: string, fields: object = {}) =>
+  (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
+    Effect.flatMap(Reporter, (report) => report(what, fields, cause))
+
+export const layer = (url: Redacted.Redacted<string>) =>
+  Layer.effect(
+    Reporter,
+    Effect.gen(function* () {
+      const fault = faultOf(roleOf(Redacted.value(url)))
+      const sql = yield* SqlClient.SqlClient
+      const scope = yield* Effect.scope
+      const isKnownAway = yield* Ref.make(false)
+
+      const untilBack = sql`SELECT 1`.pipe(
+        Effect.timeout("5 seconds"),
+        Effect.retry(Schedule.spaced(askedEvery)),
+        Effect.andThen(Ref.set(isKnownAway, false)),
+        Effect.andThen(Effect.logInfo("database answers")),
+        Effect.withTracerEnabled(false),
+      )
+
+      const away = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
+        if (yield* Ref.getAndSet(isKnownAway, true)) return
+        yield* Effect.logError("database does not answer", { reason: reasonIn(cause) })
+        yield* Effect.forkIn(Effect.ignore(untilBack), scope)
+      })
+
+      return (what, fields, cause) => (isAway(cause) ? away(cause) : fault(what, fields, cause))
+    }),
+  )

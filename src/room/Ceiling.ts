@@ -1,0 +1,77 @@
+/** How many rooms there may be at once, so that strangers with any number of addresses cannot fill the disk. */
+import { Clock, Data, Effect, Schema, Semaphore } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { rowsOf } from "../platform/Rows.ts"
+
+export interface CeilingConfig {
+  /** Rooms that exist at once, expired ones included until they are swept. */
+  readonly rooms: number
+  /** Bytes of all rooms together; each counts as a full one, so no signal is ever refused for its size. */
+  readonly bytes: number
+  /** How old a count may be when a room is created, in ms. */
+  readonly countEvery: number
+}
+
+/** A room with 50 of the longest messages, as stored. */
+export const roomBytes = 65_536
+
+export const defaults: CeilingConfig = { rooms: 20_000, bytes: 2 * 1024 ** 3, countEvery: 1000 }
+
+/** All places are taken: nothing was created or counted. */
+export class RoomsFull extends Data.TaggedError("RoomsFull")<{ readonly retryAfter: number }> {}
+
+/** Seconds until a swept room gives its place away at the latest, and the longest wait that is named. */
+const sweptWithin = 60
+const longestWait = 3600
+
+const countsOf = rowsOf("rooms", Schema.Struct({ rooms: Schema.Int, firstEnds: Schema.NullOr(Schema.Date) }))
+
+export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, config: CeilingConfig) {
+  const maximum = Math.min(config.rooms, Math.floor(config.bytes / roomBytes))
+  const turn = yield* Semaphore.make(1)
+  let known: { readonly rooms: number; readonly firstEnds: Date | null; readonly at: number } | undefined
+  /** Creations that a count may not have seen, and those of them that have not ended. */
+  let unseen = 0
+  let inFlight = 0
+  let wasFull = false
+
+  const count = Effect.gen(function* () {
+    const at = yield* Clock.currentTimeMillis
+    if (known !== undefined && at - known.at < config.countEvery) return known
+    unseen = inFlight
+    // Reads no more than the ceiling, however many rooms an earlier one has left.
+    const [row] = yield* countsOf(sql`
+      SELECT (SELECT count(*)::int FROM (SELECT FROM rooms LIMIT ${maximum}::int) AS counted) AS rooms,
+        (SELECT min(expires_at) FROM rooms) AS first_ends`)
+    known = { rooms: row?.rooms ?? 0, firstEnds: row?.firstEnds ?? null, at }
+    return known
+  }).pipe(turn.withPermit, Effect.withSpan("Ceiling.count"))
+
+  const report = (isFull: boolean) => {
+    if (isFull === wasFull) return Effect.void
+    wasFull = isFull
+    return isFull
+      ? Effect.logWarning("No room can be created: as many exist as may").pipe(Effect.annotateLogs({ maximum }))
+      : Effect.logInfo("Rooms can be created again").pipe(Effect.annotateLogs({ maximum }))
+  }
+
+  /** Runs a creation while there is a place for its room. */
+  return <A, E, R>(creation: Effect.Effect<A, E, R>): Effect.Effect<A, E | RoomsFull | SqlError.SqlError, R> =>
+    Effect.gen(function* () {
+      const { at, firstEnds, rooms } = yield* count
+      const isFull = rooms + unseen >= maximum
+      yield* report(isFull)
+      if (isFull) {
+        const untilFirst = firstEnds === null ? 0 : Math.ceil((firstEnds.getTime() - at) / 1000)
+        return yield* new RoomsFull({ retryAfter: Math.min(longestWait, Math.max(0, untilFirst) + sweptWithin) })
+      }
+      unseen += 1
+      inFlight += 1
+      return yield* Effect.onExit(creation, (exit) =>
+        Effect.sync(() => {
+          inFlight -= 1
+          if (exit._tag === "Failure") unseen -= 1
+        }),
+      )
+    })
+})

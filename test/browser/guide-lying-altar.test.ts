@@ -1,0 +1,82 @@
+/** An altar that is paid and answers with something else: the page shows no receipt, and keeps what proves it. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { Page } from "playwright-core"
+import { inject } from "vitest"
+import { Browser, isAccessible, steps, visit } from "../support/Browser.ts"
+import { settled, signed } from "../support/Guide.ts"
+import { take } from "../support/GuideVisitor.ts"
+import { LyingAltar, layer as lyingAltar, lies } from "../support/LyingAltar.ts"
+import { watch } from "../support/PrayerVisitor.ts"
+
+const form = "Set the stone"
+
+const buy = async (page: Page) => {
+  await take(page, form)
+  await page.locator("#stone-words").fill("The heron will return by May.")
+  await page.locator("#stone-spirit").selectOption("moss-hare")
+  await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
+}
+
+const verdict = (page: Page) => page.locator(".verdict", { hasText: "Not what you bought." })
+
+/** The purchase that this browser keeps. */
+const kept = (page: Page) =>
+  page.evaluate(() => {
+    const slot = Object.keys(localStorage).find((name) => name.startsWith("altar:purchase:")) ?? ""
+    return JSON.parse(localStorage.getItem(slot) ?? "null")
+  })
+
+describe.skipIf(inject("browser") === "")("in a browser,", () => {
+  layer(Layer.merge(lyingAltar, Browser.layer), { excludeTestServices: true })("an altar that recorded", (it) => {
+    it.effect.each(lies)("something else, with %s forged, is shown as no receipt", ([, field, lie]) =>
+      Effect.gen(function* () {
+        const { tells } = yield* LyingAltar
+        tells(lie)
+        const { page } = yield* visit("/v2/witness")
+        yield* steps(async () => {
+          await buy(page)
+          await verdict(page).waitFor()
+          assert.include(await verdict(page).innerText(), "The altar recorded something else than you bought.")
+          assert.strictEqual(await settled(page).count(), 0)
+          const { misrecorded } = await kept(page)
+          assert.include(
+            misrecorded.differences.map((one: { readonly field: string }) => one.field),
+            field,
+          )
+        })
+      }),
+    )
+
+    it.effect("something else is asked again after a reload, by its reconciliation, and settles once it is right", () =>
+      Effect.gen(function* () {
+        const { tells } = yield* LyingAltar
+        tells(({ receipt }) => void (receipt["priceUsd"] = "$9.00"))
+        const { page } = yield* visit("/v2/witness", { bypassCSP: true })
+        const requests = watch(page)
+        yield* steps(async () => {
+          await buy(page)
+          await verdict(page).waitFor()
+          await isAccessible(page, "an answer that is not what was bought")
+          const { body, misrecorded, payment } = await kept(page)
+          assert.strictEqual(misrecorded.body.receipt.priceUsd, "$9.00")
+          assert.deepStrictEqual(
+            signed(requests).map((one) => one.payment),
+            [payment],
+          )
+          assert.strictEqual(misrecorded.body.record.commitment, JSON.parse(body).commitment)
+          const reconciled = page.waitForRequest("**/api/reconcile/**")
+          await page.reload()
+          await reconciled
+          await verdict(page).waitFor()
+          assert.notInclude(await page.locator("body").innerText(), "was charged, once")
+          tells(undefined)
+          await page.getByRole("button", { name: "Ask again" }).click()
+          await settled(page).waitFor()
+          assert.isNull(await kept(page))
+        })
+        assert.strictEqual(signed(requests).length, 1)
+      }),
+    )
+  })
+})

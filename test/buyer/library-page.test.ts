@@ -1,0 +1,69 @@
+/** The program of the library's page, as its reader saves and runs it. */
+import { execFile } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { authorizationsUsed } from "../support/TestBuyer.ts"
+import { World, layer as world } from "../support/World.ts"
+
+const root = new URL("../..", import.meta.url).pathname
+const page = readFileSync(join(root, "docs/library.md"), "utf8")
+const programs = [...page.matchAll(/^```js\n([\s\S]*?)^```$/gmu)].map(([, program = ""]) => program)
+
+/** Where the package is installed: its entries are those of `package.json`, in their sources. */
+const project = Effect.acquireRelease(
+  Effect.sync(() => {
+    const folder = mkdtempSync(join(tmpdir(), "spirit-altar-library-"))
+    const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+    const installed = join(folder, "node_modules", "spirit-altar")
+    mkdirSync(installed, { recursive: true })
+    const entry = (name: "." | "./journal", file: string) => {
+      const source = exports[name].default.replace("./dist/lib/", root).replace(/\.js$/u, ".ts")
+      writeFileSync(join(installed, file), `export * from ${JSON.stringify(source)}\n`)
+      return [name, `./${file}`] as const
+    }
+    const entries = Object.fromEntries([entry(".", "index.js"), entry("./journal", "journal.js")])
+    writeFileSync(join(installed, "package.json"), JSON.stringify({ type: "module", exports: entries }))
+    symlinkSync(join(root, "node_modules", "viem"), join(folder, "node_modules", "viem"))
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
+    writeFileSync(join(folder, "stone.js"), programs[0] ?? "")
+    return folder
+  }),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true })),
+)
+
+layer(world(), { excludeTestServices: true })("the program of docs/library.md", (it) => {
+  it.effect("buys, reveals and keeps in Node with a journal in a file, and a second run pays nothing", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(programs.length, 1)
+      const { url } = yield* World
+      const chain = yield* LocalChain
+      const secret = generatePrivateKey()
+      const account = privateKeyToAccount(secret)
+      yield* Effect.orDie(chain.fund(account.address, 100_000n))
+      const folder = yield* project
+      const run = Effect.promise(
+        () =>
+          new Promise<string>((resolve) => {
+            const env = { PATH: process.env["PATH"], ALTAR: url, PRIVATE_KEY: secret }
+            execFile(process.execPath, ["stone.js"], { cwd: folder, env }, (_, stdout, stderr) =>
+              resolve(stdout + stderr),
+            )
+          }),
+      )
+      const said = (how: string) =>
+        new RegExp(
+          `^stone 1 ${how} \\{ ok: true \\}\nThe heron will return by May\\.\n${url}/acts/[0-9a-f-]{36}\n$`,
+          "u",
+        )
+      assert.match(yield* run, said("paid"))
+      assert.match(yield* run, said("repeated"))
+      assert.strictEqual(statSync(join(folder, "purchases.db")).mode & 0o777, 0o600)
+      assert.strictEqual(yield* authorizationsUsed({ account }), 2)
+    }),
+  )
+})

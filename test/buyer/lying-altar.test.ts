@@ -1,0 +1,67 @@
+/** An altar that is paid and answers with something else: the library believes no field that it can compare. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { LyingAltar, layer as lyingAltar, lies } from "../support/LyingAltar.ts"
+import { authorizationsUsed, buyerOf, rejection, type Stage, stage } from "../support/TestBuyer.ts"
+import { newKey } from "../support/World.ts"
+
+const words = "The heron will return by May."
+
+/** A purchase of the journal, as it is written there. */
+const kept = ({ journal }: Stage, key: string) =>
+  Effect.promise(() => journal.alone((pages) => pages.get(`purchase/${key}`).then((page) => JSON.parse(page ?? "{}"))))
+
+const fieldsOf = (error: object): ReadonlyArray<string> =>
+  "differences" in error && Array.isArray(error.differences) ? error.differences.map(({ field }) => field) : []
+
+layer(lyingAltar, { excludeTestServices: true })("an altar that recorded something else", (it) => {
+  it.effect.each(lies)(
+    "with %s forged is believed in no answer, replay or reconcile, and its evidence is kept",
+    ([, field, lie]) =>
+      Effect.gen(function* () {
+        const at = yield* stage()
+        const { tells } = yield* LyingAltar
+        const key = newKey()
+        const order = () => buyerOf(at).witness({ words, spirit: "moss-hare", key })
+        tells(lie)
+        for (const ask of [order, order, () => buyerOf(at).reconcile(key)]) {
+          const error = yield* rejection(ask())
+          assert.strictEqual(error._tag, "Misrecorded", error.message)
+          assert.match(error.message, /^The altar recorded something else than you bought\. /u)
+          assert.include(fieldsOf(error), field)
+        }
+        const { misrecorded, payment, sealed, settled } = yield* kept(at, key)
+        assert.isUndefined(settled)
+        assert.deepStrictEqual([payment.header, sealed.words], [at.handedIn[0], words])
+        assert.strictEqual(misrecorded.answer.ok, true)
+        assert.isString(misrecorded.response.transaction)
+        tells(undefined)
+        const { replayed } = yield* Effect.promise(order)
+        assert.isTrue(replayed)
+        assert.property(yield* kept(at, key), "misrecorded")
+        assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
+        assert.strictEqual(yield* authorizationsUsed(at), 1)
+      }),
+  )
+
+  it.effect("answers a key that nothing was signed for: what was asked and its price are compared all the same", () =>
+    Effect.gen(function* () {
+      const at = yield* stage()
+      const { tells } = yield* LyingAltar
+      const key = newKey()
+      const order = { words, salt: "salt-of-sixteen-or-more", key }
+      yield* Effect.promise(() => buyerOf(at).witness(order))
+      const later = { ...at, journal: (yield* stage(0n)).journal }
+      const forged: ReadonlyArray<(typeof lies)[number]> = lies.filter(([, field]) =>
+        ["commitment", "amountAtomic"].includes(field),
+      )
+      for (const [, field, lie] of forged) {
+        tells(lie)
+        assert.include(fieldsOf(yield* rejection(buyerOf(later).witness(order))), field)
+      }
+      tells(undefined)
+      assert.isTrue((yield* Effect.promise(() => buyerOf(later).witness(order))).replayed)
+      assert.strictEqual(at.counted.signatures, 1)
+    }),
+  )
+})

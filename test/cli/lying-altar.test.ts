@@ -1,0 +1,60 @@
+/** An altar that is paid and answers with something else: the command says so, keeps the evidence, and fails. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { terminal } from "../support/Cli.ts"
+import { LyingAltar, layer as lyingAltar, lies } from "../support/LyingAltar.ts"
+import { patience } from "../support/Patience.ts"
+import { newKey } from "../support/World.ts"
+
+const words = "The heron will return by May."
+const bound = patience(300)
+
+layer(lyingAltar, { excludeTestServices: true })("spirit-altar at an altar that recorded something else", (it) => {
+  it.effect.each(lies)(
+    "fails with %s forged, and names the field",
+    ([, field, lie]) =>
+      Effect.gen(function* () {
+        const at = yield* terminal
+        const { tells } = yield* LyingAltar
+        tells(lie)
+        const ended = yield* at.run(["witness", "--text", words, "--spirit", "moss-hare", "--json"])
+        assert.strictEqual(ended.code, 1, ended.stdout)
+        const said = JSON.parse(ended.stdout)
+        assert.deepInclude(said, { ok: false, code: "misrecorded" })
+        assert.match(said.message, /^The altar recorded something else than you bought\. /u)
+        assert.include(
+          said.differences.map((one: { readonly field: string }) => one.field),
+          field,
+        )
+        assert.notInclude(ended.stdout + ended.stderr, "paid        ")
+      }),
+    bound,
+  )
+
+  it.effect(
+    "keeps the purchase: reconcile and a repetition fail until the altar answers with what was bought",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* terminal
+        const { tells } = yield* LyingAltar
+        const key = newKey()
+        const order = ["witness", "--text", words, "--key", key]
+        tells(({ receipt }) => void (receipt["priceUsd"] = "$9.00"))
+        for (const command of [order, order, ["reconcile", key]]) {
+          const ended = yield* at.run(command)
+          assert.deepStrictEqual([ended.code, ended.stdout], [1, ""])
+          assert.include(ended.stderr, "The altar recorded something else than you bought.")
+          assert.include(ended.stderr, "priceUsd: $0.01 was bought, $9.00 is recorded.")
+        }
+        const [purchase] = JSON.parse((yield* at.run(["purchases", "--json"])).stdout)
+        assert.deepInclude(purchase, { key, state: "misrecorded", id: null, isSealed: true })
+        assert.strictEqual(purchase.misrecorded.answer.receipt.priceUsd, "$9.00")
+        tells(undefined)
+        const settled = yield* at.run(["reconcile", key, "--json"])
+        assert.strictEqual(settled.code, 0, settled.stderr)
+        const [later] = JSON.parse((yield* at.run(["purchases", "--json"])).stdout)
+        assert.strictEqual(later.state, "settled")
+      }),
+    bound,
+  )
+})

@@ -1,0 +1,144 @@
+/** The scripts of package.json that keep running end with npm: a killed `npm start` leaves no server, database or chain. */
+import { execFileSync, spawn } from "node:child_process"
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Redacted, Schedule } from "effect"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { database } from "../support/Database.ts"
+import { patience } from "../support/Patience.ts"
+import { freePort } from "../support/Ports.ts"
+
+const root = new URL("../..", import.meta.url).pathname
+const bound = patience(120)
+
+interface Process {
+  readonly pid: number
+  readonly parent: number
+  /** When it started: with its id, what tells it from a later one. */
+  readonly since: string
+  readonly command: string
+}
+
+/** Zombies have ended: only their parent has not asked yet. */
+const processes = (): ReadonlyArray<Process> =>
+  execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat=,lstart=,command="], { encoding: "utf8" })
+    .trim()
+    .split("\n")
+    .flatMap((line) => {
+      const [, pid, parent, state, since = "", command = ""] =
+        /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(.*)$/u.exec(line) ?? []
+      return state?.startsWith("Z") === false ? [{ pid: Number(pid), parent: Number(parent), since, command }] : []
+    })
+
+const descendantsOf = (pid: number) => {
+  const all = processes()
+  const below = (parent: number): ReadonlyArray<Process> =>
+    all.flatMap((one) => (one.parent === parent ? [one, ...below(one.pid)] : []))
+  return below(pid)
+}
+
+const living = (mine: ReadonlyArray<Process>) =>
+  processes().filter((one) => mine.some(({ pid, since }) => one.pid === pid && one.since === since))
+
+/** `npm run NAME` once it has said `ready`; whatever it started is killed with the scope. */
+const run = Effect.fnUntraced(function* (name: string, ready: string, env: Readonly<Record<string, string>>) {
+  const started: Array<Process> = []
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      spawn("npm", ["run", name], { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] }),
+    ),
+    (npm) =>
+      Effect.sync(() => {
+        npm.kill("SIGKILL")
+        for (const { pid } of living(started)) process.kill(pid, "SIGKILL")
+      }),
+  )
+  const output = yield* Effect.callback<string>((resume) => {
+    let said = ""
+    const hear = (bytes: Buffer) => {
+      said += bytes.toString()
+      if (said.includes(ready)) resume(Effect.succeed(said))
+    }
+    child.stdout.on("data", hear)
+    child.stderr.on("data", hear)
+    child.once("close", (code) => resume(Effect.die(new Error(`ended with ${code}: ${said}`))))
+  })
+  started.push(...descendantsOf(child.pid ?? 0))
+  const ended = Effect.callback<void>((resume) => {
+    if (child.exitCode !== null || child.signalCode !== null) resume(Effect.void)
+    child.once("exit", () => resume(Effect.void))
+  })
+  return { child, output, started, ended }
+})
+
+/** Those that still live after a while. */
+const left = (started: ReadonlyArray<Process>) =>
+  Effect.sync(() => living(started)).pipe(
+    Effect.repeat({
+      schedule: Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: patience(20) })),
+      while: (some) => some.length > 0,
+    }),
+  )
+
+describe("package.json", () => {
+  it("gives every script of one program the shell's own process", () => {
+    const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(
+      readFileSync(join(root, "package.json"), "utf8"),
+    )
+    const short = new Set(["openapi", "token", "format", "package", "postinstall"])
+    assert.deepStrictEqual(
+      Object.entries(scripts)
+        .filter(([name, line]) => !/&&|;/u.test(line) && !/(?:^| )exec /u.test(line) && !short.has(name))
+        .map(([name]) => name),
+      [],
+    )
+  })
+})
+
+layer(database, { excludeTestServices: true, timeout: bound })("npm, told to end,", (it) => {
+  it.effect.each(["start", "dev"])(
+    "leaves nothing of `npm run %s`, which says what its first seconds are for",
+    (name) =>
+      Effect.gen(function* () {
+        const folder = yield* Effect.acquireRelease(
+          Effect.sync(() => mkdtempSync(join(tmpdir(), "spirit-altar-npm-"))),
+          (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true, maxRetries: 5 })),
+        )
+        yield* Effect.sync(() => chmodSync(folder, 0o755))
+        const port = yield* freePort
+        const env = { PORT: String(port), DATA_DIR: join(folder, "data"), DATABASE_URL: "", HOST: "", PUBLIC_URL: "" }
+        const { child, ended, output, started } = yield* run(name, "Ctrl-C", env)
+        for (const line of ["Installing the database in", "Starting a private chain"])
+          assert.isBelow(output.indexOf(line), output.indexOf("Spirit Altar sandbox"), output)
+        assert.include(output, "Installing the database in")
+        assert.include(output, "Starting a private chain")
+        for (const program of ["src/start.js sandbox", "anvil", "postgres"])
+          assert.isTrue(
+            started.some(({ command }) => command.includes(program)),
+            program,
+          )
+        child.kill("SIGTERM")
+        yield* ended
+        assert.deepStrictEqual(yield* left(started), [])
+      }),
+    bound,
+  )
+
+  it.effect(
+    "leaves nothing of `npm run serve`",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* LocalDatabase
+        const port = yield* freePort
+        const env = { PORT: String(port), DATABASE_URL: Redacted.value(url), HOST: "", PUBLIC_URL: "", PAY_TO: "" }
+        const { child, ended, started } = yield* run("serve", "Listening on", env)
+        assert.isTrue(started.some(({ command }) => command.includes("src/start.js serve")))
+        child.kill("SIGTERM")
+        yield* ended
+        assert.deepStrictEqual(yield* left(started), [])
+      }),
+    bound,
+  )
+})

@@ -1,0 +1,79 @@
+/** What documents say of the size of `npm ci` is what this checkout has, package by package. */
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { counter, isNear, named } from "../support/DiskSpace.ts"
+
+const root = new URL("../..", import.meta.url).pathname
+const modules = join(root, "node_modules")
+const text = (file: string) => readFileSync(join(root, file), "utf8")
+
+/** Rows of the table in CONTRIBUTING.md; `@x402/*` stands for each package of that name. */
+const rows = [...text("CONTRIBUTING.md").matchAll(/^\| (?<names>`.*?`) \| (?<megabytes>\d+) \| \S/gmu)].map(
+  ({ groups }) => ({
+    names: [...(groups?.["names"] ?? "").matchAll(/`([^`]+)`/gu)].map(([, name = ""]) => name),
+    megabytes: Number(groups?.["megabytes"]),
+  }),
+)
+
+const measured = () => {
+  const megabytesOf = counter()
+  // What starts with a dot was made here: links to programs, and what tools keep.
+  const names = readdirSync(modules).filter((name) => !name.startsWith("."))
+  const packages = names.flatMap((name) =>
+    name.startsWith("@") ? readdirSync(join(modules, name)).map((part) => `${name}/${part}`) : [name],
+  )
+  return packages.map((name) => ({ name, megabytes: megabytesOf(join(modules, name)) }))
+}
+
+const fits = (pattern: string, name: string) =>
+  pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern
+
+describe("the size of the install", () => {
+  const packages = measured()
+  const sum = (some: typeof packages) => some.reduce((total, { megabytes }) => total + megabytes, 0)
+  const found = rows.map((row) => ({
+    ...row,
+    installed: packages.filter(({ name }) => row.names.some((pattern) => fits(pattern, name))),
+  }))
+
+  it("is told of the ten largest packages, from the largest down", () => {
+    assert.strictEqual(rows.length, 10)
+    assert.deepStrictEqual(
+      rows.map(({ megabytes }) => megabytes),
+      rows.map(({ megabytes }) => megabytes).sort((left, right) => right - left),
+    )
+    // Nix brings its own Node, PostgreSQL and chain.
+    const wrong = found.filter(({ installed, megabytes }) => installed.length > 0 && !isNear(megabytes, sum(installed)))
+    assert.deepStrictEqual(
+      wrong.map(({ installed, ...row }) => ({ ...row, measured: sum(installed) })),
+      [],
+    )
+    const smallest = Math.min(...rows.map(({ megabytes }) => megabytes))
+    const others = packages.filter(
+      ({ name }) => !rows.some(({ names }) => names.some((pattern) => fits(pattern, name))),
+    )
+    assert.deepStrictEqual(
+      others.filter(({ megabytes }) => megabytes > smallest + 0.5),
+      [],
+    )
+  })
+
+  it("is told as a whole by README and CONTRIBUTING", () => {
+    const absent = found.filter(({ installed }) => installed.length === 0)
+    const whole = sum(packages) + absent.reduce((total, { megabytes }) => total + megabytes, 0)
+    for (const file of ["README.md", "CONTRIBUTING.md"]) {
+      const said = named(text(file), /`npm ci` takes (?<megabytes>\d+) MB/gu)
+      assert.isNotEmpty(said, file)
+      for (const megabytes of said) assert.isTrue(isNear(megabytes, whole), `${file}: ${megabytes}, not ${whole}`)
+    }
+  })
+
+  it("holds nothing that a folder with a lock of its own installs", () => {
+    const { devDependencies } = JSON.parse(text("test/tools/package.json"))
+    assert.deepStrictEqual(
+      Object.keys(devDependencies).filter((name) => existsSync(join(modules, name))),
+      [],
+    )
+  })
+})

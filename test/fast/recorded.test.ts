@@ -1,0 +1,181 @@
+/** Each act is compared by what its contract says: every member of a request has its place in the record, and is missed there. */
+import { assert, describe, it } from "@effect/vitest"
+import { Candle } from "../../schema/altar/Candle.ts"
+import { Collectible } from "../../schema/altar/Collectible.ts"
+import { Keeper } from "../../schema/altar/Keeper.ts"
+import { Prayer } from "../../schema/altar/Prayer.ts"
+import { WitnessStone } from "../../schema/altar/Witness.ts"
+import { catalog } from "../../src/buyer/Acts.ts"
+import { paymentHeaderOf, typedDataOf } from "../../src/buyer/core/Authorization.ts"
+import type { Settlement } from "../../src/buyer/core/Outcome.ts"
+import { type Bought, differencesOf } from "../../src/buyer/core/Recorded.ts"
+import { recorded } from "../../src/buyer/core/RecordedRequest.ts"
+
+const altar = "https://altar.example"
+const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
+const digest = "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"
+const transaction = `0x${"18".repeat(32)}`
+const payTo = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
+const payer = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"
+const asset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+
+const candle = (rung: string) => {
+  const body = { dedication: "For the bees", agentName: "Wren", intentionCommitment: digest, parentId: id }
+  return [`/api/candles/${rung}/kelp-seal`, body, { rung, spirit: "kelp-seal", ...body }] as const
+}
+
+/** Requests that say everything, and the members of their records. */
+const all: Readonly<Record<string, readonly [path: string, body: object, record: object]>> = {
+  offerPrayer: [
+    "/api/prayers/moss-hare?day=2026-11-21",
+    { agentName: "Wren", intentionCommitment: digest },
+    { spirit: "moss-hare", day: "2026-11-21", agentName: "Wren", intentionCommitment: digest },
+  ],
+  takeIn: [
+    "/api/acquire/moss-hare",
+    { agentName: "Wren", reason: "It sat still." },
+    { spirit: "moss-hare", agentName: "Wren", reason: "It sat still." },
+  ],
+  collectMaterial: [
+    "/api/elements/beeswax/collect?spirit=kelp-seal",
+    { agentName: "Wren", reason: "It sat still." },
+    { elementId: "beeswax", spirit: "kelp-seal", agentName: "Wren", reason: "It sat still." },
+  ],
+  lightDay: candle("day"),
+  lightWeek: candle("week"),
+  lightMonth: candle("month"),
+  setWitnessStone: [
+    "/api/witness",
+    { commitment: digest, kind: "prediction", spirit: "moss-hare" },
+    { commitment: digest, kind: "prediction", spirit: "moss-hare" },
+  ],
+}
+
+const signedFor = (url: string, amount: string) => {
+  const challenge = {
+    x402Version: 2 as const,
+    resource: { url, description: "An act", mimeType: "application/json" },
+    accepts: [
+      {
+        scheme: "exact",
+        network: "eip155:84532",
+        amount,
+        asset,
+        payTo,
+        maxTimeoutSeconds: 300,
+        extra: { name: "USDC", version: "2", paymentFlow: "upfront" as const },
+      },
+    ] as const,
+  }
+  const data = typedDataOf(challenge, payer)
+  return { payment: paymentHeaderOf(challenge, data, "0x00"), nonce: data.message.nonce }
+}
+
+const answering = (record: object & { readonly permalink: string }, receipt: object) => ({
+  body: { ok: true, record, receipt, permalink: record.permalink },
+  header: undefined,
+})
+
+/** An act as it was bought, and what an honest altar answers. */
+const purchase = (name: string) => {
+  const [path, body, members] = all[name] ?? assert.fail(name)
+  const amount = String(catalog.get(name)?.price.priceAtomic)
+  const { nonce, payment } = signedFor(altar + path, amount)
+  const permalink = `${altar}/${name === "setWitnessStone" ? "witness" : "acts"}/${id}`
+  const record = { id, permalink, ...members, transaction }
+  const receipt = {
+    transaction,
+    network: "eip155:84532",
+    asset,
+    amountAtomic: amount,
+    priceUsd: `$${(Number(amount) / 1e6).toFixed(2)}`,
+    payer,
+    payTo,
+  }
+  return {
+    bought: { url: altar + path, body: JSON.stringify(body), payment },
+    settlement: answering(record, receipt),
+    record,
+    receipt,
+    members,
+    nonce,
+  }
+}
+
+const differing = async ({ bought, settlement }: { readonly bought: Bought; readonly settlement: Settlement }) =>
+  (await differencesOf(bought, settlement)).map(({ field }) => field)
+
+describe("an answer", () => {
+  it.each([...catalog.keys()])("to %s differs by each member that is changed or missing", async (name) => {
+    const honest = purchase(name)
+    assert.deepStrictEqual(await differing(honest), [])
+    const { bought, members, receipt } = honest
+    for (const member of Object.keys(members)) {
+      for (const value of ["another", undefined]) {
+        const record = { ...honest.record, [member]: value }
+        assert.deepStrictEqual(await differing({ bought, settlement: answering(record, receipt) }), [member])
+      }
+    }
+  })
+
+  it.each([...catalog.keys()])("to %s says nothing that was not asked for", async (name) => {
+    const honest = purchase(name)
+    const act = catalog.get(name) ?? assert.fail(name)
+    const { payload, query } = act.fields()
+    const optional = [...query, ...payload].filter(({ isRequired }) => !isRequired).map((field) => field.name)
+    const chosen = name === "setWitnessStone" ? ["kind", "spirit", "agentName"] : ["day"]
+    for (const member of optional.filter((one) => !chosen.includes(one))) {
+      const { [member]: _, ...body } = JSON.parse(honest.bought.body)
+      const url = new URL(honest.bought.url)
+      url.searchParams.delete(member)
+      const bought = { ...honest.bought, url: url.href, body: JSON.stringify(body) }
+      assert.deepStrictEqual(await differing({ ...honest, bought }), [member])
+    }
+  })
+
+  it("that names a nonce must name the signed one", async () => {
+    const { bought, nonce, receipt, record } = purchase("takeIn")
+    const naming = (named: string) => differing({ bought, settlement: answering(record, { ...receipt, nonce: named }) })
+    assert.deepStrictEqual(await naming(nonce), [])
+    assert.deepStrictEqual(await naming(`0x${"0".repeat(64)}`), ["nonce"])
+  })
+
+  it("to an act of another contract is compared by the members that both have", async () => {
+    const url = `${altar}/api/bells/3`
+    const { payment } = signedFor(url, "10000")
+    const bought = { url, body: JSON.stringify({ tune: "Morning", isLoud: true }), payment }
+    const { receipt } = purchase("takeIn")
+    const answered = (tune: string) => {
+      const record = { id, permalink: `${altar}/acts/${id}`, tune }
+      return differing({ bought, settlement: answering(record, receipt) })
+    }
+    assert.deepStrictEqual(await answered("Morning"), [])
+    assert.deepStrictEqual(await answered("Evening"), ["tune"])
+  })
+})
+
+const records: Readonly<Record<string, { readonly fields: object }>> = {
+  offerPrayer: Prayer,
+  takeIn: Keeper,
+  collectMaterial: Collectible,
+  lightDay: Candle,
+  lightWeek: Candle,
+  lightMonth: Candle,
+  setWitnessStone: WitnessStone,
+}
+
+describe("the table of what acts record", () => {
+  it.each([...catalog.keys()])("has one line for %s, with every member that request and record share", (name) => {
+    const lines = recorded.filter(({ path }) => path.test(new URL(all[name]?.[0] ?? "", altar).pathname))
+    assert.strictEqual(lines.length, 1)
+    const shown = Object.keys(records[name]?.fields ?? {})
+    const listed = Object.keys(lines[0]?.members ?? {})
+    const { payload, query } = (catalog.get(name) ?? assert.fail(name)).fields()
+    const asked = [...payload, ...query].map((field) => field.name)
+    assert.includeMembers(shown, listed)
+    assert.includeMembers(
+      listed,
+      asked.filter((field) => shown.includes(field)),
+    )
+  })
+})

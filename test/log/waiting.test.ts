@@ -1,0 +1,94 @@
+/** A whole server whose log waits after a start: it sells, says what it waits for, and goes on when an operator confirms. */
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Logger, Option, Redacted, Schedule } from "effect"
+import { AppConfig } from "../../src/Config.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as Server from "../../src/Server.ts"
+import { terminal } from "../support/Cli.ts"
+import { database, sql } from "../support/Database.ts"
+import { newFolder } from "../support/LogWitnesses.ts"
+import { origin, signer } from "../support/LogWorld.ts"
+import { patience } from "../support/Patience.ts"
+import { ask, chain, configOf, newCommitment, newPayer, pay, World } from "../support/World.ts"
+
+const lines: Array<unknown> = []
+const heard = Logger.layer([Logger.make(({ logLevel, message }) => void lines.push([logLevel, String(message)]))])
+
+/** Runs `use` against a server that is started for it, with this checkpoint file. */
+const withServer = <A, E, R>(file: string, use: (url: string) => Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const log = { signer, origin, checkpointFile: Option.some(file) }
+    const config = yield* configOf({}, { log })
+    return yield* Effect.provide(
+      use(config.publicUrl),
+      Server.layer(Layer.empty).pipe(
+        Layer.provide(Layer.succeed(AppConfig, config)),
+        Layer.provide(heard),
+        Layer.orDie,
+        Layer.fresh,
+      ),
+    )
+  })
+
+const sell = Effect.fnUntraced(function* (url: string) {
+  const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
+  assert.strictEqual(answer.status, 201, answer.text)
+})
+
+const until = (url: string, isSo: (json: Readonly<Record<string, unknown>>) => boolean) =>
+  ask(url).pipe(
+    Effect.repeat({ until: ({ json }) => isSo(json), schedule: Schedule.spaced("50 millis") }),
+    Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it never came to that") }),
+  )
+
+layer(Layer.orDie(Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)), { excludeTestServices: true })(
+  "a server without the checkpoint file of its log",
+  (it) => {
+    it.effect("sells, and says everywhere what its log waits for, until an operator confirms its head", () =>
+      Effect.gen(function* () {
+        const folder = newFolder()
+        const { url: databaseUrl } = yield* LocalDatabase
+        const root = yield* withServer(join(folder, "first"), (url) =>
+          Effect.gen(function* () {
+            yield* sell(url)
+            const covered = yield* until(`${url}/api/witness/log`, ({ size }) => size === 1)
+            assert.strictEqual(covered.json["state"], "running")
+            assert.deepStrictEqual((yield* ask(`${url}/api/health`)).json["log"], { state: "running", waitsFor: null })
+            return String(covered.json["root"])
+          }),
+        )
+        const file = join(folder, "second")
+        yield* withServer(file, (url) =>
+          Effect.gen(function* () {
+            const waitsFor = "LOG_CHECKPOINT_FILE, which holds no checkpoint, to confirm the checkpoint of size 1"
+            yield* until(`${url}/api/witness/log`, ({ state }) => state === "waiting")
+            yield* sell(url)
+            yield* sell(url)
+            const health = yield* ask(`${url}/api/health`)
+            const ready = yield* ask(`${url}/readyz`)
+            for (const { json, status } of [health, ready]) {
+              assert.deepStrictEqual([status, json["log"]], [200, { state: "waiting", waitsFor }])
+            }
+            assert.deepInclude(lines, ["Warn", `The transparency log signs nothing yet. It waits for ${waitsFor}.`])
+            assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["size"], 1)
+
+            const at = yield* Effect.provideService(terminal, World, { url })
+            const env = { DATABASE_URL: Redacted.value(databaseUrl), LOG_CHECKPOINT_FILE: file }
+            const asked = yield* at.run(["log", "confirm"], env)
+            assert.strictEqual(asked.code, 1)
+            assert.include(asked.stderr, `covers 1 stones and has the root ${root}`)
+            const mistaken = yield* at.run(["log", "confirm", "--root", `A${root.slice(1)}`], env)
+            assert.strictEqual(mistaken.code, 1)
+            assert.isFalse(existsSync(file))
+            const confirmed = yield* at.run(["log", "confirm", "--root", root], env)
+            assert.strictEqual(confirmed.code, 0, confirmed.stderr)
+            yield* until(`${url}/api/witness/log`, ({ size }) => size === 3)
+            yield* until(`${url}/api/health`, ({ log }) => JSON.stringify(log).includes("running"))
+          }),
+        )
+      }),
+    )
+  },
+)

@@ -1,0 +1,140 @@
+/** `serve --workers 2`: two processes behind one port, each replaced when it dies, all ended with the one that started them. */
+import { execFileSync, spawn } from "node:child_process"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Redacted, Schedule } from "effect"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { main } from "../support/Cli.ts"
+import { database } from "../support/Database.ts"
+import { patience } from "../support/Patience.ts"
+import { freePort } from "../support/Ports.ts"
+import { ask } from "../support/World.ts"
+
+const bound = patience(180)
+
+const childrenOf = (pid: number) =>
+  execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat="], { encoding: "utf8" })
+    .trim()
+    .split("\n")
+    .flatMap((line) => {
+      const [child, parent, state = ""] = line.trim().split(/\s+/u)
+      return Number(parent) === pid && !state.startsWith("Z") ? [Number(child)] : []
+    })
+
+const isAlive = (pid: number) =>
+  Effect.match(
+    Effect.try(() => process.kill(pid, 0)),
+    { onFailure: () => false, onSuccess: () => true },
+  )
+
+/** The command with two workers, and all it says; killed with the scope. */
+const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
+  let output = ""
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      spawn(process.execPath, [main, "serve", "--workers", "2"], {
+        env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", ...env },
+        stdio: ["ignore", "pipe", "pipe"],
+      }),
+    ),
+    // Without it the workers end by themselves.
+    (one) => Effect.sync(() => one.kill("SIGKILL")),
+  )
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => (output += part.toString()))
+  const exited = new Promise<number | null>((resolve) => child.once("close", resolve))
+  const times = (text: string) => output.split(text).length - 1
+  /** Waits until it has said this so many times. */
+  const says = (text: string, often: number) =>
+    Effect.callback<void>((resume) => {
+      const look = () => (times(text) >= often ? resume(Effect.void) : undefined)
+      child.stdout.on("data", look)
+      void exited.then((code) => resume(Effect.die(new Error(`ended with ${code}: ${output}`))))
+      look()
+    })
+  return { pid: child.pid ?? 0, child, ended: Effect.promise(() => exited), says, output: () => output }
+})
+
+layer(database, { excludeTestServices: true, timeout: bound })("serve --workers 2", (it) => {
+  it.effect(
+    "serves by two processes, replaces one that dies, and ends both with 0",
+    () =>
+      Effect.gen(function* () {
+        const port = yield* freePort
+        const metrics = yield* freePort
+        const url = `http://127.0.0.1:${port}`
+        const server = yield* started({
+          PORT: String(port),
+          METRICS_PORT: String(metrics),
+          PUBLIC_URL: url,
+          DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
+        })
+        yield* server.says("Listening on", 2)
+        const [first = 0, ...others] = childrenOf(server.pid)
+        assert.strictEqual(others.length, 1)
+
+        // Each connection goes to the next one, and each counts what it answered.
+        for (let index = 0; index < 8; index += 1)
+          assert.strictEqual((yield* ask(`${url}/api/health`, { headers: { connection: "close" } })).status, 200)
+        const counted = yield* Effect.forEach([metrics, metrics + 1], (at) =>
+          Effect.map(ask(`http://127.0.0.1:${at}/metrics`), ({ text }) =>
+            [...text.matchAll(/^http_server_request_duration[\w]*_count\{[^}]*health[^}]*\} (\d+)/gmu)].reduce(
+              (sum, [, count]) => sum + Number(count),
+              0,
+            ),
+          ),
+        )
+        assert.strictEqual(
+          counted.reduce((sum, count) => sum + count, 0),
+          8,
+        )
+        for (const count of counted) assert.isAbove(count, 0)
+
+        process.kill(first, "SIGKILL")
+        yield* server.says("Listening on", 3)
+        const now = childrenOf(server.pid)
+        assert.deepStrictEqual([now.length, now.includes(first)], [2, false])
+        assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+
+        server.child.kill("SIGTERM")
+        assert.strictEqual(yield* server.ended, 0)
+        assert.deepStrictEqual(yield* Effect.filter(now, isAlive), [])
+      }),
+    bound,
+  )
+
+  it.effect(
+    "ends with what the workers say when none can start",
+    () =>
+      Effect.gen(function* () {
+        const port = yield* freePort
+        const server = yield* started({ PORT: String(port), DATABASE_URL: "altar" })
+        assert.strictEqual(yield* server.ended, 1)
+        assert.match(server.output(), /^DATABASE_URL is wrong: /mu)
+        assert.match(server.output(), /^A worker could not start, so none serves\.$/mu)
+      }),
+    bound,
+  )
+
+  it.effect(
+    "leaves no worker when it is killed without warning",
+    () =>
+      Effect.gen(function* () {
+        const port = yield* freePort
+        const server = yield* started({
+          PORT: String(port),
+          DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
+        })
+        yield* server.says("Listening on", 2)
+        const workers = childrenOf(server.pid)
+        assert.strictEqual(workers.length, 2)
+        server.child.kill("SIGKILL")
+        const left = yield* Effect.filter(workers, isAlive).pipe(
+          Effect.repeat({
+            schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: patience(20) })),
+            while: (living) => living.length > 0,
+          }),
+        )
+        assert.deepStrictEqual(left, [])
+      }),
+    bound,
+  )
+})

@@ -1,0 +1,195 @@
+/** Wallets that empty themselves while their payments are on their way: few are in flight, and they hold and cost little. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PrivateKeyAccount } from "viem/accounts"
+import { spiritIds } from "../../schema/altar/Spirit.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import * as Crowd from "../support/Crowd.ts"
+import * as Purchase from "../support/Purchase.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
+import { empty } from "../support/ThirdParty.ts"
+import { type Answer, ask, challengeOf, encode, newKey, newPayer, post, sign, World } from "../support/World.ts"
+
+const patient = proxiedServer("relayer", "20 seconds")
+
+interface Keeping extends Pick<Purchase.Purchase, "key" | "payer" | "nonce" | "signature" | "validBefore"> {
+  readonly path: string
+  readonly header: string
+}
+
+/** A keeper to be bought by this wallet, within ten minutes of the chain's own time. */
+const prepare = Effect.fnUntraced(function* (url: string, spirit: string, payer: PrivateKeyAccount) {
+  const path = `/api/acquire/${spirit}`
+  const challenge = challengeOf(yield* ask(`${url}${path}`, { method: "POST" }))
+  const validBefore = String(Math.floor(Date.now() / 1000) + 580)
+  const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, { validBefore })
+  const { authorization, signature } = payment.payload
+  const keeping: Keeping = {
+    key: newKey(),
+    payer,
+    path,
+    header: encode(payment),
+    nonce: authorization.nonce,
+    signature,
+    validBefore,
+  }
+  return keeping
+})
+
+const buy = (url: string, { header, key, path }: Keeping) =>
+  ask(`${url}${path}`, post({}, { "idempotency-key": key, "payment-signature": header }))
+
+const codeOf = ({ json, status }: Answer) => `${status} ${String(json["reason"] ?? json["code"] ?? "")}`
+
+const counted = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ pending: number; keepers: number; lost: number; refused: number }>`
+    SELECT (SELECT count(*)::int FROM payment_attempts WHERE state = 'pending') AS pending,
+      (SELECT count(*)::int FROM payment_claims WHERE name LIKE 'keeper:%') AS keepers,
+      (SELECT COALESCE(sum(lost_gas), 0)::int FROM payment_payers) AS lost,
+      (SELECT count(*)::int FROM payment_payers WHERE refused_until > now()) AS refused`,
+).pipe(
+  Effect.orDie,
+  Effect.map(([row]) => row ?? { pending: 0, keepers: 0, lost: 0, refused: 0 }),
+)
+
+/** Buys all of these at once while the relayer is busy, and moves the wallet's money while their group is on its way. */
+const attack = Effect.fnUntraced(function* (url: string, spirits: ReadonlyArray<string>) {
+  const { rpc } = yield* Proxies
+  const payer = yield* newPayer(BigInt(spirits.length) * Purchase.price)
+  const wanted = yield* Effect.forEach(spirits, (spirit) => prepare(url, spirit, payer), { concurrency: 5 })
+  const before = yield* counted
+  const busy = yield* Purchase.prepare(url)
+  const first = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(busy.nonce.slice(2)))
+  const other = yield* Effect.forkScoped(Purchase.send(url, busy))
+  yield* first.arrived
+  const group = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) =>
+    wanted.some(({ nonce }) => params.includes(nonce.slice(2))),
+  )
+  let refusals = 0
+  const buying = yield* Effect.forkScoped(
+    Effect.forEach(
+      wanted,
+      (one) =>
+        Effect.tap(buy(url, one), ({ status }) =>
+          Effect.sync(() => {
+            if (status !== 202) refusals += 1
+          }),
+        ),
+      { concurrency: "unbounded" },
+    ),
+  )
+  yield* Crowd.eventually(
+    "answered or in flight",
+    counted,
+    ({ pending }) => pending - before.pending - 1 + refusals === wanted.length,
+  )
+  const inFlight = (yield* counted).pending - before.pending - 1
+  yield* ask(`${url}/api/health`)
+  yield* first.release
+  yield* group.arrived
+  yield* empty(payer)
+  yield* group.release
+  yield* Fiber.join(other)
+  const answers = yield* Fiber.join(buying)
+  return { payer, wanted, answers, inFlight }
+})
+
+const finalNow = Purchase.onChain((client) => client.mine({ blocks: 3 }))
+
+describe("one new wallet that buys 24 keepers with 24 cents and empties itself", { concurrent: true }, () => {
+  it.live("has five in flight, costs their gas once, holds them until that is final, and stops nobody else", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { answers, inFlight, payer, wanted } = yield* attack(url, spiritIds)
+      assert.strictEqual(inFlight, 5)
+      const codes = Map.groupBy(answers, codeOf)
+      assert.deepStrictEqual([...codes].map(([code, all]) => [code, all.length]).sort(), [
+        ["202 settlement_pending", 5],
+        ["409 reconcile_required", 19],
+      ])
+      assert.match(
+        String(codes.get("409 reconcile_required")?.[0]?.json["message"]),
+        /^A wallet may have 5 payments open here, as many again for each that it has paid, and 64 at most.*: this one may have 5 .* This request charged nothing\.$/u,
+      )
+      const held = wanted.filter((_, index) => answers[index]?.status === 202)
+      const [one] = held
+      if (one === undefined) return assert.fail()
+      assert.strictEqual((yield* counted).keepers, 5)
+
+      // The first look at one of them counts the gas of all, to the last unit, and refuses the wallet.
+      Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
+      const burnt = yield* Crowd.gasOf(held)
+      assert.isBelow(burnt, 300_000)
+      assert.deepInclude(yield* counted, { lost: burnt, refused: 1 })
+      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(payer.address, Purchase.price))
+      const again = yield* buy(url, yield* prepare(url, wanted[0]?.path.split("/").at(-1) ?? "", payer))
+      assert.include(["402 wallet_did_not_pay", "409 keeper_slot_taken"], codeOf(again))
+      yield* Effect.andThen(empty(payer), finalNow)
+
+      // Others buy meanwhile: a stone, and a keeper that nobody holds.
+      const honest = yield* newPayer()
+      const free = wanted.find((_, index) => answers[index]?.status === 409)
+      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, honest))).status, 201)
+      const spiritOf = ({ path }: Keeping) => path.split("/").at(-1) ?? ""
+      const kept = yield* buy(url, yield* prepare(url, free === undefined ? "" : spiritOf(free), honest))
+      assert.strictEqual(kept.status, 201, kept.text)
+
+      // Two looks, a sweep apart, end each of them, long before its authorization ends.
+      for (const each of held) {
+        assert.strictEqual((yield* Purchase.secondLook(url, each)).status, 402)
+        const failed = yield* Purchase.reconcile(url, each)
+        assert.strictEqual(codeOf(failed), "402 wallet_could_not_pay")
+        assert.match(
+          String(failed.json["message"]),
+          /held less USDC than the price\..* noted for the operator, .* This request charged nothing; until its validBefore/u,
+        )
+      }
+      const now = yield* Purchase.onChain((client) => client.getBlock())
+      assert.isBelow(Number(now.timestamp), Number(one.validBefore) - 300)
+      assert.deepInclude(yield* counted, { pending: 0, keepers: 1, lost: burnt })
+      const next = yield* buy(url, yield* prepare(url, spiritOf(one), honest))
+      assert.strictEqual(next.status, 201, next.text)
+      assert.strictEqual(yield* Crowd.gasOf(held), burnt, "nothing more was paid for")
+    }).pipe(Effect.provide(patient), Effect.scoped),
+  )
+
+  it.live("is followed by wallets that have fewer in flight while much gas is lost, and none while too much is", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const sql = yield* SqlClient.SqlClient
+      const known = yield* newPayer()
+      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, known))).status, 201)
+      const first = yield* attack(url, spiritIds.slice(0, 6))
+      yield* Effect.forEach(first.wanted, (one) => Purchase.reconcile(url, one))
+      const { lost } = yield* counted
+      assert.isAbove(lost, 0)
+      const loseUpTo = (gas: number) => sql`
+        UPDATE payment_payers SET lost_gas = ${gas} WHERE name = ${first.payer.address.toLowerCase()}`
+
+      yield* loseUpTo(5_000_000)
+      const second = yield* attack(url, spiritIds.slice(6, 12))
+      assert.strictEqual(second.inFlight, 1)
+      assert.match(
+        String(second.answers.find(({ status }) => status === 409)?.json["message"]),
+        /or, where it has never paid, while such payments cost this server much gas: this one may have 1 /u,
+      )
+      yield* Effect.forEach(second.wanted, (one) => Purchase.reconcile(url, one))
+      assert.strictEqual((yield* counted).lost, 5_000_000 + (yield* Crowd.gasOf(second.wanted)))
+
+      yield* loseUpTo(15_000_000)
+      const stranger = yield* Purchase.prepare(url)
+      const refused = yield* Purchase.send(url, stranger)
+      assert.strictEqual(codeOf(refused), "402 wallet_never_paid", refused.text)
+      assert.match(
+        String(refused.json["message"]),
+        /only from a wallet that has paid here before .* This request charged/u,
+      )
+      assert.isUndefined(yield* Purchase.attemptOf(stranger), "nothing is claimed")
+      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, known))).status, 201)
+      yield* sql`UPDATE payment_payers SET refused_until = now() WHERE refused_until IS NOT NULL`
+      assert.strictEqual((yield* Purchase.send(url, stranger)).status, 201, "an hour later it is taken")
+    }).pipe(Effect.provide(patient), Effect.scoped),
+  )
+})

@@ -1,0 +1,204 @@
+/** A payment that failed as its wallet could not make it, and what becomes of its authorization when that can pay again. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import * as Crowd from "../support/Crowd.ts"
+import * as Purchase from "../support/Purchase.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
+import { broadcast, empty, leave } from "../support/ThirdParty.ts"
+import { type Answer, newKey, World } from "../support/World.ts"
+
+const server = proxiedServer("relayer", "20 seconds", "300 millis")
+const still = proxiedServer("relayer", "20 seconds")
+
+const reasonIn = ({ json, status }: Answer) => [status, json["code"], json["reason"]]
+
+const fund = ({ payer }: Purchase.Purchase) =>
+  Effect.flatMap(LocalChain, (chain) => chain.fund(payer.address, 10n * Purchase.price))
+
+const mine = (blocks: number) => Purchase.onChain((client) => client.mine({ blocks }))
+
+/** A payment whose broadcast is in a block, after all of its wallet's money has left. */
+const emptied = Effect.gen(function* () {
+  const { url } = yield* World
+  const { rpc } = yield* Proxies
+  const purchase = yield* Purchase.prepare(url)
+  const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(purchase.nonce.slice(2)))
+  const bought = yield* Effect.forkChild(Purchase.send(url, purchase))
+  yield* trap.arrived
+  yield* empty(purchase.payer)
+  yield* trap.release
+  Purchase.assertPending(url, purchase, yield* Fiber.join(bought))
+  return purchase
+})
+
+const strays = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ transaction: string }>`SELECT transaction FROM payment_strays`,
+).pipe(Effect.orDie)
+
+/** The next sweep looks at what failed. */
+const due = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`UPDATE payment_attempts SET next_check_at = now() WHERE state = 'failed' AND is_alive RETURNING id`,
+)
+
+const failed = Effect.gen(function* () {
+  const { url } = yield* World
+  const purchase = yield* emptied
+  yield* mine(3)
+  assert.deepStrictEqual(reasonIn(yield* Purchase.told(url, purchase)), [402, "payment_failed", "wallet_could_not_pay"])
+  return purchase
+})
+
+describe("what pays late for an attempt that failed", { concurrent: true }, () => {
+  it.live("is noted by the server itself once it is final, told to its buyer, and buys once under a new key", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* failed
+      yield* fund(purchase)
+      const transaction = yield* broadcast(purchase)
+      yield* due
+      // Its block is not final: it may be taken back, and the payment with it.
+      const [looked] = yield* Crowd.eventually(
+        "looked at",
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`SELECT id FROM payment_attempts WHERE state = 'failed' AND is_alive AND next_check_at > now()`,
+        ),
+        (rows) => rows.length > 0,
+      )
+      assert.isDefined(looked)
+      yield* mine(3)
+      yield* due
+      yield* Crowd.eventually("noted", strays, (rows) => rows.length > 0)
+      assert.deepStrictEqual(yield* strays, [{ transaction }])
+      const told = yield* Purchase.reconcile(url, purchase)
+      assert.strictEqual(told.status, 402)
+      assert.include(String(told.json["message"]), `transaction ${transaction} paid us and is noted for the operator`)
+
+      // The same payment under a new key has what it paid for.
+      const key = newKey()
+      const again = { ...purchase, key, headers: { ...purchase.headers, "idempotency-key": key } }
+      const bought = yield* Purchase.send(url, again)
+      assert.strictEqual(bought.status, 201, bought.text)
+      assert.deepStrictEqual(yield* strays, [])
+      assert.deepInclude(yield* Purchase.books(again), {
+        state: "settled",
+        charged: 1,
+        acts: 1,
+        stones: 1,
+        transaction,
+      })
+      assert.deepInclude(yield* Purchase.attemptOf(purchase), { state: "failed", acts: 0, stones: 0, claims: 0 })
+      yield* Purchase.audit(url)
+      yield* due
+      yield* Crowd.eventually("let go", due, (rows) => rows.length === 0)
+      assert.deepStrictEqual(yield* strays, [])
+    }).pipe(Effect.provide(server)),
+  )
+
+  it.live("is looked for until its authorization has ended, and no longer", () =>
+    Effect.gen(function* () {
+      yield* failed
+      assert.lengthOf(yield* due, 1)
+      yield* Purchase.outlive
+      yield* Crowd.eventually("let go", due, (rows) => rows.length === 0)
+      assert.deepStrictEqual(yield* strays, [])
+    }).pipe(Effect.provide(server)),
+  )
+})
+
+describe("an attempt whose wallet was emptied", { concurrent: true }, () => {
+  it.live("does not fail while the transaction that was to charge it can still be taken back", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* emptied
+      for (let blocks = 0; blocks < 2; blocks += 1) {
+        Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+        const sql = yield* SqlClient.SqlClient
+        assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
+        yield* mine(1)
+      }
+      assert.strictEqual((yield* Purchase.secondLook(url, purchase)).status, 402)
+    }).pipe(Effect.provide(still)),
+  )
+
+  it.live("does not fail when it has money again at the second look, and settles by whoever brings it then", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const purchase = yield* emptied
+      yield* mine(3)
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* Purchase.aSweepLater(purchase)
+      yield* fund(purchase)
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* broadcast(purchase)
+      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(still)),
+  )
+
+  it.live("does not fail where another transaction than the one that is final may still charge it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const sql = yield* SqlClient.SqlClient
+      const purchase = yield* emptied
+      yield* mine(3)
+      yield* sql`UPDATE relayer_broadcasts SET hash = ${`0x${"12".repeat(32)}`}`
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
+    }).pipe(Effect.provide(still)),
+  )
+
+  it.live("waits for its end where the node keeps no state of the final block", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Proxies
+      const purchase = yield* emptied
+      yield* mine(3)
+      rpc.behave(() => ({ keepsStates: 1 }))
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* rpc.calm
+      yield* Purchase.outlive
+      yield* Purchase.secondLook(url, purchase)
+      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+    }).pipe(Effect.provide(still)),
+  )
+})
+
+describe("a group whose members can no longer pay", { concurrent: true }, () => {
+  it.live("is sent without the one whose money is about to leave, as the pending state says", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const [first, poor, ...others] = yield* Effect.forEach([1, 2, 3, 4, 5], () => Purchase.prepare(url))
+      if (first === undefined || poor === undefined) return assert.fail()
+      const crowd = yield* Crowd.gather(url, first, [poor, ...others])
+      yield* Purchase.onChain((client) => client.setAutomine(false))
+      yield* leave(poor.payer)
+      yield* crowd.letGo
+      yield* Crowd.eventually(
+        "noted",
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1 FROM relayer_broadcasts`),
+        (rows) => rows.length === 4,
+      )
+      yield* Purchase.onChain(async (client) => {
+        await client.setAutomine(true)
+        await client.mine({ blocks: 1 })
+      })
+      const [refused, ...settled] = yield* crowd.others
+      assert.deepStrictEqual(
+        settled.map(({ status }) => status),
+        [201, 201, 201],
+      )
+      assert.deepStrictEqual(refused && reasonIn(refused), [
+        402,
+        "payment_failed",
+        "invalid_exact_evm_insufficient_balance",
+      ])
+      assert.strictEqual((yield* Crowd.sentFor([poor])).filter(({ payments }) => payments > 0).length, 0)
+    }).pipe(Effect.provide(still), Effect.scoped),
+  )
+})

@@ -1,0 +1,84 @@
+/** A stranger's refused payments stop costing questions to the node; whoever pays honestly is not held up. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { patience } from "../support/Patience.ts"
+import { Proxies, proxiedServer } from "../support/Proxies.ts"
+import * as Purchase from "../support/Purchase.ts"
+import { loopback } from "../support/Rooms.ts"
+import { ask, challengeOf, encode, newCommitment, newKey, newPayer, post, sign, World } from "../support/World.ts"
+
+const from = (address: string) => ({ "x-forwarded-for": address })
+
+/** Payments of wallets that hold nothing: each is signed well, and the node has to be asked to refuse it. */
+const refusedBy = Effect.fnUntraced(function* (address: string, count: number, concurrency: number) {
+  const { url } = yield* World
+  const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
+  const wallets = yield* Effect.forEach(Array.from({ length: count }), () => newPayer(0n))
+  const answers = yield* Effect.forEach(
+    wallets,
+    Effect.fnUntraced(function* (wallet) {
+      const payment = yield* sign(wallet, challenge.accepts[0], challenge.resource)
+      const headers = { "idempotency-key": newKey(), "payment-signature": encode(payment), ...from(address) }
+      return yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, headers))
+    }),
+    { concurrency },
+  )
+  return { answers, wallets: wallets.map(({ address }) => address.slice(2).toLowerCase()) }
+})
+
+const server = proxiedServer("relayer", "10 seconds", "1 hour", 50, {}, { trustedProxies: loopback })
+
+describe("refused payments of one address", { timeout: patience(60) }, () => {
+  it.live("are 402 sixty times a minute, then 429 without a question to the node", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const { rpc } = yield* Proxies
+      const honest = yield* Purchase.prepare(url)
+      const settled = yield* Purchase.prepare(url)
+      const sent = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
+      assert.strictEqual(sent.status, 201, "a payment that settles counts nowhere")
+
+      const heard: Array<string> = []
+      rpc.arm("*", "holdBefore", (params) => (heard.push(params.toLowerCase()), false))
+      const isAskedAbout = (wallet: string) => heard.some((params) => params.includes(wallet))
+      const first = yield* refusedBy("198.51.100.7", 60, 8)
+      assert.isTrue(first.wallets.every(isAskedAbout))
+      for (const one of first.answers)
+        assert.deepStrictEqual([one.status, one.json["code"]], [402, "payment_invalid"], one.text)
+
+      const more = yield* refusedBy("198.51.100.7", 20, 8)
+      for (const one of more.answers) {
+        assert.deepStrictEqual([one.status, one.json["code"]], [429, "rate_limited"], one.text)
+        const wait = Number(one.headers.get("retry-after"))
+        assert.isTrue(wait >= 1 && wait <= 60, String(wait))
+        assert.strictEqual(one.json["retryAfter"], wait)
+        assert.match(String(one.json["message"]), /60 refused payments per minute.*charged and changed nothing\.$/u)
+      }
+      assert.isFalse(more.wallets.some(isAskedAbout))
+      yield* rpc.calm
+
+      const replay = yield* ask(
+        `${url}/api/witness`,
+        post(settled.body, { ...settled.headers, ...from("198.51.100.7") }),
+      )
+      assert.strictEqual(replay.status, 200, "a known key is answered as ever")
+      const unpaid = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, from("198.51.100.7")))
+      assert.strictEqual(unpaid.status, 402, "and so is the question for a price")
+      const elsewhere = yield* ask(
+        `${url}/api/witness`,
+        post(honest.body, { ...honest.headers, ...from("203.0.113.9") }),
+      )
+      assert.strictEqual(elsewhere.status, 201, "another address is not held up")
+    }).pipe(Effect.provide(server)),
+  )
+
+  it.live("are bounded when they come all at once, too", () =>
+    Effect.gen(function* () {
+      const { answers } = yield* refusedBy("198.51.100.8", 300, 300)
+      const refused = answers.filter(({ status }) => status === 402).length
+      assert.isAtLeast(refused, 60)
+      assert.isAtMost(refused, 60 + 64)
+      assert.strictEqual(answers.filter(({ status }) => status === 429).length, 300 - refused)
+    }).pipe(Effect.provide(server)),
+  )
+})

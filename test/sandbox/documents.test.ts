@@ -1,0 +1,101 @@
+/** What the documents tell a newcomer to type beside `npm start` is typed as it stands there, and works. */
+import { execFile } from "node:child_process"
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
+import { examplesOf } from "../support/Documents.ts"
+import { patience } from "../support/Patience.ts"
+import { freePort } from "../support/Ports.ts"
+
+const root = new URL("../..", import.meta.url).pathname
+const bound = patience(400)
+
+/** The example of a document that begins so. */
+const example = (file: string, begins: string) =>
+  examplesOf(file).find((one) => one.begins.startsWith(begins))?.text ?? assert.fail(`${file}: ${begins}`)
+
+const sandbox = Effect.gen(function* () {
+  const folder = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const made = await mkdtemp(join(tmpdir(), "spirit-altar-documents-"))
+      await chmod(made, 0o755)
+      return made
+    }),
+    (made) => Effect.promise(() => rm(made, { recursive: true, force: true, maxRetries: 20, retryDelay: 500 })),
+  )
+  const port = yield* freePort
+  const env = { DATA_DIR: join(folder, "data"), SPIRIT_ALTAR_DATA: join(folder, "buyer"), PORT: String(port) }
+  const unset = ["HOST", "PUBLIC_URL", "DATABASE_URL", "SPIRIT_ALTAR_URL", "SPIRIT_ALTAR_PRIVATE_KEY"]
+  yield* OwnedProcess.start({
+    command: "env",
+    args: [
+      ...unset.flatMap((name) => ["-u", name]),
+      ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+      process.execPath,
+      join(root, "src/start.js"),
+      "sandbox",
+    ],
+    ready: /Ctrl-C/u,
+    stop: { signal: "SIGINT", force: "SIGKILL", patienceMs: 30_000 },
+    cwd: root,
+  })
+  /** As a terminal runs it, up to the first line that fails; another port and what a reader fills in are put in. */
+  const type = (text: string, filled: Readonly<Record<string, string>> = {}) =>
+    Effect.promise(async () => {
+      const own = Object.entries({ "127.0.0.1:3000": `127.0.0.1:${port}`, ...filled }).reduce(
+        (line, [placeholder, value]) => line.replaceAll(placeholder, value),
+        text,
+      )
+      const script = `set -e -o pipefail\nspirit-altar() { '${process.execPath}' src/start.js "$@"; }\n${own}`
+      const environment: NodeJS.ProcessEnv = { ...process.env, ...env }
+      for (const name of unset) delete environment[name]
+      return new Promise<string>((resolve, reject) => {
+        execFile("bash", ["-c", script], { cwd: root, env: environment }, (error, stdout, stderr) =>
+          error === null ? resolve(stdout) : reject(new Error(`${own}\n${stdout}\n${stderr}`)),
+        )
+      })
+    })
+  return { folder, type }
+})
+
+describe("beside a sandbox on another port, the commands of", () => {
+  it.live(
+    "the README, the library's page, the integrator's, the debugger's and the operator's guide work as they are printed",
+    () =>
+      Effect.gen(function* () {
+        const { folder, type } = yield* sandbox
+        const stone = yield* type(example("README.md", "npm run buy -- witness"))
+        assert.include(stone, "paid        $0.01, once")
+        assert.include(stone, "1 stones: every link hashes, every payment is on the chain.")
+        const [, id = ""] = /reveal ([0-9a-f-]{36})$/mu.exec(stone) ?? []
+
+        const bought = yield* type(example("docs/library.md", "npm run buy -- witness"), { ID: id })
+        for (const said of ["The heron will return by May.", "$0.01, once", "$3.00, once", "/signals/#room="])
+          assert.include(bought, said)
+
+        const asked = yield* type(example("docs/integrating.md", "# What does it cost?"))
+        assert.match(asked, /^HTTP\/1\.1 402 /u)
+        assert.include(asked, '"sequence":2')
+
+        const [, key = ""] = /"key": "(buyer-[0-9a-f]{24})"/u.exec(stone) ?? []
+        const reconciled = yield* type(example("docs/debugging.md", "curl -si -X POST"), { "THE-KEY": key })
+        assert.match(reconciled, /^HTTP\/1\.1 200 /u)
+        assert.include(reconciled, id)
+
+        const [, transaction = ""] = /"transaction": "(0x[0-9a-f]{64})"/u.exec(stone) ?? []
+        const parts = example("docs/debugging.md", "# the database")
+        const chain = parts.slice(parts.indexOf("# the chain"))
+        const receipts = yield* type(chain, { "0x…": transaction })
+        assert.include(receipts, `"transactionHash":"${transaction}"`)
+        assert.include(receipts, '"type":"CALL"')
+
+        const environment = join(folder, "environment")
+        yield* type(example("docs/operations.md", "spirit-altar log key"), { ".env": environment })
+        assert.match(yield* Effect.promise(() => readFile(environment, "utf8")), /^LOG_KEY=\S+$/mu)
+      }),
+    bound,
+  )
+})
