@@ -20,13 +20,12 @@ const rows = Effect.gen(function* () {
   return row
 }).pipe(Effect.orDie)
 
-const assertAway = (answer: Answer, charged: RegExp) => {
+const assertAway = (answer: Answer) => {
   assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "facilitator_unavailable"], answer.text)
   assert.match(
     String(answer.json["message"]),
-    /^The facilitator .* does not say .* send the same request again later\./u,
+    /^The facilitator .* does not say .* send the same request again later\. This request charged nothing\.$/u,
   )
-  assert.match(String(answer.json["message"]), charged)
 }
 
 /** Neither an offer nor a claim is made, whoever watches is told, and what is free works. */
@@ -38,8 +37,8 @@ const sellsNothing = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
     Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it is never unready") }),
   )
   const offer = post({ commitment: newCommitment() }, { "idempotency-key": newKey() })
-  assertAway(yield* ask(`${url}/api/witness`, offer), /Nothing was charged\.$/u)
-  assertAway(yield* Purchase.send(url, purchase), /This request charged nothing\.$/u)
+  assertAway(yield* ask(`${url}/api/witness`, offer))
+  assertAway(yield* Purchase.send(url, purchase))
   assert.deepStrictEqual(yield* rows, { attempts: 0, claims: 0 })
   const health = yield* ask(`${url}/api/health`)
   assert.strictEqual(health.status, 503)
@@ -136,7 +135,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
         /^The facilitator .* handed to nobody\. This request charged nothing; .* Start again later with a new Idempotency-Key\.$/u,
       )
       assert.strictEqual(facilitator.asked(), 0)
-      assertAway(yield* Purchase.send(url, another), /charged nothing\.$/u)
+      assertAway(yield* Purchase.send(url, another))
       yield* facilitator.comeBack
       yield* ask(`${url}/readyz`).pipe(
         Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),

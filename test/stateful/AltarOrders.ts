@@ -37,3 +37,12 @@ export const requestOf = (order: Model.Order, parentId?: string) => {
       return { path: "/api/witness", body: { commitment, agentName } }
   }
 }
+
+const orders = (["prayer", "keeper", "pixel", "candle", "stone"] as const).flatMap((act) =>
+  ([0, 1] as const).flatMap((target) =>
+    (["Wren", "Finch"] as const).map((name): Model.Order => ({ act, target, name })),
+  ),
+)
+
+/** Where anything of the model is sold. */
+export const paths: ReadonlySet<string> = new Set(orders.map((order) => requestOf(order).path))

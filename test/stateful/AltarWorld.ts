@@ -21,7 +21,7 @@ import {
 } from "../support/World.ts"
 import * as Model from "./AltarModel.ts"
 import type * as CardModel from "./CardModel.ts"
-import { keyOf, pixels, requestOf, soldBefore } from "./AltarOrders.ts"
+import { keyOf, paths, pixels, requestOf, soldBefore } from "./AltarOrders.ts"
 import { ChainHands } from "./ChainHands.ts"
 import { Hands, waitMillis } from "./Hands.ts"
 
@@ -177,13 +177,18 @@ export const make = Effect.gen(function* () {
   const offerOf = Effect.fnUntraced(function* (path: string) {
     return challengeOf(yield* ask(`${urlOf(0)}${path}`, { method: "POST" }))
   })
-  const offers = new Map<string, Effect.Success<ReturnType<typeof offerOf>>>()
+  /** Taken while the network behaves: a server whose node is silent offers nothing. */
+  const offers = new Map(
+    yield* Effect.forEach(paths, (path) => Effect.map(offerOf(path), (offer) => [path, offer] as const), {
+      concurrency: "unbounded",
+    }),
+  )
 
   /** Signs a payment of its own for an order. */
   const signed = Effect.fnUntraced(function* (order: Model.Order, wallet: Model.Wallet) {
     const { path } = requestOf(order)
-    const offer = offers.get(path) ?? (yield* offerOf(path))
-    offers.set(path, offer)
+    const offer = offers.get(path)
+    if (offer === undefined) return yield* Effect.die(`no offer was taken for ${path}`)
     const validBefore = Math.floor(hands.now() / 1000) + life
     const payment = yield* sign(chain.payers[wallet], offer.accepts[0], offer.resource, {
       validBefore: String(validBefore),

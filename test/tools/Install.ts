@@ -1,8 +1,9 @@
 /** Folders with a lock of their own, installed when they are first needed: what `npm ci` brings stays small. */
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
-import { readFile, writeFile } from "node:fs/promises"
+import { readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
 /** The programs of this folder. */
@@ -24,12 +25,37 @@ const npmCi = (folder: string, env: NodeJS.ProcessEnv) =>
     )
   })
 
-/** `npm ci` in this folder, once for each lock; `what` says at the terminal what the time is for. */
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** One process at a time, by a file that names it; the file of a process that is gone is taken away. */
+const alone = async (file: string, work: () => Promise<void>): Promise<void> => {
+  const isOurs = await writeFile(file, String(process.pid), { flag: "wx" }).then(
+    () => true,
+    () => false,
+  )
+  if (isOurs) return work().finally(() => rm(file, { force: true }))
+  const holder = Number(await readFile(file, "utf8").catch(() => ""))
+  if (holder > 0 && !isAlive(holder)) await rm(file, { force: true })
+  await setTimeout(200)
+  return alone(file, work)
+}
+
+/** `npm ci` in this folder, once for each lock, however many ask at once; `what` says at the terminal what the time is for. */
 export const install = async (folder: string, what: string, env: NodeJS.ProcessEnv = process.env) => {
   const stamp = join(folder, "node_modules", ".installed")
   const hash = await wanted(folder)
-  if ((await readFile(stamp, "utf8").catch(() => "")) === hash) return
-  process.stderr.write(`Installing ${what} (npm ci, once) …\n`)
-  await npmCi(folder, env)
-  await writeFile(stamp, hash)
+  const isInstalled = async () => (await readFile(stamp, "utf8").catch(() => "")) === hash
+  if (await isInstalled()) return
+  await alone(join(folder, ".installing"), async () => {
+    if (await isInstalled()) return
+    process.stderr.write(`Installing ${what} (npm ci, once) …\n`)
+    await npmCi(folder, env)
+    await writeFile(stamp, hash)
+  })
 }
