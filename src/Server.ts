@@ -23,8 +23,8 @@ import * as HealthHttp from "./HealthHttp.ts"
 import type { PaidActs } from "./payments/PaidAct.ts"
 import { AppConfig, type PaymentsConfig, type ServerConfig } from "./Config.ts"
 import * as Fallbacks from "./http/Fallbacks.ts"
+import { KnownUrls } from "./http/KnownUrls.ts"
 import { notNow } from "./http/NotNow.ts"
-import { KnownRequests } from "./platform/http/KnownRequests.ts"
 import * as Files from "./platform/http/Files.ts"
 import * as Listener from "./platform/http/Listener.ts"
 import { written } from "./platform/http/Written.ts"
@@ -226,7 +226,7 @@ export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: House = alta
     Effect.map(AppConfig, (config) =>
       Listener.drained.pipe(
         Layer.provide(
-          HttpRouter.serve(Layer.mergeAll(all(house), extra).pipe(Layer.provide(Layer.fresh(KnownRequests.layer))), {
+          HttpRouter.serve(Layer.mergeAll(all(house), extra).pipe(Layer.provide(Layer.fresh(KnownUrls.layer))), {
             routerConfig,
             disableLogger: true,
             disableListenLog: true,

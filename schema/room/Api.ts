@@ -1,5 +1,5 @@
 /** The routes of the signal room as one contract: every status, header and code a caller can meet. */
-import { Context, type Redacted, Schema } from "effect"
+import { Schema } from "effect"
 import {
   HttpApiEndpoint,
   HttpApiGroup,
@@ -27,9 +27,6 @@ export class RoomRequests extends HttpApiMiddleware.Service<RoomRequests>()("spi
   ],
 }) {}
 
-/** The token a request presents; whether it is the room's is for the room to say. */
-export class Invite extends Context.Service<Invite, Redacted.Redacted<string>>()("spirit-altar/schema/room/Invite") {}
-
 const Unauthorized = Errors.RoomUnauthorized.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
@@ -43,17 +40,14 @@ const Unauthorized = Errors.RoomUnauthorized.pipe(
   ),
 )
 
-export class RoomInvite extends HttpApiMiddleware.Service<RoomInvite, { provides: Invite }>()(
-  "spirit-altar/schema/room/RoomInvite",
-  {
-    error: Unauthorized,
-    security: {
-      invite: HttpApiSecurity.bearer.pipe(
-        HttpApiSecurity.annotate(OpenApi.Description, "The room's invite token: `Authorization: Bearer <ROOM_TOKEN>`."),
-      ),
-    },
+export class RoomInvite extends HttpApiMiddleware.Service<RoomInvite>()("spirit-altar/schema/room/RoomInvite", {
+  error: Unauthorized,
+  security: {
+    invite: HttpApiSecurity.bearer.pipe(
+      HttpApiSecurity.annotate(OpenApi.Description, "The room's invite token: `Authorization: Bearer <ROOM_TOKEN>`."),
+    ),
   },
-) {}
+}) {}
 
 const left = {
   ratelimit: header(

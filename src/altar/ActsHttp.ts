@@ -4,19 +4,19 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
 import type { ActAnswer, ActList } from "../../schema/altar/ActApi.ts"
 import { listDefault } from "../../schema/Common.ts"
+import { known } from "../http/KnownUrls.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { fresh } from "../platform/http/Responses.ts"
-import { keptAnswers } from "./Answers.ts"
+import { kept } from "./Answers.ts"
 import { type ActPage, Acts } from "./Acts.ts"
 
 export const handlers = HttpApiBuilder.group(Api, "acts", (handlers) =>
   Effect.gen(function* () {
     const acts = yield* Acts
-    const kept = yield* keptAnswers
     const list = kept(({ acts, next }: ActPage) =>
       Effect.succeed(jsonOf<typeof ActList.Type>({ ok: true, acts: JsonText.list(acts), next })),
     )
-    return handlers
+    return (yield* known(handlers))
       .handleRaw("listActs", ({ query, request }) => list(request, acts.list(query.limit ?? listDefault, query.before)))
       .handleRaw("readAct", ({ params, request }) =>
         acts

@@ -4,7 +4,6 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BrokenChain, brokenAt } from "../../schema/altar/BrokenChain.ts"
 import { BadRequest } from "../../schema/Errors.ts"
 import { issuesOf } from "../platform/Issues.ts"
-import { KnownRequests } from "../platform/http/KnownRequests.ts"
 import { readJson } from "../platform/http/Responses.ts"
 import { type Written, written } from "../platform/http/Written.ts"
 import type { ChainBroken } from "./HashChain.ts"
@@ -48,30 +47,22 @@ export const textOf = <Found, Body, Json extends Schema.JsonObject>(
 
 /**
  * Answers a read with bytes that are written once for each object that was read: a read hands out the same object as
- * long as nothing changed. From the second time on, a URL goes straight to its read.
+ * long as nothing changed.
  */
-export const keptAnswers = Effect.map(KnownRequests, (known) => <Found extends object>(write: Write<Found>) => {
-  const kept = new WeakMap<Found, Written>()
+export const kept = <Found extends object>(write: Write<Found>) => {
+  const known = new WeakMap<Found, Written>()
   const writtenOf = (found: Found) => {
-    const before = kept.get(found)
+    const before = known.get(found)
     if (before !== undefined) return Effect.succeed(before)
     return Effect.map(write(found), (text) => {
       const now = written(text)
-      kept.set(found, now)
+      known.set(found, now)
       return now
     })
   }
-  const answerOf =
-    <E>(read: Effect.Effect<Found, E>) =>
-    (request: Request) =>
-      Effect.flatMap(read, (found) => Effect.flatMap(writtenOf(found), (one) => one.respond(request)))
   return <E>(request: Request, read: Effect.Effect<Found, E>) =>
-    Effect.map(answerOf(read)(request), (response) => {
-      // What is refused is written by the contract.
-      known.set(request, (again, whole) => Effect.catch(answerOf(read)(again), () => whole))
-      return response
-    })
-})
+    Effect.flatMap(read, (found) => Effect.flatMap(writtenOf(found), (one) => one.respond(request)))
+}
 
 /** The refusal of a link that does not hold, which names it. */
 export const brokenLink = (what: "stone" | "entry", { message, sequence }: ChainBroken) =>

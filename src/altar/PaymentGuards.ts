@@ -69,7 +69,7 @@ export const make = Effect.gen(function* () {
           ({ semaphore }) => semaphore.withPermits(1)(Effect.andThen(refuseExhausted(address), judgement)),
           (turn) => leave(address, turn),
         ),
-      refused: limiter.take(refusedPayments, address).pipe(
+      refused: Effect.suspend(() => limiter.take(refusedPayments, address)).pipe(
         Effect.catchTag("Exceeded", ({ remaining }) => Effect.succeed(remaining)),
         Effect.flatMap((windows) =>
           Effect.forEach(windows, (one) => (one.remaining === 0 ? remember(address, one) : Effect.void)),

@@ -6,13 +6,14 @@ import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { RoomForbidden } from "../../schema/room/Errors.ts"
 import { requestIdOf } from "../platform/http/Observer.ts"
-import { KnownRequests } from "../platform/http/KnownRequests.ts"
-import { pressed, pressedOnce } from "../platform/http/Pressed.ts"
+import { pressed } from "../platform/http/Pressed.ts"
+import { isKept } from "../platform/http/Written.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
 import { mayCall, ownOrigins } from "../platform/http/Origins.ts"
 import { refuse } from "../platform/http/Responses.ts"
 import { refuseRoom } from "../room/Refusals.ts"
+import { KnownUrls } from "./KnownUrls.ts"
 import { isMisspelt, pathOf as pathOfUrl } from "./RequestPath.ts"
 import * as Shapes from "./Shapes.ts"
 
@@ -159,7 +160,7 @@ type Handled = Effect.Effect<
 >
 
 /** What was done or refused is an answer to one request: no cache on the way keeps it for another. */
-const isKept = ({ method }: Request, { headers, status }: Response) =>
+const mayBeKept = ({ method }: Request, { headers, status }: Response) =>
   headers["cache-control"] !== undefined || (status < 400 && (method === "GET" || method === "HEAD"))
 
 /** Pages and their parts carry their rules with them, and say themselves how they may be kept. */
@@ -168,7 +169,7 @@ const isPage = ({ headers, status }: Response) =>
 
 /** What an answer outside the room carries beside its own. */
 const headersOf = (request: Request, response: Response) => {
-  const kept = isKept(request, response)
+  const kept = mayBeKept(request, response)
   if (Shapes.isRoomPage(pathOf(request))) return kept ? headers.roomPage : headers.room
   if (isPage(response)) return headers.page
   return kept ? headers.open : headers.openUncached
@@ -185,23 +186,22 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
       const publicUrl = yield* PublicUrl
       const own = ownOrigins(publicUrl)
       const mayUseTools = mayCall(publicUrl)
-      const requests = yield* KnownRequests
       const routes = routesOf(contract)
+      const urls = yield* KnownUrls
 
       const finished = (request: Request, isRoom: boolean, response: Response) => {
         const told = explain(routes, request, response)
         return HttpServerResponse.setHeaders(told, isRoom ? headers.room : headersOf(request, told))
       }
 
-      /** What a known request is answered with: an object that comes again is kept by somebody, and finished once. */
-      const known = new WeakMap<Response, Response | undefined>()
+      /** What is sent again and again is finished once. */
+      const known = new WeakMap<Response, Response>()
       const finishedOnce = (request: Request, response: Response) => {
         const before = known.get(response)
-        if (before !== undefined) return pressedOnce(request, before)
+        if (before !== undefined) return before
         const now = finished(request, false, response)
-        const isAgain = known.has(response)
-        known.set(response, isAgain ? now : undefined)
-        return isAgain ? pressedOnce(request, now) : pressed(request, now)
+        known.set(response, now)
+        return now
       }
 
       const failed = (request: Request, cause: Cause.Cause<unknown>) =>
@@ -221,12 +221,11 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
             const isRefused = Shapes.isTool(pathOf(request)) && !mayUseTools(request.headers["origin"])
             return Effect.succeed(isRefused ? forbidden : preflight)
           }
-          const answer = requests.get(request)
-          return Effect.matchCauseEffect(answer === undefined ? httpEffect : answer(request, httpEffect), {
+          return Effect.matchCauseEffect(urls.answer(request, httpEffect), {
             onSuccess: (response) =>
-              answer === undefined || isRoom
-                ? pressed(request, finished(request, isRoom, response))
-                : finishedOnce(request, response),
+              isKept(response) && !isRoom
+                ? Effect.succeed(finishedOnce(request, response))
+                : pressed(request, finished(request, isRoom, response)),
             onFailure: (cause) =>
               Cause.hasInterruptsOnly(cause)
                 ? Effect.failCause(cause)

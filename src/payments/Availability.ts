@@ -34,7 +34,7 @@ export class Availability extends Context.Service<
       const settlement = yield* Settlement
       const reported = yield* Ref.make<string | undefined>(undefined)
 
-      const report = Effect.fnUntraced(function* ({ isPaused, obstacle }: AvailabilityState) {
+      const report = Effect.fnUntraced(function* ({ isPaused, obstacle }: Omit<AvailabilityState, "settlement">) {
         const why = isPaused ? "The operator has paused sales" : obstacle
         if ((yield* Ref.getAndSet(reported, why)) === why) return
         yield* why === undefined
@@ -57,8 +57,9 @@ export class Availability extends Context.Service<
       )
 
       const toOffer = Effect.gen(function* () {
-        const { isPaused, obstacle } = yield* state
-        if (isPaused) return yield* new SellingPaused({})
+        yield* unlessPaused
+        const obstacle = (yield* token.obstacle) ?? (yield* settlement.obstacle)
+        yield* report({ isPaused: false, obstacle })
         if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
       })
 

@@ -12,7 +12,8 @@ import {
 } from "../../schema/payments/Errors.ts"
 import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
-import { jsonText, readBody, refuse } from "../platform/http/Responses.ts"
+import { jsonText, readBody, refusalOf } from "../platform/http/Responses.ts"
+import { type Written, written } from "../platform/http/Written.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { timestampOf } from "../platform/Time.ts"
@@ -38,15 +39,19 @@ type Unpaid = PaymentRequired | PaymentInvalid | PaymentFailed
 const isUnpaid = (error: unknown): error is Unpaid =>
   error instanceof PaymentRequired || error instanceof PaymentInvalid || error instanceof PaymentFailed
 
-const written = new WeakMap<Unpaid, HttpServerResponse.HttpServerResponse>()
+const known = new WeakMap<Unpaid, Written>()
 
 /** A 402, written once: offers are kept by the pipeline and asked for most of all. */
-const unpaidResponse = (refusal: Unpaid) => {
-  const known = written.get(refusal)
-  if (known !== undefined) return known
-  const response = refuse(402, refusal, { "payment-required": Base64.encode(JSON.stringify(refusal.challenge)) })
-  written.set(refusal, response)
-  return response
+const writtenOf = (refusal: Unpaid) => {
+  const before = known.get(refusal)
+  if (before !== undefined) return before
+  const { challenge } = refusal
+  const now = written(JSON.stringify(refusalOf(refusal)), {
+    status: 402,
+    headers: { "cache-control": "no-store", "payment-required": Base64.encode(JSON.stringify(challenge)) },
+  })
+  known.set(refusal, now)
+  return now
 }
 
 export class PaidHttp extends Context.Service<
@@ -111,14 +116,16 @@ export class PaidHttp extends Context.Service<
       }
 
       /** A 402 says every way to pay: where cards are taken, with a challenge of its own. A key that failed is no offer. */
-      const unpaid = <Refusal>(refusal: Unpaid, act: PaidAct<Refusal>, request: PaidRequest) =>
-        Effect.map(
-          refusal instanceof PaymentFailed ? Effect.succeedNone : cards.offer(act, request),
-          Option.match({
-            onNone: () => unpaidResponse(refusal),
-            onSome: (offer) => HttpServerResponse.setHeader(unpaidResponse(refusal), "www-authenticate", offer),
-          }),
-        )
+      const unpaid = Effect.fnUntraced(function* <Refusal>(
+        refusal: Unpaid,
+        act: PaidAct<Refusal>,
+        request: PaidRequest,
+        call: PaidCall,
+      ) {
+        const offer = refusal instanceof PaymentFailed ? Option.none() : yield* cards.offer(act, request)
+        const response = yield* writtenOf(refusal).respond(call.request)
+        return Option.isNone(offer) ? response : HttpServerResponse.setHeader(response, "www-authenticate", offer.value)
+      })
 
       const pay = Effect.fnUntraced(function* <Refusal>(act: PaidAct<Refusal>, call: PaidCall) {
         const { headers, method } = call.request
@@ -134,7 +141,7 @@ export class PaidHttp extends Context.Service<
         }
         return yield* pipeline.run(act, request, call.guard).pipe(
           Effect.map(respond),
-          Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, act, request)),
+          Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, act, request, call)),
         )
       })
 

@@ -1,39 +1,38 @@
 /** The signal room's endpoints: each hands on to the store and answers in the form the contract promises. */
 import { Effect, Result } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
+import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
-import { Invite } from "../../schema/room/Api.ts"
 import { MessageBody } from "../../schema/room/Message.ts"
-import { type Replayed, RoomBody, type Sent, type Signals } from "../../schema/room/Room.ts"
+import { type Deleted, type Replayed, RoomBody, type Sent, type Signals } from "../../schema/room/Room.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
+import { known } from "../http/KnownUrls.ts"
 import { type Exceeded, headersOf } from "../limits/Policy.ts"
-import { type Answer, KnownRequests } from "../platform/http/KnownRequests.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { bodyAs } from "./Body.ts"
 import type { RoomsFull } from "./Ceiling.ts"
 import { allTaken, tooMany } from "./RateLimited.ts"
 import { refuseRoom } from "./Refusals.ts"
 import { RoomStore } from "./RoomStore.ts"
-import { tokenIn } from "./Requests.ts"
-import type { Admitted, Answer as Answered, Caller } from "./Rows.ts"
+import { tokenOf } from "./Requests.ts"
+import type { Admitted, Answer } from "./Rows.ts"
 
 const roomBody = bodyAs(RoomBody, "{}")
 const messageBody = bodyAs(MessageBody)
 
 type RateLimitHeaders = ReturnType<typeof headersOf>
+type Response = HttpServerResponse.HttpServerResponse
 
 /** What the store admits, answered by `write`; whatever took something says what is left. */
-const respond = <A, B>(admitted: Answered<A, RoomsFull>, write: (value: A, headers: RateLimitHeaders) => B) =>
+const respond = <A>(admitted: Answer<A, RoomsFull>, write: (value: A, headers: RateLimitHeaders) => Response) =>
   Effect.match(admitted, {
     onFailure: (refusal: Exceeded | RoomsFull) =>
       refusal._tag === "RoomsFull" ? allTaken(refusal.retryAfter) : tooMany(refusal),
-    onSuccess: ({ remaining, outcome }: Admitted<A>): B | HttpServerResponse.HttpServerResponse => {
-      return Result.match(outcome, {
+    onSuccess: ({ remaining, outcome }: Admitted<A>) =>
+      Result.match(outcome, {
         onFailure: (refusal) => refuseRoom(refusal),
         onSuccess: (value) => write(value, headersOf(remaining)),
-      })
-    },
+      }),
   })
 
 /** Messages are answered as the bytes that were stored, so that a replay has those of the first answer. */
@@ -44,35 +43,19 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
   Effect.gen(function* () {
     const rooms = yield* RoomStore
     const addresses = yield* ClientAddress
-    const known = yield* KnownRequests
 
     const callerOf = (request: HttpServerRequest.HttpServerRequest) =>
-      Effect.map(Invite, (token) => ({ token, address: addresses.of(request) }))
-
-    const poll = (id: string, after: number, caller: Caller) =>
-      respond(rooms.read(id, after, caller), ({ messages, room, serverTime, truncated }, headers) =>
-        stored(
-          jsonOf<typeof Signals.Type>({ room, messages: new JsonText(`[${messages}]`), truncated, serverTime }),
-          200,
-          headers,
-        ),
-      )
-
-    /** Of a URL that was polled before, only the token has to be read. */
-    const pollAgain =
-      (id: string, after: number): Answer =>
-      (request, whole) => {
-        const token = tokenIn(request.headers["authorization"])
-        return token === undefined ? whole : poll(id, after, { token, address: addresses.of(request) })
-      }
+      Effect.map(tokenOf(request), (token) => ({ token, address: addresses.of(request) }))
 
     const read = (id: string, after: number, request: HttpServerRequest.HttpServerRequest) =>
-      Effect.map(
-        Effect.flatMap(callerOf(request), (caller) => poll(id, after, caller)),
-        (response) => {
-          if (response.status === 200) known.set(request, pollAgain(id, after), "poll")
-          return response
-        },
+      Effect.flatMap(callerOf(request), (caller) =>
+        respond(rooms.read(id, after, caller), ({ messages, room, serverTime, truncated }, headers) =>
+          stored(
+            jsonOf<typeof Signals.Type>({ room, messages: new JsonText(`[${messages}]`), truncated, serverTime }),
+            200,
+            headers,
+          ),
+        ),
       )
 
     const send = (id: string, request: HttpServerRequest.HttpServerRequest) =>
@@ -88,11 +71,11 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
         ),
       )
 
-    return handlers
+    return (yield* known(handlers))
       .handleRaw("createRoom", ({ request }) =>
         Effect.flatMap(roomBody(request), ({ name }) =>
-          respond(rooms.create(name, addresses.of(request)), (body, headers) =>
-            HttpApiSchema.withHeaders({ body, headers }),
+          respond(rooms.create(name, addresses.of(request)), (room, headers) =>
+            HttpServerResponse.jsonUnsafe(room, { status: 201, headers }),
           ),
         ),
       )
@@ -103,7 +86,7 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
       .handleRaw("deleteRoom", ({ params, request }) =>
         Effect.flatMap(callerOf(request), (caller) =>
           respond(rooms.remove(params.roomId, caller), (_, headers) =>
-            HttpApiSchema.withHeaders({ body: { deleted: true as const }, headers }),
+            HttpServerResponse.jsonUnsafe({ deleted: true } satisfies typeof Deleted.Type, { headers }),
           ),
         ),
       )

@@ -2,7 +2,7 @@
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
-import { Invite, RoomInvite, RoomRequests } from "../../schema/room/Api.ts"
+import { RoomInvite, RoomRequests } from "../../schema/room/Api.ts"
 import { RoomBadRequest, RoomNotFound, RoomUnauthorized } from "../../schema/room/Errors.ts"
 import { Token } from "../../schema/room/Room.ts"
 import { refusalOf } from "./Body.ts"
@@ -39,19 +39,16 @@ const requests = Layer.succeed(RoomRequests, (httpEffect, { endpoint }) =>
 
 const isToken = Schema.is(Token)
 
-const scheme = "Bearer "
+/** The scheme in any case (RFC 9110 §11.1), and what follows it. */
+const bearer = /^bearer +(\S+)$/iu
 
-/** The token of an `Authorization` header, where it is one and nothing else. */
-export const tokenIn = (authorization: string | undefined): Redacted.Redacted<string> | undefined => {
-  const token = authorization?.startsWith(scheme) === true ? authorization.slice(scheme.length) : ""
-  return isToken(token) ? Redacted.make(token) : undefined
+/** The token of a request, from the one place where it may be. */
+export const tokenOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
+  const token = bearer.exec(headers["authorization"] ?? "")?.[1]
+  return isToken(token) ? Effect.succeed(Redacted.make(token)) : Effect.fail(new RoomUnauthorized({}))
 }
 
-const invite = Layer.succeed(RoomInvite, {
-  invite: (httpEffect, { credential }) =>
-    isToken(Redacted.value(credential))
-      ? Effect.provideService(httpEffect, Invite, credential)
-      : Effect.fail(new RoomUnauthorized({})),
-})
+/** The contract says where a token stands; `tokenOf` reads it. */
+const invite = Layer.succeed(RoomInvite, { invite: (httpEffect) => httpEffect })
 
 export const layer = Layer.merge(requests, invite)

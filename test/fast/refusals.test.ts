@@ -11,9 +11,9 @@ import { Candles } from "../../src/altar/candles/Candles.ts"
 import { CandleWall } from "../../src/altar/candles/CandleWall.ts"
 import * as CandlesHttp from "../../src/altar/candles/Http.ts"
 import * as Requests from "../../src/altar/Requests.ts"
+import { KnownUrls } from "../../src/http/KnownUrls.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import * as MemoryLimiter from "../../src/limits/MemoryLimiter.ts"
-import { KnownRequests } from "../../src/platform/http/KnownRequests.ts"
 
 const api = HttpApi.make("spirit-altar").add(ActsGroup, CandlesGroup)
 
@@ -25,7 +25,7 @@ const unreached = Layer.mergeAll(
   Layer.mock(CandleWall, {}),
   Layer.mock(ClientAddress, { of: () => "somebody" }),
   MemoryLimiter.layer,
-  KnownRequests.layer,
+  KnownUrls.layer,
 )
 
 const served = Effect.acquireRelease(

@@ -4,7 +4,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { CandleList, UnsealAnswer, UnsealBody } from "../../../schema/altar/Candle.ts"
 import { listDefault } from "../../../schema/Common.ts"
-import { bodyAs, keptAnswers, once, textOf } from "../Answers.ts"
+import { known } from "../../http/KnownUrls.ts"
+import { bodyAs, kept, once, textOf } from "../Answers.ts"
 import { limits, openings } from "../Limits.ts"
 import { Candles } from "./Candles.ts"
 import { CandleWall } from "./CandleWall.ts"
@@ -17,9 +18,9 @@ export const handlers = HttpApiBuilder.group(Api, "candles", (handlers) =>
   Effect.gen(function* () {
     const candles = yield* Candles
     const wall = yield* CandleWall
-    const list = (yield* keptAnswers)(wallText)
+    const list = kept(wallText)
     const limit = yield* limits
-    return handlers
+    return (yield* known(handlers))
       .handleRaw("listCandles", ({ query, request }) =>
         list(request, wall.list({ spirit: query.spirit, limit: query.limit ?? listDefault, before: query.before })),
       )

@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.ts"
-import { keptAnswers, textOf } from "../Answers.ts"
+import { known } from "../../http/KnownUrls.ts"
+import { kept, textOf } from "../Answers.ts"
 import { FieldGuide } from "./FieldGuide.ts"
 
 const texts = {
@@ -15,11 +16,10 @@ const texts = {
 export const handlers = HttpApiBuilder.group(Api, "guide", (handlers) =>
   Effect.gen(function* () {
     const guide = yield* FieldGuide
-    const kept = yield* keptAnswers
     const spirits = kept(texts.spirits)
     const altars = kept(texts.altars)
     const field = kept(texts.field)
-    return handlers
+    return (yield* known(handlers))
       .handleRaw("listSpirits", ({ request }) => spirits(request, guide.spirits))
       .handleRaw("listAltars", ({ request }) => altars(request, guide.altars))
       .handleRaw("readField", ({ request }) => field(request, guide.field))

@@ -12,9 +12,10 @@ import {
   WitnessList,
 } from "../../../schema/altar/Witness.ts"
 import { listDefault, segmentDefault, segmentFrom } from "../../../schema/Common.ts"
+import { known } from "../../http/KnownUrls.ts"
 import { jsonOf, JsonText } from "../../platform/JsonText.ts"
 import { fresh } from "../../platform/http/Responses.ts"
-import { bodyAs, brokenIn, encoderOf, keptAnswers, once, textOf } from "../Answers.ts"
+import { bodyAs, brokenIn, encoderOf, kept, once, textOf } from "../Answers.ts"
 import type { Segment } from "../HashChain.ts"
 import { limits, openings } from "../Limits.ts"
 import { WitnessChain } from "./WitnessChain.ts"
@@ -35,11 +36,10 @@ export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
   Effect.gen(function* () {
     const stones = yield* WitnessStones
     const chain = yield* WitnessChain
-    const kept = yield* keptAnswers
     const list = kept(listText)
     const segment = kept(segmentText)
     const limit = yield* limits
-    return handlers
+    return (yield* known(handlers))
       .handleRaw("listWitnessStones", ({ query, request }) =>
         list(request, Effect.catchTag(stones.list(query.limit ?? listDefault, query.before), "ChainBroken", broken)),
       )

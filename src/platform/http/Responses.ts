@@ -4,19 +4,18 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BadRequest, TooLarge, UnsupportedMediaType } from "../../../schema/Errors.ts"
 import { type How, written } from "./Written.ts"
 
-/**
- * A refusal as a response, for the places where no endpoint declares it. An error keeps its message out of a
- * spread, so it is named.
- */
-export const refuse = <A extends { readonly code: string; readonly message: string }>(
-  status: number,
-  refusal: A,
-  headers: Record<string, string> = {},
-) =>
-  HttpServerResponse.jsonUnsafe(Object.assign({ ok: false, code: refusal.code, message: refusal.message }, refusal), {
-    status,
-    headers: { "cache-control": "no-store", ...headers },
-  })
+interface Refusal {
+  readonly code: string
+  readonly message: string
+}
+
+/** A refusal as JSON. An error keeps its message out of a spread, so it is named. */
+export const refusalOf = (refusal: Refusal) =>
+  Object.assign({ ok: false, code: refusal.code, message: refusal.message }, refusal)
+
+/** A refusal as a response, for the places where no endpoint declares it. */
+export const refuse = (status: number, refusal: Refusal, headers: Record<string, string> = {}) =>
+  HttpServerResponse.jsonUnsafe(refusalOf(refusal), { status, headers: { "cache-control": "no-store", ...headers } })
 
 /** JSON text that is already written. */
 export const jsonText = (text: string, status = 200, headers: Record<string, string> = {}) =>

@@ -14,13 +14,15 @@ export interface Written {
 
 export interface How {
   readonly contentType?: string
+  /** 200 where absent; nothing else has a tag. */
+  readonly status?: number
   /** Headers beside the tag and what belongs to the encoding. */
   readonly headers?: Readonly<Record<string, string>>
   readonly effort?: Effort
 }
 
 interface Form {
-  readonly tag: string
+  readonly tag: string | undefined
   readonly unchanged: Response
   /** Begun when it is first asked for. */
   response: Effect.Effect<Response> | undefined
@@ -39,30 +41,38 @@ const tagOf = (text: string, encoding: Encoding) =>
 
 const utf8 = new TextEncoder()
 
+const kept = new WeakSet<Response>()
+
+/** Whether this very object is sent again and again. */
+export const isKept = (response: Response) => kept.has(response)
+
 export const written = (text: string, how: How = {}): Written => {
-  const { contentType = "application/json", effort = "kept", headers = {} } = how
+  const { contentType = "application/json", effort = "kept", headers = {}, status = 200 } = how
   const bytes = utf8.encode(text)
   const isShort = bytes.byteLength < leastBytes
   const vary = ["vary" in headers ? headers["vary"] : undefined, isShort ? undefined : "accept-encoding"]
     .filter((one) => one !== undefined)
     .join(", ")
 
-  const headersOf = (tag: string, encoding: Encoding) => ({
+  const headersOf = (tag: string | undefined, encoding: Encoding) => ({
     "cache-control": "no-cache",
     ...headers,
-    etag: tag,
+    ...(tag === undefined ? {} : { etag: tag }),
     ...(vary === "" ? {} : { vary }),
     ...(encoding === "identity" ? {} : { "content-encoding": encoding }),
   })
 
-  const responseOf = (encoding: Encoding, tag: string, content: Uint8Array) =>
-    HttpServerResponse.uint8Array(content, { contentType, headers: headersOf(tag, encoding) })
+  const responseOf = (encoding: Encoding, tag: string | undefined, content: Uint8Array) => {
+    const response = HttpServerResponse.uint8Array(content, { status, contentType, headers: headersOf(tag, encoding) })
+    if (effort === "kept") kept.add(response)
+    return response
+  }
 
   const forms = new Map<Encoding, Form>()
   const formOf = (encoding: Encoding) => {
     const known = forms.get(encoding)
     if (known !== undefined) return known
-    const tag = tagOf(text, encoding)
+    const tag = status === 200 ? tagOf(text, encoding) : undefined
     const unchanged = HttpServerResponse.empty({ status: 304, headers: headersOf(tag, "identity") })
     const form: Form = { tag, unchanged, response: undefined }
     forms.set(encoding, form)
@@ -83,7 +93,7 @@ export const written = (text: string, how: How = {}): Written => {
       const encoding = isShort ? "identity" : encodingFor(request.headers["accept-encoding"])
       const form = formOf(encoding)
       const have = request.headers["if-none-match"]
-      if (have !== undefined && names(have, form.tag)) return Effect.succeed(form.unchanged)
+      if (have !== undefined && form.tag !== undefined && names(have, form.tag)) return Effect.succeed(form.unchanged)
       return (form.response ??= begun(form, encoding))
     },
   }

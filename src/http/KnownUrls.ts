@@ -1,0 +1,105 @@
+/**
+ * A URL is decoded once. The same URL again reaches the same handler with the same parameters, past the router. Headers are
+ * checked anew, and a handler reads them and the body from the request. Routing and decoding are a third of what a read costs.
+ */
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
+interface Endpoint {
+  readonly headers: Schema.Constraint | undefined
+}
+
+interface Call {
+  readonly request: Request
+  readonly endpoint: Endpoint
+  readonly headers?: unknown
+}
+
+/** A handler whose services are at hand. */
+type Handler = (call: Call) => Effect.Effect<Response, unknown>
+
+/** None where the headers are not as the contract says. */
+type Again = (request: Request) => Option.Option<Effect.Effect<Response, unknown>>
+
+/** Characters of a URL that is remembered. */
+const longest = 512
+
+/** URLs of one endpoint that are known; the oldest are forgotten. */
+export const most = Context.Reference("spirit-altar/http/KnownUrls/most", { defaultValue: () => 1024 })
+
+/** A refusal of a request whose URL was known goes through the router, where the contract says how it is written. */
+const Refused = Context.Reference<Option.Option<unknown>>("spirit-altar/http/KnownUrls/Refused", {
+  defaultValue: () => Option.none(),
+})
+
+/** `GET` and `HEAD` have one handler. */
+const nameOf = ({ method, url }: Request) => `${method === "HEAD" ? "GET" : method} ${url}`
+
+const againOf = (handler: Handler, call: Call): Again => {
+  const { headers } = call.endpoint
+  const fits = headers === undefined ? () => true : Schema.is(headers)
+  return (request) =>
+    fits(request.headers) ? Option.some(handler({ ...call, request, headers: request.headers })) : Option.none()
+}
+
+export class KnownUrls extends Context.Service<
+  KnownUrls,
+  {
+    /** Answers a request by its known URL; one that is not known takes the `whole` way, as does what is refused. */
+    answer<E, R>(request: Request, whole: Effect.Effect<Response, E, R>): Effect.Effect<Response, E, R>
+    /** Remembers the URL of a request that its handler is about to answer. */
+    remember(call: Call, handler: Handler): void
+  }
+>()("spirit-altar/http/KnownUrls") {
+  static readonly layer = Layer.effect(
+    KnownUrls,
+    Effect.map(most, (most) => {
+      const known = new Map<string, Again>()
+      const namesOf = new Map<Endpoint, Set<string>>()
+      return KnownUrls.of({
+        answer: (request, whole) => {
+          const again = Option.flatMap(Option.fromUndefinedOr(known.get(nameOf(request))), (one) => one(request))
+          return Option.isNone(again)
+            ? whole
+            : // As the router runs its handlers: who leaves stops them.
+              Effect.catch(Effect.interruptible(again.value), (refusal) =>
+                Effect.provideService(whole, Refused, Option.some(refusal)),
+              )
+        },
+        remember: (call, handler) => {
+          const name = nameOf(call.request)
+          if (known.has(name) || name.length > longest) return
+          const names = namesOf.get(call.endpoint) ?? new Set<string>()
+          namesOf.set(call.endpoint, names.add(name))
+          known.set(name, againOf(handler, call))
+          const [oldest] = names
+          if (names.size <= most || oldest === undefined) return
+          names.delete(oldest)
+          known.delete(oldest)
+        },
+      })
+    }),
+  )
+}
+
+/** The same handlers, whose raw ones are reached by known URLs as well: these answer responses, and take no service from the request. */
+export const known = <Handlers extends { readonly handleRaw: (name: never, handler: never) => unknown }>(
+  handlers: Handlers,
+) =>
+  Effect.map(KnownUrls, (urls): Handlers => {
+    const remembering = (handler: Handler) => (call: Call) =>
+      Effect.flatMap(Refused, (refused) => {
+        if (Option.isSome(refused)) return Effect.fail(refused.value)
+        urls.remember(call, handler)
+        return handler(call)
+      })
+    const handleRaw = (name: string, handler: Handler) => {
+      Reflect.apply(handlers.handleRaw, handlers, [name, remembering(handler)])
+      return wrapped
+    }
+    const wrapped: Handlers = Object.create(handlers, { handleRaw: { value: handleRaw } })
+    return wrapped
+  })
