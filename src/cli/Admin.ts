@@ -1,12 +1,12 @@
 /** `admin`: what an operator looks at and changes by hand, in the database that the environment names. */
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { variablesHelp } from "../Variables.ts"
+import { helpOf, sufficient } from "../server/config/Table.ts"
 import { common } from "./Flags.ts"
 
 const bodies = Effect.promise(() => import("./Administering.ts"))
 
-const database = `The database is that of DATABASE_URL:\n${variablesHelp(["DATABASE_URL"])}`
+const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
 
 const { json } = common
 

@@ -1,6 +1,6 @@
 /** What `admin` does with the database that the environment names; loaded when it is asked for. */
 import { userInfo } from "node:os"
-import { Config, Console, Effect, Layer, Option, Schema } from "effect"
+import { Console, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { priceUsd } from "../../schema/payments/Usdc.ts"
 import { Administration, type By } from "../admin/Administration.ts"
@@ -11,7 +11,7 @@ import * as PublicActs from "../payments/ledger/PublicActs.ts"
 import { Selling } from "../payments/ledger/Selling.ts"
 import { type InspectedAttempt, make as unresolved } from "../payments/ledger/Unresolved.ts"
 import * as Sql from "../platform/Sql.ts"
-import { variable } from "../Variables.ts"
+import { databaseUrl } from "../server/config/Config.ts"
 import { plain } from "./Output.ts"
 import { ungranted } from "./Ungranted.ts"
 import { codeOf, Trouble } from "./Trouble.ts"
@@ -44,7 +44,7 @@ const run = <A, E>(asked: Asked, use: Effect.Effect<A, E, Administration | Witne
   explained(
     asked,
     Effect.gen(function* () {
-      const url = yield* Config.Redacted(variable("DATABASE_URL"))
+      const url = yield* databaseUrl
       return yield* Effect.catchCause(
         Effect.provide(use, services.pipe(Layer.provideMerge(Sql.layer(url, 2)))),
         (cause) => ungranted(cause, url),

@@ -1,12 +1,12 @@
 /** `log`: what an operator does with the transparency log: make its key, see how it stands, let it go on. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { variablesHelp } from "../Variables.ts"
+import { helpOf, log as variables, sufficient } from "../server/config/Table.ts"
 import { defaultUrl } from "./Environment.ts"
 
 const logging = Effect.promise(() => import("./Logging.ts"))
 
-const database = `The database is that of DATABASE_URL:\n${variablesHelp(["DATABASE_URL"])}`
+const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
 
 const key = Command.make(
   "key",
@@ -58,7 +58,7 @@ const confirm = Command.make(
   (flags) => Effect.flatMap(logging, (bodies) => bodies.confirm(flags.root)),
 ).pipe(
   Command.withDescription(
-    `Write the newest published checkpoint of the database to LOG_CHECKPOINT_FILE, so that a log that waits after a start goes on. Without --root it changes nothing and says what to compare. ${database}\n${variablesHelp(["LOG_CHECKPOINT_FILE"])}`,
+    `Write the newest published checkpoint of the database to LOG_CHECKPOINT_FILE, so that a log that waits after a start goes on. Without --root it changes nothing and says what to compare. ${database}\n${helpOf([variables.checkpointFile])}`,
   ),
   Command.withShortDescription("Confirm the newest checkpoint by hand, for a log that waits"),
   Command.withExamples([

@@ -1,6 +1,6 @@
 /** What the commands of the log do; loaded when one of them runs. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Clock, Config, Console, Effect, Layer, Option, Redacted, Result } from "effect"
+import { Clock, Console, Effect, Layer, Option, Redacted, Result } from "effect"
 import { base64 } from "../../schema/log/Bytes.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { LastSigned } from "../log/LastSigned.ts"
@@ -8,7 +8,8 @@ import { LogStore } from "../log/LogStore.ts"
 import { fromText, generate, originOf } from "../log/Signer.ts"
 import { type Suspect, suspectOf } from "../log/StopReason.ts"
 import * as Sql from "../platform/Sql.ts"
-import { variable } from "../Variables.ts"
+import { databaseUrl } from "../server/config/Config.ts"
+import { log as variables } from "../server/config/Table.ts"
 import { Trouble } from "./Trouble.ts"
 
 /** As lines of an environment file. */
@@ -26,7 +27,7 @@ export const makeKey = Effect.fn("makeKey")(function* (url: string, origin: Opti
 /** The log of the database that the environment names; what it lacks is said in one line. */
 const withStore = <A, E>(use: Effect.Effect<A, E, LogStore | WitnessChain>) =>
   Effect.gen(function* () {
-    const url = yield* Config.Redacted(variable("DATABASE_URL"))
+    const url = yield* databaseUrl
     return yield* Effect.provide(
       use,
       Layer.merge(LogStore.layer, WitnessChain.layer).pipe(Layer.provide(Sql.layer(url, 1))),
@@ -81,7 +82,7 @@ export const status = withStore(
 /** Keeps the newest checkpoint of the database as if this server had signed it; `root` is what others hold. */
 const keep = Effect.fnUntraced(function* (root: string) {
   const newest = yield* (yield* LogStore).newest
-  const path = yield* Config.option(Config.NonEmptyString(variable("LOG_CHECKPOINT_FILE")))
+  const path = yield* variables.checkpointFile
   if (Option.isNone(newest)) return yield* new Trouble({ message: "This database has published no checkpoint." })
   const own = base64(newest.value.root)
   if (root !== own) {

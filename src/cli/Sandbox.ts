@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { base, baseSepolia } from "../../schema/payments/Usdc.ts"
-import { sandboxVariables, variablesHelp } from "../Variables.ts"
+import { helpOf, rehearsing } from "../server/config/Table.ts"
 
 const network = Flag.Literals("network", [baseSepolia, base]).pipe(
   Flag.withDescription(`Network id to rehearse with; on ${base} use throw-away keys only`),
@@ -16,15 +16,15 @@ const fresh = Flag.Boolean("fresh").pipe(
   Flag.withDefault(false),
 )
 
-const help = variablesHelp(sandboxVariables)
-
 export const sandbox = Command.make("sandbox", { network, fresh }, (flags) =>
   Effect.flatMap(
     Effect.promise(() => import("./Sandboxing.ts")),
     ({ sandboxing }) => sandboxing(flags),
   ),
 ).pipe(
-  Command.withDescription(`Run everything on this machine with play money. Optional environment:\n${help}`),
+  Command.withDescription(
+    `Run everything on this machine with play money. Optional environment:\n${helpOf(rehearsing)}`,
+  ),
   Command.withShortDescription("Run everything on this machine with play money"),
   Command.withExamples([
     { command: "npm start", description: "Start on http://127.0.0.1:3000" },

@@ -1,11 +1,12 @@
 /** The sandbox until it is stopped; loaded only when it is asked for. */
 import { Clock, Config, ConfigProvider, Console, Effect, Layer, Option } from "effect"
 import { base, baseSepolia, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
-import { AppConfig, listen } from "../Config.ts"
+import { AppConfig, listen } from "../server/config/Config.ts"
 import { DataFolder, type FolderInUse } from "../sandbox/DataFolder.ts"
 import { LocalChain } from "../sandbox/LocalChain.ts"
 import * as Sandbox from "../sandbox/Sandbox.ts"
-import * as Server from "../Server.ts"
+import { telemetry } from "../server/config/Telemetry.ts"
+import * as Server from "../server/Server.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
 import { exitsCleanly } from "./ExitCode.ts"
 import { Trouble } from "./Trouble.ts"
@@ -87,7 +88,7 @@ export const sandboxing = Effect.fn("sandboxing")(function* (flags: SandboxFlags
       Layer.provide(Sandbox.config(network)),
       Layer.provide(Sandbox.parts(network)),
       Layer.provide(DataFolder.layer({ fresh: flags.fresh })),
-      Layer.provide(Telemetry.fromConfig.pipe(Layer.provide(forPeople))),
+      Layer.provide(Layer.unwrap(Effect.map(telemetry, Telemetry.layer)).pipe(Layer.provide(forPeople))),
     ),
   ).pipe(Effect.catchTag("FolderInUse", taken(flags)))
 })

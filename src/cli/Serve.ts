@@ -2,7 +2,7 @@
 import cluster from "node:cluster"
 import { Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { variablesHelp } from "../Variables.ts"
+import { helpOf, serving as variables } from "../server/config/Table.ts"
 import { common } from "./Flags.ts"
 
 const check = Flag.Boolean("check").pipe(
@@ -36,7 +36,7 @@ export const serve = Command.make(
     return yield* serving
   }),
 ).pipe(
-  Command.withDescription(`Run the production server. Every value comes from the environment:\n${variablesHelp()}`),
+  Command.withDescription(`Run the production server. Every value comes from the environment:\n${helpOf(variables)}`),
   Command.withShortDescription("Run the production server, configured by its environment"),
   Command.withExamples([
     {

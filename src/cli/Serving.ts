@@ -1,14 +1,14 @@
 /** The production server until it is stopped; loaded only when it is asked for. */
-import { Config, ConfigProvider, Effect, Layer } from "effect"
+import { ConfigProvider, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
-import { AppConfig, production } from "../Config.ts"
-import { adviceFor } from "../EnvironmentAdvice.ts"
-import { variable } from "../Variables.ts"
+import { AppConfig, databaseUrl, production } from "../server/config/Config.ts"
+import { adviceFor } from "../server/config/Advice.ts"
+import { telemetry } from "../server/config/Telemetry.ts"
 import { givenEnvironment } from "./Environment.ts"
 import { exitsCleanly } from "./ExitCode.ts"
 import { ungranted } from "./Ungranted.ts"
 import * as Sql from "../platform/Sql.ts"
-import * as Server from "../Server.ts"
+import * as Server from "../server/Server.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
 
 const listening = Layer.effectDiscard(
@@ -40,7 +40,7 @@ const launched: Effect.Effect<never, Layer.Error<typeof server>, Layer.Services<
 
 /** A role that may not migrate, or not read what it has to, is told which grant it lacks. */
 const granted = Effect.catchCause(launched, (cause) =>
-  Effect.matchEffect(Config.Redacted(variable("DATABASE_URL")), {
+  Effect.matchEffect(databaseUrl, {
     onFailure: () => Effect.failCause(cause),
     onSuccess: (url) => ungranted(cause, url),
   }),
@@ -48,6 +48,6 @@ const granted = Effect.catchCause(launched, (cause) =>
 
 export const serving = exitsCleanly.pipe(
   Effect.andThen(granted),
-  Effect.provide(Telemetry.fromConfig),
+  Effect.provide(Layer.unwrap(Effect.map(telemetry, Telemetry.layer))),
   Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()),
 )

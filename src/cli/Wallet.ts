@@ -2,7 +2,7 @@
 import { Config, Console, Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { base } from "../../schema/payments/Usdc.ts"
-import { environment } from "./Environment.ts"
+import { buyer } from "../server/config/Table.ts"
 import { fund, type Sandbox } from "./Faucet.ts"
 import { Trouble } from "./Trouble.ts"
 
@@ -43,7 +43,7 @@ const throwAway = Effect.fnUntraced(function* (folder: string) {
   return yield* fromFile(file)
 })
 
-const variable = Config.option(Config.Redacted(environment.privateKey))
+const variable = Config.option(Config.Redacted(buyer.privateKey.name))
 
 /** In a sandbox the variable is left alone: a key of worth has no business there. */
 export const walletOf = Effect.fn("Wallet.walletOf")(function* (
@@ -70,9 +70,9 @@ export const walletOf = Effect.fn("Wallet.walletOf")(function* (
   const account = Option.isSome(wallet)
     ? yield* fromFile(wallet.value)
     : Option.isSome(given)
-      ? yield* accountOf(given.value, environment.privateKey)
+      ? yield* accountOf(given.value, buyer.privateKey.name)
       : yield* new Trouble({
-          message: `No wallet: set ${environment.privateKey}, or name a file with --wallet. This command charged nothing.`,
+          message: `No wallet: set ${buyer.privateKey.name}, or name a file with --wallet. This command charged nothing.`,
         })
   yield* Console.error(`wallet      ${account.address}`)
   return account

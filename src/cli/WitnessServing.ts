@@ -8,10 +8,10 @@ import { logVerifier } from "../log/Verifier.ts"
 import * as WitnessHttp from "../log/witness/Http.ts"
 import { Memory } from "../log/witness/Memory.ts"
 import { Witness } from "../log/witness/Witness.ts"
+import { log as lines } from "../server/config/Telemetry.ts"
 import * as DurableFile from "../platform/DurableFile.ts"
 import * as Listener from "../platform/http/Listener.ts"
 import * as Logs from "../telemetry/Logs.ts"
-import * as TelemetryConfig from "../telemetry/TelemetryConfig.ts"
 import { exitsCleanly } from "./ExitCode.ts"
 import { Trouble } from "./Trouble.ts"
 
@@ -93,7 +93,7 @@ export const witnessServing = Effect.fn("witnessServing")(function* ({ data, hos
       Layer.provide(Memory.folder(folder)),
       Layer.provide(NodeFileSystem.layer),
       Layer.provide(Listener.layer({ host, port })),
-      Layer.provide(Layer.unwrap(Effect.map(TelemetryConfig.log, Logs.layer))),
+      Layer.provide(Layer.unwrap(Effect.map(lines, Logs.layer))),
     ),
   )
 })

@@ -67,11 +67,11 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
     "agents meet the altar alone, hear what the room says of itself, and know no page",
   ],
   [/^src\/pages\//u, /^src\/(?:agents|room|http|cli)/u, "pages ask the altar alone; in a room the browser asks"],
-  [/^src\/(?!agents|Server)/u, /^src\/agents/u, "nothing but the server needs the agents' routes"],
-  [/^src\/(?!pages|Server)/u, /^src\/pages/u, "nothing but the server needs the pages"],
+  [/^src\/(?!agents|server)/u, /^src\/agents/u, "nothing but the server needs the agents' routes"],
+  [/^src\/(?!pages|server)/u, /^src\/pages/u, "nothing but the server needs the pages"],
   [
     /^src\/(?:log|payments|altar|room|limits|platform)\//u,
-    /^src\/(?:Server|Config|Variables|main)/u,
+    /^src\/(?:server|main)/u,
     "services are configured, and do not look for it",
   ],
   [
@@ -88,11 +88,11 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
   [/^src\/web\//u, /^src\/buyer\/(?!core\/|log\/)/u, "pages need the buyer's core and its checks of the log alone"],
   [
     /^src\/telemetry\//u,
-    /^src\/(?!telemetry|platform|payments|altar\/witness\/WitnessChain|log\/PublishedLog|Variables)/u,
+    /^src\/(?!telemetry|platform|payments|altar\/witness\/WitnessChain|log\/PublishedLog)/u,
     "telemetry asks few services, and no act, room or page",
   ],
   [
-    /^src\/(?!telemetry|Server|Config|cli)/u,
+    /^src\/(?!telemetry|server|cli)/u,
     /^src\/telemetry/u,
     "nothing needs to be watched; the configuration only reads how",
   ],

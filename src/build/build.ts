@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url"
 import { build as bundle, type OutputFile } from "esbuild"
 import { commit } from "./Commit.ts"
 import { fingerprint, isFresh, stampOf } from "./freshness.ts"
-import { packageRoot } from "./platform/PackageRoot.ts"
-import { writeOutput } from "./web/output.ts"
-import { build as buildPages } from "./web/build.ts"
+import { packageRoot } from "../platform/PackageRoot.ts"
+import { writeOutput } from "../web/output.ts"
+import { build as buildPages } from "../web/build.ts"
 
 const root = fileURLToPath(packageRoot)
 

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 
-const root = join(import.meta.dirname, "..")
+const root = join(import.meta.dirname, "../..")
 
 const heard = (...args: ReadonlyArray<string>) => {
   const { status, stdout } = spawnSync("git", args, { cwd: root, encoding: "utf8" })

@@ -13,7 +13,7 @@ import { commit } from "./Commit.ts"
 import { provenance } from "./Provenance.ts"
 import { sbom } from "./Sbom.ts"
 
-const root = join(import.meta.dirname, "..")
+const root = join(import.meta.dirname, "../..")
 const library = join(root, "dist", "lib")
 const {
   devDependencies: _,

@@ -1,11 +1,8 @@
 /** What an environment most likely does not mean: names that nobody reads, settings that do nothing alone, money that is none. */
-import { baseSepolia } from "../schema/payments/Usdc.ts"
-import { variables } from "./Variables.ts"
+import { baseSepolia } from "../../../schema/payments/Usdc.ts"
+import { groups } from "./Table.ts"
 
-const known: ReadonlySet<string> = new Set(variables.flatMap(([names]) => names))
-
-/** The buyer's commands read these. */
-const buyers = new Set(["SPIRIT_ALTAR_URL", "SPIRIT_ALTAR_DATA", "SPIRIT_ALTAR_PRIVATE_KEY"])
+const known: ReadonlySet<string> = new Set(groups.flatMap(([, variables]) => variables.map(({ name }) => name)))
 
 /** How many letters have to be added, left out or changed to get from one to the other; more than `most` is not counted. */
 const distance = (one: string, other: string, most: number): number => {
@@ -47,7 +44,7 @@ const pairs = [
 export const adviceFor = (env: Readonly<Record<string, string | undefined>>): ReadonlyArray<string> => {
   const isSet = (name: string) => (env[name] ?? "") !== ""
   const unread = Object.keys(env)
-    .filter((name) => isSet(name) && !known.has(name) && !buyers.has(name))
+    .filter((name) => isSet(name) && !known.has(name))
     .flatMap((name) => {
       const one = meant(name)
       if (one !== undefined) return [`${name} is read by nobody: is ${one} meant?`]

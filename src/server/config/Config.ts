@@ -2,16 +2,15 @@
 import type { Redacted } from "effect"
 import { Config, Context, Duration, type Effect, Option, Result } from "effect"
 import type { IpNetwork } from "effect/net"
-import { usdc } from "../schema/payments/Usdc.ts"
-import type { LogConfig } from "./log/Log.ts"
-import { fromText, originOf } from "./log/Signer.ts"
-import type { FacilitatorKey } from "./payments/x402/FacilitatorKey.ts"
-import * as Ceiling from "./room/Ceiling.ts"
-import type { Terms } from "./payments/PaymentTerms.ts"
-import type { OperatorConfig } from "./platform/Operator.ts"
-import { telemetry } from "./telemetry/TelemetryConfig.ts"
-import * as Values from "./Values.ts"
-import { variable } from "./Variables.ts"
+import { usdc } from "../../../schema/payments/Usdc.ts"
+import type { LogConfig } from "../../log/Log.ts"
+import { fromText, originOf } from "../../log/Signer.ts"
+import type { FacilitatorKey } from "../../payments/x402/FacilitatorKey.ts"
+import * as Ceiling from "../../room/Ceiling.ts"
+import type { Terms } from "../../payments/PaymentTerms.ts"
+import type { OperatorConfig } from "../../platform/Operator.ts"
+import { database, refused } from "./Kinds.ts"
+import * as Table from "./Table.ts"
 
 export type SettlementConfig =
   | {
@@ -72,23 +71,24 @@ export class AppConfig extends Context.Service<AppConfig, ServerConfig>()("spiri
 
 /** Cards are configured wholly or not at all. */
 const cards: Config.Config<CardConfig | undefined> = Config.flatMap(
-  Config.all(Values.cards),
+  Config.all(Table.cards),
   ({ apiUrl, challengeSecret, profile, secretKey }) => {
     const missing = [
-      ...(Option.isNone(profile) ? [variable("CARD_PROFILE_ID")] : []),
-      ...(Option.isNone(secretKey) ? [variable("CARD_SECRET_KEY")] : []),
-      ...(Option.isNone(challengeSecret) ? [variable("CARD_CHALLENGE_SECRET")] : []),
+      ...(Option.isNone(profile) ? [Table.cards.profile.name] : []),
+      ...(Option.isNone(secretKey) ? [Table.cards.secretKey.name] : []),
+      ...(Option.isNone(challengeSecret) ? [Table.cards.challengeSecret.name] : []),
     ]
     if (missing.length === 3) return Config.succeed(undefined)
     return Option.match(Option.all({ profile, secretKey, challengeSecret }), {
-      onSome: (set) => Config.succeed({ ...set, apiUrl }),
-      onNone: () =>
-        Values.refused(`Cards are configured by half: set ${missing.join(" and ")} as well, or none of them.`),
+      onSome: (set) => Config.succeed({ ...set, apiUrl: new URL(apiUrl).href }),
+      onNone: () => refused(`Cards are configured by half: set ${missing.join(" and ")} as well, or none of them.`),
     })
   },
 )
 
-const environment = Config.all({ ...Values.paying, cards })
+const { databaseUrl: _, publicUrl, ...selling } = Table.sufficient
+
+const environment = Config.all({ ...selling, ...Table.payment, cards })
 
 const settlementOf = (env: Config.Success<typeof environment>): Option.Option<SettlementConfig> =>
   Option.orElse(
@@ -134,41 +134,51 @@ const payments: Config.Config<PaymentsConfig | ReadonlyArray<string>> = Config.m
     }
   }
   return [
-    ...(Option.isNone(env.payTo) ? [variable("PAY_TO")] : []),
-    ...(Option.isNone(env.rpcUrl) ? [variable("RPC_URL")] : []),
+    ...(Option.isNone(env.payTo) ? [selling.payTo.name] : []),
+    ...(Option.isNone(env.rpcUrl) ? [selling.rpcUrl.name] : []),
     ...(Option.isNone(settlement) ? ["RELAYER_KEY or FACILITATOR_URL"] : []),
   ]
 })
 
 /** Where to listen and what to call it; both ways to run read these. */
 export const listen = Config.map(
-  Config.all(Values.listening),
-  ({ host, port, publicUrl, rateLimitSecret, roomBytes, rooms, trustedProxies }) => ({
+  Config.all({ ...Table.listening, publicUrl }),
+  ({ host, port, publicUrl: named, roomBytes, rooms, ...others }) => ({
+    ...others,
     rooms: { ...Ceiling.defaults, rooms, bytes: roomBytes },
     host,
     port,
-    trustedProxies,
-    rateLimitSecret,
-    publicUrl: Option.getOrElse(publicUrl, () => `http://${host.includes(":") ? `[${host}]` : host}:${port}`),
+    publicUrl: Option.getOrElse(named, () => `http://${host.includes(":") ? `[${host}]` : host}:${port}`),
+  }),
+)
+
+/** The database, which there is no default for. */
+export const databaseUrl = Config.flatMap(Table.sufficient.databaseUrl, (given) =>
+  Option.match(given, {
+    onSome: (url) => Config.succeed(url),
+    onNone: () => refused(`DATABASE_URL is not set: set it to ${database.expected}.`),
   }),
 )
 
 /** What its operator says of itself. */
-const operator: Config.Config<OperatorConfig> = Config.all(Values.operator)
+const operator: Config.Config<OperatorConfig> = Config.map(Config.all(Table.operator), (said) => ({
+  ...said,
+  contact: Option.map(said.contact, (one) => (/^(?:mailto|https):/u.test(one) ? one : `mailto:${one}`)),
+}))
 
-const logSigner = Config.flatMap(Values.log.key, (key) =>
+const logSigner = Config.flatMap(Table.log.key, (key) =>
   Option.isNone(key)
     ? Config.succeed(undefined)
     : Result.match(fromText(key.value), {
         onSuccess: (signer) => Config.succeed(signer),
-        onFailure: ({ message }) => Values.refused(`LOG_KEY is wrong: ${message}`),
+        onFailure: ({ message }) => refused(`LOG_KEY is wrong: ${message}`),
       }),
 )
 
 /** The log is a key, and the name it has for life; without a key there is no log. */
 const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
   Config.flatMap(
-    Config.all({ ...Values.log, signer: logSigner }),
+    Config.all({ ...Table.log, signer: logSigner }),
     ({ checkpointFile, origin: named, policyFile, signer }): Config.Config<LogConfig | undefined> => {
       if (signer === undefined) return Config.succeed(undefined)
       const origin = Option.getOrElse(named, () => originOf(publicUrl))
@@ -179,21 +189,17 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
             checkpointFile,
             ...Option.match(policyFile, { onNone: () => ({}), onSome: (file) => ({ policyFile: file }) }),
           })
-        : Values.refused(
+        : refused(
             `LOG_KEY is the key of ${signer.name}, but this log is ${origin}: set LOG_ORIGIN to the key's name, or make a key for this one with spirit-altar log key.`,
           )
     },
   )
 
-/** What is wrong with one part, in lines; nothing when it can be read. A bare refusal is named, and quoted nowhere. */
+/** What is wrong with one part, in lines; nothing when it can be read. */
 const problemsOf = (part: Config.Config<unknown>): Config.Config<ReadonlyArray<string>> =>
   Config.orElse(
     Config.map(part, () => []),
-    ({ cause: { message } }) => {
-      const path = /\n\s*at (.+)$/u.exec(message)?.[1] ?? ""
-      const name = [...path.matchAll(/"(\w+)"/gu)].map(([, one]) => one).join("_")
-      return Config.succeed(name === "" ? message.split("\n") : [`${name} is wrong: serve --help says what it holds.`])
-    },
+    ({ cause: { message } }) => Config.succeed(message.split("\n")),
   )
 
 /** The variable that a line is about; what has no line of its own is about itself. */
@@ -203,17 +209,11 @@ const subjectOf = (line: string) => /^([A-Z0-9_]+) is /u.exec(line)?.[1] ?? line
 export const production: Config.Config<ServerConfig> = Config.flatMap(
   Config.all(
     [
-      Values.databaseUrl,
-      ...Object.values(Values.listening),
-      ...Object.values(Values.paying),
-      ...Object.values(Values.cards),
-      ...Object.values(Values.log),
-      ...Object.values(Values.operator),
-      Values.logLevel,
-      telemetry,
+      databaseUrl,
+      ...Table.serving,
       logSigner,
       cards,
-      Config.flatMap(listen, ({ publicUrl }) => logAt(publicUrl)),
+      Config.flatMap(listen, ({ publicUrl: named }) => logAt(named)),
     ].map(problemsOf),
   ),
   (found) => {
@@ -225,17 +225,9 @@ export const production: Config.Config<ServerConfig> = Config.flatMap(
         .map((line) => [subjectOf(line), line]),
     )
     return problems.size > 0
-      ? Values.refused([...problems.values()].toReversed().join("\n"))
-      : Config.flatMap(
-          Config.all({ listen, databaseUrl: Values.databaseUrl, payments, operator }),
-          ({ databaseUrl, listen: address, operator: answering, payments: paying }) =>
-            Config.map(logAt(address.publicUrl), (log) => ({
-              ...address,
-              databaseUrl,
-              payments: paying,
-              operator: answering,
-              log,
-            })),
+      ? refused([...problems.values()].toReversed().join("\n"))
+      : Config.flatMap(Config.all({ listen, databaseUrl, payments, operator }), ({ listen: address, ...others }) =>
+          Config.map(logAt(address.publicUrl), (log) => ({ ...address, ...others, log })),
         )
   },
 )
