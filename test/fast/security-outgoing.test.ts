@@ -18,7 +18,7 @@ const opens =
 const mayAsk: Readonly<Record<string, string>> = {
   "src/platform/http/Posting.ts": "the node, the facilitator",
   "src/platform/Sql.ts": "the database",
-  "src/server/Server.ts": "the card processor",
+  "src/payments/card/Cards.ts": "the card processor",
   "src/log/Log.ts": "witnesses of the log",
   "src/telemetry/Telemetry.ts": "the collector of metrics and traces",
   "src/cli/Checking.ts": "all of these, before a start",

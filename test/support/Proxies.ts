@@ -1,7 +1,8 @@
 /** A server whose node, facilitator and database stand behind proxies that a test can tell to hold, lose or falsify answers. */
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
-import { AppConfig, type PaymentsConfig, type ServerConfig } from "../../src/server/config/Config.ts"
+import type { PaymentsConfig } from "../../src/payments/Payments.ts"
+import { AppConfig, type ServerConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Server from "../../src/server/Server.ts"

@@ -5,46 +5,12 @@ import type { IpNetwork } from "effect/net"
 import { usdc } from "../../../schema/payments/Usdc.ts"
 import type { LogConfig } from "../../log/Log.ts"
 import { fromText, originOf } from "../../log/Signer.ts"
-import type { FacilitatorKey } from "../../payments/x402/FacilitatorKey.ts"
+import type { CardConfig } from "../../payments/card/Cards.ts"
+import type { Configured, SettlementConfig } from "../../payments/Payments.ts"
 import * as Ceiling from "../../room/Ceiling.ts"
-import type { Terms } from "../../payments/PaymentTerms.ts"
 import type { OperatorConfig } from "../../platform/Operator.ts"
 import { database, refused } from "./Kinds.ts"
 import * as Table from "./Table.ts"
-
-export type SettlementConfig =
-  | {
-      readonly _tag: "Relayer"
-      readonly privateKey: Redacted.Redacted<`0x${string}`>
-      /** Payments in one transaction at most; absent, the relayer's own default. */
-      readonly groupMost?: number
-      /** The key before it, whose broadcasts are still followed. */
-      readonly previousKey?: Redacted.Redacted<`0x${string}`> | undefined
-    }
-  | { readonly _tag: "Facilitator"; readonly url: string; readonly key: Option.Option<FacilitatorKey> }
-
-export interface CardConfig {
-  /** The profile that tokens are granted to. */
-  readonly profile: string
-  readonly secretKey: Redacted.Redacted<string>
-  readonly challengeSecret: Redacted.Redacted<string>
-  readonly apiUrl: string
-}
-
-export interface PaymentsConfig {
-  readonly terms: Terms
-  readonly rpcUrl: Redacted.Redacted<string>
-  readonly finalTag: "finalized" | "safe" | "latest"
-  readonly settlement: SettlementConfig
-  readonly walletFactories: ReadonlyArray<`0x${string}`>
-  /** How cards are taken, beside x402; absent where they are not. */
-  readonly cards?: CardConfig | undefined
-  /** How long a settlement call and the wait for its receipt may each take. */
-  readonly patience: Duration.Duration
-  readonly sweepEvery: Duration.Duration
-  /** Least time between two looks at an attempt that clients ask for; 2 s where absent. */
-  readonly lookEvery?: Duration.Duration | undefined
-}
 
 export interface ServerConfig {
   readonly host: string
@@ -56,7 +22,7 @@ export interface ServerConfig {
   /** What pseudonyms of addresses are made with; absent, the database keeps a random one. */
   readonly rateLimitSecret: Option.Option<Redacted.Redacted<string>>
   /** Ready, or the names of what is missing. */
-  readonly payments: PaymentsConfig | ReadonlyArray<string>
+  readonly payments: Configured
   /** Who answers for it; absent where nobody has said so. */
   readonly operator?: OperatorConfig | undefined
   /** How many rooms there may be; absent, the room's own default. */
@@ -107,7 +73,7 @@ const settlementOf = (env: Config.Success<typeof environment>): Option.Option<Se
   )
 
 /** Payments are configured wholly or not at all; there is no default for money. */
-const payments: Config.Config<PaymentsConfig | ReadonlyArray<string>> = Config.map(environment, (env) => {
+const payments: Config.Config<Configured> = Config.map(environment, (env) => {
   const settlement = settlementOf(env)
   if (Option.isSome(env.payTo) && Option.isSome(env.rpcUrl) && Option.isSome(settlement)) {
     const { asset, assetName, assetVersion, explorer } = usdc[env.network]
