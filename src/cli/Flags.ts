@@ -98,3 +98,13 @@ export const reason = Flag.String("reason").pipe(
   Flag.withDescription(`Why, in public, 1 to ${reasonMaximum} characters`),
   Flag.optional,
 )
+
+/** The members that were given. */
+export const provided = <Name extends string>(members: Readonly<Record<Name, Option.Option<string>>>) => {
+  const given: { [_ in Name]?: string } = {}
+  for (const name in members) {
+    const value = members[name]
+    if (Option.isSome(value)) given[name] = value.value
+  }
+  return given
+}

@@ -7,6 +7,9 @@ export class Trouble extends Schema.TaggedError<Trouble>()("Trouble", {
   refusal: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
 }) {}
 
+/** What was checked does not hold: not trouble on the way, but the answer. One sentence says what and where. */
+export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
+
 /** The system's own name of a failure, however deep it lies: `ECONNREFUSED`. */
 export const codeOf = (error: unknown): string | undefined =>
   Predicate.isObject(error)
