@@ -122,6 +122,34 @@ describe("directions", () => {
   })
 })
 
+describe("the pages' modules", () => {
+  it("form no circle, not even by what is fetched later", () => {
+    const modules = sources.filter((file) => file.startsWith("src/web/"))
+    const next = new Map(
+      modules.map((file) => [
+        file,
+        [
+          ...readFileSync(join(root, file), "utf8").matchAll(
+            /^(?!import type)[^\n]*(?:from |import\(|import )"(\.[^"]+)"/gmu,
+          ),
+        ]
+          .map(([, target = ""]) => join(dirname(file), target.replace(/\.js$/u, ".ts")))
+          .filter((target) => target !== file),
+      ]),
+    )
+    /** Whether `to` is reached from `from`. */
+    const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+      (next.get(from) ?? []).some(
+        (one) => one === to || (!seen.has(one) && seen.add(one).size > 0 && reaches(one, to, seen)),
+      )
+    assert.isAtLeast(modules.length, 50)
+    assert.deepStrictEqual(
+      modules.filter((file) => reaches(file, file)),
+      [],
+    )
+  })
+})
+
 /** Who owns a table: who writes it, and who alone names it in a statement. */
 const owners: ReadonlyArray<readonly [table: RegExp, owner: RegExp]> = [
   [/^(?:payment_|relayer_)/u, /^src\/payments\//u],

@@ -1,11 +1,11 @@
 /** The box of sealed words: listed, saved as one file, taken back; and the wallets whose acts may be asked for. */
 import { drop, everything, exported, type Held, held, lasts, restore } from "./box.ts"
-import { all, button, make, one, verdict } from "./dom.ts"
-import { timeWords } from "./durations.ts"
+import { all, button, make, one, verdict } from "../page/dom.ts"
+import { timeWords } from "../page/durations.ts"
 import { acceptImports, counted, leftOut } from "./import.ts"
 import { keepsake } from "./keepsake.ts"
-import { found, hasPlayWallet, playAddress } from "./pay/wallet.ts"
-import { browser } from "./store.ts"
+import { found, hasPlayWallet, playAddress } from "../pay/wallet.ts"
+import { browser } from "../page/store.ts"
 
 const shortOf = (hex: string) => make("code", { class: "hash", title: hex }, `${hex.slice(0, 6)}…${hex.slice(-4)}`)
 

@@ -1,7 +1,7 @@
 /** Revealed words are hashed wherever a page shows them. A page that shows other words than were sealed says so beside them. */
-import { checkReveal } from "../../buyer/core/Commitment.ts"
-import { all, make, one, verdict } from "./dom.ts"
-import { canHash } from "./hashing.ts"
+import { checkReveal } from "../../../buyer/core/Commitment.ts"
+import { all, make, one, verdict, renewed } from "../page/dom.ts"
+import { canHash } from "../page/hashing.ts"
 
 const judge = async (place: HTMLElement) => {
   const { revealed: commitment = "", saltShown = "" } = place.dataset
@@ -35,4 +35,7 @@ export const checkReveals = async (): Promise<{ readonly shown: number; readonly
   return { shown: judged.length, broken: judged.filter(({ fault }) => fault !== undefined).length }
 }
 
-export const start = () => void checkReveals()
+export const start = () => {
+  void checkReveals()
+  addEventListener(renewed, () => void checkReveals())
+}

@@ -51,3 +51,6 @@ export const verdict = (kind: Verdict, word: string, ...more: ReadonlyArray<Node
     make("span", { class: "verdict__sign", "aria-hidden": "true" }, signs[kind]),
     make("span", {}, make("b", {}, word), ...(more.length === 0 ? [] : [" ", ...more])),
   )
+
+/** Happens on the window when the page was laid out anew: each part of it starts what is new. */
+export const renewed = "altar:renewed"

@@ -12,11 +12,3 @@ export const arrived = <Part>(part: Promise<Part>): Promise<Part> =>
   part.catch(async () => {
     throw (await isRenewed()) ? new Said("The site was renewed; load the page again.") : unreached()
   })
-
-export const onDemand = () => arrived(import("./onDemand.ts"))
-
-/** What pays, and lays the page out anew. */
-export const paying = () => arrived(import("./pay/onDemand.ts"))
-
-/** The part that can sign. */
-export const signing = () => arrived(import("./pay/signer.ts"))

@@ -1,8 +1,8 @@
 /** The artwork is fetched anew and hashed here, against the hash its manifest was published with. */
-import { sha256 } from "../../buyer/core/Digest.ts"
-import { all, failure, make, one, verdict } from "./dom.ts"
-import { canHash, cannotHash } from "./hashing.ts"
-import { unreachable } from "./http.ts"
+import { sha256 } from "../../../buyer/core/Digest.ts"
+import { all, failure, make, one, verdict } from "../page/dom.ts"
+import { canHash, cannotHash } from "../page/hashing.ts"
+import { unreachable } from "../page/http.ts"
 
 const check = async ({ artwork, bytes, sha256: published }: DOMStringMap): Promise<HTMLElement> => {
   const response = await fetch(artwork ?? "", { cache: "no-store" })

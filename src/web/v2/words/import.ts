@@ -1,9 +1,9 @@
 /** A saved file is imported: chosen, dropped or pasted; what does not hash to its commitment is refused. */
-import { commitmentOf } from "../../buyer/core/Commitment.ts"
+import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { type Held, readHeld, restore } from "./box.ts"
-import { one } from "./dom.ts"
-import { canHash, cannotHash } from "./hashing.ts"
-import { Said, sentenceOf } from "./http.ts"
+import { one } from "../page/dom.ts"
+import { canHash, cannotHash } from "../page/hashing.ts"
+import { Said, sentenceOf } from "../page/http.ts"
 
 /** Bytes of a file that is read; thousands of sealed words fit in. */
 const largest = 4_000_000

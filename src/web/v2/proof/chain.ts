@@ -1,7 +1,7 @@
 /** A segment of the chain as the server answers it, and what our own hashing says to it. */
-import { type ChainPoint, genesis, type LinkCheck } from "../../../schema/altar/ChainCheck.ts"
-import { checkLinks, type Link } from "../../buyer/core/Chain.ts"
-import { ask, messageOf, part, Said } from "./http.ts"
+import { type ChainPoint, genesis, type LinkCheck } from "../../../../schema/altar/ChainCheck.ts"
+import { checkLinks, type Link } from "../../../buyer/core/Chain.ts"
+import { ask, messageOf, part, Said } from "../page/http.ts"
 
 /** A link with the id its page is found by. */
 export interface Stone extends Link {

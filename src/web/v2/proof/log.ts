@@ -1,16 +1,16 @@
 /** The log, checked in this browser: a stone's proof, and that the log only grew since it was seen here last. */
-import { base64, Malformed } from "../../../schema/log/Bytes.ts"
-import { parseProofFile } from "../../../schema/log/ProofFile.ts"
-import { tilePath } from "../../../schema/log/Tile.ts"
-import { extendsTree, type Tree } from "../../buyer/log/MerkleProofs.ts"
-import { openCheckpoint } from "../../buyer/log/SignedCheckpoint.ts"
-import { verifyProof } from "../../buyer/log/StoneProof.ts"
-import { consistencyProof } from "../../buyer/log/Tiles.ts"
-import type { NotProven } from "../../buyer/log/Verdict.ts"
-import { button, make, verdict } from "./dom.ts"
-import { timeWords } from "./durations.ts"
-import { part, Said, unreachable } from "./http.ts"
-import { browser } from "./store.ts"
+import { base64, Malformed } from "../../../../schema/log/Bytes.ts"
+import { parseProofFile } from "../../../../schema/log/ProofFile.ts"
+import { tilePath } from "../../../../schema/log/Tile.ts"
+import { extendsTree, type Tree } from "../../../buyer/log/MerkleProofs.ts"
+import { openCheckpoint } from "../../../buyer/log/SignedCheckpoint.ts"
+import { verifyProof } from "../../../buyer/log/StoneProof.ts"
+import { consistencyProof } from "../../../buyer/log/Tiles.ts"
+import type { NotProven } from "../../../buyer/log/Verdict.ts"
+import { button, make, verdict } from "../page/dom.ts"
+import { timeWords } from "../page/durations.ts"
+import { part, Said, unreachable } from "../page/http.ts"
+import { browser } from "../page/store.ts"
 
 /** What this browser saw last of a log: the key it was shown first, and the newest checkpoint it believed. */
 interface Seen {

@@ -1,7 +1,7 @@
 /** The checks of the log start when somebody asks for them, and are fetched then. */
-import { all, failure, one, verdict } from "./dom.ts"
-import { pageFailed, sentenceOf } from "./http.ts"
-import { arrived } from "./load.ts"
+import { all, failure, one, verdict } from "../page/dom.ts"
+import { pageFailed, sentenceOf } from "../page/http.ts"
+import { arrived } from "../page/load.ts"
 
 const attach = (root: HTMLElement) => {
   const status = one("[data-log-status]", HTMLElement, root)

@@ -1,5 +1,5 @@
 /** Every link is hashed anew before the reader's eyes, and compared with the page and with what this browser saw. */
-import { type ChainPoint, headFault, holds } from "../../../schema/altar/ChainCheck.ts"
+import { type ChainPoint, headFault, holds } from "../../../../schema/altar/ChainCheck.ts"
 import { checkSegment, readSegment, type Segment, type Stone } from "./chain.ts"
 import {
   type Compared,
@@ -12,7 +12,7 @@ import {
   shorterOf,
   shorterWords,
 } from "./compare.ts"
-import { button, make, verdict } from "./dom.ts"
+import { button, make, verdict } from "../page/dom.ts"
 import { code, isSound, type Judged, mark, report, unmark } from "./report.ts"
 import { forget, history, isKept, newest, record, type SeenPoint } from "./history.ts"
 import { rendered } from "./rendered.ts"

@@ -1,6 +1,6 @@
 /** Times in words and candles burn on while the page stays open; beside UTC stands the time where its reader is. */
 import { frame, heightOf, isRung } from "./candleShape.ts"
-import { all } from "./dom.ts"
+import { all, renewed } from "./dom.ts"
 import { agoWords, leftWords } from "./durations.ts"
 
 const burn = (candle: SVGElement, now: number) => {
@@ -64,5 +64,6 @@ const beat = 20_000
 export const start = () => {
   localise()
   setInterval(tick, beat)
+  addEventListener(renewed, tick)
   document.addEventListener("visibilitychange", () => document.hidden || tick())
 }

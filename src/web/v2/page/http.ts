@@ -1,5 +1,5 @@
 /** One request to the altar: an answer of the expected kind, or what went wrong as a sentence. */
-import { bodyOf, type Reply } from "../../buyer/core/Outcome.ts"
+import { bodyOf, type Reply } from "../../../buyer/core/Outcome.ts"
 
 /** A sentence of ours: whatever else is thrown are words of a browser, a wallet or a library, and nobody is shown them. */
 export class Said extends Error {

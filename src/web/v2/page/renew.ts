@@ -1,8 +1,5 @@
 /** The page as the altar has it now is laid over the one that is being read: what is the same is not touched. */
-import { all } from "./dom.ts"
-import { attachAll } from "./pay/form.ts"
-import { checkReveals } from "./reveals.ts"
-import { tick } from "./time.ts"
+import { all, renewed } from "./dom.ts"
 
 /** What a reader opened, or a script is busy with. */
 const kept = new Set(["open", "disabled"])
@@ -113,9 +110,7 @@ export const renew = async (): Promise<boolean> => {
     if (fits(old, fresh)) lay(old, fresh)
     else if (!isHeld(old)) old.replaceWith(document.importNode(fresh, true))
   }
-  attachAll()
-  tick()
-  void checkReveals()
+  dispatchEvent(new Event(renewed))
   // What the browser keeps is shown on some pages, too.
   dispatchEvent(new Event("storage"))
   const place = places.find(([element]) => element.isConnected)

@@ -1,5 +1,5 @@
 /** The box of sealed words: salts and words this browser holds, by commitment, from before anything is paid. */
-import { browser } from "./store.ts"
+import { browser } from "../page/store.ts"
 
 export interface Keepsake {
   readonly salt: string

@@ -1,6 +1,6 @@
 /** The history of the chain as this browser saw it on this site: points, and when each was seen first. */
-import type { ChainPoint } from "../../../schema/altar/ChainCheck.ts"
-import { browser } from "./store.ts"
+import type { ChainPoint } from "../../../../schema/altar/ChainCheck.ts"
+import { browser } from "../page/store.ts"
 
 export interface SeenPoint extends ChainPoint {
   /** Milliseconds since 1970, when it was seen first. */

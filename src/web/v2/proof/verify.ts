@@ -1,9 +1,9 @@
 /** The check in the page: it starts when asked, and by itself when the page contradicts what this browser saw. */
-import { all, failure, one, verdict } from "./dom.ts"
-import { canHash, cannotHash } from "./hashing.ts"
+import { all, failure, one, verdict } from "../page/dom.ts"
+import { canHash, cannotHash } from "../page/hashing.ts"
 import { history, newest, record } from "./history.ts"
-import { pageFailed, part, sentenceOf } from "./http.ts"
-import { onDemand } from "./load.ts"
+import { pageFailed, part, sentenceOf } from "../page/http.ts"
+import { onDemand } from "../onDemand.ts"
 import { rendered } from "./rendered.ts"
 
 /** What this browser saw before this page; empty once its owner forgets it. */

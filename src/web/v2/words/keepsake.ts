@@ -1,7 +1,7 @@
 /** Salt and words are shown to their owner to keep: nobody else has them, and nobody can make them again. */
 import { change, held, type Keepsake, lasts } from "./box.ts"
-import { copyFrom } from "./copy.ts"
-import { button, make } from "./dom.ts"
+import { copyFrom } from "../page/copy.ts"
+import { button, make } from "../page/dom.ts"
 
 /** New ones on this page that their owner has neither saved nor copied. */
 const unsaved = new Set<string>()

@@ -1,6 +1,6 @@
 /** While somebody looks, the altar is asked whether anything changed; only then the page is fetched again. */
 import { all } from "./dom.ts"
-import { paying } from "./load.ts"
+import { paying } from "../pay/paying.ts"
 
 /** Milliseconds between two questions, and at most where no answer comes. */
 const beat = 10_000

@@ -1,13 +1,13 @@
 /** Words are sealed, checked and, when their owner says so, revealed; until then nothing of them is sent. */
-import { commitmentOf, sealBounds, unsealable } from "../../buyer/core/Commitment.ts"
-import { randomHex } from "../../buyer/core/Digest.ts"
+import { commitmentOf, sealBounds, unsealable } from "../../../buyer/core/Commitment.ts"
+import { randomHex } from "../../../buyer/core/Digest.ts"
 import { held, hold } from "./box.ts"
-import { all, failure, make, one, verdict } from "./dom.ts"
-import { canHash, cannotHash } from "./hashing.ts"
-import { ask, messageOf, pageFailed, post, sentenceOf } from "./http.ts"
+import { all, failure, make, one, verdict } from "../page/dom.ts"
+import { canHash, cannotHash } from "../page/hashing.ts"
+import { ask, messageOf, pageFailed, post, sentenceOf } from "../page/http.ts"
 import { acceptImports, leftOut } from "./import.ts"
 import { keepsake } from "./keepsake.ts"
-import { paying } from "./load.ts"
+import { paying } from "../pay/paying.ts"
 
 /** Why these words cannot be sealed, in a sentence. */
 export const unsealableWords = (salt: string, words: string): string | undefined => {

@@ -1,7 +1,7 @@
 /** What the server rendered of the chain into this page: its stones, and the head it names. */
-import type { ChainPoint } from "../../../schema/altar/ChainCheck.ts"
+import type { ChainPoint } from "../../../../schema/altar/ChainCheck.ts"
 import type { Stone } from "./chain.ts"
-import { all } from "./dom.ts"
+import { all } from "../page/dom.ts"
 
 export const parts = ["commitment", "witnessedAt", "transaction", "previousHash", "chainHash", "id"] as const
 
