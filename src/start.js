@@ -13,11 +13,11 @@ enableCompileCache(fileURLToPath(new URL("dist/cache/", root)))
 process.setSourceMapsEnabled(true)
 
 // What is packed holds the bundle without its sources.
-if (existsSync(new URL("src/freshness.ts", root))) {
-  const { isFresh } = await import("./freshness.ts")
+if (existsSync(new URL("src/build/freshness.ts", root))) {
+  const { isFresh } = await import("./build/freshness.ts")
   if (!isFresh(root)) {
     process.stderr.write("Building the server and its pages: at the first start, and after each change …\n")
-    await (await import("./build.ts")).buildCheckout()
+    await (await import("./build/build.ts")).buildCheckout()
   }
 }
 

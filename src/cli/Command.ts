@@ -2,30 +2,73 @@
 import { Cause, Console, Effect, Stdio } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
 import { commit, version } from "../platform/Software.ts"
-import { admin } from "./Admin.ts"
 import { spelledOut } from "./Arguments.ts"
-import { buy, buying } from "./Buy.ts"
-import { log } from "./Log.ts"
-import { openapi } from "./OpenApiCommand.ts"
-import { roomCommand } from "./Room.ts"
-import { sandbox } from "./Sandbox.ts"
-import { serve } from "./Serve.ts"
+import { buying } from "./buyer/Buy.ts"
 import { oneLine } from "./Trouble.ts"
-import { verify } from "./Verify.ts"
-import { verifyProof } from "./VerifyProof.ts"
-import { witnessServe } from "./WitnessServe.ts"
 
-export const altar = Command.make("spirit-altar").pipe(
-  Command.withDescription(
-    "A paid API that charges exactly once, and a witness chain anyone can check. Exit code 0 is success; 1 is trouble, said in one sentence on stderr.",
-  ),
-  Command.withSubcommands([
-    { group: "Buy", commands: buying },
-    { group: "Talk", commands: [roomCommand] },
-    { group: "Check", commands: [verify, verifyProof] },
-    { group: "Run", commands: [sandbox, serve, admin, log, witnessServe, openapi, buy] },
-  ]),
-)
+/** Help and all other commands need not wait for what a large one needs: it is loaded when `isCalled` by its name. */
+export const commandsOf = async (isCalled: (name: string) => boolean) => {
+  const late = async <C extends Command.Command.Any>(name: string, says: string, load: () => Promise<C>) =>
+    isCalled(name) ? await load() : Command.make(name).pipe(Command.withDescription(says))
+  const room = await late("room", "Signal rooms: create, read, send, poll", async () => {
+    const { roomCommand } = await import("./buyer/Room.ts")
+    return roomCommand
+  })
+  const checks = [
+    await late("verify", "Check a whole witness chain, its revealed words and its payments", async () => {
+      const { verify } = await import("./verify/Verify.ts")
+      return verify
+    }),
+    await late("verify-proof", "Check the proof of a stone, offline", async () => {
+      const { verifyProof } = await import("./verify/Proof.ts")
+      return verifyProof
+    }),
+  ] as const
+  const runs = [
+    await late("sandbox", "Run everything on this machine with play money", async () => {
+      const { sandbox } = await import("./operator/Sandbox.ts")
+      return sandbox
+    }),
+    await late("serve", "Run the production server, configured by its environment", async () => {
+      const { serve } = await import("./operator/Serve.ts")
+      return serve
+    }),
+    await late("admin", "Look at and change what only an operator may", async () => {
+      const { admin } = await import("./operator/Admin.ts")
+      return admin
+    }),
+    await late("log", "The transparency log of a server: its key, how it stands, and how it goes on", async () => {
+      const { log } = await import("./log/Log.ts")
+      return log
+    }),
+    await late("witness-serve", "Run a witness for transparency logs", async () => {
+      const { witnessServe } = await import("./log/WitnessServe.ts")
+      return witnessServe
+    }),
+    await late("openapi", "Write schema/openapi.json from the contract", async () => {
+      const { openapi } = await import("./operator/OpenApi.ts")
+      return openapi
+    }),
+  ] as const
+  const buy = Command.make("buy").pipe(
+    Command.withDescription("The same buyer's commands under one name: npm run buy -- witness …"),
+    Command.withSubcommands([...buying, room]),
+  )
+  return Command.make("spirit-altar").pipe(
+    Command.withDescription(
+      "A paid API that charges exactly once, and a witness chain anyone can check. Exit code 0 is success; 1 is trouble, said in one sentence on stderr.",
+    ),
+    Command.withSubcommands([
+      { group: "Buy", commands: buying },
+      { group: "Talk", commands: [room] },
+      { group: "Check", commands: checks },
+      { group: "Run", commands: [...runs, buy] },
+    ]),
+  )
+}
+
+/** What completes a line, or asks for one, knows every command. */
+const isAll = (args: ReadonlyArray<string>) => args.some((arg) => /^--(?:completions|wizard)\b/u.test(arg))
 
 /** What the help has said already; an interruption is no trouble either. */
 const isSaid = (cause: Cause.Cause<unknown>) =>
@@ -52,7 +95,12 @@ const name = commit === null ? version : `${version} (commit ${commit})`
 
 /** Fails with one sentence on stderr and exit code 1. */
 export const run = Stdio.Stdio.use(({ args }) => Effect.map(args, spelledOut)).pipe(
-  Effect.flatMap(Command.runWith(altar, { version: name })),
+  Effect.flatMap((args) =>
+    Effect.flatMap(
+      Effect.promise(() => commandsOf((called) => isAll(args) || args.includes(called))),
+      (altar) => Command.runWith(altar, { version: name })(args),
+    ),
+  ),
   Effect.provideService(CliOutput.Presenter, isJson ? inJson : CliOutput.defaultPresenter),
   Effect.tapCause((cause) => (isSaid(cause) ? Effect.void : Console.error(oneLine(cause)))),
 )

@@ -5,7 +5,8 @@ import { reasonMaximum } from "../../schema/altar/Keeper.ts"
 import { dollars as plainDollars } from "../../schema/payments/Sale.ts"
 import { sealBounds } from "../buyer/core/Commitment.ts"
 import { defaultMaxPerDay } from "../buyer/Policy.ts"
-import { defaultUrl, environment } from "./Environment.ts"
+import { buyer } from "../server/config/Table.ts"
+import { defaultUrl } from "./Environment.ts"
 
 /** Atomic USDC of dollars as people write them, `0.01` or `$0.01`. */
 const atomicOf = (dollars: string) => {
@@ -29,9 +30,9 @@ const found = Effect.gen(function* () {
 
 const url = Flag.String("url").pipe(
   Flag.withDescription(
-    `Public URL of the altar (${environment.url}; else the sandbox that runs in this folder, else ${defaultUrl})`,
+    `Public URL of the altar (${buyer.url.name}; else the sandbox that runs in this folder, else ${defaultUrl})`,
   ),
-  Flag.withFallbackConfig(Config.String(environment.url)),
+  Flag.withFallbackConfig(Config.String(buyer.url.name)),
   Flag.optional,
   Flag.mapEffect(Option.match({ onNone: () => found, onSome: Effect.succeed })),
 )
@@ -39,9 +40,9 @@ const url = Flag.String("url").pipe(
 const data = Flag.String("data").pipe(
   Flag.withMetavar("directory"),
   Flag.withDescription(
-    `Where salts, words, keys and receipts are kept (${environment.data}; else .data/buyer in a checkout, the state folder of your account outside)`,
+    `Where salts, words, keys and receipts are kept (${buyer.data.name}; else .data/buyer in a checkout, the state folder of your account outside)`,
   ),
-  Flag.withFallbackConfig(Config.String(environment.data)),
+  Flag.withFallbackConfig(Config.String(buyer.data.name)),
   Flag.optional,
 )
 
@@ -68,7 +69,7 @@ export const paying = {
   wallet: Flag.String("wallet").pipe(
     Flag.withMetavar("file"),
     Flag.withDescription(
-      `File with the private key that pays (else ${environment.privateKey}; a sandbox funds its own)`,
+      `File with the private key that pays (else ${buyer.privateKey.name}; a sandbox funds its own)`,
     ),
     Flag.optional,
   ),
@@ -97,3 +98,13 @@ export const reason = Flag.String("reason").pipe(
   Flag.withDescription(`Why, in public, 1 to ${reasonMaximum} characters`),
   Flag.optional,
 )
+
+/** The members that were given. */
+export const provided = <Name extends string>(members: Readonly<Record<Name, Option.Option<string>>>) => {
+  const given: { [_ in Name]?: string } = {}
+  for (const name in members) {
+    const value = members[name]
+    if (Option.isSome(value)) given[name] = value.value
+  }
+  return given
+}

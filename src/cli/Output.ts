@@ -1,7 +1,7 @@
 /** What a command says: the answer on stdout, everything else on stderr, and how it ended in the exit code. */
 import { Config, Console, Effect, Option } from "effect"
 import type { Unsettled } from "../buyer/PurchaseError.ts"
-import { environment } from "./Environment.ts"
+import { buyer } from "../server/config/Table.ts"
 import { Trouble } from "./Trouble.ts"
 
 /** Answers are untrusted text: nothing in them moves the cursor of a terminal. */
@@ -51,7 +51,7 @@ export const show = <A, R>(
       Effect.fnUntraced(function* (error: CommandError) {
         const isUnreachable = error._tag === "Refused" && error.code === "unreachable"
         const message = isUnreachable
-          ? `${error.message} Is that an altar? Name yours with --url or ${environment.url}, or start a sandbox with npm start.`
+          ? `${error.message} Is that an altar? Name yours with --url or ${buyer.url.name}, or start a sandbox with npm start.`
           : error.message
         const code = error._tag === "Refused" ? error.code : codes[error._tag]
         const key = "key" in error && error.key !== undefined ? { key: error.key } : {}

@@ -7,6 +7,9 @@ export class Trouble extends Schema.TaggedError<Trouble>()("Trouble", {
   refusal: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
 }) {}
 
+/** What was checked does not hold: not trouble on the way, but the answer. One sentence says what and where. */
+export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
+
 /** The system's own name of a failure, however deep it lies: `ECONNREFUSED`. */
 export const codeOf = (error: unknown): string | undefined =>
   Predicate.isObject(error)
@@ -22,24 +25,13 @@ const addressOf = (error: unknown): string =>
     ? `${"address" in error.cause ? String(error.cause.address) : "this address"}:${"port" in error.cause ? String(error.cause.port) : "?"}`
     : "this address"
 
-/** Which variable is missing or wrong, and how; a value is never shown, it may be a secret. */
-const ofConfig = ({ cause }: Config.ConfigError): string => {
-  const [wrong, at = ""] = cause.message.split(/\n\s*at /u)
-  const name = [...at.matchAll(/"(\w+)"/gu)].map(([, part]) => part).join("_")
-  if (name === "") return cause.message
-  const help = "serve --help says what each variable holds."
-  return process.env[name] === undefined || process.env[name] === ""
-    ? `${name} is not set: set it in the environment; ${help}`
-    : `${name} is wrong: ${wrong ?? "it cannot be read"}; ${help}`
-}
-
 /** The cause as one line. */
 export const oneLine = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   if (codeOf(error) === "EADDRINUSE") {
     return `${addressOf(error)} is taken by another program: stop it, or choose another port with PORT=3001.`
   }
-  if (error instanceof Config.ConfigError) return ofConfig(error)
+  if (error instanceof Config.ConfigError) return error.cause.message
   const message = Predicate.isObject(error) && "message" in error ? String(error.message) : String(error)
   if (message.startsWith("PgConnection: "))
     return `The database cannot be used: ${message.slice("PgConnection: ".length)}; check DATABASE_URL.`

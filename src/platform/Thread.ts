@@ -42,7 +42,7 @@ const start = <Question, Answer>(program: URL) =>
       })
   })
 
-/** Where `src/build.ts` puts the program of a thread. */
+/** Where `src/build/build.ts` puts the program of a thread. */
 export const programOf = (name: string) => new URL(`dist/server/${name}.js`, packageRoot)
 
 /**

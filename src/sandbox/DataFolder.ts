@@ -1,8 +1,8 @@
 // One sandbox to a data folder: whoever comes second learns who has it, and touches nothing.
 import { DatabaseSync } from "node:sqlite"
-import { Config, Context, Effect, FileSystem, Layer, Path, Schedule, Schema } from "effect"
-import { listen } from "../Config.ts"
-import { variable } from "../Variables.ts"
+import { Context, Effect, FileSystem, Layer, Path, Schedule, Schema } from "effect"
+import { listen } from "../server/config/Config.ts"
+import { sandbox } from "../server/config/Table.ts"
 
 const Owner = Schema.Struct({ pid: Schema.Int, url: Schema.String })
 const OwnerFile = Schema.fromJsonString(Owner)
@@ -61,7 +61,7 @@ const livingIn = Effect.fn("DataFolder.livingIn")(function* (folder: string) {
 /** `DATA_DIR`, absolute. */
 const dataDir = Effect.gen(function* () {
   const path = yield* Path.Path
-  return path.resolve(yield* Config.String(variable("DATA_DIR")).pipe(Config.withDefault(".data")))
+  return path.resolve(yield* sandbox.dataDir)
 })
 
 /** The sandbox that runs with the data of this folder, for the commands that are used beside it. */

@@ -1,15 +1,15 @@
 /** The whole service on one machine with play money: it only provides what production provides too. */
-import { Config, Console, Duration, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
+import { Console, Duration, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AtomicAmount, Address } from "../../schema/Common.ts"
 import { BadRequest, NotFound } from "../../schema/Errors.ts"
 import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { createPublicClient, http } from "viem"
-import { AppConfig, listen, type ServerConfig } from "../Config.ts"
+import { AppConfig, listen, type ServerConfig } from "../server/config/Config.ts"
 import { Loose } from "../limits/Loose.ts"
 import { readJson, refuse } from "../platform/http/Responses.ts"
 import { issuesOf } from "../platform/Issues.ts"
-import { variable } from "../Variables.ts"
+import { sufficient } from "../server/config/Table.ts"
 import { DataFolder } from "./DataFolder.ts"
 import { LocalChain } from "./LocalChain.ts"
 import { LocalDatabase } from "./LocalDatabase.ts"
@@ -29,7 +29,7 @@ export const parts = (network: UsdcNetwork) =>
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const { folder } = yield* DataFolder
-      const databaseUrl = yield* Config.option(Config.Redacted(variable("DATABASE_URL")))
+      const databaseUrl = yield* sufficient.databaseUrl
       const chain = LocalChain.layer({
         network,
         stateFile: path.join(folder, `chain-${network.replace(":", "-")}.json`),

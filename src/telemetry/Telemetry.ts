@@ -7,7 +7,7 @@ import * as Logs from "./Logs.ts"
 import * as Prometheus from "./Prometheus.ts"
 import * as Requests from "./Requests.ts"
 import type { RouteName } from "./RouteNames.ts"
-import { type TelemetryConfig, telemetry } from "./TelemetryConfig.ts"
+import type { TelemetryConfig } from "./TelemetryConfig.ts"
 import * as Tracing from "./Tracing.ts"
 
 /** How it is configured; a server that is not told keeps to itself. */
@@ -15,13 +15,8 @@ export const Telemetry = Context.Reference<Omit<TelemetryConfig, "log">>("spirit
   defaultValue: () => ({}),
 })
 
-/** From the environment: the lines of the log, and what the server shall tell whom. */
-export const fromConfig = Layer.unwrap(
-  Effect.gen(function* () {
-    const config = yield* telemetry
-    return Layer.merge(Logs.layer(config.log), Layer.succeed(Telemetry, config))
-  }),
-)
+/** The lines of the log, and what the server shall tell whom. */
+export const layer = (config: TelemetryConfig) => Layer.merge(Logs.layer(config.log), Layer.succeed(Telemetry, config))
 
 const metricsLayer = ({ metricsPort, otlp }: Omit<TelemetryConfig, "log">) => {
   const exporters = [

@@ -16,9 +16,22 @@ const isEntry = (file: string) => /^[a-z0-9]+\/(?:index\.html|page\.css|main\.ts
  * The checks of the log, the reference and the room stand alone: what they shared with other modules would be cut into chunks of its own, and every
  * page would pay a request for it.
  */
-const alone = ["v2/log.ts", "docs/main.ts", "signals/main.ts"]
+const alone = [{ in: "v2/proof/log.ts", out: "v2/log" }, "docs/main.ts", "signals/main.ts"]
 
-/** It lies beside the module that asks for it. */
+/** What every page of the guide has already. */
+const shared = ["page/time.ts", "pay/form.ts", "proof/reveals.ts", "proof/verify.ts"]
+
+/** Each part that is fetched later names all of that, so that it is one file and not one for each pair of parts. */
+const sharing: Plugin = {
+  name: "sharing",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/v2\/(?:parts|pay\/parts|pay\/signer)\.ts$/ }, async ({ path }) => {
+      const imports = shared.map((file) => `import ${JSON.stringify(join(source, "v2", file))}\n`)
+      return { loader: "ts", contents: [...imports, await readFile(path, "utf8")].join("") }
+    }),
+}
+
+/** It lies beside the page's module, which asks for it. */
 const leftAlone: Plugin = {
   name: "left-alone",
   setup: ({ onResolve }) => onResolve({ filter: /^\.\/log\.js$/ }, ({ path }) => ({ path, external: true })),
@@ -78,7 +91,7 @@ export const build = async (folder: URL): Promise<ReadonlyArray<string>> => {
     assetNames: "type/[name]-[hash]",
     loader: { ".html": "copy", ".svg": "copy", ".woff2": "file" },
     external: ["/art/*"],
-    plugins: [leftAlone],
+    plugins: [leftAlone, sharing],
   })
   const loners = await bundle({ ...common, entryPoints: alone })
   const all = [...loners.outputFiles, ...pages.outputFiles]

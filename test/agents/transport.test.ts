@@ -2,8 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../src/Config.ts"
-import * as Server from "../../src/Server.ts"
+import { AppConfig } from "../../src/server/config/Config.ts"
+import * as Server from "../../src/server/Server.ts"
 import { type Answer, ask, configOf, World, layer as world } from "../support/World.ts"
 
 const ping = { jsonrpc: "2.0", id: 1, method: "ping" }

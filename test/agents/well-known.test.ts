@@ -4,9 +4,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer, Option } from "effect"
-import { AppConfig, type ServerConfig } from "../../src/Config.ts"
+import { AppConfig, type ServerConfig } from "../../src/server/config/Config.ts"
 import { Operator } from "../../src/platform/Operator.ts"
-import * as Server from "../../src/Server.ts"
+import * as Server from "../../src/server/Server.ts"
 import { ask, configOf, World, layer as world } from "../support/World.ts"
 
 const day = 86_400_000

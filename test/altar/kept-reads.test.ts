@@ -4,9 +4,9 @@ import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Ref } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../src/Config.ts"
+import { AppConfig } from "../../src/server/config/Config.ts"
 import * as KeptReads from "../../src/platform/KeptReads.ts"
-import * as Server from "../../src/Server.ts"
+import * as Server from "../../src/server/Server.ts"
 import { ask, configOf, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
 
 /** A second server on the same database and chain. */

@@ -9,7 +9,7 @@ import { FieldGuide } from "../../src/altar/guide/FieldGuide.ts"
 import { PublicationChain } from "../../src/altar/collectibles/PublicationChain.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../../src/altar/witness/WitnessStones.ts"
-import * as Server from "../../src/Server.ts"
+import * as Server from "../../src/server/Server.ts"
 import { database } from "../support/Database.ts"
 import { chain, configOf } from "../support/World.ts"
 

@@ -1,7 +1,7 @@
 /** The wall as a place to light at: its form, the lights beside their candle, a candle's own page, and entries that open. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { heightOf } from "../../src/web/v2/candleShape.ts"
+import { heightOf } from "../../src/web/v2/page/candleShape.ts"
 import { steps, visit } from "../support/Browser.ts"
 import { guide, leave, settled } from "../support/Guide.ts"
 import { ask, World } from "../support/World.ts"

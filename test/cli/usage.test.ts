@@ -7,7 +7,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Console, Effect, Option } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
-import { walletOf } from "../../src/cli/Wallet.ts"
+import { walletOf } from "../../src/cli/buyer/Wallet.ts"
 import { main } from "../support/Cli.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "spirit-altar-usage-"))

@@ -3,9 +3,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseAbiItem } from "viem"
-import { AppConfig } from "../../src/Config.ts"
+import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Server from "../../src/Server.ts"
+import * as Server from "../../src/server/Server.ts"
 import {
   ask,
   chainClient,

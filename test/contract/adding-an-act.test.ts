@@ -21,7 +21,8 @@ import * as Fallbacks from "../../src/http/Fallbacks.ts"
 import { actsByName, paidAct, PaidActs } from "../../src/payments/PaidAct.ts"
 import { now } from "../../src/platform/Time.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
-import * as Server from "../../src/Server.ts"
+import * as Routes from "../../src/server/Routes.ts"
+import type * as Server from "../../src/server/Server.ts"
 import { newFaults } from "../support/AnswerValidation.ts"
 import { examplesOf } from "../support/Documents.ts"
 import { call, connect } from "../support/McpClient.ts"
@@ -95,7 +96,7 @@ const bells = Effect.gen(function* () {
 const contract = Api.add(BellsGroup)
 
 const house: Server.House = {
-  routes: Server.routesOf(contract).pipe(Layer.provide([Server.handlers, PaidRoutes.routes(BellsGroup)])),
+  routes: Routes.routesOf(contract).pipe(Layer.provide([Routes.handlers, PaidRoutes.routes(BellsGroup)])),
   fallbacks: Fallbacks.layer(contract),
   acts: Layer.effect(
     PaidActs,

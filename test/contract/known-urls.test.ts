@@ -1,9 +1,9 @@
 /** Each endpoint of the document, asked twice in many ways: a URL that is known answers as the router does, to the byte. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { AppConfig } from "../../src/Config.ts"
+import { AppConfig } from "../../src/server/config/Config.ts"
 import { most } from "../../src/http/KnownUrls.ts"
-import * as Server from "../../src/Server.ts"
+import * as Server from "../../src/server/Server.ts"
 import { type Operation, operations, type Schema, resolved } from "../hostile/Document.ts"
 import { freePort } from "../support/Ports.ts"
 import { loopback } from "../support/Rooms.ts"

@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 import { Effect } from "effect"
-import { document } from "../../src/cli/OpenApi.ts"
+import { document } from "../../src/cli/operator/OpenApi.ts"
 import { ask, World, layer as world } from "../support/World.ts"
 
 const written = readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8")

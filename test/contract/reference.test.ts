@@ -39,7 +39,7 @@ const calledWith = Effect.fnUntraced(function* (sample: string) {
 
 /** Where a package of the samples stands in this checkout. */
 const installed = (name: string) => {
-  const own = { "spirit-altar": "buyer/index.ts", "spirit-altar/journal": "cli/JournalFile.ts" }[name]
+  const own = { "spirit-altar": "buyer/index.ts", "spirit-altar/journal": "cli/buyer/JournalFile.ts" }[name]
   return own === undefined ? import.meta.resolve(name) : new URL(`../../src/${own}`, import.meta.url).href
 }
 

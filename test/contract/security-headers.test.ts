@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { AppConfig } from "../../src/Config.ts"
+import { AppConfig } from "../../src/server/config/Config.ts"
 import { inhabit, sandbox } from "../support/Guide.ts"
 import { loopback, layer as rooms } from "../support/Rooms.ts"
 import { type Answer, ask, post, World } from "../support/World.ts"

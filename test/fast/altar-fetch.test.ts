@@ -3,8 +3,8 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { altarFetch } from "../../src/cli/AltarFetch.ts"
-import { sandboxOf } from "../../src/cli/Faucet.ts"
+import { altarFetch } from "../../src/cli/buyer/AltarFetch.ts"
+import { sandboxOf } from "../../src/cli/buyer/Faucet.ts"
 import { json, serve } from "../support/LocalHttpServer.ts"
 
 it.effect("an altar that starts for ever is asked once a second, and given up", () =>

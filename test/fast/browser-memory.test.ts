@@ -1,7 +1,7 @@
 /** What a browser remembers of the chain outlasts whatever pages show later. */
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
-import { forget, history, newest, record } from "../../src/web/v2/history.ts"
-import { browser } from "../../src/web/v2/store.ts"
+import { forget, history, newest, record } from "../../src/web/v2/proof/history.ts"
+import { browser } from "../../src/web/v2/page/store.ts"
 
 const day = 86_400_000
 const now = Date.parse("2026-11-22T12:00:00.000Z")

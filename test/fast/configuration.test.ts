@@ -1,8 +1,8 @@
 /** A wrong environment is told whole, by name and without a value; what does nothing is warned about. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
-import { production } from "../../src/Config.ts"
-import { adviceFor } from "../../src/EnvironmentAdvice.ts"
+import { production } from "../../src/server/config/Config.ts"
+import { adviceFor } from "../../src/server/config/Advice.ts"
 
 const problems = (env: Record<string, string>) =>
   production.parse(ConfigProvider.fromEnv({ env })).pipe(

@@ -57,7 +57,7 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
     "the altar stands on payments, limits and the platform",
   ],
   [
-    /^src\/altar\/(?!Http|guide\/)/u,
+    /^src\/altar\/(?!Http|Altar|guide\/)/u,
     /^src\/altar\/guide\//u,
     "the guide reads what lies on the altars, and nobody there needs the guide",
   ],
@@ -67,11 +67,11 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
     "agents meet the altar alone, hear what the room says of itself, and know no page",
   ],
   [/^src\/pages\//u, /^src\/(?:agents|room|http|cli)/u, "pages ask the altar alone; in a room the browser asks"],
-  [/^src\/(?!agents|Server)/u, /^src\/agents/u, "nothing but the server needs the agents' routes"],
-  [/^src\/(?!pages|Server)/u, /^src\/pages/u, "nothing but the server needs the pages"],
+  [/^src\/(?!agents|server)/u, /^src\/agents/u, "nothing but the server needs the agents' routes"],
+  [/^src\/(?!pages|server)/u, /^src\/pages/u, "nothing but the server needs the pages"],
   [
     /^src\/(?:log|payments|altar|room|limits|platform)\//u,
-    /^src\/(?:Server|Config|Variables|main)/u,
+    /^src\/(?:server|main)/u,
     "services are configured, and do not look for it",
   ],
   [
@@ -88,11 +88,11 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
   [/^src\/web\//u, /^src\/buyer\/(?!core\/|log\/)/u, "pages need the buyer's core and its checks of the log alone"],
   [
     /^src\/telemetry\//u,
-    /^src\/(?!telemetry|platform|payments|altar\/witness\/WitnessChain|log\/PublishedLog|Variables)/u,
+    /^src\/(?!telemetry|platform|payments|altar\/witness\/WitnessChain|log\/PublishedLog)/u,
     "telemetry asks few services, and no act, room or page",
   ],
   [
-    /^src\/(?!telemetry|Server|Config|cli)/u,
+    /^src\/(?!telemetry|server|cli)/u,
     /^src\/telemetry/u,
     "nothing needs to be watched; the configuration only reads how",
   ],
@@ -106,6 +106,7 @@ const excused = new Set([
   "src/payments/x402/Supported.ts",
   "src/payments/x402/JsonRpc.ts",
   "src/payments/card/CardProcessor.ts",
+  "src/payments/card/Cards.ts",
 ])
 
 describe("directions", () => {
@@ -118,6 +119,34 @@ describe("directions", () => {
           .map((target) => `${file} → ${target}`),
       )
     assert.deepStrictEqual(wrong, [])
+  })
+})
+
+describe("the pages' modules", () => {
+  it("form no circle, not even by what is fetched later", () => {
+    const modules = sources.filter((file) => file.startsWith("src/web/"))
+    const next = new Map(
+      modules.map((file) => [
+        file,
+        [
+          ...readFileSync(join(root, file), "utf8").matchAll(
+            /^(?!import type)[^\n]*(?:from |import\(|import )"(\.[^"]+)"/gmu,
+          ),
+        ]
+          .map(([, target = ""]) => join(dirname(file), target.replace(/\.js$/u, ".ts")))
+          .filter((target) => target !== file),
+      ]),
+    )
+    /** Whether `to` is reached from `from`. */
+    const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+      (next.get(from) ?? []).some(
+        (one) => one === to || (!seen.has(one) && seen.add(one).size > 0 && reaches(one, to, seen)),
+      )
+    assert.isAtLeast(modules.length, 50)
+    assert.deepStrictEqual(
+      modules.filter((file) => reaches(file, file)),
+      [],
+    )
   })
 })
 

@@ -1,10 +1,11 @@
 /** `.env.example` names every variable that is read, and its defaults are the ones a server has. */
-import { readdirSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { type Config, ConfigProvider, Effect, Result } from "effect"
-import { listen, production } from "../../src/Config.ts"
-import { telemetry } from "../../src/telemetry/TelemetryConfig.ts"
-import { sandboxVariables, secrets, variables } from "../../src/Variables.ts"
+import { type Config, ConfigProvider, Effect, Option, Redacted, Result } from "effect"
+import { documents } from "../../src/build/variables.ts"
+import { listen, production } from "../../src/server/config/Config.ts"
+import { buyer, groups, rehearsing, serving } from "../../src/server/config/Table.ts"
+import { telemetry } from "../../src/server/config/Telemetry.ts"
 
 const root = new URL("../../", import.meta.url)
 const text = (file: string) => readFileSync(new URL(file, root), "utf8")
@@ -31,16 +32,18 @@ const sorted = (names: Iterable<string>) => [...new Set(names)].sort()
 describe(".env.example", () => {
   it.effect("names every variable that help and configuration know, and no other", () =>
     Effect.gen(function* () {
-      const helped = variables.flatMap(([names]) => names)
-      assert.deepStrictEqual(sorted([...(yield* askedBy(production, telemetry)), "DATA_DIR"]), sorted(helped))
-      const buyers = readdirSync(new URL("src/cli/", root)).flatMap(
-        (file) => text(`src/cli/${file}`).match(/SPIRIT_ALTAR_[A-Z_]+/gu) ?? [],
-      )
+      const helped = serving.map(({ name }) => name)
+      assert.deepStrictEqual(sorted(yield* askedBy(production, telemetry)), sorted(helped))
       const named = example.map(({ name }) => name)
-      assert.deepStrictEqual(sorted(named), sorted([...helped, ...buyers]))
+      const buyers = Object.values(buyer).map(({ name }) => name)
+      assert.deepStrictEqual(sorted(named), sorted([...helped, "DATA_DIR", ...buyers]))
       assert.strictEqual(new Set(named).size, named.length, "a name stands there once")
     }),
   )
+
+  it("is what `npm run variables` writes, and so is the table of the operator's guide", () => {
+    for (const [file, written] of documents()) assert.strictEqual(text(file), written, file)
+  })
 
   it.effect("begins with the five that suffice to sell", () =>
     Effect.gen(function* () {
@@ -84,35 +87,41 @@ describe(".env.example", () => {
     Effect.gen(function* () {
       // Database and data folder are named where it is put together.
       const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR"]
-      assert.deepStrictEqual(sorted(sandboxVariables), sorted(read))
+      assert.deepStrictEqual(sorted(rehearsing.map(({ name }) => name)), sorted(read))
     }),
   )
 
   it("is told in groups by the operator's guide", () => {
     const guide = text("docs/operations.md")
-    const helped = variables.flatMap(([names]) => names)
+    const told = groups.flatMap(([, variables]) => variables.map(({ name }) => name))
     assert.deepStrictEqual(
-      helped.filter((name) => !guide.includes(`\`${name}\``)),
+      told.filter((name) => !guide.includes(`\`${name}\``)),
       [],
     )
   })
 
-  it("has secrets that are read as such, and that the NixOS module keeps out of its store", () => {
-    const values = text("src/Values.ts") + text("src/telemetry/TelemetryConfig.ts")
-    const read = [
-      ...values.matchAll(
-        /(?:optional\(\s*"([A-Z_]+)",[^()]*\bsecret\(|(?:privateKey|Redacted)\((?:variable\()?"([A-Z_]+)"\))/gu,
-      ),
-    ]
-    const redacted = read.map(([, secret, key]) => secret ?? key ?? "")
-    assert.isAtLeast(redacted.length, 8)
-    assert.deepStrictEqual(sorted(redacted), sorted(secrets))
-    const [, listed = ""] = /secrets = \[([^\]]*)\]/u.exec(text("nix/module.nix")) ?? []
-    assert.deepStrictEqual(sorted([...listed.matchAll(/"([A-Z_]+)"/gu)].map(([, name = ""]) => name)), sorted(secrets))
-  })
+  it.effect("has secrets that are read as such, and that the NixOS module keeps out of its store", () =>
+    Effect.gen(function* () {
+      // One of these is what each variable expects.
+      const values = [`0x${"2".repeat(64)}`, "https://some.example", "postgres://db/altar", "3".repeat(32)]
+      const secrets: Array<string> = []
+      for (const variable of serving) {
+        for (const value of values) {
+          const read = yield* Effect.option(variable.parse(ConfigProvider.fromEnv({ env: { [variable.name]: value } })))
+          if (Option.isSome(read) && Option.isOption(read.value) && Option.exists(read.value, Redacted.isRedacted))
+            secrets.push(variable.name)
+        }
+      }
+      const marked = serving.filter(({ isSecret }) => isSecret).map(({ name }) => name)
+      assert.isAtLeast(marked.length, 10)
+      assert.deepStrictEqual(sorted(secrets), sorted(marked))
+      const [, listed = ""] = /secrets = \[([^\]]*)\]/u.exec(text("nix/module.nix")) ?? []
+      assert.deepStrictEqual(sorted([...listed.matchAll(/"([A-Z_]+)"/gu)].map(([, name = ""]) => name)), sorted(marked))
+    }),
+  )
 
   it("says in a sentence what each is", () => {
-    const bare = example.filter(({ above, name }) => name !== "CDP_API_KEY_SECRET" && !/^# [A-Z].*\.$/u.test(above))
+    const bare = example.filter(({ above }) => !/^# [A-Z].*\.$/u.test(above))
     assert.deepStrictEqual(
       bare.map(({ name }) => name),
       [],

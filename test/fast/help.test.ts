@@ -7,9 +7,9 @@ import { Command } from "effect/cli"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { spelledOut, switches } from "../../src/cli/Arguments.ts"
-import { altar } from "../../src/cli/Command.ts"
+import { commandsOf } from "../../src/cli/Command.ts"
 
-const run = Command.runWith(altar, { version: "0" })
+const run = Command.runWith(await commandsOf(() => true), { version: "0" })
 
 /** What it prints, without a process of its own. */
 const ask = (...args: ReadonlyArray<string>) =>

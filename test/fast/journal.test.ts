@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { refuse } from "../../src/buyer/PurchaseError.ts"
 import { exclusively } from "../../src/buyer/JournalPages.ts"
-import { open } from "../../src/cli/JournalFile.ts"
+import { open } from "../../src/cli/buyer/JournalFile.ts"
 
 describe("the journal", () => {
   let folder = ""

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Exit, Redacted, Result } from "effect"
 import { oneLine } from "../../src/cli/Trouble.ts"
-import { production } from "../../src/Config.ts"
+import { production } from "../../src/server/config/Config.ts"
 import { generate } from "../../src/log/Signer.ts"
 
 const key = Redacted.value(Result.getOrThrow(generate("altar.example/log")))

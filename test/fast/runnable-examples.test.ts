@@ -5,7 +5,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import { altar } from "../../src/cli/Command.ts"
+import * as Cli from "../../src/cli/Command.ts"
 import { documents, examplesOf } from "../support/Documents.ts"
 
 const root = new URL("../..", import.meta.url).pathname
@@ -140,7 +140,7 @@ describe("the examples of", () => {
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(
   readFileSync(join(root, "package.json"), "utf8"),
 )
-const cli = Command.runWith(altar, { version: "0" })
+const cli = Command.runWith(await Cli.commandsOf(() => true), { version: "0" })
 
 const helpOf = (path: ReadonlyArray<string>) =>
   Effect.gen(function* () {

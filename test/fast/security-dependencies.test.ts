@@ -1,7 +1,7 @@
 /** What is installed beside us: exact, under a licence that we know, running nothing when it arrives but what is listed. */
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { sbom } from "../../src/Sbom.ts"
+import { sbom } from "../../src/build/Sbom.ts"
 
 interface Entry {
   readonly version?: string

@@ -1,6 +1,6 @@
 /** What an operator is told to do when the log has stopped points to what was found, whatever other words the reason holds. */
 import { assert, describe, it } from "@effect/vitest"
-import { adviceOn } from "../../src/cli/Logging.ts"
+import { adviceOn } from "../../src/cli/log/Log.ts"
 import type { StopReason } from "../../src/log/StopReason.ts"
 
 const reasons: Readonly<Record<string, ReadonlyArray<StopReason>>> = {

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Console, Effect, Option } from "effect"
-import { verifying } from "../../src/cli/Verifying.ts"
+import { verifying } from "../../src/cli/verify/Verify.ts"
 import { signer } from "../support/LogWorld.ts"
 import * as StaticLog from "../support/StaticLog.ts"
 

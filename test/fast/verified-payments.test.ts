@@ -6,7 +6,8 @@ import { Console, Effect, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { genesisHash } from "../../schema/altar/ChainLink.ts"
 import { base, usdc } from "../../schema/payments/Usdc.ts"
-import { verifyChain, verifying } from "../../src/cli/Verifying.ts"
+import { verifyChain } from "../../src/cli/verify/Chain.ts"
+import { verifying } from "../../src/cli/verify/Verify.ts"
 import { json, serve } from "../support/LocalHttpServer.ts"
 
 const address = (digit: string) => `0x${digit.repeat(40)}`

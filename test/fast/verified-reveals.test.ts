@@ -4,7 +4,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Console, Effect, Option } from "effect"
 import { genesisHash } from "../../schema/altar/ChainLink.ts"
-import { verifying } from "../../src/cli/Verifying.ts"
+import { verifying } from "../../src/cli/verify/Verify.ts"
 import { json, serve } from "../support/LocalHttpServer.ts"
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")

@@ -1,7 +1,7 @@
 /** Phase after phase, each in a world of its own, and what they have shown together. */
 import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { buildCheckout } from "../../src/build.ts"
+import { buildCheckout } from "../../src/build/build.ts"
 import { homeOf } from "../support/Program.ts"
 import { cluster } from "./Cluster.ts"
 import { hasHaproxy } from "./Haproxy.ts"

@@ -6,9 +6,11 @@ import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { patience } from "../support/Patience.ts"
-import { secrets, variables } from "../../src/Variables.ts"
+import { serving } from "../../src/server/config/Table.ts"
 import { install } from "../tools/Install.ts"
 import { isHere, make, type Nix } from "./Nix.ts"
+
+const secrets = serving.filter(({ isSecret }) => isSecret).map(({ name }) => name)
 
 const root = new URL("../../", import.meta.url).pathname
 const expression = join(import.meta.dirname, "evaluated.nix")
@@ -179,7 +181,7 @@ describe.skipIf(!isHere)("the flake", () => {
   )
 
   it("runs the server as a unit that knows only variables the server reads, and may do little else", async () => {
-    const known = new Set<string>(variables.flatMap(([names]) => names))
+    const known = new Set(serving.map(({ name }) => name))
     const plain = await evaluate("plain")
     const unit = plain.systemd.services["spirit-altar"]
     assert.deepStrictEqual(unit.environment, {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { parse } from "yaml"
-import { secrets, variables } from "../../src/Variables.ts"
+import { serving } from "../../src/server/config/Table.ts"
 
 const root = new URL("../../", import.meta.url)
 const text = (file: string) => readFileSync(new URL(file, root), "utf8")
@@ -57,13 +57,13 @@ describe("compose.yaml", () => {
   })
 
   it("gives the server variables that it reads, and no secret by itself", () => {
-    const names = new Set<string>(variables.flatMap(([some]) => some))
+    const names = new Set(serving.map(({ name }) => name))
     const environment = members(altar["environment"])
     assert.deepStrictEqual(
       Object.keys(environment).filter((name) => !names.has(name)),
       [],
     )
-    for (const name of secrets) {
+    for (const { name } of serving.filter(({ isSecret }) => isSecret)) {
       if (name === "DATABASE_URL")
         assert.match(String(environment[name]), /:\$\{POSTGRES_PASSWORD:\?[^}]+\}@database:/u)
       else assert.notProperty(environment, name)

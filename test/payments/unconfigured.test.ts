@@ -2,8 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../src/Config.ts"
-import * as Server from "../../src/Server.ts"
+import { AppConfig } from "../../src/server/config/Config.ts"
+import * as Server from "../../src/server/Server.ts"
 import { ask, configOf, newCommitment, newKey, newPayer, pay, World, layer as world } from "../support/World.ts"
 
 layer(world(), { excludeTestServices: true })("a server that lost its payment configuration", (it) => {

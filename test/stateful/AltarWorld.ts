@@ -1,9 +1,9 @@
 /** Two servers on one database and one chain, their network that misbehaves when told to, and what buyers send. */
 import { Clock, Duration, Effect, Exit, Layer, Option, Redacted, Schedule, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../src/Config.ts"
+import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Server from "../../src/Server.ts"
+import * as Server from "../../src/server/Server.ts"
 import type { CardFault } from "../support/CardProcessor.ts"
 import { cardsOf, credentialFor, Processor, processor } from "../support/Cards.ts"
 import { Proxies, stage } from "../support/Proxies.ts"

@@ -1,7 +1,7 @@
 /** Stories of signal rooms: two addresses, up to three rooms, windows met to the millisecond, expiry, eviction. */
 import { Arbitrary, Clock, Effect, Layer, Logger, Schema } from "effect"
-import { AppConfig } from "../../src/Config.ts"
-import * as Server from "../../src/Server.ts"
+import { AppConfig } from "../../src/server/config/Config.ts"
+import * as Server from "../../src/server/Server.ts"
 import { database, sql } from "../support/Database.ts"
 import { roomConfig } from "../support/Rooms.ts"
 import { type Answer, ask, post } from "../support/World.ts"

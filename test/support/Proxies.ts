@@ -1,10 +1,11 @@
 /** A server whose node, facilitator and database stand behind proxies that a test can tell to hold, lose or falsify answers. */
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
-import { AppConfig, type PaymentsConfig, type ServerConfig } from "../../src/Config.ts"
+import type { PaymentsConfig } from "../../src/payments/Payments.ts"
+import { AppConfig, type ServerConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import * as Server from "../../src/Server.ts"
+import * as Server from "../../src/server/Server.ts"
 import { database, sql } from "./Database.ts"
 import * as Facilitator from "./Facilitator.ts"
 import { slowness } from "./Patience.ts"

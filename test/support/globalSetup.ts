@@ -10,7 +10,7 @@ import type { TestProject } from "vitest/node"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
-import { buildCheckout } from "../../src/build.ts"
+import { buildCheckout } from "../../src/build/build.ts"
 
 declare module "vitest" {
   interface ProvidedContext {

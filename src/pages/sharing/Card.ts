@@ -1,6 +1,6 @@
 /** What stands for an act where it is shared: our own drawing and our own words, and nothing that anybody wrote. */
 import { type Html, html } from "../../platform/Html.ts"
-import { isRung } from "../../web/v2/candleShape.ts"
+import { isRung } from "../../web/v2/page/candleShape.ts"
 import { itemImage, recordText, rungs, type SettledAct } from "../templates/ActList.ts"
 import * as Candle from "../templates/Candle.ts"
 import { pebble, pebbleWords } from "../templates/Pebble.ts"

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises"
 import { parentPort } from "node:worker_threads"
 import { initWasm, Resvg } from "@resvg/resvg-wasm"
 
-// Both lie where `src/build.ts` puts them, beside this module.
+// Both lie where `src/build/build.ts` puts them, beside this module.
 const [engine, ...fontBuffers] = await Promise.all(
   ["resvg.wasm", "book-400.ttf", "book-600.ttf"].map((file) => readFile(new URL(file, import.meta.url))),
 )

@@ -1,7 +1,7 @@
 /** A candle as a drawing: as tall as its rung and as much of it left as there is time left. */
 import { Schema, Struct } from "effect"
 import { LitCandle } from "../../../schema/altar/Candle.ts"
-import { frame, heightOf } from "../../web/v2/candleShape.ts"
+import { frame, heightOf } from "../../web/v2/page/candleShape.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { revealedQuote } from "./Seal.ts"
 import { leftWords, moment, count, who } from "./Words.ts"

@@ -2,10 +2,10 @@
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import type { Sale } from "../../../schema/payments/Sale.ts"
 import { centsOf } from "../../../schema/payments/Usdc.ts"
-import { timeWords } from "../../web/v2/durations.ts"
+import { timeWords } from "../../web/v2/page/durations.ts"
 import { html, type Html } from "../../platform/Html.ts"
 
-export { agoWords, dayWords, leftWords, stretchWords, timeWords } from "../../web/v2/durations.ts"
+export { agoWords, dayWords, leftWords, stretchWords, timeWords } from "../../web/v2/page/durations.ts"
 
 const numerals: ReadonlyArray<readonly [number, string]> = [
   [10, "X"],

@@ -4,7 +4,7 @@ import * as Gather from "../../platform/Gather.ts"
 import * as Thread from "../../platform/Thread.ts"
 import { makeIsSigned, signingLength } from "./SigningKey.ts"
 
-/** What `src/build.ts` makes of `SigningKeyWorker.ts`. */
+/** What `src/build/build.ts` makes of `SigningKeyWorker.ts`. */
 const worker = Thread.programOf("signing-keys")
 
 /** A full batch takes some hundredths of a second; payers wait for whoever hangs. */

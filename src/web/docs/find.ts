@@ -1,5 +1,5 @@
 /** Leaves what has all the words that are looked for, in any place of its text. */
-import { all } from "../v2/dom.ts"
+import { all } from "../v2/page/dom.ts"
 
 const show = (words: ReadonlyArray<string>) => {
   let found = 0

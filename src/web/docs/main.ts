@@ -1,5 +1,5 @@
 /** The reference is whole without this; it finds, copies and tries. */
-import { start as startCopy } from "../v2/copy.ts"
+import { start as startCopy } from "../v2/page/copy.ts"
 import { start as startFind } from "./find.ts"
 import { start as startTrying } from "./trying.ts"
 

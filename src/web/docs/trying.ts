@@ -1,6 +1,6 @@
 /** Sends what the form says to this very server, and shows what came back. */
 import { randomHex } from "../../buyer/core/Digest.ts"
-import { all } from "../v2/dom.ts"
+import { all } from "../v2/page/dom.ts"
 
 interface Filled {
   readonly url: string

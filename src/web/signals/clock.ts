@@ -1,5 +1,5 @@
 /** Times as the whole site writes them, in UTC, and beside them what the visitor's own clock says. */
-import { dayWords, timeWords } from "../v2/durations.ts"
+import { dayWords, timeWords } from "../v2/page/durations.ts"
 
 const two = (number: number) => String(number).padStart(2, "0")
 

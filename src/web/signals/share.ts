@@ -2,7 +2,7 @@
 import { generate } from "lean-qr"
 import { toSvg } from "lean-qr/extras/svg"
 import { invitation } from "../../../schema/room/Instructions.ts"
-import { timeWords } from "../v2/durations.ts"
+import { timeWords } from "../v2/page/durations.ts"
 import { find } from "./dom.ts"
 import { fragmentOf, type Invite } from "./invite.ts"
 

@@ -1,17 +1,16 @@
 /** The pages are complete without this; it lets them burn, copy, check, seal and pay. */
-import "./shared.ts"
-import { start as startArtwork } from "./artwork.ts"
-import { start as startCopy } from "./copy.ts"
-import { all, failure } from "./dom.ts"
-import { pageFailed, sentenceOf } from "./http.ts"
-import { start as startLive } from "./live.ts"
-import { onDemand } from "./load.ts"
+import { start as startArtwork } from "./proof/artwork.ts"
+import { start as startCopy } from "./page/copy.ts"
+import { all, failure } from "./page/dom.ts"
+import { pageFailed, sentenceOf } from "./page/http.ts"
+import { start as startLive } from "./page/live.ts"
+import { onDemand } from "./onDemand.ts"
 import { start as startPay } from "./pay/form.ts"
-import { start as startProofs } from "./proofs.ts"
-import { start as startReveals } from "./reveals.ts"
-import { start as startSeal } from "./seal.ts"
-import { start as startTime } from "./time.ts"
-import { start as startVerify } from "./verify.ts"
+import { start as startProofs } from "./proof/proofs.ts"
+import { start as startReveals } from "./proof/reveals.ts"
+import { start as startSeal } from "./words/seal.ts"
+import { start as startTime } from "./page/time.ts"
+import { start as startVerify } from "./proof/verify.ts"
 
 const openBox = (box: HTMLElement) =>
   void onDemand().then(

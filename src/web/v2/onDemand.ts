@@ -1,4 +1,4 @@
-/** What is fetched when it is asked for: few parts, because each further one would cost every page a request. */
-import "./shared.ts"
-export { check } from "./check.ts"
-export { start as openBox } from "./mine.ts"
+/** What checks and what lists the box, fetched when it is asked for. */
+import { arrived } from "./page/load.ts"
+
+export const onDemand = () => arrived(import("./parts.ts"))

@@ -12,7 +12,7 @@ import {
 } from "../../../buyer/core/Outcome.ts"
 import { differencesOf, misrecorded } from "../../../buyer/core/Recorded.ts"
 import { reconcile, send } from "../../../buyer/core/Request.ts"
-import { Said, sentenceOf, unreachable } from "../http.ts"
+import { Said, sentenceOf, unreachable } from "../page/http.ts"
 import { abandon, forget, leave, mayLeave, type Purchase, remember, settle } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 

@@ -2,12 +2,12 @@
 import { baseSepolia, priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
-import type { Keepsake } from "../box.ts"
-import { canHash, cannotHash } from "../hashing.ts"
-import { all, button, failure, make, one, verdict } from "../dom.ts"
-import { isUnreached, pageFailed, Said, sentenceOf } from "../http.ts"
-import { paying } from "../load.ts"
-import { unsealableWords } from "../seal.ts"
+import type { Keepsake } from "../words/box.ts"
+import { canHash, cannotHash } from "../page/hashing.ts"
+import { all, button, failure, make, one, verdict, renewed } from "../page/dom.ts"
+import { isUnreached, pageFailed, Said, sentenceOf } from "../page/http.ts"
+import { paying } from "./paying.ts"
+import { unsealableWords } from "../words/seal.ts"
 import type { Result } from "./checkout.ts"
 import { begin, forget, type Listed, mayLeave, pending, type Purchase, remembered } from "./purchase.ts"
 import * as Wallets from "./wallet.ts"
@@ -251,7 +251,7 @@ const followOthers = (forms: ReadonlySet<string | undefined>) => {
 /** Forms that have been attached; later ones come with a page that was laid out anew. */
 const attached = new Set<HTMLFormElement>()
 
-export const attachAll = (): ReadonlyArray<HTMLFormElement> => {
+const attachAll = (): ReadonlyArray<HTMLFormElement> => {
   const forms = all("[data-pay]", HTMLFormElement).filter((form) => !attached.has(form))
   for (const form of forms) {
     attached.add(form)
@@ -262,4 +262,7 @@ export const attachAll = (): ReadonlyArray<HTMLFormElement> => {
   return forms
 }
 
-export const start = () => followOthers(new Set(attachAll().map((form) => form.dataset["path"])))
+export const start = () => {
+  addEventListener(renewed, attachAll)
+  followOthers(new Set(attachAll().map((form) => form.dataset["path"])))
+}

@@ -2,9 +2,9 @@
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import type { Body, Settlement } from "../../../buyer/core/Outcome.ts"
 import type { Difference } from "../../../buyer/core/Recorded.ts"
-import { change, drop, hold, type Keepsake, lasts } from "../box.ts"
-import { part } from "../http.ts"
-import { browser, type Store, tab } from "../store.ts"
+import { change, drop, hold, type Keepsake, lasts } from "../words/box.ts"
+import { part } from "../page/http.ts"
+import { browser, type Store, tab } from "../page/store.ts"
 
 /** What the page said before anybody was asked to sign. */
 export interface Listed {

@@ -1,6 +1,6 @@
 /** What was signed and is not over is followed on whatever page its owner looks at: a slot it holds has no form. */
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
-import { make } from "../dom.ts"
+import { make } from "../page/dom.ts"
 import { resume } from "./checkout.ts"
 import type { Purchase } from "./purchase.ts"
 import { conduct } from "./status.ts"

@@ -1,11 +1,10 @@
 /** EIP-3009 authorizations signed with viem; loaded only when somebody pays. */
-import "../shared.ts"
 import { createClient, custom } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { getChainId, requestAddresses, signTypedData, switchChain } from "viem/actions"
 import { paymentHeaderOf, typedDataOf } from "../../../buyer/core/Authorization.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
-import { Said } from "../http.ts"
+import { Said } from "../page/http.ts"
 import { networkName, walletErrorOf } from "./walletErrors.ts"
 
 /** EIP-1193. */

@@ -1,8 +1,8 @@
 /** How a purchase goes is written out as it goes, its end is said once, and what came of it stays on the page. */
-import { part, sentenceOf } from "../http.ts"
-import { all, button, make, one, verdict } from "../dom.ts"
-import { keepsake } from "../keepsake.ts"
-import { renew } from "../renew.ts"
+import { part, sentenceOf } from "../page/http.ts"
+import { all, button, make, one, verdict } from "../page/dom.ts"
+import { keepsake } from "../words/keepsake.ts"
+import { renew } from "../page/renew.ts"
 import type { Progress, Result } from "./checkout.ts"
 
 /** The steps as a list; each is read out as it comes. */

@@ -2,10 +2,10 @@
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
-import { all } from "../dom.ts"
-import { ask, messageOf, post, Said } from "../http.ts"
-import { signing } from "../load.ts"
-import { tab } from "../store.ts"
+import { all } from "../page/dom.ts"
+import { ask, messageOf, post, Said } from "../page/http.ts"
+import { arrived } from "../page/load.ts"
+import { tab } from "../page/store.ts"
 import type { Provider } from "./signer.ts"
 
 export interface Wallet {
@@ -44,6 +44,9 @@ export const isSandbox = (): Promise<boolean> => {
   )
   return asked
 }
+
+/** The part that can sign. */
+const signing = () => arrived(import("./signer.ts"))
 
 const slot = "altar:play-wallet"
 

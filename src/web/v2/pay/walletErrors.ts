@@ -1,5 +1,5 @@
 /** Why a wallet did not do what it was asked, in words its owner can act on (EIP-1193, EIP-3085, EIP-1474 codes). */
-import { sentenceOf } from "../http.ts"
+import { sentenceOf } from "../page/http.ts"
 
 const networks: Readonly<Record<number, string>> = { 8453: "Base", 84532: "Base Sepolia" }
 

@@ -1,0 +1,21 @@
+/** The commit that a build is made of, asked when it is built. */
+import { spawnSync } from "node:child_process"
+import { join } from "node:path"
+
+const root = join(import.meta.dirname, "../..")
+
+const heard = (...args: ReadonlyArray<string>) => {
+  const { status, stdout } = spawnSync("git", args, { cwd: root, encoding: "utf8" })
+  return status === 0 ? stdout.trim() : undefined
+}
+
+/**
+ * `SOURCE_COMMIT` where a build has no repository, as Nix's has none. Otherwise git's answer for this folder, not for one
+ * around it, and only where nothing was changed or added since.
+ */
+export const commit = (): string | undefined => {
+  const told = process.env["SOURCE_COMMIT"]
+  if (told !== undefined) return /^[0-9a-f]{40}$/u.test(told) ? told : undefined
+  const isClean = heard("rev-parse", "--show-prefix") === "" && heard("status", "--porcelain") === ""
+  return isClean ? heard("rev-parse", "HEAD") : undefined
+}

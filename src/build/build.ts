@@ -1,0 +1,101 @@
+/** `dist` is what runs: the pages, and the server with all commands as one bundle; the same for the same sources. */
+import { mkdir, rm, writeFile } from "node:fs/promises"
+import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
+import { build as bundle, type OutputFile } from "esbuild"
+import { commit } from "./Commit.ts"
+import { fingerprint, isFresh, stampOf } from "./freshness.ts"
+import { packageRoot } from "../platform/PackageRoot.ts"
+import { writeOutput } from "../web/output.ts"
+import { build as buildPages } from "../web/build.ts"
+
+const root = fileURLToPath(packageRoot)
+
+/** Chunks of dependencies alone go without a map: reading theirs would cost every start more than all else. */
+const withoutForeignMaps = (files: ReadonlyArray<OutputFile>): ReadonlyArray<OutputFile> => {
+  const foreign = new Set(
+    files
+      .filter(({ path, text }) => path.endsWith(".map") && !/"[./]*\/(?:src|schema|migrations)\//u.test(text))
+      .map(({ path }) => path.slice(0, -".map".length)),
+  )
+  return files.flatMap((file) => {
+    if (foreign.has(file.path.replace(/\.map$/u, ""))) {
+      if (file.path.endsWith(".map")) return []
+      const text = file.text.replace(/\/\/# sourceMappingURL=.*\n?$/u, "")
+      return [{ ...file, text, contents: Buffer.from(text) }]
+    }
+    return [file]
+  })
+}
+
+/** What the bundle asks for: its names cannot be told without running it, so a chunk of its own would export none. */
+export const external = ["undici"]
+
+/** Bundles `src/main.ts` into `dist/server`, what a command loads on demand as a chunk of its own; and the programs of threads beside it. */
+const buildServer = async (target: URL) => {
+  const outdir = fileURLToPath(new URL("dist/server/", target))
+  const { metafile, outputFiles } = await bundle({
+    absWorkingDir: root,
+    entryPoints: [
+      "src/main.ts",
+      { in: "src/pages/sharing/Worker.ts", out: "renderer" },
+      { in: "src/payments/x402/SigningKeyWorker.ts", out: "signing-keys" },
+      { in: "node_modules/@resvg/resvg-wasm/index_bg.wasm", out: "resvg" },
+      ...["400", "600"].map((weight) => ({
+        in: `src/pages/sharing/type/vollkorn-${weight}.ttf`,
+        out: `book-${weight}`,
+      })),
+    ],
+    loader: { ".wasm": "copy", ".ttf": "copy" },
+    outdir,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node24",
+    splitting: true,
+    external,
+    define: { "process.env.SOURCE_COMMIT": JSON.stringify(commit() ?? "") },
+    chunkNames: "[name]-[hash]",
+    sourcemap: true,
+    sourcesContent: false,
+    // What was written for CommonJS asks for `require`.
+    banner: {
+      js: `import { createRequire as $createRequire } from "node:module"; const require = $createRequire(import.meta.url);`,
+    },
+    legalComments: "none",
+    write: false,
+    metafile: true,
+    logLevel: "warning",
+  })
+  await writeOutput(outdir, withoutForeignMaps(outputFiles))
+  return Object.keys(metafile.inputs)
+}
+
+/** Pages and server, below `target`; the files that they were made of. */
+export const build = async (target: URL): Promise<ReadonlyArray<string>> =>
+  (await Promise.all([buildPages(new URL("dist/web/", target)), buildServer(target)])).flat()
+
+/** One build at a time; the lock is the kernel's, so whoever is killed has it no longer. */
+const alone = async (run: () => Promise<void>) => {
+  await mkdir(new URL("dist/", packageRoot), { recursive: true })
+  const lock = new DatabaseSync(fileURLToPath(new URL("dist/build.lock", packageRoot)), { timeout: 600_000 })
+  try {
+    lock.exec("BEGIN IMMEDIATE")
+    await run()
+  } finally {
+    lock.close()
+  }
+}
+
+/** The same for the checkout, unless somebody has just done it; whoever runs it meanwhile never sees half a file. */
+export const buildCheckout = (): Promise<void> =>
+  alone(async () => {
+    // Taken before: what changes meanwhile is built next time.
+    const built = fingerprint(packageRoot)
+    if (isFresh(packageRoot)) return
+    await rm(stampOf(packageRoot), { force: true })
+    await build(packageRoot)
+    await writeFile(stampOf(packageRoot), built)
+  })
+
+if (import.meta.main) await buildCheckout()

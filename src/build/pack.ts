@@ -1,0 +1,93 @@
+/**
+ * `npm run package`: a package with the bundle that a checkout runs too, and the library compiled beside it. Its manifest
+ * asks for what the bundle does not hold, so that a server is installed without what it was made from. The same sources and
+ * lock give the same bytes, wherever and whenever they are packed. Beside it a statement says what it was made of.
+ */
+import { spawnSync } from "node:child_process"
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { basename, extname, join, resolve } from "node:path"
+import { pathToFileURL } from "node:url"
+import { parseArgs } from "node:util"
+import { build, external } from "./build.ts"
+import { commit } from "./Commit.ts"
+import { provenance } from "./Provenance.ts"
+import { sbom } from "./Sbom.ts"
+
+const root = join(import.meta.dirname, "../..")
+const library = join(root, "dist", "lib")
+const {
+  devDependencies: _,
+  dependencies,
+  private: __,
+  scripts: ___,
+  allowScripts: ____,
+  ...manifest
+} = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+
+/** Only who writes a program with the library needs these, and in the version of that program. */
+const peers = ["effect", "viem"]
+
+const run = (command: string, args: ReadonlyArray<string>) => {
+  const { status } = spawnSync(command, args, { cwd: root, stdio: "inherit" })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+const npmVersion = () => spawnSync("npm", ["--version"], { cwd: root, encoding: "utf8" }).stdout?.trim() || "unknown"
+
+const choose = (names: ReadonlyArray<string>, range = "") =>
+  Object.fromEntries(names.map((name) => [name, `${range}${dependencies[name]}`]))
+
+/** The drawings, without what draws them. */
+const isServed = (file: string) => ["", ".png", ".svg"].includes(extname(basename(file)))
+
+const source = commit()
+rmSync(library, { recursive: true, force: true })
+const inputs = await build(pathToFileURL(`${library}/`))
+// Node strips no types below `node_modules`, so the library is JavaScript, with declarations.
+run("tsc", ["--project", "tsconfig.pack.json"])
+for (const file of ["start.js", "node.js"]) cpSync(join(root, "src", file), join(library, "src", file))
+cpSync(join(root, "schema", "openapi.json"), join(library, "schema", "openapi.json"))
+cpSync(join(root, "src", "web", "art"), join(library, "src", "web", "art"), { recursive: true, filter: isServed })
+writeFileSync(
+  join(library, "package.json"),
+  JSON.stringify(
+    {
+      ...JSON.parse(JSON.stringify(manifest).replaceAll("dist/lib/", "")),
+      ...(source === undefined ? {} : { gitHead: source }),
+      files: ["dist", "schema", "src", "sbom.cdx.json"],
+      dependencies: choose(external),
+      peerDependencies: choose(peers, "^"),
+      peerDependenciesMeta: Object.fromEntries(peers.map((name) => [name, { optional: true }])),
+    },
+    null,
+    2,
+  ),
+)
+const lock = readFileSync(join(root, "package-lock.json"))
+const { packages } = JSON.parse(lock.toString())
+const installed = external.map((name) => `node_modules/${name}/`)
+const parts = JSON.stringify(sbom(manifest, packages, [...inputs, ...installed]), null, 2)
+writeFileSync(join(library, "sbom.cdx.json"), parts)
+if (process.argv.includes("--no-archive")) process.exit(0)
+for (const file of ["README.md", "LICENSE"]) cpSync(join(root, file), join(library, file))
+// An archive keeps modes, and those of a checkout are its owner's.
+for (const entry of readdirSync(library, { recursive: true, withFileTypes: true }))
+  chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() || entry.name === "start.js" ? 0o755 : 0o644)
+run("npm", ["pack", library, ...process.argv.slice(2)])
+
+const { values } = parseArgs({ options: { "pack-destination": { type: "string", default: "." } }, strict: false })
+const target = resolve(root, String(values["pack-destination"]))
+const name = `${manifest.name}-${manifest.version}`
+if (source === undefined)
+  process.stderr.write(
+    `${name}.provenance.json names no commit: what was packed is not, or not only, what one holds.\n`,
+  )
+const statement = provenance({
+  archive: { name: `${name}.tgz`, bytes: readFileSync(join(target, `${name}.tgz`)) },
+  sbom: { name: "sbom.cdx.json", bytes: Buffer.from(parts) },
+  lock: { name: "package-lock.json", bytes: lock },
+  commit: source,
+  node: process.versions.node,
+  npm: npmVersion(),
+})
+writeFileSync(join(target, `${name}.provenance.json`), `${JSON.stringify(statement, null, 2)}\n`)

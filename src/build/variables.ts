@@ -1,0 +1,38 @@
+/** `npm run variables`: writes `.env.example` and the table of the operator's guide from the table of variables. */
+import { readFileSync, writeFileSync } from "node:fs"
+import { packageRoot } from "../platform/PackageRoot.ts"
+import { groups } from "../server/config/Table.ts"
+
+const head = `# Every variable of a production server. The first five suffice; what is commented out below shows its default, or nothing
+# where it has none. Copy it to .env, fill it in, and run: npx node --env-file=.env src/start.js serve --check
+# The sandbox (npm start) needs none of this. Secrets belong into a file that only the server can read.
+`
+
+const example = [
+  head,
+  ...groups.map(([title, variables], index) =>
+    [
+      `# -- ${title}\n\n`,
+      ...variables.map(
+        ({ example: shown, fallback, name, says }) =>
+          `# ${says}\n${index === 0 ? "" : "# "}${name}=${fallback || shown}\n`,
+      ),
+    ].join(""),
+  ),
+].join("\n")
+
+const table = `| what for | variables |
+| --- | --- |
+${groups.map(([title, variables]) => `| ${title} | ${variables.map(({ name }) => `\`${name}\``).join(", ")} |`).join("\n")}
+`
+
+/** Each file with the text that it should have. */
+export const documents = () => {
+  const guide = readFileSync(new URL("docs/operations.md", packageRoot), "utf8")
+  return [
+    [".env.example", example],
+    ["docs/operations.md", guide.replace(/^\| what for \| variables \|\n(?:\|.*\n)+/mu, () => table)],
+  ] as const
+}
+
+if (import.meta.main) for (const [file, text] of documents()) writeFileSync(new URL(file, packageRoot), text)

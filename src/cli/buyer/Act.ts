@@ -1,0 +1,108 @@
+/** `act`: every act of the contract as a command, with the arguments and flags that its endpoint names. */
+import { Option, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { priceUsd } from "../../../schema/payments/Payment.ts"
+import { type Act, catalog } from "../../buyer/Acts.ts"
+import type { Field } from "../../buyer/Fields.ts"
+import { paying, salt } from "../Flags.ts"
+import { runPaid } from "./Running.ts"
+import { summary } from "./Purchases.ts"
+
+/** `agent-name` for `agentName`. */
+const kebab = (name: string) => name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
+
+/** What every paid command takes already. */
+const reserved = new Set([...Object.keys(paying).map(kebab), "words", "salt"])
+
+const flagName = ({ name }: Field) => (reserved.has(kebab(name)) ? `field-${kebab(name)}` : kebab(name))
+
+const argumentOf = (field: Field): Argument.Argument<Option.Option<Schema.Json>> => {
+  const name = kebab(field.name)
+  return (field.choices.length === 0 ? Argument.String(name) : Argument.Literals(name, field.choices)).pipe(
+    Argument.withDescription(field.description),
+    Argument.map(Option.some<Schema.Json>),
+  )
+}
+
+const Json = Schema.fromJsonString(Schema.Json)
+
+const flagOf = (field: Field): Flag.Flag<Option.Option<Schema.Json>> => {
+  const name = flagName(field)
+  const flag: Flag.Flag<Schema.Json> =
+    field.choices.length > 0
+      ? Flag.Literals(name, field.choices)
+      : field.isText
+        ? Flag.String(name)
+        : Flag.String(name).pipe(Flag.withMetavar("json"), Flag.withSchema(Json))
+  const described = Flag.withDescription(
+    flag,
+    field.isCommitment ? `${field.description} Made here from --words when absent.` : field.description,
+  )
+  return field.isRequired && !field.isCommitment ? Flag.map(described, Option.some) : Flag.optional(described)
+}
+
+const flagsOf = (fields: ReadonlyArray<Field>) => Object.fromEntries(fields.map((field) => [field.name, flagOf(field)]))
+
+/** The members that were given. */
+const given = (members: Readonly<Record<string, Option.Option<Schema.Json>>>) =>
+  Object.fromEntries(
+    Object.entries(members).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value]] : [])),
+  )
+
+const texts = (members: Readonly<Record<string, Option.Option<Schema.Json>>>) =>
+  Object.fromEntries(Object.entries(given(members)).map(([name, value]) => [name, String(value)]))
+
+const words = Flag.String("words").pipe(
+  Flag.withDescription("Words to seal into its commitment; they stay on this machine"),
+  Flag.optional,
+)
+
+/** Its required values, the first choice of each that has choices. */
+const exampleOf = ({ name, fields }: Act) => {
+  const { params, payload, query } = fields()
+  const value = (field: Field) => field.choices[0] ?? (field.isText ? '"…"' : "'…'")
+  const flags = [...query, ...payload]
+    .filter(({ isRequired }) => isRequired)
+    .map((field) => (field.isCommitment ? '--words "…"' : `--${flagName(field)} ${value(field)}`))
+  return ["spirit-altar act", name, ...params.map(value), ...flags].join(" ")
+}
+
+const commandOf = (act: Act) => {
+  const { params, payload, query } = act.fields()
+  return Command.make(
+    act.name,
+    {
+      ...paying,
+      params: Object.fromEntries(params.map((field) => [field.name, argumentOf(field)])),
+      query: flagsOf(query),
+      payload: flagsOf(payload),
+      words,
+      salt,
+    },
+    ({ params: path, query: asked, payload: body, words: sealed, salt: salted, ...flags }) =>
+      runPaid(
+        flags,
+        (orders, key) =>
+          orders.act(act.name, {
+            key,
+            params: texts(path),
+            query: texts(asked),
+            payload: given(body),
+            ...(Option.isSome(sealed)
+              ? {
+                  sealing: { words: sealed.value, ...(Option.isSome(salted) ? { salt: salted.value } : {}) },
+                }
+              : {}),
+          }),
+        (answer) => summary(answer),
+      ),
+  ).pipe(
+    Command.withDescription(`${act.summary}: ${priceUsd(act.price.priceAtomic)}`),
+    Command.withExamples([{ command: exampleOf(act), description: "Buy it" }]),
+  )
+}
+
+export const act = Command.make("act").pipe(
+  Command.withDescription("Buy any act by the name the altar gives it, also one that has no command of its own"),
+  Command.withSubcommands([...catalog.values()].map(commandOf)),
+)

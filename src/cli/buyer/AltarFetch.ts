@@ -1,0 +1,65 @@
+/** `fetch` as the commands use it: an altar is named before it is first asked, and one that is starting is waited for. */
+import { Clock, Console, Effect, type FileSystem, Option, type Path, Result, Schema } from "effect"
+import { livingHere } from "../../sandbox/DataFolder.ts"
+
+/** Longer than a first start takes, shorter than a question may take. */
+const patienceMs = 45_000
+
+const isStarting = Schema.is(Schema.Struct({ state: Schema.Literal("starting") }))
+
+/** The answer, or what `fetch` itself fails with. */
+const send = (input: RequestInfo | URL, init: RequestInit | undefined) =>
+  Effect.promise(() =>
+    fetch(input instanceof Request ? input.clone() : input, { ...init, redirect: "error" }).then(
+      (response) => Result.succeed(response),
+      (cause: unknown) => Result.fail(cause),
+    ),
+  )
+
+/** A server that is up says so, or that a part of it is away. */
+const saysStarting = (origin: string) =>
+  Effect.tryPromise((signal) =>
+    fetch(`${origin}/readyz`, { redirect: "error", signal }).then((told) => told.json()),
+  ).pipe(
+    Effect.timeout("10 seconds"),
+    Effect.map(isStarting),
+    Effect.orElseSucceed(() => false),
+  )
+
+/** The sandbox of this folder lives, and its port may not be open yet. */
+const isOwn = (origin: string) =>
+  Effect.map(
+    livingHere,
+    Option.exists(({ url }) => new URL(url).origin === origin),
+  )
+
+/** Only requests to `altar` are named and waited for, where one is given. */
+export const altarFetch = Effect.fn("altarFetch")(function* (altar?: string) {
+  const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const only = altar === undefined || !URL.canParse(altar) ? undefined : new URL(altar).origin
+  const named = new Set<string>()
+
+  const attempt = Effect.fnUntraced(function* (input: RequestInfo | URL, init: RequestInit | undefined) {
+    const { origin, pathname } = new URL(input instanceof Request ? input.url : input)
+    if (only !== undefined && origin !== only) return yield* send(input, init)
+    if (!named.has(origin)) yield* Console.error(`altar       ${origin}`)
+    named.add(origin)
+    const began = yield* Clock.currentTimeMillis
+    for (let isTold = false; ; isTold = true) {
+      const answer = yield* send(input, init)
+      const isLater = Result.isSuccess(answer)
+        ? // No running altar answers this question with 503.
+          answer.success.status === 503 && (pathname.endsWith("/sandbox") || (yield* saysStarting(origin)))
+        : yield* isOwn(origin)
+      if (!isLater || (yield* Clock.currentTimeMillis) - began > patienceMs) return answer
+      if (!isTold) yield* Console.error(`waiting     ${origin} is starting; trying again for ${patienceMs / 1000} s`)
+      yield* Effect.sleep("1 second")
+    }
+  })
+
+  const asked: typeof fetch = (input, init) =>
+    Effect.runPromiseWith(context)(attempt(input, init), { signal: init?.signal ?? undefined }).then((answer) =>
+      Result.isSuccess(answer) ? answer.success : Promise.reject(answer.failure),
+    )
+  return asked
+})

@@ -1,0 +1,19 @@
+/** Everything that has to do with a purchase. */
+import { act } from "./Act.ts"
+import { collect, keep, light, pray, witness } from "./Purchases.ts"
+import { altar, purchases, reconcile, reveal, spirits, unseal } from "./Reads.ts"
+
+export const buying = [
+  witness,
+  pray,
+  keep,
+  collect,
+  light,
+  act,
+  reveal,
+  unseal,
+  reconcile,
+  purchases,
+  spirits,
+  altar,
+] as const

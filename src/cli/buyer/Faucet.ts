@@ -1,0 +1,74 @@
+/** Whether an altar is a sandbox, and its play money: the one place where a wallet may be made for its owner. */
+import { Effect, Option, Schema } from "effect"
+import { usdcNetworks } from "../../../schema/payments/Usdc.ts"
+import { livingHere } from "../../sandbox/DataFolder.ts"
+import { Trouble } from "../Trouble.ts"
+
+/** A sandbox pays with play money on a network of this list: whoever names another one wants real money. */
+const Sandbox = Schema.Struct({
+  network: Schema.Literals(usdcNetworks),
+  asset: Schema.String,
+  payTo: Schema.String,
+})
+export type Sandbox = typeof Sandbox.Type
+const SandboxJson = Schema.fromJsonString(Sandbox)
+
+const timeout = 20_000
+
+/** Without this nobody knows whose key may pay. */
+const undecided = (altar: string, why: string) =>
+  new Trouble({ message: `${altar} ${why}. Nothing was signed, so nothing was charged.` })
+
+/** None when the altar says that it is no sandbox; any answer but that leaves every key alone. */
+export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string, request: typeof fetch) {
+  const { json, status } = yield* Effect.tryPromise((signal) =>
+    request(`${altar}/sandbox`, { redirect: "error", signal }).then((response) =>
+      response.text().then((text) => ({ status: response.status, json: text })),
+    ),
+  ).pipe(
+    Effect.timeout("1 minute"),
+    Effect.mapError(
+      () =>
+        new Trouble({
+          message: `${altar} does not answer: name your altar with --url, or start a sandbox with npm start.`,
+        }),
+    ),
+  )
+  if (status === 503) return yield* undecided(altar, "is still starting, or its parts do not answer: try again later")
+  if (status === 429 || status >= 500)
+    return yield* undecided(altar, `answers ${status} when it is asked whether it is a sandbox: try again later`)
+  if (status !== 200) {
+    const isHere = Option.exists(yield* livingHere, ({ url }) => url === altar)
+    return isHere
+      ? yield* undecided(altar, "is where the sandbox of this folder starts, but another program answers there")
+      : Option.none()
+  }
+  return Option.some(
+    yield* Effect.mapError(
+      Schema.decodeEffect(SandboxJson)(json),
+      () => new Trouble({ message: `${altar} says something unknown at /sandbox.` }),
+    ),
+  )
+})
+
+/** Ten dollars of play money, from the altar itself. */
+export const fund = (altar: string, address: string) => {
+  const faucet = `${altar}/sandbox/fund`
+  return Effect.tryPromise({
+    try: () =>
+      fetch(faucet, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ address }),
+        redirect: "error",
+        signal: AbortSignal.timeout(timeout),
+      }).then((response) => response.status),
+    catch: () => new Trouble({ message: `${faucet} does not answer.` }),
+  }).pipe(
+    Effect.filterOrFail(
+      (status) => status === 200,
+      (status) => new Trouble({ message: `${faucet} gave no play money: ${status}.` }),
+    ),
+    Effect.asVoid,
+  )
+}

@@ -1,0 +1,136 @@
+/** One command of a buyer: its journal, its wallet and its limits, and what it says while it waits. */
+import { homedir } from "node:os"
+import { Config, Console, Effect, FileSystem, Option, Path } from "effect"
+import { priceUsd } from "../../../schema/payments/Usdc.ts"
+import * as Buyer from "../../buyer/Buyer.ts"
+import { baseOf, guarded } from "../../buyer/Client.ts"
+import * as Orders from "../../buyer/Orders.ts"
+import type { Policy } from "../../buyer/Policy.ts"
+import { randomHex } from "../../buyer/core/Digest.ts"
+import { altarFetch } from "./AltarFetch.ts"
+import { sandboxOf } from "./Faucet.ts"
+import * as JournalFile from "./JournalFile.ts"
+import { type CommandError, plain, resumeHint, show } from "../Output.ts"
+import { Trouble } from "../Trouble.ts"
+import { walletOf } from "./Wallet.ts"
+
+export interface Common {
+  readonly url: string
+  readonly data: Option.Option<string>
+  readonly json: boolean
+  readonly insecure: boolean
+}
+
+export interface Paying extends Common {
+  readonly key: Option.Option<string>
+  readonly wallet: Option.Option<string>
+  readonly max: Option.Option<bigint>
+  readonly maxPerDay: Option.Option<bigint>
+  readonly payTo: Option.Option<string>
+}
+
+/** `.data/buyer` in a checkout of this project, the account's state folder anywhere else. */
+export const folderOf = Effect.fn("Session.folderOf")(function* (data: Option.Option<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  if (Option.isSome(data)) return path.resolve(data.value)
+  const manifest = yield* Effect.orElseSucceed(fs.readFileString("package.json"), () => "")
+  if (/"name":\s*"spirit-altar"/u.test(manifest)) return path.resolve(".data", "buyer")
+  const state = yield* Effect.orElseSucceed(Config.option(Config.String("XDG_STATE_HOME")), Option.none<string>)
+  return path.join(
+    Option.getOrElse(state, () => path.join(homedir(), ".local", "state")),
+    "spirit-altar",
+  )
+})
+
+/** The journal of this machine. */
+export const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.Option<string>) {
+  const path = yield* Path.Path
+  const file = path.join(yield* folderOf(data), "journal.db")
+  return yield* Effect.try({
+    try: () => JournalFile.open(file),
+    catch: (error) =>
+      new Trouble({
+        message: `${file} cannot be opened: ${error instanceof Error ? error.message : ""}. This command charged nothing.`,
+      }),
+  })
+})
+
+const progressLine = (progress: Buyer.Progress): string => {
+  switch (progress.step) {
+    case "signed":
+      return `signed      ${priceUsd(BigInt(progress.amountAtomic))} to ${progress.payTo}, kept before it is sent`
+    case "repeated":
+      return "repeated    sending what was signed for this key before"
+    case "pending":
+      return `pending     the outcome is not known yet; asking again in ${progress.seconds} s, not paying again`
+    case "unkept":
+      return `unkept      it is paid for, but: ${plain(progress.because)} Repeat it with --key ${progress.key} to note it, unpaid`
+    case "silent":
+      return `waiting     ${plain(progress.because)}; trying again in ${progress.seconds} s, not paying again`
+  }
+}
+
+const onProgress = (progress: Buyer.Progress) => void process.stderr.write(`${progressLine(progress)}\n`)
+
+/** Free of charge: no wallet is asked for. */
+export const runFree = <A>(
+  flags: Common,
+  use: (orders: Orders.Orders) => Effect.Effect<A, CommandError>,
+  render: (answer: A) => Effect.Effect<string>,
+) =>
+  show(
+    flags,
+    Effect.gen(function* () {
+      const journal = yield* journalOf(flags.data)
+      const { insecure, url } = flags
+      const orders = Orders.make(yield* Buyer.make({ url, insecure, journal, onProgress, fetch: yield* altarFetch() }))
+      return yield* use(orders)
+    }),
+    render,
+  )
+
+/** Paid for, once for a key; whoever stops it is told how it goes on. */
+export const runPaid = <A, R = never>(
+  flags: Paying,
+  use: (orders: Orders.Orders, key: string) => Effect.Effect<A, CommandError, R>,
+  render: (answer: A) => Effect.Effect<string>,
+) =>
+  show(
+    flags,
+    Effect.gen(function* () {
+      const altar = baseOf(flags.url)
+      yield* guarded(altar, flags.insecure)
+      const request = yield* altarFetch()
+      const sandbox = yield* sandboxOf(altar, request)
+      const journal = yield* journalOf(flags.data)
+      const account = yield* walletOf(flags.wallet, altar, sandbox, yield* folderOf(flags.data))
+      const payTo = Option.getOrUndefined(flags.payTo)
+      const policy: Policy = {
+        ...Option.match(sandbox, {
+          onNone: () => ({}),
+          onSome: ({ asset, network, payTo }) => ({ asset, network, payTo }),
+        }),
+        ...(payTo === undefined ? {} : { payTo }),
+        ...Option.match(flags.max, { onNone: () => ({}), onSome: (maxPerPayment) => ({ maxPerPayment }) }),
+        ...Option.match(flags.maxPerDay, { onNone: () => ({}), onSome: (maxPerDay) => ({ maxPerDay }) }),
+      }
+      const key = Option.getOrElse(flags.key, () => `buyer-${randomHex(12)}`)
+      yield* Console.error(`key         ${key}`)
+      const orders = Orders.make(
+        yield* Buyer.make({
+          url: altar,
+          insecure: flags.insecure,
+          account,
+          policy,
+          journal,
+          onProgress,
+          fetch: request,
+        }),
+      )
+      return yield* Effect.onInterrupt(use(orders, key), () =>
+        Effect.flatMap(resumeHint(key, flags.data), (hint) => Console.error(`\nStopped; nothing is lost. ${hint}`)),
+      )
+    }),
+    render,
+  )

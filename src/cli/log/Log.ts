@@ -1,0 +1,190 @@
+/** `log`: what an operator does with the transparency log: make its key, see how it stands, let it go on. */
+import { Clock, Console, Effect, Layer, Option, Redacted, Result } from "effect"
+import { Command, Flag } from "effect/cli"
+import { helpOf, log as variables, sufficient } from "../../server/config/Table.ts"
+import { defaultUrl } from "../Environment.ts"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { base64 } from "../../../schema/log/Bytes.ts"
+import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
+import { LastSigned } from "../../log/LastSigned.ts"
+import { LogStore } from "../../log/LogStore.ts"
+import { fromText, generate, originOf } from "../../log/Signer.ts"
+import { type Suspect, suspectOf } from "../../log/StopReason.ts"
+import * as Sql from "../../platform/Sql.ts"
+import { databaseUrl } from "../../server/config/Config.ts"
+import { Trouble } from "../Trouble.ts"
+
+/** As lines of an environment file. */
+const makeKey = Effect.fn("makeKey")(function* ({
+  origin,
+  url,
+}: {
+  readonly origin: Option.Option<string>
+  readonly url: string
+}) {
+  const name = Option.getOrElse(origin, () => originOf(url))
+  const text = generate(name)
+  const signer = Result.flatMap(text, fromText)
+  if (Result.isFailure(text) || Result.isFailure(signer)) {
+    return yield* new Trouble({ message: `${name} names no log: no white space and no plus sign.` })
+  }
+  yield* Console.log(`# The log ${name}. Its verifier key, for everybody: ${signer.success.vkey}`)
+  yield* Console.log(`LOG_KEY=${Redacted.value(text.success)}`)
+})
+
+/** The log of the database that the environment names; what it lacks is said in one line. */
+const withStore = <A, E>(use: Effect.Effect<A, E, LogStore | WitnessChain>) =>
+  Effect.gen(function* () {
+    const url = yield* databaseUrl
+    return yield* Effect.provide(
+      use,
+      Layer.merge(LogStore.layer, WitnessChain.layer).pipe(Layer.provide(Sql.layer(url, 1))),
+    )
+  })
+
+const ageOf = (at: Date, now: number) => {
+  const seconds = Math.max(0, Math.round((now - at.getTime()) / 1000))
+  return seconds < 120 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`
+}
+
+/** What an operator does next, by what was found. */
+const advice: Readonly<Record<Suspect, string>> = {
+  backup:
+    "Do not resume as it is: stones that were signed are missing here. Bring back the newest backup; if they are lost for good, the log has ended: a new one needs empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key; say so in public.",
+  log_checkpoints:
+    "Compare log_checkpoints with a backup and with what readers hold: somebody wrote to the table, or the key was changed under the same origin. Put the rows back, then resume.",
+  log_tiles: "Somebody wrote to log_tiles: put the rows back out of a backup, then resume.",
+  witness_stones: "Somebody wrote to witness_stones: put the rows back out of a backup, then resume.",
+}
+
+/** A reason in the words of another version of the server. */
+const unknown = "Compare the log_ tables and witness_stones with a backup before you resume (docs/operations.md)."
+
+/** The advice for a reason as it is stored. */
+export const adviceOn = (reason: string): string => {
+  const suspect = suspectOf(reason)
+  return suspect === undefined ? unknown : advice[suspect]
+}
+
+const showStatus = withStore(
+  Effect.gen(function* () {
+    const store = yield* LogStore
+    const head = yield* store.head
+    const newest = yield* store.newest
+    const { sequence } = yield* (yield* WitnessChain).head
+    const now = yield* Clock.currentTimeMillis
+    const published = Option.match(newest, {
+      onNone: () => "none published yet: is a server with a LOG_KEY running?",
+      onSome: ({ at, size }) => `${size} stones, signed ${ageOf(at, now)}; ${sequence - size} behind`,
+    })
+    yield* Console.log(`stones      ${sequence}`)
+    yield* Console.log(`tree        ${head.size} stones; ${sequence - head.size} behind`)
+    yield* Console.log(`checkpoint  ${published}`)
+    if (Option.isNone(head.stopped)) return yield* Console.log("state       running")
+    const { at, reason } = head.stopped.value
+    yield* Console.log(`state       stopped ${ageOf(at, now)}; stones are sold as before`)
+    return yield* new Trouble({ message: `The log is stopped: ${reason}.\n${adviceOn(reason)}` })
+  }),
+)
+
+/** Keeps the newest checkpoint of the database as if this server had signed it; `root` is what others hold. */
+const keep = Effect.fnUntraced(function* (root: string) {
+  const newest = yield* (yield* LogStore).newest
+  const path = yield* variables.checkpointFile
+  if (Option.isNone(newest)) return yield* new Trouble({ message: "This database has published no checkpoint." })
+  const own = base64(newest.value.root)
+  if (root !== own) {
+    return yield* new Trouble({
+      message: `The newest checkpoint of this database covers ${newest.value.size} stones and has the root ${own}. Compare both with what others hold of this log: readers, monitors, log witnesses. Where nobody holds a later or another one, run this again with --root ${own}. Nothing was changed.`,
+    })
+  }
+  if (Option.isNone(path)) {
+    return yield* new Trouble({
+      message: "LOG_CHECKPOINT_FILE is not set. Set it here as for the server, to a file outside the database.",
+    })
+  }
+  yield* Effect.flatMap(LastSigned, ({ remember }) => remember(newest.value.note)).pipe(
+    Effect.provide(LastSigned.file(path.value).pipe(Layer.provide(NodeFileSystem.layer))),
+    Effect.catchTag("LastSignedLost", ({ message }) => new Trouble({ message })),
+  )
+  yield* Console.log(
+    `${path.value} holds the checkpoint of ${newest.value.size} stones. A server that waits goes on now.`,
+  )
+})
+
+const goOn = withStore(
+  Effect.gen(function* () {
+    const store = yield* LogStore
+    const { stopped } = yield* store.head
+    if (Option.isNone(stopped)) return yield* Console.log("The log is not stopped.")
+    yield* store.resume
+    yield* Console.log(
+      `The log goes on. It had stopped because ${stopped.value.reason}; if that is still so, it stops again within seconds: spirit-altar log status`,
+    )
+  }),
+)
+
+const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
+
+const key = Command.make(
+  "key",
+  {
+    url: Flag.String("url").pipe(
+      Flag.withDescription("Public URL of the server: the log is named after it"),
+      Flag.withDefault(defaultUrl),
+    ),
+    origin: Flag.String("origin").pipe(
+      Flag.withDescription("Name of the log, when it is not host and /log of the URL; LOG_ORIGIN must say the same"),
+      Flag.optional,
+    ),
+  },
+  makeKey,
+).pipe(
+  Command.withDescription(
+    "Make a new key for a log, at random, and print it with its verifier key. Nothing is kept: whoever has the first line can sign for the log",
+  ),
+  Command.withShortDescription("Make a key for a log, and its verifier key"),
+  Command.withExamples([
+    { command: "spirit-altar log key --url https://altar.example >> .env", description: "A key for a server" },
+  ]),
+)
+
+const status = Command.make("status", {}, () => showStatus).pipe(
+  Command.withDescription(
+    `Say how far the log is, whether it is stopped and why, and what to do. Exit code 1 when it is stopped. ${database}`,
+  ),
+  Command.withShortDescription("How far the log is, and why it stopped"),
+  Command.withExamples([{ command: "DATABASE_URL=postgres://… spirit-altar log status", description: "Look" }]),
+)
+
+const resume = Command.make("resume", {}, () => goOn).pipe(
+  Command.withDescription(
+    `Let a stopped log go on, when what stopped it is mended; what is still wrong stops it again. ${database}`,
+  ),
+  Command.withShortDescription("Let a stopped log go on"),
+  Command.withExamples([{ command: "DATABASE_URL=postgres://… spirit-altar log resume", description: "Go on" }]),
+)
+
+const confirm = Command.make(
+  "confirm",
+  {
+    root: Flag.String("root").pipe(
+      Flag.withDescription("Root hash, Base64, of the newest checkpoint, once it was compared with what others hold"),
+      Flag.optional,
+    ),
+  },
+  ({ root }) => withStore(keep(Option.getOrElse(root, () => ""))),
+).pipe(
+  Command.withDescription(
+    `Write the newest published checkpoint of the database to LOG_CHECKPOINT_FILE, so that a log that waits after a start goes on. Without --root it changes nothing and says what to compare. ${database}\n${helpOf([variables.checkpointFile])}`,
+  ),
+  Command.withShortDescription("Confirm the newest checkpoint by hand, for a log that waits"),
+  Command.withExamples([
+    { command: "DATABASE_URL=postgres://… spirit-altar log confirm", description: "See what has to be compared" },
+  ]),
+)
+
+export const log = Command.make("log").pipe(
+  Command.withDescription("The transparency log of a server: its key, how it stands, and how it goes on"),
+  Command.withSubcommands([key, status, confirm, resume]),
+)

@@ -1,0 +1,112 @@
+/** What checks of a log remember on this machine: the checkpoint that was believed last, and how far a walk has come. */
+import { Effect, FileSystem, Option, Path, Schema } from "effect"
+import { hex } from "../../../schema/log/Bytes.ts"
+import type { Checkpoint } from "../../../schema/log/Checkpoint.ts"
+import { hashSize } from "../../../schema/log/Merkle.ts"
+import { hashesOf, tileBytes } from "../../log/Tree.ts"
+import * as DurableFile from "../../platform/DurableFile.ts"
+import type { Walk } from "./Walk.ts"
+import { folderOf } from "../buyer/Session.ts"
+import { Trouble } from "../Trouble.ts"
+
+/** What was believed last: the key, the note, and whether anybody but the server has named the key. */
+export const Seen = Schema.fromJsonString(
+  Schema.Struct({
+    vkey: Schema.String,
+    checkpoint: Schema.String,
+    /** Not said by files from before it was remembered: nobody knows. */
+    isItsOwnWord: Schema.Boolean.pipe(Schema.optionalKey),
+  }),
+)
+
+export type Seen = typeof Seen.Type
+
+/** A place of a walk; `old` is the checkpoint that it was compared with on the way, if there was one. */
+const Place = Schema.fromJsonString(
+  Schema.Struct({
+    vkey: Schema.String,
+    old: Schema.NullOr(Schema.String),
+    size: Schema.Int,
+    chainHash: Schema.String,
+    /** Of each level the hashes of its last tile, in hex. */
+    edge: Schema.Array(Schema.String),
+  }),
+)
+export type Place = typeof Place.Type
+
+const place = (walk: Walk) => ({
+  size: walk.size,
+  chainHash: walk.chainHash,
+  edge: walk.edge.map((hashes) => hex(tileBytes(hashes))),
+})
+
+const isPlace = ({ edge, size }: Place) => size > 0 && edge.every((row) => row.length % (2 * hashSize) === 0)
+
+export const make = Effect.fn("LogMemory.make")(function* (base: string, named: Option.Option<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = yield* folderOf(Option.none())
+  // One file for each altar, beside the journal.
+  const usual = `${base.replace(/^https?:\/\//u, "").replaceAll(/[^\w.-]/gu, "_")}.json`
+  const file = Option.getOrElse(named, () => path.join(folder, "checkpoints", usual))
+  const placeFile = `${file}.walk`
+
+  const read = (name: string) =>
+    Effect.flatMap(
+      Effect.orElseSucceed(fs.exists(name), () => false),
+      (isThere) => (isThere ? Effect.asSome(fs.readFileString(name)) : Effect.succeedNone),
+    )
+
+  const write = (name: string, text: string) =>
+    fs.makeDirectory(path.dirname(name), { recursive: true }).pipe(
+      Effect.andThen(DurableFile.write(name, text)),
+      Effect.provideService(FileSystem.FileSystem, fs),
+      Effect.mapError(
+        () =>
+          new Trouble({
+            message: `${name} cannot be written, so the check would not be remembered: name another file with --seen.`,
+          }),
+      ),
+    )
+
+  const forgetPlace = Effect.ignore(fs.remove(placeFile, { force: true }))
+
+  return {
+    file,
+    seen: Effect.flatMap(
+      Effect.mapError(read(file), () => new Trouble({ message: `${file} cannot be read.` })),
+      Option.match({
+        onNone: () => Effect.succeedNone,
+        onSome: (text) =>
+          Effect.mapError(
+            Effect.asSome(Schema.decodeEffect(Seen)(text)),
+            () => new Trouble({ message: `${file} is not what an earlier check left there.` }),
+          ),
+      }),
+    ),
+    /** The walk that was begun last with this key and the same older checkpoint; one that fits no more is forgotten. */
+    left: (vkey: string, old: string | null) =>
+      read(placeFile).pipe(
+        Effect.flatMap((text) => Effect.flatMap(Effect.fromOption(text), Schema.decodeEffect(Place))),
+        Effect.option,
+        Effect.map(Option.filter((one) => isPlace(one) && one.vkey === vkey && one.old === old)),
+        Effect.map(
+          Option.map(({ chainHash, edge, size }): Walk => ({
+            size,
+            chainHash,
+            edge: edge.map((row) => hashesOf(Uint8Array.from(Buffer.from(row, "hex")))),
+          })),
+        ),
+      ),
+    save: (vkey: string, old: string | null) => (walk: Walk) =>
+      write(placeFile, JSON.stringify({ vkey, old, ...place(walk) })),
+    forgetPlace,
+    /** Keeps a note that contradicts the one that is remembered, and names its file; the same one again is one file. */
+    keep: (note: string, { root, size }: Checkpoint) => {
+      const name = `${file}.${size}-${hex(root).slice(0, 8)}.checkpoint`
+      return Effect.as(write(name, note), name)
+    },
+    /** The check is over: what is remembered is the checkpoint, and no place within it. */
+    remember: (seen: Seen) => write(file, JSON.stringify(seen)).pipe(Effect.andThen(forgetPlace)),
+  }
+})

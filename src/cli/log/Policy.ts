@@ -1,0 +1,19 @@
+/** The policy file of a reader: which logs it believes, and which of their witnesses must have signed. */
+import { Effect, FileSystem, Option } from "effect"
+import { Malformed } from "../../../schema/log/Bytes.ts"
+import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
+import { Trouble } from "../Trouble.ts"
+
+export const policyIn = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* Effect.mapError(
+    fs.readFileString(file),
+    () => new Trouble({ message: `${file} cannot be read.` }),
+  )
+  const policy = parsePolicy(text)
+  return policy instanceof Malformed ? yield* new Trouble({ message: `${file}: ${policy.message}` }) : policy
+})
+
+/** The log of a policy that names one. */
+export const onlyLogOf = ({ logs }: Policy): Option.Option<string> =>
+  logs.length === 1 ? Option.fromUndefinedOr(logs[0]) : Option.none()

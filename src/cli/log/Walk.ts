@@ -1,0 +1,124 @@
+/** One walk over all entries of a log, in constant memory: every tile and root derived anew, from where it was left. */
+import { Effect, Option, Schema, Stream } from "effect"
+import { genesisHash } from "../../../schema/altar/ChainLink.ts"
+import { base64, equal, hex, Malformed } from "../../../schema/log/Bytes.ts"
+import type { Checkpoint } from "../../../schema/log/Checkpoint.ts"
+import { parseEntry } from "../../../schema/log/Entry.ts"
+import {
+  type Bundle,
+  bundlePath,
+  fullWidth,
+  parseBundle,
+  type Tile,
+  tilePath,
+  widthAt,
+} from "../../../schema/log/Tile.ts"
+import { append, type Edge, leafOf, rootOf, sha256, tileBytes } from "../../log/Tree.ts"
+import * as Download from "../verify/Download.ts"
+import { plain } from "../Output.ts"
+import * as ProgressBar from "../verify/ProgressBar.ts"
+import { Broken, type Trouble } from "../Trouble.ts"
+
+/** The tree so far; a full tile is compared and forgotten. */
+export interface Walk {
+  readonly size: number
+  readonly edge: Edge
+  /** Of the last entry. */
+  readonly chainHash: string
+}
+
+export const walkStart: Walk = { size: 0, edge: [], chainHash: genesisHash }
+
+/** Bundles from one saved place to the next: 10,240 entries. */
+const savedEvery = 40
+
+export const broken = (what: string) => new Broken({ message: plain(`THE LOG IS BROKEN: ${what}`) })
+
+/** The history that is shown does not begin with the one that was signed before: with both checkpoints, a proof. */
+export class Rewritten extends Schema.TaggedError<Rewritten>()("Rewritten", { message: Schema.String }) {}
+
+export interface WalkConfig {
+  /** Public URL of the altar, without slashes at its end. */
+  readonly base: string
+  readonly checkpoint: Checkpoint
+  /** The earlier checkpoint that it has to continue. */
+  readonly old: Option.Option<Checkpoint>
+  readonly from: Walk
+  /** Keeps a place to go on from. */
+  readonly save: (walk: Walk) => Effect.Effect<void, Trouble>
+}
+
+/** Walks to the end of the log of a checkpoint. */
+export const walk = Effect.fn("LogWalk.walk")(function* ({ base, checkpoint, from, old, save }: WalkConfig) {
+  const { root, size } = checkpoint
+  const progress = ProgressBar.make("entries hold")
+
+  const entriesOf = Effect.fnUntraced(function* (index: number) {
+    const bundle: Bundle = { index, width: widthAt(size, { level: 0, index }) }
+    const path = bundlePath(bundle)
+    const entries = parseBundle(yield* Download.bytes(`${base}/log/${path}`))
+    if (entries instanceof Malformed) return yield* broken(`${path}: ${entries.message}`)
+    if (entries.length !== bundle.width) return yield* broken(`${path} has ${entries.length} entries.`)
+    return entries
+  })
+
+  /** A tile as the walk derived it is the one that is served. */
+  const compare = Effect.fnUntraced(function* (tile: Tile, derived: Uint8Array) {
+    const served = yield* Download.bytes(`${base}/log/${tilePath(tile)}`)
+    if (!equal(served, derived)) return yield* broken(`${tilePath(tile)} is not the hash of its entries.`)
+  })
+
+  const chainHashOf = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Array>, before: Walk) {
+    let { chainHash, size: at } = before
+    for (const entry of entries) {
+      at += 1
+      const link = parseEntry(entry)
+      if (link instanceof Malformed) return yield* broken(`entry ${at}: ${link.message}`)
+      if (link.sequence !== at || link.previousHash !== chainHash) {
+        return yield* broken(`entry ${at} does not follow the one before it.`)
+      }
+      chainHash = hex(sha256(entry))
+    }
+    return chainHash
+  })
+
+  /** Where the earlier checkpoint ends, this tree must have had its root. */
+  const continues = Effect.fnUntraced(function* (before: Walk, leaves: ReadonlyArray<Uint8Array>) {
+    if (Option.isNone(old)) return
+    const at = old.value.size - before.size
+    if (at < 1 || at > leaves.length) return
+    if (!equal(rootOf(append(before.edge, before.size, leaves.slice(0, at)).edge), old.value.root)) {
+      return yield* new Rewritten({
+        message: `its first ${old.value.size} stones are not those of the checkpoint seen before (root ${base64(old.value.root)}): the history was rewritten.`,
+      })
+    }
+  })
+
+  const grow = Effect.fnUntraced(function* (before: Walk, entries: ReadonlyArray<Uint8Array>) {
+    const chainHash = yield* chainHashOf(entries, before)
+    const leaves = entries.map(leafOf)
+    yield* continues(before, leaves)
+    const { edge, growths } = append(before.edge, before.size, leaves)
+    for (const { hashes, index, level, start } of growths) {
+      const full = [...(before.edge[level] ?? []).slice(0, start), ...hashes]
+      if (full.length === fullWidth) yield* compare({ level, index, width: full.length }, tileBytes(full))
+    }
+    const after: Walk = { size: before.size + leaves.length, edge, chainHash }
+    yield* progress(after.size, size)
+    if (after.size % (savedEvery * fullWidth) === 0) yield* save(after)
+    return after
+  })
+
+  const last = Math.ceil(size / fullWidth) - 1
+  const walked = yield* (from.size >= size ? Stream.empty : Stream.range(Math.floor(from.size / fullWidth), last)).pipe(
+    Stream.mapEffect(entriesOf, { concurrency: 8 }),
+    Stream.runFoldEffect(() => from, grow),
+  )
+  // The edge of every level is served, too, whether the last entries changed it or not.
+  for (const [level, hashes] of walked.edge.entries()) {
+    const index = Math.floor(size / fullWidth ** (level + 1))
+    if (hashes.length > 0) yield* compare({ level, index, width: hashes.length }, tileBytes(hashes))
+  }
+  if (!equal(rootOf(walked.edge), root)) return yield* broken("its entries do not have the root that was signed.")
+  return walked
+})

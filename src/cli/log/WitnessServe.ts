@@ -1,0 +1,128 @@
+/** `witness-serve`: a witness for the logs of others, so that two operators can watch each other. */
+import { Console, Effect, FileSystem, Layer, Path, Redacted } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { HttpRouter, HttpServer } from "effect/http"
+import { Malformed } from "../../../schema/log/Bytes.ts"
+import { cosignerFrom, generate } from "../../log/Signer.ts"
+import { logVerifier } from "../../log/Verifier.ts"
+import * as WitnessHttp from "../../log/witness/Http.ts"
+import { Memory } from "../../log/witness/Memory.ts"
+import { Witness } from "../../log/witness/Witness.ts"
+import { log as lines } from "../../server/config/Telemetry.ts"
+import * as DurableFile from "../../platform/DurableFile.ts"
+import * as Listener from "../../platform/http/Listener.ts"
+import * as Logs from "../../telemetry/Logs.ts"
+import { exitsCleanly } from "../ExitCode.ts"
+import { Trouble } from "../Trouble.ts"
+
+const flags = {
+  name: Flag.String("name").pipe(
+    Flag.withDescription("Name of its key, for life: host and path it is known by, without scheme"),
+  ),
+  log: Flag.String("log").pipe(
+    Flag.withMetavar("vkey"),
+    Flag.withDescription("Verifier key of a log it signs for; may be repeated"),
+    Flag.atLeast(1),
+  ),
+  data: Flag.String("data").pipe(
+    Flag.withMetavar("folder"),
+    Flag.withDescription("Where its key and what it signed last are kept; never restore it from a backup"),
+  ),
+  host: Flag.String("host").pipe(Flag.withDescription("Address to listen on"), Flag.withDefault("127.0.0.1")),
+  port: Flag.Int("port").pipe(Flag.withDescription("Port to listen on"), Flag.withDefault(3200)),
+}
+
+/** The key of the folder; made when there is none, by whoever holds the folder. */
+const keyIn = Effect.fnUntraced(
+  function* (folder: string, name: string) {
+    yield* Memory
+    const files = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const file = path.join(folder, "key")
+    if (!(yield* files.exists(file))) {
+      const made = yield* Effect.mapError(
+        Effect.fromResult(generate(name)),
+        () => new Trouble({ message: `${name} names no key: no white space and no plus sign.` }),
+      )
+      yield* DurableFile.write(file, `${Redacted.value(made)}\n`)
+    }
+    const text = yield* files.readFileString(file)
+    const cosigner = yield* Effect.mapError(
+      Effect.fromResult(cosignerFrom(Redacted.make(text.trim()))),
+      ({ message }) => new Trouble({ message: `${file} is wrong: ${message}` }),
+    )
+    if (cosigner.name === name) return cosigner
+    return yield* new Trouble({
+      message: `${file} is the key of ${cosigner.name}, not of ${name}: a witness keeps its name.`,
+    })
+  },
+  Effect.catchTag("PlatformError", ({ message }) => Effect.fail(new Trouble({ message }))),
+)
+
+const verifiersOf = Effect.fnUntraced(function* (vkeys: ReadonlyArray<string>) {
+  const names = new Set<string>()
+  return yield* Effect.forEach(vkeys, (vkey) => {
+    const verifier = logVerifier(vkey)
+    if (verifier instanceof Malformed) return new Trouble({ message: `--log ${vkey}: ${verifier.message}` })
+    // What was signed last is kept by name: of two keys one would take the other's place.
+    if (names.has(verifier.name)) return new Trouble({ message: `--log ${verifier.name} is named twice.` })
+    names.add(verifier.name)
+    return Effect.succeed(verifier)
+  })
+})
+
+export const witnessServing = Effect.fn("witnessServing")(function* ({
+  data,
+  host,
+  log,
+  name,
+  port,
+}: Command.Command.Config.Infer<typeof flags>) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = path.resolve(data)
+  const logs = yield* verifiersOf(log)
+  yield* Effect.mapError(
+    files.makeDirectory(folder, { recursive: true, mode: 0o700 }),
+    ({ message }) => new Trouble({ message }),
+  )
+  const served = Layer.unwrap(
+    Effect.map(keyIn(folder, name), (cosigner) => {
+      const told = Layer.effectDiscard(
+        Effect.gen(function* () {
+          const url = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
+          // The line as a policy names it.
+          yield* Console.log(`witness ${name.replaceAll(/[^\w.-]/gu, "-")} ${cosigner.vkey} ${url}`)
+          yield* Console.error(`Signing for ${logs.map((one) => one.name).join(", ")}.`)
+        }),
+      )
+      const listening = Listener.drained.pipe(
+        Layer.provide(HttpRouter.serve(WitnessHttp.layer, { disableLogger: true, disableListenLog: true })),
+      )
+      return Layer.merge(told, listening).pipe(Layer.provide(Witness.layer({ cosigner, logs })))
+    }),
+  )
+  yield* exitsCleanly
+  return yield* Layer.launch(
+    served.pipe(
+      Layer.provide(Memory.folder(folder)),
+      Layer.provide(NodeFileSystem.layer),
+      Layer.provide(Listener.layer({ host, port })),
+      Layer.provide(Layer.unwrap(Effect.map(lines, Logs.layer))),
+    ),
+  )
+})
+
+export const witnessServe = Command.make("witness-serve", flags, witnessServing).pipe(
+  Command.withDescription(
+    "Cosign the checkpoints of transparency logs (C2SP tlog-witness): each that continues the last one signed, and no other. The key is made at the first start; what was signed is on disk before it is answered",
+  ),
+  Command.withExamples([
+    {
+      command:
+        "spirit-altar witness-serve --name witness.example/w1 --log altar.example/log+21ce6caa+AW… --data ./witness",
+      description: "Watch one log",
+    },
+  ]),
+)

@@ -1,0 +1,61 @@
+/** The database that the environment names, for `admin`: with the services that administer it, and its troubles in one sentence. */
+import { Console, Effect, Layer, Schema } from "effect"
+import { Flag } from "effect/cli"
+import type { SqlClient } from "effect/sql"
+import { Administration } from "../../admin/Administration.ts"
+import { Moderation } from "../../altar/Moderation.ts"
+import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
+import { Selling } from "../../payments/ledger/Selling.ts"
+import * as Sql from "../../platform/Sql.ts"
+import { databaseUrl } from "../../server/config/Config.ts"
+import { helpOf, sufficient } from "../../server/config/Table.ts"
+import { codeOf, Trouble } from "../Trouble.ts"
+import { ungranted } from "./Ungranted.ts"
+
+export interface Asked {
+  readonly json: boolean
+}
+
+export const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
+
+export const limit = Flag.Int("limit").pipe(
+  Flag.filter(
+    (rows) => rows >= 1 && rows <= 10_000,
+    (rows) => `${rows} is no limit; write a whole number from 1 to 10000`,
+  ),
+  Flag.withDescription("How many at most, 1 to 10000 (50)"),
+  Flag.withDefault(50),
+)
+
+const services = Administration.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Selling.layer, Moderation.layer, WitnessChain.layer)),
+)
+
+/** PostgreSQL's "there is no such table". */
+const noTable = "42P01"
+
+const unmigrated = "This database was not migrated by this version: start a server of this version on it first."
+
+/** What goes wrong is one sentence, as JSON where that was asked for. */
+export const explained = <A, E, R>({ json }: Asked, doing: Effect.Effect<A, E, R>) =>
+  Effect.tapError(doing, (error) =>
+    json && Schema.is(Schema.Struct({ message: Schema.String }))(error)
+      ? Console.log(JSON.stringify({ ok: false, code: "trouble", message: error.message }))
+      : Effect.void,
+  )
+
+/** With the services over `DATABASE_URL`. */
+export const run = <A, E>(
+  asked: Asked,
+  use: Effect.Effect<A, E, Administration | WitnessChain | SqlClient.SqlClient>,
+) =>
+  explained(
+    asked,
+    Effect.gen(function* () {
+      const url = yield* databaseUrl
+      return yield* Effect.catchCause(
+        Effect.provide(use, services.pipe(Layer.provideMerge(Sql.layer(url, 2)))),
+        (cause) => ungranted(cause, url),
+      )
+    }).pipe(Effect.mapError((error) => (codeOf(error) === noTable ? new Trouble({ message: unmigrated }) : error))),
+  )

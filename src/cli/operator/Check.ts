@@ -1,0 +1,83 @@
+/** `serve --check`: everything a server needs from elsewhere is asked once, and each answer is a line. */
+import { Clock, type Config, ConfigProvider, Console, Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PaymentsConfig } from "../../payments/Payments.ts"
+import { production } from "../../server/config/Config.ts"
+import { adviceFor } from "../../server/config/Advice.ts"
+import * as Sql from "../../platform/Sql.ts"
+import * as Supported from "../../payments/x402/Supported.ts"
+import { givenEnvironment } from "../Environment.ts"
+import { Trouble } from "../Trouble.ts"
+
+import { chainLines } from "./CheckChain.ts"
+import { failed, type Line, line, ok, patience, skewLine } from "./CheckLine.ts"
+
+const databaseLines = (url: Redacted.Redacted<string>) => {
+  const secrets = [Redacted.value(url), URL.parse(Redacted.value(url))?.password ?? ""].filter((one) => one !== "")
+  const asked = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ readonly version: string; readonly now: Date }>`
+      SELECT current_setting('server_version') AS version, clock_timestamp() AS now`
+    const here = yield* Clock.currentTimeMillis
+    return { version: row?.version ?? "", skew: (here - (row?.now.getTime() ?? here)) / 1000 }
+  }).pipe(Effect.provide(Sql.layer(url, 1)), Effect.scoped)
+  return Effect.gen(function* () {
+    const answered = yield* Effect.exit(Effect.timeout(asked, patience))
+    if (answered._tag === "Failure") return [yield* line("database", secrets, Effect.failCause(answered.cause))]
+    const { skew, version } = answered.value
+    return [ok("database", `PostgreSQL ${version} answers`), skewLine("clock", skew, "the database")]
+  })
+}
+
+const facilitatorLines = ({ settlement, terms }: PaymentsConfig) => {
+  if (settlement._tag !== "Facilitator") return Effect.succeed([])
+  const { host } = new URL(settlement.url)
+  return Effect.map(
+    line(
+      "facilitator",
+      [],
+      Supported.make(settlement, terms.network).pipe(
+        Effect.flatMap((ask) => ask),
+        Effect.as(ok("facilitator", `${host} settles exact payments on ${terms.network}`)),
+        Effect.scoped,
+      ),
+    ),
+    (one) => [one],
+  )
+}
+
+const configured = Effect.gen(function* () {
+  const config = yield* production
+  const advice = adviceFor(process.env).map((says): Line => ({ check: "configuration", state: "warning", says }))
+  const { payments } = config
+  if ("length" in payments) {
+    const missing = `nothing is sold: ${payments.join(", ")} ${payments.length === 1 ? "is" : "are"} not set`
+    const unsold: Line = { check: "payments", state: "skipped", says: missing }
+    return [
+      ok("configuration", "every value can be read"),
+      ...advice,
+      ...(yield* databaseLines(config.databaseUrl)),
+      unsold,
+    ]
+  }
+  const [database, chain, facilitator] = yield* Effect.all(
+    [databaseLines(config.databaseUrl), chainLines(payments), facilitatorLines(payments)],
+    { concurrency: "unbounded" },
+  )
+  return [ok("configuration", "every value can be read"), ...advice, ...database, ...chain, ...facilitator]
+})
+
+/** A table, or one JSON document; fails when a line has. */
+export const checking = Effect.fn("checking")(
+  function* (isJson: boolean) {
+    const lines = yield* Effect.catch(configured, (error: Config.ConfigError) =>
+      Effect.succeed(error.cause.message.split("\n").map((says) => failed("configuration", says))),
+    )
+    const wrong = lines.filter(({ state }) => state === "failed").length
+    if (isJson) yield* Console.log(JSON.stringify({ ok: wrong === 0, checks: lines }))
+    else
+      for (const { check, says, state } of lines) yield* Console.log(`${check.padEnd(14)} ${state.padEnd(8)} ${says}`)
+    if (wrong > 0) return yield* new Trouble({ message: `${wrong} of ${lines.length} checks failed.` })
+  },
+  Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()),
+)

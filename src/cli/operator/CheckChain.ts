@@ -1,0 +1,128 @@
+/** What a server needs of its chain: the right one, its final block, its clock, its logs, the token and gas for the relayer. */
+import { Clock, Effect, Redacted } from "effect"
+import { createPublicClient, formatEther, http, keccak256, numberToHex, toBytes } from "viem"
+import type { PaymentsConfig } from "../../payments/Payments.ts"
+import * as Fees from "../../payments/x402/Fees.ts"
+import * as JsonRpc from "../../payments/x402/JsonRpc.ts"
+import { addressOf } from "../../payments/x402/Relayer.ts"
+import { standingOf } from "../../payments/x402/TokenWatch.ts"
+
+import { failed, type Line, line, ok, patience, skewLine, Unanswered } from "./CheckLine.ts"
+
+const tokenLine = (url: Redacted.Redacted<string>, { asset, payTo }: PaymentsConfig["terms"]) =>
+  Effect.gen(function* () {
+    const { ask } = yield* JsonRpc.make({ url, timeout: patience })
+    const code = yield* ask("eth_getCode", [asset, "latest"])
+    if (code === "0x") return failed("token", `no contract at ${asset}`)
+    switch (yield* standingOf(ask, { asset, payTo })) {
+      case "open":
+        return ok("token", `USDC at ${asset}`)
+      case "paused":
+        return failed(
+          "token",
+          `the issuer of ${asset} has paused all transfers: nothing can be sold until it ends the pause`,
+        )
+      case "blocked":
+        return failed("token", `the issuer of ${asset} has blocked PAY_TO ${payTo}: put another wallet in`)
+    }
+  }).pipe(Effect.scoped)
+
+/** Blocks that the search for a payment must be able to ask for at once, if only piece by piece. */
+const logRange = 1_000n
+
+/** One line for each, or the first alone where the chain is another one. */
+export const chainLines = ({ finalTag, rpcUrl, settlement, terms }: PaymentsConfig) => {
+  const secrets = [Redacted.value(rpcUrl)]
+  const client = createPublicClient({
+    transport: http(Redacted.value(rpcUrl), { retryCount: 0, timeout: 8_000, fetchOptions: { redirect: "error" } }),
+  })
+  const ask = <A>(check: string, run: () => Promise<A>, say: (answer: A) => Line | Effect.Effect<Line>) =>
+    line(
+      check,
+      secrets,
+      Effect.flatMap(Effect.tryPromise({ try: run, catch: (cause) => new Unanswered({ cause }) }), (answer) => {
+        const said = say(answer)
+        return Effect.isEffect(said) ? said : Effect.succeed(said)
+      }),
+    )
+  const expected = terms.network.replace("eip155:", "")
+  return Effect.gen(function* () {
+    const chain = yield* ask(
+      "chain",
+      () => client.getChainId(),
+      (id) =>
+        String(id) === expected
+          ? ok("chain", `chain ${id}, as X402_NETWORK says`)
+          : failed("chain", `RPC_URL is chain ${id}, but X402_NETWORK is ${terms.network}`),
+    )
+    if (chain.state !== "ok") return [chain]
+    const others = [
+      ask(
+        "finality",
+        () => client.getBlock({ blockTag: finalTag }),
+        ({ number }) => ok("finality", `block ${number} is ${finalTag}`),
+      ),
+      ask(
+        "chain clock",
+        () => client.getBlock({ blockTag: "latest" }),
+        ({ timestamp }) =>
+          Effect.map(Clock.currentTimeMillis, (now) => {
+            const behind = now / 1000 - Number(timestamp)
+            return behind > 120
+              ? ({
+                  check: "chain clock",
+                  state: "warning",
+                  says: `the newest block is ${Math.round(behind)} s old`,
+                } as const)
+              : skewLine("chain clock", Math.min(behind, 0), "the newest block")
+          }),
+      ),
+      ask(
+        "log range",
+        async () => {
+          const latest = await client.getBlockNumber()
+          const from = latest > logRange ? latest - logRange : 0n
+          const logs = await client.request({
+            method: "eth_getLogs",
+            params: [
+              {
+                address: terms.asset,
+                // Nobody's: the answer is empty, and still the range has to be searched.
+                topics: [keccak256(toBytes("AuthorizationUsed(address,bytes32)")), numberToHex(1, { size: 32 })],
+                fromBlock: numberToHex(from),
+                toBlock: numberToHex(latest),
+              },
+            ],
+          })
+          return { logs, blocks: latest - from }
+        },
+        ({ blocks }) => ok("log range", `logs of ${blocks} blocks in one answer`),
+      ),
+      line("token", secrets, tokenLine(rpcUrl, terms)),
+    ]
+    const relayer =
+      settlement._tag === "Facilitator"
+        ? []
+        : [
+            ask(
+              "relayer",
+              async () => {
+                const address = addressOf(settlement.privateKey)
+                const [balance, block] = await Promise.all([
+                  client.getBalance({ address }),
+                  client.getBlock({ blockTag: "latest" }),
+                ])
+                return { address, balance, least: Fees.settlementGas * 3n * (block.baseFeePerGas ?? 0n) }
+              },
+              ({ address, balance, least }) =>
+                balance > 0n && balance >= least
+                  ? ok("relayer", `${address} has ${formatEther(balance)} ETH for gas`)
+                  : failed(
+                      "relayer",
+                      `${address} has ${formatEther(balance)} ETH and needs ${formatEther(least)} for one settlement: send it some`,
+                    ),
+            ),
+          ]
+    return [chain, ...(yield* Effect.all([...others, ...relayer], { concurrency: 5 }))]
+  })
+}

@@ -1,0 +1,117 @@
+/** `sandbox`: a real database, a real chain and play money, ready in seconds. */
+import { Clock, Config, ConfigProvider, Console, Effect, Layer, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { base, baseSepolia } from "../../../schema/payments/Usdc.ts"
+import { helpOf, rehearsing } from "../../server/config/Table.ts"
+import { AppConfig, listen } from "../../server/config/Config.ts"
+import { DataFolder, type FolderInUse } from "../../sandbox/DataFolder.ts"
+import { LocalChain } from "../../sandbox/LocalChain.ts"
+import * as Sandbox from "../../sandbox/Sandbox.ts"
+import { telemetry } from "../../server/config/Telemetry.ts"
+import * as Server from "../../server/Server.ts"
+import * as Telemetry from "../../telemetry/Telemetry.ts"
+import { exitsCleanly } from "../ExitCode.ts"
+import { Trouble } from "../Trouble.ts"
+import { defaultUrl } from "../Environment.ts"
+
+const network = Flag.Literals("network", [baseSepolia, base]).pipe(
+  Flag.withDescription(`Network id to rehearse with; on ${base} use throw-away keys only`),
+  Flag.withDefault(baseSepolia),
+)
+
+const fresh = Flag.Boolean("fresh").pipe(
+  Flag.withDescription(
+    "Start empty, in a new folder inside DATA_DIR that is removed when it stops: for a second sandbox beside another, or to leave yours as it is",
+  ),
+  Flag.withDefault(false),
+)
+
+const flags = { network, fresh }
+
+type Flags = Command.Command.Config.Infer<typeof flags>
+
+/** How a terminal calls the commands, here and in a moment: through npm in a checkout, by name where installed. */
+const commands = Config.option(Config.String("npm_lifecycle_event")).pipe(
+  Effect.map((event) =>
+    Option.exists(event, (name) => ["start", "dev"].includes(name))
+      ? { sandbox: "npm start --", buy: "npm run buy --", verify: "npm run verify --" }
+      : { sandbox: "spirit-altar sandbox", buy: "spirit-altar", verify: "spirit-altar verify" },
+  ),
+)
+
+const announce = (flags: Flags, started: number) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { publicUrl } = yield* AppConfig
+      const chain = yield* LocalChain
+      const { folder } = yield* DataFolder
+      const { buy, verify } = yield* commands
+      const seconds = (((yield* Clock.currentTimeMillis) - started) / 1000).toFixed(1)
+      const at = publicUrl === defaultUrl ? "" : ` --url ${publicUrl}`
+      yield* Console.log(`
+  Spirit Altar sandbox                        ready after ${seconds} s
+
+    site     ${publicUrl}/v2/
+    agents   ${publicUrl}/for-agents
+    API      ${publicUrl}/docs
+    chain    ${chain.rpcUrl}  (${chain.network})
+
+  The money is not real: play USDC on a private chain on this machine.
+${chain.network === base ? "  This rehearses Base's own network id: use throw-away keys only, never a funded one.\n" : ""}
+  Try next, in another terminal:
+
+    ${buy} witness${at} --text "The heron will return by May." --reveal
+    ${verify} --url ${publicUrl}
+
+  Ctrl-C stops everything; the data ${flags.fresh ? "goes with it" : "stays"}: ${folder}
+`)
+    }),
+  )
+
+/** Who has the folder, that nothing was done to it, and what to type instead. */
+const taken = (flags: Flags) =>
+  Effect.fnUntraced(function* ({ folder, owner }: FolderInUse) {
+    const { port, publicUrl } = yield* listen
+    const { sandbox } = yield* commands
+    const network = flags.network === baseSepolia ? "" : ` --network ${flags.network}`
+    const second = `PORT=${owner?.url === publicUrl ? port + 1 : port} ${sandbox} --fresh${network}`
+    const who =
+      owner === undefined
+        ? `Another sandbox has the data in ${folder}`
+        : `A sandbox runs at ${owner.url} already (process ${owner.pid}, data in ${folder})`
+    return yield* new Trouble({
+      message: `${who}; it was left alone. Use that one, or stop it first, or start a second one beside it with data of its own: ${second}`,
+    })
+  })
+
+/** A person is at this terminal: only what went wrong is said there, in words, unless the environment asks for more. */
+const forPeople = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ LOG_FORMAT: "pretty", LOG_LEVEL: "Warn" }))
+
+const sandboxing = Effect.fn("sandboxing")(function* (flags: Flags) {
+  yield* exitsCleanly
+  const started = yield* Clock.currentTimeMillis
+  const { network } = flags
+  return yield* Layer.launch(
+    announce(flags, started).pipe(
+      Layer.provide(Server.layer(Sandbox.routes)),
+      Layer.provide(Sandbox.limits),
+      Layer.provide(Sandbox.config(network)),
+      Layer.provide(Sandbox.parts(network)),
+      Layer.provide(DataFolder.layer({ fresh: flags.fresh })),
+      Layer.provide(Layer.unwrap(Effect.map(telemetry, Telemetry.layer)).pipe(Layer.provide(forPeople))),
+    ),
+  ).pipe(Effect.catchTag("FolderInUse", taken(flags)))
+})
+
+export const sandbox = Command.make("sandbox", flags, sandboxing).pipe(
+  Command.withDescription(
+    `Run everything on this machine with play money. Optional environment:\n${helpOf(rehearsing)}`,
+  ),
+  Command.withExamples([
+    { command: "npm start", description: "Start on http://127.0.0.1:3000" },
+    {
+      command: `PORT=4000 npm start -- --fresh --network ${base}`,
+      description: "Rehearse the production wire format, beside the first",
+    },
+  ]),
+)

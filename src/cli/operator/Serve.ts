@@ -1,0 +1,91 @@
+/** `serve`: the production server, configured by its environment alone. */
+import cluster from "node:cluster"
+import { ConfigProvider, Effect, Layer, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { helpOf, serving as variables } from "../../server/config/Table.ts"
+import { common } from "../Flags.ts"
+import { HttpServer } from "effect/http"
+import { AppConfig, databaseUrl, production } from "../../server/config/Config.ts"
+import { adviceFor } from "../../server/config/Advice.ts"
+import { telemetry } from "../../server/config/Telemetry.ts"
+import { givenEnvironment } from "../Environment.ts"
+import { exitsCleanly } from "../ExitCode.ts"
+import { ungranted } from "./Ungranted.ts"
+import * as Sql from "../../platform/Sql.ts"
+import * as Server from "../../server/Server.ts"
+import * as Telemetry from "../../telemetry/Telemetry.ts"
+import { checking } from "./Check.ts"
+import { working } from "./Workers.ts"
+
+const check = Flag.Boolean("check").pipe(
+  Flag.withDescription(
+    "Serve nothing: ask database, chain, relayer and facilitator once, print what they say, and end; exit code 1 when one is not as it should be",
+  ),
+  Flag.withDefault(false),
+)
+
+const workers = Flag.Int("workers").pipe(
+  Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 64 }))),
+  Flag.withDescription(
+    "Processes that share the port, 1 to 64; each adds a core, 16 connections to the database and the memory of a server",
+  ),
+  Flag.withDefault(1),
+)
+
+const listening = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { payments, publicUrl } = yield* AppConfig
+    const bound = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
+    const known = bound === publicUrl ? "" : ` (public: ${publicUrl})`
+    const missing = "length" in payments ? ` Payments are not configured: ${payments.join(", ")}.` : ""
+    for (const advice of adviceFor(process.env)) yield* Effect.logWarning(advice)
+    yield* Effect.logInfo(`Listening on ${bound}${known}.${missing}`)
+  }),
+)
+
+const server = listening.pipe(
+  Layer.provide(Server.layer(Layer.empty)),
+  Layer.provide(Layer.effect(AppConfig, production)),
+)
+
+/** Until it is stopped. A database that leaves while a server starts is waited for, as one that was not there. */
+const launched: Effect.Effect<never, Layer.Error<typeof server>, Layer.Services<typeof server>> = Effect.catchCauseIf(
+  Layer.launch(server),
+  Sql.isAway,
+  (cause) =>
+    Effect.logError("The database left while the server started, which begins again in a second", cause).pipe(
+      Effect.andThen(Effect.sleep("1 second")),
+      Effect.andThen(Effect.suspend(() => launched)),
+    ),
+)
+
+/** A role that may not migrate, or not read what it has to, is told which grant it lacks. */
+const granted = Effect.catchCause(launched, (cause) =>
+  Effect.matchEffect(databaseUrl, {
+    onFailure: () => Effect.failCause(cause),
+    onSuccess: (url) => ungranted(cause, url),
+  }),
+)
+
+const serving = exitsCleanly.pipe(
+  Effect.andThen(granted),
+  Effect.provide(Layer.unwrap(Effect.map(telemetry, Telemetry.layer))),
+  Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()),
+)
+
+export const serve = Command.make("serve", { check, workers, json: common.json }, (flags) =>
+  flags.check ? checking(flags.json) : flags.workers > 1 && cluster.isPrimary ? working(flags.workers) : serving,
+).pipe(
+  Command.withDescription(`Run the production server. Every value comes from the environment:\n${helpOf(variables)}`),
+  Command.withExamples([
+    {
+      command: "DATABASE_URL=postgres://… PAY_TO=0x… RPC_URL=https://… RELAYER_KEY=0x… npm run serve",
+      description: "Serve with our own settlement",
+    },
+    { command: "npm run serve -- --check", description: "Say whether this environment would do, and what it lacks" },
+    {
+      command: "DATABASE_URL=postgres://… npm run serve",
+      description: "Serve the free routes; paid ones answer 503 payments_unavailable",
+    },
+  ]),
+)

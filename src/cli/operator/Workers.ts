@@ -1,0 +1,53 @@
+/** `serve --workers N`: servers of one machine behind one port. They share the database and know nothing of each other. */
+import cluster, { type Worker } from "node:cluster"
+import { Effect } from "effect"
+import { exitsCleanly } from "../ExitCode.ts"
+import { Trouble } from "../Trouble.ts"
+
+/** What each server has of its own: the first keeps what was said, each further one has the next port and file. */
+const ownOf = (index: number, { LOG_CHECKPOINT_FILE: file, METRICS_PORT: port }: NodeJS.ProcessEnv) => ({
+  ...(index > 0 && file ? { LOG_CHECKPOINT_FILE: `${file}-${index + 1}` } : {}),
+  ...(index > 0 && port ? { METRICS_PORT: String(Number(port) + index) } : {}),
+})
+
+const exited = (worker: Worker) =>
+  Effect.callback<void>((resume) => {
+    const done = () => resume(Effect.void)
+    if (worker.isDead()) return done()
+    worker.once("exit", done)
+    return Effect.sync(() => worker.off("exit", done))
+  })
+
+/** One server until it ends; told to stop with its scope, which waits for it. Answers whether it ever listened. */
+const run = Effect.fnUntraced(function* (index: number) {
+  let hasListened = false
+  const worker = yield* Effect.acquireRelease(
+    Effect.sync(() => cluster.fork(ownOf(index, process.env)).once("listening", () => (hasListened = true))),
+    (one) =>
+      Effect.andThen(
+        Effect.sync(() => one.process.kill("SIGTERM")),
+        exited(one),
+      ),
+  )
+  yield* exited(worker)
+  return hasListened
+}, Effect.scoped)
+
+/** One that served is replaced. One that never did has said why, and another would say the same. */
+const kept = (index: number): Effect.Effect<never, Trouble> =>
+  Effect.flatMap(run(index), (hasListened) =>
+    hasListened
+      ? Effect.andThen(
+          Effect.sleep("1 second"),
+          Effect.suspend(() => kept(index)),
+        )
+      : new Trouble({ message: "A worker could not start, so none serves." }),
+  )
+
+export const working = Effect.fn("working")(function* (workers: number) {
+  yield* exitsCleanly
+  return yield* Effect.all(
+    Array.from({ length: workers }, (_, index) => kept(index)),
+    { concurrency: "unbounded" },
+  )
+})

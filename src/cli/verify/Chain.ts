@@ -1,0 +1,110 @@
+/** An independent check of a whole witness chain. */
+import { Effect, Option, Schema } from "effect"
+import { type ChainPoint, genesis, headFault, linkFault } from "../../../schema/altar/ChainCheck.ts"
+import { segmentMaximum, TransactionHash } from "../../../schema/Common.ts"
+import { checkLinks } from "../../buyer/core/Chain.ts"
+import * as Download from "./Download.ts"
+import * as ProgressBar from "./ProgressBar.ts"
+import * as Payments from "./Payments.ts"
+import { broken } from "./Payments.ts"
+import { type RevealedStone } from "./Reveals.ts"
+
+const Entry = Schema.Struct({
+  sequence: Schema.Int,
+  id: Schema.String,
+  commitment: Schema.String,
+  witnessedAt: Schema.String,
+  transaction: TransactionHash,
+  payer: Schema.String,
+  previousHash: Schema.String,
+  chainHash: Schema.String,
+})
+
+const Segment = Schema.Struct({
+  entries: Schema.Array(Entry),
+  head: Schema.Struct({ sequence: Schema.Int, chainHash: Schema.String }),
+  next: Schema.NullOr(Schema.Int),
+})
+
+/** Of the stones that show a reveal, by their ids, those that the chain has not yet confirmed. */
+type Revealed = ReadonlyMap<string, RevealedStone>
+
+/** Finds stones of the chain that are revealed with another commitment than they hold, or that are not in it. */
+const confirming = (revealed: Revealed) => {
+  const left = new Map(revealed)
+  const link = Effect.fnUntraced(function* ({ commitment, id, sequence }: typeof Entry.Type) {
+    const shown = left.get(id)
+    left.delete(id)
+    if (shown !== undefined && (shown.commitment !== commitment || shown.sequence !== sequence)) {
+      return yield* broken(
+        sequence,
+        `its revealed words are shown with the commitment ${shown.commitment}, which is not its own.`,
+      )
+    }
+  })
+  const end = Effect.suspend(() => {
+    const [stone] = left.values()
+    return stone === undefined
+      ? Effect.void
+      : broken(stone.sequence, "its words are revealed, but it is not in the chain.")
+  })
+  return { link, end }
+}
+
+/**
+ * Checks all links, and with an RPC all payments, which went to `payees` or else to one; fails naming the first broken
+ * link. `marked` is a stone there has to be, whose hash is told: a log covers those up to it. `revealed` are stones whose
+ * reveals were checked against commitments that the chain has to hold.
+ */
+export const verifyChain = Effect.fn("verifyChain")(function* (
+  base: string,
+  rpcUrl: Option.Option<string>,
+  payees: ReadonlyArray<string> = [],
+  marked = 0,
+  revealed: Revealed = new Map(),
+) {
+  const reveals = confirming(revealed)
+  const payments = Option.isSome(rpcUrl) ? yield* Payments.make(base, rpcUrl.value, payees) : undefined
+  const progress = ProgressBar.make("links hold")
+  let last: ChainPoint = genesis
+  let mark: ChainPoint = genesis
+  let next: number | null = 1
+  while (next !== null) {
+    const asked: number = next
+    const segment: typeof Segment.Type = yield* Download.json(
+      `${base}/api/witness/chain?from=${asked}&limit=${segmentMaximum}`,
+      Segment,
+    )
+    const from: ChainPoint = last
+    const checks = yield* Effect.promise(() => checkLinks(segment.entries, from))
+    const held = checks.findIndex((check) => linkFault(check) !== undefined)
+    const whole = (held === -1 ? checks : checks.slice(0, held)).map(({ link }) => link)
+    if (payments !== undefined) yield* payments.check(whole)
+    const check = checks[held]
+    const fault = check === undefined ? undefined : linkFault(check)
+    if (check !== undefined && fault !== undefined) return yield* broken(check.link.sequence, fault.summary)
+    yield* Effect.forEach(whole, reveals.link, { discard: true })
+    mark = whole.find(({ sequence }) => sequence === marked) ?? mark
+    last = segment.entries.at(-1) ?? last
+    next = segment.next
+    // What is over at once needs no bar.
+    if (asked > 1 || next !== null) yield* progress(last.sequence, segment.head.sequence)
+    const missing = next === null ? headFault(segment.head, last) : undefined
+    if (missing !== undefined) return yield* broken(missing.sequence, missing.summary)
+    if (next !== null && (next <= asked || next !== last.sequence + 1)) {
+      return yield* broken(
+        last.sequence + 1,
+        `asked for the links from ${asked} on, the server showed those to ${last.sequence} and says that the next are those from ${next}: so its chain would never end.`,
+      )
+    }
+  }
+  if (last.sequence < marked) {
+    return yield* broken(
+      last.sequence + 1,
+      `the chain ends before it, and the log has signed a checkpoint of ${marked} stones. If a cache on the way is old, check again later.`,
+    )
+  }
+  yield* reveals.end
+  const found = payments === undefined ? { payTo: [], lost: [] } : yield* payments.found
+  return { stones: last.sequence, chainHash: last.chainHash, markedHash: mark.chainHash, ...found }
+})

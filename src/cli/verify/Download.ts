@@ -1,0 +1,96 @@
+/** What a check downloads: from the address it asks and, without redirects, no other; so much and no more, and not for ever. */
+import { Duration, Effect, Layer, Option, Schedule, Schema, Stream } from "effect"
+import {
+  FetchHttpClient,
+  HttpClient,
+  type HttpClientError,
+  HttpClientRequest,
+  type HttpClientResponse,
+} from "effect/http"
+import { concat } from "../../../schema/log/Bytes.ts"
+import { AnswerTooLarge, answerLimit } from "../../platform/Answers.ts"
+import { altarFetch } from "../buyer/AltarFetch.ts"
+import { plain } from "../Output.ts"
+import { Broken, Trouble } from "../Trouble.ts"
+
+/** A client that follows no redirect, for a check of this altar. */
+export const client = (altar: string) =>
+  FetchHttpClient.layer.pipe(
+    Layer.provide(Layer.effect(FetchHttpClient.Fetch, altarFetch(altar))),
+    Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })),
+  )
+
+const patience = Duration.seconds(30)
+
+/** A check of a million stones is not over because one request was: three more, half a second to two seconds later. */
+const again = Schedule.exponential("500 millis").pipe(Schedule.upTo({ times: 3 }))
+
+const bodyOf = (response: HttpClientResponse.HttpClientResponse, limit: number) =>
+  Stream.limitBytes<HttpClientError.HttpClientError | AnswerTooLarge, never>(response.stream, limit, () =>
+    Stream.fail(new AnswerTooLarge({})),
+  ).pipe(
+    Stream.runCollect,
+    Effect.map((parts) => concat(...parts)),
+  )
+
+const Refusal = Schema.fromJsonString(Schema.Struct({ code: Schema.String, message: Schema.String }))
+
+/** What an altar says when it answers with no success, where it says so in its own form. */
+const refusalIn = (body: Uint8Array) =>
+  Option.getOrUndefined(Schema.decodeUnknownOption(Refusal)(new TextDecoder().decode(body)))
+
+interface Unanswered {
+  readonly isOver: boolean
+  readonly why: string
+  readonly refusal?: { readonly code: string; readonly message: string }
+}
+
+/** What is answered to a request that may be repeated, `limit` bytes at most; fails with why there is none. */
+export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: number) =>
+  HttpClient.execute(request).pipe(
+    Effect.flatMap((response) => Effect.map(bodyOf(response, limit), (body) => ({ status: response.status, body }))),
+    Effect.timeoutOrElse({
+      duration: patience,
+      orElse: () => Effect.fail(new Trouble({ message: "it takes more than 30 seconds" })),
+    }),
+    Effect.mapError((error): Unanswered => ({
+      isOver: error._tag === "AnswerTooLarge",
+      why: error._tag === "AnswerTooLarge" ? `it answers more than ${limit / 1_048_576} MB` : error.message,
+    })),
+    Effect.filterOrFail(
+      ({ status }) => status === 200,
+      ({ body, status }): Unanswered => {
+        const refusal = refusalIn(body)
+        // A fault that the altar names itself is there the next time, too.
+        const isNamed = status === 500 && refusal !== undefined && refusal.code !== "internal"
+        return {
+          isOver: isNamed || (status < 500 && status !== 429),
+          why: `it was answered ${status}`,
+          ...(refusal === undefined ? {} : { refusal }),
+        }
+      },
+    ),
+    Effect.retry({ while: ({ isOver }) => !isOver, schedule: again }),
+    Effect.map(({ body }) => body),
+  )
+
+/** The bytes at an address, 1 MB at most. */
+export const bytes = (address: string) =>
+  Effect.mapError(answerOf(HttpClientRequest.get(address), answerLimit), ({ refusal, why }) =>
+    refusal?.code === "chain_broken"
+      ? new Broken({ message: plain(`BROKEN: the altar says so itself. ${refusal.message}`) })
+      : new Trouble({
+          message: plain(`${address} could not be read: ${why}`),
+          ...(refusal === undefined ? {} : { refusal }),
+        }),
+  )
+
+export const text = (address: string) => Effect.map(bytes(address), (body) => new TextDecoder().decode(body))
+
+export const json = <A>(address: string, schema: Schema.Decoder<A>) =>
+  Effect.flatMap(text(address), (body) =>
+    Effect.mapError(
+      Schema.decodeEffect(Schema.fromJsonString(schema))(body),
+      () => new Trouble({ message: `${address} is not what an altar answers.` }),
+    ),
+  )

@@ -1,0 +1,188 @@
+/** The payments of a chain, looked up at a node that its reader chose: the altar says where to look, and proves nothing. */
+import { Effect, Schema } from "effect"
+import { HttpBody, HttpClientRequest } from "effect/http"
+import { setWitnessStone } from "../../../schema/altar/Witness.ts"
+import { TransactionHash } from "../../../schema/Common.ts"
+import { Finality } from "../../../schema/payments/Payment.ts"
+import { usdcOn } from "../../../schema/payments/Usdc.ts"
+import { receiptLimit } from "../../platform/Answers.ts"
+import * as Download from "./Download.ts"
+import { plain } from "../Output.ts"
+import { Broken, Trouble } from "../Trouble.ts"
+
+/** Of a stone, what its payment is found by. */
+export interface PaidStone {
+  readonly sequence: number
+  readonly id: string
+  readonly transaction: string
+  readonly payer: string
+}
+
+const Answer = Schema.Struct({
+  receipt: Schema.Struct({
+    asset: Schema.String,
+    payTo: Schema.String,
+    amountAtomic: Schema.String,
+    finality: Schema.optionalKey(Finality),
+    currentTransaction: Schema.optionalKey(TransactionHash),
+  }),
+})
+const ChainId = Schema.Struct({ result: Schema.String.check(Schema.isPattern(/^0x[0-9a-f]{1,12}$/iu)) })
+const Mined = Schema.Struct({
+  result: Schema.NullOr(
+    Schema.Struct({
+      status: Schema.String,
+      logs: Schema.Array(
+        Schema.Struct({ address: Schema.String, topics: Schema.Array(Schema.String), data: Schema.String }),
+      ),
+    }),
+  ),
+})
+
+const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+
+const asTopic = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`
+
+/** Known here, whatever a receipt says: a transfer of nothing needs nobody's leave, and names any payer. */
+const { priceAtomic } = setWitnessStone.sale
+const priceData = `0x${priceAtomic.toString(16).padStart(64, "0")}`
+
+const ask = <A>(
+  rpcUrl: string,
+  schema: Schema.Decoder<{ readonly result: A }>,
+  method: string,
+  params: Array<string>,
+) =>
+  Download.answerOf(
+    HttpClientRequest.setBody(
+      HttpClientRequest.post(rpcUrl),
+      HttpBody.text(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }), "application/json"),
+    ),
+    // Whoever pays chooses how long its receipt is.
+    receiptLimit,
+  ).pipe(
+    Effect.mapError(({ why }) => new Trouble({ message: plain(`${rpcUrl} could not be asked: ${why}`) })),
+    Effect.flatMap((body) =>
+      Effect.mapError(
+        Schema.decodeEffect(Schema.fromJsonString(schema))(new TextDecoder().decode(body)),
+        () => new Trouble({ message: `${rpcUrl} is not an EVM node` }),
+      ),
+    ),
+    Effect.map(({ result }) => result),
+  )
+
+/** Where payments are looked up, and the token they are made in: known here, whatever the altar says. */
+interface Ledger {
+  readonly rpcUrl: string
+  readonly asset: string
+}
+
+const ledgerAt = Effect.fnUntraced(function* (rpcUrl: string) {
+  const network = `eip155:${BigInt(yield* ask(rpcUrl, ChainId, "eth_chainId", []))}`
+  const asset = usdcOn(network)
+  return asset === undefined
+    ? yield* new Trouble({ message: `${rpcUrl} is a node of ${network}, where no altar is paid: name another --rpc.` })
+    : ({ rpcUrl, asset } satisfies Ledger)
+})
+
+/** What was found of a stone's payment: the altar's own word that it is lost, a lie of the receipt, or what the chain says. */
+type Found =
+  | { readonly _tag: "Lost" }
+  | { readonly _tag: "Wrong"; readonly why: string }
+  | { readonly _tag: "Absent"; readonly why: string; readonly mayMove: boolean }
+  | {
+      readonly _tag: "Paid"
+      readonly payTo: string
+      readonly transaction: string
+      /** One transaction may pay for many stones, but one transfer pays for one. */
+      readonly transfers: number
+    }
+
+const paymentOf = Effect.fnUntraced(function* (base: string, { asset, rpcUrl }: Ledger, stone: PaidStone) {
+  const { receipt } = yield* Download.json(`${base}/api/witness/${stone.id}`, Answer)
+  const { amountAtomic, currentTransaction, finality, payTo } = receipt
+  const wrong = (why: string): Found => ({ _tag: "Wrong", why })
+  if (receipt.asset.toLowerCase() !== asset.toLowerCase()) {
+    return wrong(`its receipt names the token ${receipt.asset}, and USDC is ${asset} there`)
+  }
+  if (amountAtomic !== priceAtomic.toString()) {
+    return wrong(`its receipt names ${amountAtomic} atomic USDC, and a stone costs ${priceAtomic}`)
+  }
+  if (finality === "lost") return { _tag: "Lost" } satisfies Found
+  // A reorganisation may have put the transfer elsewhere; the link keeps the transaction that was answered.
+  const transaction = currentTransaction ?? stone.transaction
+  const absent = (what: string): Found => ({
+    _tag: "Absent",
+    why: `its transaction ${transaction} ${what}`,
+    mayMove: finality === "pending",
+  })
+  const mined = yield* ask(rpcUrl, Mined, "eth_getTransactionReceipt", [transaction])
+  if (mined === null) return absent("is not on the chain")
+  if (mined.status !== "0x1") return absent("was reverted")
+  const { length: transfers } = mined.logs.filter(
+    ({ address, data, topics: [topic, from, to] }) =>
+      address.toLowerCase() === asset.toLowerCase() &&
+      topic === transferTopic &&
+      from === asTopic(stone.payer) &&
+      to === asTopic(payTo) &&
+      data.toLowerCase() === priceData,
+  )
+  return transfers === 0
+    ? absent("does not hold the payment")
+    : ({ _tag: "Paid", payTo, transaction, transfers } satisfies Found)
+})
+
+export const broken = (sequence: number, why: string) =>
+  new Broken({ message: plain(`BROKEN at stone ${sequence}: ${why}`) })
+
+/** Payments asked for at once. */
+const paymentsAtOnce = 8
+
+/** Looks up payments at an RPC, that went to `payees` or else to one address; stones come in their order. */
+export const make = Effect.fnUntraced(function* (base: string, rpcUrl: string, payees: ReadonlyArray<string>) {
+  const ledger = yield* ledgerAt(rpcUrl)
+  const lost: Array<number> = []
+  const spent = new Map<string, number>()
+  let paidTo = payees.map((one) => one.toLowerCase())
+
+  const judge = Effect.fnUntraced(function* ({ payer, sequence }: PaidStone, found: Found) {
+    if (found._tag === "Lost") return void lost.push(sequence)
+    if (found._tag === "Wrong") return yield* broken(sequence, found.why)
+    if (found._tag === "Absent") {
+      return yield* found.mayMove
+        ? new Trouble({
+            message: plain(
+              `Stone ${sequence} cannot be judged yet: ${found.why}, and its receipt says that a reorganisation of the chain may still move it. Check again in some minutes; who says so for hours shows a stone that nobody paid for.`,
+            ),
+          })
+        : broken(sequence, found.why)
+    }
+    const { payTo, transaction, transfers } = found
+    const name = [transaction, payer, payTo].join(" ").toLowerCase()
+    const before = spent.get(name) ?? 0
+    spent.set(name, before + 1)
+    if (transfers <= before) {
+      return yield* broken(sequence, `its transaction ${transaction} does not hold the payment`)
+    }
+    if (paidTo.length === 0) paidTo = [payTo.toLowerCase()]
+    if (paidTo.includes(payTo.toLowerCase())) return
+    return yield* broken(
+      sequence,
+      `it was paid to ${payTo}, not to ${paidTo.join(" or ")}. If the altar has changed its address, name each with --pay-to.`,
+    )
+  })
+
+  return {
+    /** Fails naming the first stone that nobody paid for, or of which that is not known yet. */
+    check: Effect.fnUntraced(function* (stones: ReadonlyArray<PaidStone>) {
+      const all = yield* Effect.forEach(
+        stones,
+        (stone) => Effect.map(paymentOf(base, ledger, stone), (found) => ({ stone, found })),
+        { concurrency: paymentsAtOnce },
+      )
+      for (const { found, stone } of all) yield* judge(stone, found)
+    }),
+    /** Whom the stones were paid to, and those whose payment the altar itself declares lost. */
+    found: Effect.sync(() => ({ payTo: paidTo, lost: [...lost] })),
+  }
+})

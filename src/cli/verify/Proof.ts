@@ -1,0 +1,125 @@
+/** `verify-proof`: one stone, one proof and one key, checked on this machine alone. */
+import { Console, Effect, FileSystem, Option, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { policy } from "./Verify.ts"
+import type { Policy } from "../../../schema/log/Policy.ts"
+import { verifyProof as verify } from "../../buyer/log/StoneProof.ts"
+import { onlyLogOf, policyIn } from "../log/Policy.ts"
+import { plain } from "../Output.ts"
+import { Broken, Trouble } from "../Trouble.ts"
+
+const flags = {
+  file: Argument.String("file").pipe(Argument.withDescription("The .tlog-proof of the stone")),
+  stone: Flag.String("stone").pipe(
+    Flag.withMetavar("file"),
+    Flag.withDescription("The stone as JSON: its record, or what /api/witness/{id} answered"),
+  ),
+  vkey: Flag.String("vkey").pipe(
+    Flag.withDescription(
+      "The log's verifier key, name+hash+base64, as you learned it from somewhere else (else that of the policy)",
+    ),
+    Flag.optional,
+  ),
+  origin: Flag.String("origin").pipe(
+    Flag.withDescription("First line of its checkpoints, when that is not the name of the key"),
+    Flag.optional,
+  ),
+  policy,
+}
+
+type Flags = Command.Command.Config.Infer<typeof flags>
+
+/** What a proof covers: `chainHash` is the hash of the other five. */
+const covered = ["previousHash", "sequence", "commitment", "witnessedAt", "transaction", "chainHash"] as const
+
+const Stone = Schema.Struct({
+  sequence: Schema.Int,
+  commitment: Schema.String,
+  witnessedAt: Schema.String,
+  transaction: Schema.String,
+  previousHash: Schema.String,
+  chainHash: Schema.String,
+})
+
+const Answer = Schema.Record(Schema.String, Schema.Unknown)
+
+const Receipt = Schema.Struct({ payer: Schema.String, transaction: Schema.String })
+
+/** A file as text; a proof and a stone are small. */
+const read = (path: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.mapError(fs.readFileString(path), () => new Trouble({ message: `${path} cannot be read.` })),
+  )
+
+/** The stone of a file, as it was given and as it is checked: by itself, or in an answer that holds one. */
+const stoneIn = Effect.fnUntraced(function* (file: string) {
+  const none = new Trouble({ message: `${file} is no witness stone: save what /api/witness/{id} answers.` })
+  const answer = yield* Effect.mapError(
+    Schema.decodeEffect(Schema.fromJsonString(Answer))(yield* read(file)),
+    () => none,
+  )
+  // With two of them in one file nobody could tell which one was proved.
+  const found = [answer, answer["stone"], answer["record"]].filter(Schema.is(Stone))
+  if (found.length > 1) return yield* new Trouble({ message: `${file} holds more than one stone: keep one of them.` })
+  const [stone] = found
+  if (stone === undefined) return yield* none
+  const receipt = Schema.decodeUnknownOption(Receipt)(answer["receipt"])
+  const payer = "payer" in stone && typeof stone.payer === "string" ? stone.payer : undefined
+  if (Option.isSome(receipt)) {
+    const { value } = receipt
+    if (value.transaction !== stone.transaction || (payer !== undefined && value.payer !== payer)) {
+      return yield* new Broken({
+        message: `NOT PROVED (stone): ${file} contradicts itself: its receipt names another payer or transaction than its stone.`,
+      })
+    }
+  }
+  const others = Object.keys(stone).filter((name) => !covered.some((one) => one === name))
+  return { stone, others: Option.isSome(receipt) ? [...others, "receipt"] : others }
+})
+
+const trustOf = Effect.fnUntraced(function* ({ origin, policy: file, vkey: named }: Flags) {
+  const policy: Option.Option<Policy> = Option.isSome(file) ? Option.some(yield* policyIn(file.value)) : Option.none()
+  const vkey = Option.orElse(named, () => Option.flatMap(policy, onlyLogOf))
+  if (Option.isNone(vkey)) {
+    return yield* new Trouble({ message: "Name the log's key with --vkey, or give a --policy that names one log." })
+  }
+  return {
+    vkey: vkey.value,
+    ...Option.match(origin, { onNone: () => ({}), onSome: (name) => ({ origin: name }) }),
+    ...Option.match(policy, { onNone: () => ({}), onSome: (witnesses) => ({ witnesses }) }),
+  }
+})
+
+const checking = Effect.fn("verifyProof")(function* (flags: Flags) {
+  const proof = yield* read(flags.file)
+  const { others, stone } = yield* stoneIn(flags.stone)
+  const verdict = yield* Effect.flatMap(trustOf(flags), (trust) => Effect.promise(() => verify(proof, stone, trust)))
+  if (!verdict.ok) return yield* new Broken({ message: plain(`NOT PROVED (${verdict.fault}): ${verdict.reason}`) })
+  yield* Console.log(
+    plain(
+      `Stone ${stone.sequence} is in the log ${verdict.origin}: its checkpoint over ${verdict.size} stones, signed with this key, covers it.`,
+    ),
+  )
+  if (verdict.cosignatures.length > 0) {
+    const names = verdict.cosignatures.map(({ name }) => name).join(", ")
+    yield* Console.log(plain(`Cosigned by ${names}: the quorum of the policy.`))
+  }
+  yield* Console.log(`root ${verdict.root}`)
+  yield* Console.log(`proved: ${covered.join(", ")}`)
+  if (others.length > 0) {
+    yield* Console.log(plain(`NOT proved, whatever the file says: ${others.join(", ")}`))
+  }
+})
+
+export const verifyProof = Command.make("verify-proof", flags, checking).pipe(
+  Command.withDescription(
+    "Check offline that a log has a stone: nothing but the proof, the stone and the key is needed. It says which fields of the stone are proved, and which are not. Exit code 1 when it is not proved",
+  ),
+  Command.withExamples([
+    {
+      command:
+        "spirit-altar verify-proof stone-417.tlog-proof --stone stone.json --vkey altar.example/log+21ce6caa+AW…",
+      description: "Check a proof",
+    },
+  ]),
+)

@@ -1,0 +1,80 @@
+/** Revealed words of stones, candles and lights, hashed here: an altar that shows others than were sealed is found out. */
+import { Effect, Schema } from "effect"
+import { checkReveal } from "../../buyer/core/Commitment.ts"
+import * as Download from "./Download.ts"
+import { plain } from "../Output.ts"
+import { Broken, Trouble } from "../Trouble.ts"
+
+const Act = Schema.Struct({
+  id: Schema.String,
+  act: Schema.String,
+  record: Schema.Struct({
+    sequence: Schema.optionalKey(Schema.Int),
+    commitment: Schema.optionalKey(Schema.String),
+    intentionCommitment: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  }),
+  reveal: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.Struct({ text: Schema.NullOr(Schema.String), salt: Schema.optionalKey(Schema.NullOr(Schema.String)) }),
+    ),
+  ),
+})
+
+const Page = Schema.Struct({ acts: Schema.Array(Act), next: Schema.NullOr(Schema.String) })
+
+/** Acts of a page: so many of the longest reveals fit into an answer that is read. */
+const pageSize = 20
+
+const broken = (where: string, why: string) => new Broken({ message: plain(`BROKEN at ${where}: ${why}`) })
+
+/** A stone that shows a reveal, for the walk of the chain to find there. */
+export interface RevealedStone {
+  readonly sequence: number
+  readonly commitment: string
+}
+
+/**
+ * Walks all acts and hashes the words that any of them shows as revealed; fails naming the first that shows others than it
+ * sealed. Returns the stones among them: the chain says what a stone sealed.
+ */
+export const verifyReveals = Effect.fn("verifyReveals")(function* (base: string) {
+  const stones = new Map<string, RevealedStone>()
+  const walked = new Set<string>()
+  let [checked, hidden] = [0, 0]
+  let next: string | null = ""
+
+  const judge = Effect.fnUntraced(function* ({ act, id, record, reveal }: typeof Act.Type) {
+    if (reveal === undefined) {
+      return yield* new Trouble({
+        message: `${base} does not publish reveals with its acts, so its revealed words cannot be checked: it runs a version before 0.16.`,
+      })
+    }
+    if (reveal === null) return
+    const { commitment, intentionCommitment, sequence } = record
+    const isStone = act === "setWitnessStone" && sequence !== undefined && commitment !== undefined
+    const where = isStone ? `stone ${sequence}` : `${base}/acts/${id}`
+    const fault = yield* Effect.promise(() => checkReveal(commitment ?? intentionCommitment ?? null, reveal))
+    if (fault !== undefined) return yield* broken(where, `it ${fault.summary}.`)
+    if (isStone) stones.set(id, { sequence, commitment })
+    if (reveal.text === null) hidden += 1
+    else checked += 1
+  })
+
+  while (next !== null) {
+    const before: string = next === "" ? "" : `&before=${next}`
+    const address = `${base}/api/acts?limit=${pageSize}${before}`
+    const page: typeof Page.Type = yield* Download.json(address, Page).pipe(
+      Effect.catchIf(
+        (error) => "refusal" in error && error.refusal?.code === "reveal_broken",
+        (error) => Effect.fail("refusal" in error ? broken(address, error.refusal?.message ?? "") : error),
+      ),
+    )
+    for (const act of page.acts) yield* judge(act)
+    walked.add(next)
+    next = page.next
+    if (next !== null && walked.has(next)) {
+      return yield* broken(address, "its list of acts leads back to where it was, so it would never end.")
+    }
+  }
+  return { checked, hidden, stones }
+})

@@ -1,0 +1,159 @@
+/** `verify`: what a person may ask of a whole witness chain. */
+import { Console, Effect, Option, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { common } from "../Flags.ts"
+import { isLoopback } from "../../platform/http/Origins.ts"
+import * as Download from "./Download.ts"
+import { onlyLogOf, policyIn } from "../log/Policy.ts"
+import { plain } from "../Output.ts"
+import { Trouble } from "../Trouble.ts"
+import { verifyReveals } from "./Reveals.ts"
+import { verifyChain } from "./Chain.ts"
+
+const { json, url } = common
+const rpc = Flag.String("rpc").pipe(
+  Flag.withDescription("JSON-RPC of its network, of your own choice; a sandbox on this machine tells its own"),
+  Flag.optional,
+)
+const payTo = Flag.String("pay-to").pipe(
+  Flag.withMetavar("address"),
+  Flag.withDescription(
+    "The address that every payment went to; may be repeated where it was changed (else one for all, whichever it is)",
+  ),
+  Flag.atLeast(0),
+)
+
+const log = Flag.Boolean("log").pipe(
+  Flag.withDescription(
+    "Walk the transparency log, too: every entry, tile and root, that its stones are those of the chain, and that it only grew since the last check",
+  ),
+  Flag.withDefault(false),
+)
+const vkey = Flag.String("vkey").pipe(
+  Flag.withDescription("The log's verifier key (else the one of the last check, or the server's own word)"),
+  Flag.optional,
+)
+export const policy = Flag.String("policy").pipe(
+  Flag.withMetavar("file"),
+  Flag.withDescription(
+    "Policy (C2SP tlog-policy) that names log witnesses and how many must have signed the newest checkpoint",
+  ),
+  Flag.optional,
+)
+const seen = Flag.String("seen").pipe(
+  Flag.withMetavar("file"),
+  Flag.withDescription(
+    "Where the last checkpoint is remembered, and beside it how far a stopped walk came and what contradicts it (else one for each altar in the folder of the journal)",
+  ),
+  Flag.optional,
+)
+
+const flags = { url, rpc, payTo, log, vkey, policy, seen, json }
+
+type Flags = Command.Command.Config.Infer<typeof flags>
+
+const Sandbox = Schema.Struct({ rpcUrl: Schema.String })
+
+/** The chain is whole, and these stones in it are not paid for: the altar says so itself. */
+class Lost extends Schema.TaggedError<Lost>()("Lost", { message: Schema.String }) {}
+
+/** Named in one sentence; the rest is in the document of `--json`. */
+const namedMost = 10
+
+const lostOf = (stones: ReadonlyArray<number>) => {
+  const named = stones.slice(0, namedMost).join(", ")
+  const more = stones.length > namedMost ? ` and ${stones.length - namedMost} more` : ""
+  return new Lost({
+    message: `NOT PAID: the altar itself declares the payments of ${stones.length} stones lost in a reorganisation of the chain: ${named}${more}. Everything else holds.`,
+  })
+}
+
+/** The node of a sandbox on this machine: what is elsewhere does not choose whom its check believes. */
+const ownNode = Effect.fnUntraced(function* (base: string) {
+  const isHere = (url: string) => URL.canParse(url) && isLoopback(url)
+  if (!isHere(base)) return Option.none<string>()
+  const told = yield* Effect.option(Download.json(`${base}/sandbox`, Sandbox))
+  return Option.filter(
+    Option.map(told, ({ rpcUrl }) => rpcUrl),
+    isHere,
+  )
+})
+
+const check = Effect.fnUntraced(function* (flags: Flags) {
+  const { log: isLogAsked, payTo, policy: policyFile, rpc, seen, url, vkey } = flags
+  const base = url.replace(/\/+$/u, "")
+  const policy = Option.isSome(policyFile) ? Option.some(yield* policyIn(policyFile.value)) : Option.none()
+  const rpcUrl = Option.isSome(rpc) ? rpc : yield* ownNode(base)
+  if (payTo.length > 0 && Option.isNone(rpcUrl)) {
+    return yield* new Trouble({ message: "--pay-to says where payments went: name the network's RPC with --rpc." })
+  }
+  const known = Option.orElse(vkey, () => Option.flatMap(policy, onlyLogOf))
+  const log = isLogAsked ? yield* Effect.promise(() => import("../log/VerifyLog.ts")) : undefined
+  // Opened before the chain is walked, which then has all stones that it covers: what is compared is this very walk.
+  const opened = yield* log === undefined ? Effect.void : log.openLog({ base, vkey: known, policy, seen })
+  // Listed before the chain is walked, which then has all stones that are revealed.
+  const { stones: revealed, ...reveals } = yield* verifyReveals(base)
+  const { markedHash, ...chain } = yield* verifyChain(base, rpcUrl, payTo, opened?.checkpoint.size, revealed)
+  const verdict =
+    log === undefined || opened === undefined
+      ? undefined
+      : yield* log.verifyLog(opened, { stones: chain.stones, markedHash })
+  return { ...chain, reveals, payments: Option.isSome(rpcUrl) ? "checked" : "unchecked", log: verdict } as const
+})
+
+const inJson = (document: object) => Console.log(JSON.stringify(document))
+
+const inWords = Effect.fnUntraced(function* ({
+  chainHash,
+  log,
+  lost,
+  payTo,
+  payments,
+  reveals: { checked, hidden },
+  stones,
+}: Effect.Success<ReturnType<typeof check>>) {
+  const paid =
+    lost.length === 0 ? "every payment is on the chain." : `${stones - lost.length} payments are on the chain.`
+  yield* Console.log(
+    `${stones} stones: every link hashes${payments === "checked" ? `, ${paid}` : ". NO payment was looked up: name the network's RPC with --rpc."}`,
+  )
+  yield* Console.log(
+    `${checked} reveals: all words that are shown hash to what was sealed.${hidden === 0 ? "" : ` ${hidden} more are hidden, so nobody can check them.`}`,
+  )
+  if (payTo.length > 0) yield* Console.log(plain(`paid to ${payTo.join(", ")}`))
+  yield* Console.log(`head ${chainHash}`)
+  if (log === undefined) return
+  const { sentencesOf } = yield* Effect.promise(() => import("../log/VerifyLog.ts"))
+  for (const sentence of sentencesOf(log)) yield* Console.log(plain(sentence))
+})
+
+/** Checks the chain at `url` and says what holds; payments are looked up at `rpc`, or where a sandbox on this machine says. */
+export const verifying = Effect.fn("verifying")(
+  function* (flags: Flags) {
+    const found = yield* check(flags).pipe(
+      Effect.tapError(({ _tag, message }) =>
+        flags.json ? inJson({ ok: false, code: _tag.toLowerCase(), message }) : Effect.void,
+      ),
+    )
+    const isPaid = found.lost.length === 0
+    const unpaid = lostOf(found.lost)
+    const verdict = isPaid ? { ok: true } : { ok: false, code: "lost", message: unpaid.message }
+    yield* flags.json ? inJson({ ...verdict, ...found, log: found.log ?? null }) : inWords(found)
+    if (!isPaid) return yield* unpaid
+  },
+  (checked, { url }) => Effect.provide(checked, Download.client(url)),
+)
+
+export const verify = Command.make("verify", flags, verifying).pipe(
+  Command.withDescription(
+    "Download a witness chain, recompute every link, hash every revealed word of stones, candles and lights and, with --rpc, look every payment up on its chain. Exit code 1 when something does not hold, or when the altar itself declares payments lost, which are named",
+  ),
+  Command.withExamples([
+    { command: "npm run verify -- --url http://127.0.0.1:3000", description: "Check the sandbox" },
+    { command: "npm run verify -- --url https://altar.example --rpc https://…", description: "Check a public altar" },
+    {
+      command: "npm run verify -- --url https://altar.example --log --vkey altar.example/log+21ce6caa+AW…",
+      description: "Check its whole log as well",
+    },
+  ]),
+)

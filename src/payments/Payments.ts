@@ -1,0 +1,105 @@
+/** How an altar is paid: verification, settlement and evidence over its chain, its cards, and the one pipeline for both. */
+import { Duration, Layer, type Option, type Redacted } from "effect"
+import { Availability } from "./Availability.ts"
+import * as Cards from "./card/Cards.ts"
+import { Finality } from "./Finality.ts"
+import * as LatePayments from "./LatePayments.ts"
+import { Broadcasts } from "./ledger/Broadcasts.ts"
+import * as Ledger from "./ledger/Ledger.ts"
+import { Refusals } from "./ledger/Refusals.ts"
+import { PaidHttp } from "./PaidHttp.ts"
+import { PaymentCredentials } from "./PaymentCredentials.ts"
+import { PaymentPipeline } from "./PaymentPipeline.ts"
+import { PaymentTerms, type Terms } from "./PaymentTerms.ts"
+import { Reconciler } from "./Reconciler.ts"
+import { groupMost } from "./Settlement.ts"
+import * as Unconfigured from "./Unconfigured.ts"
+import { Chain } from "./x402/Chain.ts"
+import * as Facilitator from "./x402/Facilitator.ts"
+import type { FacilitatorKey } from "./x402/FacilitatorKey.ts"
+import { NodeWatch } from "./x402/NodeWatch.ts"
+import { PayerBalances } from "./x402/PayerBalances.ts"
+import * as Relayer from "./x402/Relayer.ts"
+import { Signatures } from "./x402/Signatures.ts"
+import { TokenWatch } from "./x402/TokenWatch.ts"
+import { UsedAuthorizations } from "./x402/UsedAuthorizations.ts"
+import { Verifier } from "./x402/Verifier.ts"
+
+export type SettlementConfig =
+  | {
+      readonly _tag: "Relayer"
+      readonly privateKey: Redacted.Redacted<`0x${string}`>
+      /** Payments in one transaction at most; absent, the relayer's own default. */
+      readonly groupMost?: number
+      /** The key before it, whose broadcasts are still followed. */
+      readonly previousKey?: Redacted.Redacted<`0x${string}`> | undefined
+    }
+  | { readonly _tag: "Facilitator"; readonly url: string; readonly key: Option.Option<FacilitatorKey> }
+
+export interface PaymentsConfig {
+  readonly terms: Terms
+  readonly rpcUrl: Redacted.Redacted<string>
+  readonly finalTag: "finalized" | "safe" | "latest"
+  readonly settlement: SettlementConfig
+  readonly walletFactories: ReadonlyArray<`0x${string}`>
+  /** How cards are taken, beside x402; absent where they are not. */
+  readonly cards?: Cards.CardConfig | undefined
+  /** How long a settlement call and the wait for its receipt may each take. */
+  readonly patience: Duration.Duration
+  readonly sweepEvery: Duration.Duration
+  /** Least time between two looks at an attempt that clients ask for; 2 s where absent. */
+  readonly lookEvery?: Duration.Duration | undefined
+}
+
+/** Payments, or the names of what is missing for them. */
+export type Configured = PaymentsConfig | ReadonlyArray<string>
+
+const isMissing = (payments: Configured): payments is ReadonlyArray<string> => Array.isArray(payments)
+
+const settlementLayer = ({ patience, settlement, terms }: PaymentsConfig) =>
+  settlement._tag === "Relayer"
+    ? Relayer.layer({
+        privateKey: settlement.privateKey,
+        previousKey: settlement.previousKey,
+        timeout: patience,
+        stuckAfter: Duration.times(patience, 3),
+        groupMost: settlement.groupMost ?? groupMost,
+      }).pipe(Layer.provide(Layer.merge(Broadcasts.layer, Refusals.layer)))
+    : Facilitator.layer({ ...settlement, terms, timeout: patience })
+
+const rails = (payments: PaymentsConfig) => {
+  const { cards, finalTag, patience, rpcUrl, settlement, sweepEvery, terms } = payments
+  const sender = settlement._tag === "Relayer" ? Relayer.addressOf(settlement.privateKey) : undefined
+  return Layer.mergeAll(
+    Verifier.layer({ walletFactories: payments.walletFactories }).pipe(Layer.provide(Signatures.layer)),
+    UsedAuthorizations.layer,
+    Reconciler.layer({ patience, sweepEvery, lookEvery: payments.lookEvery }),
+    Finality.layer({ sweepEvery, patience }),
+    LatePayments.layer(sweepEvery),
+    NodeWatch.layer(sender),
+    TokenWatch.layer(terms),
+  ).pipe(
+    Layer.provideMerge(Layer.merge(settlementLayer(payments), PayerBalances.layer({ paysGas: sender !== undefined }))),
+    Layer.provide(Chain.layer({ rpcUrl, finalTag, sender, timeout: Duration.seconds(10) })),
+    Layer.provideMerge(Cards.layer(cards, patience)),
+  )
+}
+
+const unconfigured = Layer.mergeAll(Unconfigured.layer, NodeWatch.none, TokenWatch.none)
+
+/** What is asked for an act and how it may be paid; the acts themselves are sold by these terms. */
+export const terms = (payments: Configured) =>
+  isMissing(payments)
+    ? PaymentTerms.notConfigured(payments)
+    : PaymentTerms.ready(payments.terms, payments.cards === undefined ? ["x402"] : ["x402", "card"])
+
+/** Everything that becomes of a paid request; `grace` is how long a server that stops waits for those in flight. */
+export const layer = (payments: Configured, grace: Duration.Duration) => {
+  const lease = isMissing(payments) ? Duration.minutes(1) : Duration.times(payments.patience, 3)
+  return PaidHttp.layer.pipe(
+    Layer.provide(PaymentPipeline.layer({ lease, grace }).pipe(Layer.provide(PaymentCredentials.layer))),
+    Layer.provideMerge(Availability.layer),
+    Layer.provideMerge(isMissing(payments) ? unconfigured : rails(payments)),
+    Layer.provideMerge(Ledger.layer),
+  )
+}

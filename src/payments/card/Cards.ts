@@ -1,0 +1,29 @@
+/** Cards beside x402: the rail that offers them and the processor that charges them. */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { type Duration, Effect, Layer, type Redacted } from "effect"
+import { HttpClient } from "effect/http"
+import { CardProcessor } from "./CardProcessor.ts"
+import { CardRail } from "./CardRail.ts"
+
+export interface CardConfig {
+  /** The profile that tokens are granted to. */
+  readonly profile: string
+  readonly secretKey: Redacted.Redacted<string>
+  readonly challengeSecret: Redacted.Redacted<string>
+  readonly apiUrl: string
+}
+
+/** The card processor is no part of ours: it is told of no trace, and followed to no other address. */
+const client = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(
+    HttpClient.HttpClient,
+    HttpClient.transformResponse(Effect.provideService(HttpClient.TracerPropagationEnabled, false)),
+  ),
+).pipe(Layer.provide(NodeHttpClient.layerUndici))
+
+/** No cards are taken without a configuration; `timeout` is that of each call. */
+export const layer = (config: CardConfig | undefined, timeout: Duration.Duration) =>
+  config === undefined
+    ? Layer.merge(CardRail.off, CardProcessor.off)
+    : Layer.merge(CardRail.layer(config), CardProcessor.layer({ ...config, timeout })).pipe(Layer.provide(client))

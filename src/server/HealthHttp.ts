@@ -1,0 +1,164 @@
+/** `/api/health`, `/livez` and `/readyz`: whether the parts work, asked anew each time; who asks together shares an answer. */
+import { Effect, Option, Result } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { SqlError } from "effect/sql"
+import { Api } from "../../schema/Api.ts"
+import { Health, Liveness, type LogHealth, Readiness } from "../../schema/Health.ts"
+import { modes } from "../../schema/room/Message.ts"
+import { Reveals } from "../altar/Reveals.ts"
+import { WitnessChain } from "../altar/witness/WitnessChain.ts"
+import { Confirmation } from "../log/Confirmation.ts"
+import { PublishedLog } from "../log/PublishedLog.ts"
+import { Lookup } from "../payments/ledger/Lookup.ts"
+import { PaymentTerms } from "../payments/PaymentTerms.ts"
+import { Availability } from "../payments/Availability.ts"
+import type { Funds } from "../payments/Settlement.ts"
+import { DatabaseClock, isFarOff, type Reading } from "../platform/DatabaseClock.ts"
+import * as Gather from "../platform/Gather.ts"
+import { commit, version } from "../platform/Software.ts"
+
+const healthJson = HttpServerResponse.schemaJson(Health)
+const livenessJson = HttpServerResponse.schemaJson(Liveness)
+const readinessJson = HttpServerResponse.schemaJson(Readiness)
+
+/** Nobody keeps a state, and one that says no says when to ask again. */
+const told = (ok: boolean) => ({
+  status: ok ? 200 : 503,
+  headers: { "cache-control": "no-store", ...(ok ? {} : { "retry-after": "5" }) },
+})
+
+/** A part that cannot be asked is a finding here, not a failure; one that does not answer is given up. */
+const found = <A, E>(part: Effect.Effect<A, E>) =>
+  Effect.result(Effect.timeout(Effect.catchDefect(part, Effect.fail), "5 seconds"))
+
+const isUnanswered = (failure: unknown) =>
+  SqlError.isSqlError(failure) ||
+  (typeof failure === "object" && failure !== null && "_tag" in failure && failure._tag === "TimeoutError")
+
+/** What was answered is wrong; what was not answered is not known. */
+const isFailing = <A>(part: Result.Result<A, unknown>) => Result.isFailure(part) && !isUnanswered(part.failure)
+
+/** A clock that could not be compared says nothing. */
+const clockState = (time: Result.Result<Reading, unknown>) =>
+  Result.isFailure(time) ? "unknown" : isFarOff(time.success) ? "failing" : "ok"
+
+const sellingState = (isPaused: boolean, settlement: Funds) =>
+  isPaused ? "paused" : settlement === "failing" ? "failing" : "ready"
+
+const unasked = { isPaused: false, settlement: "unknown" } as const
+
+export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
+  Effect.gen(function* () {
+    const chain = yield* WitnessChain
+    const attempts = yield* Lookup
+    const terms = yield* PaymentTerms
+    const reveals = yield* Reveals
+    const published = yield* PublishedLog
+    const confirmation = yield* Confirmation
+    const availability = yield* Availability
+    const databaseClock = yield* DatabaseClock
+    const enabled = terms._tag === "Ready"
+
+    /** Nothing where this server has no log. */
+    const log = Effect.gen(function* () {
+      if (Option.isNone(published.identity)) return {}
+      const stopped = yield* found(published.stopped)
+      const waitsFor = Option.getOrNull(yield* confirmation.waitsFor)
+      const state = waitsFor === null ? "running" : "waiting"
+      return {
+        log: Result.match(stopped, {
+          onFailure: (): LogHealth => ({ state: "unknown", waitsFor: null }),
+          onSuccess: (reason): LogHealth =>
+            Option.isSome(reason) ? { state: "stopped", waitsFor: null } : { state, waitsFor },
+        }),
+      }
+    })
+
+    const health = Effect.gen(function* () {
+      const [head, words, pending, lost, time, { isPaused, obstacle, settlement }, logPart] = yield* Effect.all(
+        [
+          found(chain.head),
+          found(reveals.state),
+          found(attempts.pending),
+          found(attempts.lost),
+          found(databaseClock.now),
+          availability.state,
+          log,
+        ],
+        { concurrency: "unbounded" },
+      )
+      const [isBroken, areWordsBroken] = [isFailing(head), isFailing(words)]
+      const isAnyLost = Result.isSuccess(lost) && lost.success > 0
+      const isAnswering =
+        Result.isSuccess(pending) && Result.isSuccess(lost) && !Result.isFailure(head) && !Result.isFailure(words)
+      const isSelling = !isPaused && settlement !== "failing"
+      const clock = clockState(time)
+      return {
+        ok: isAnswering && !isBroken && !areWordsBroken && !isAnyLost && isSelling && clock !== "failing",
+        version,
+        commit,
+        database: Result.isSuccess(pending) ? "ok" : "failing",
+        clock,
+        chain: {
+          state: isBroken ? "failing" : Result.isSuccess(head) ? "ok" : "unknown",
+          head: Result.isSuccess(head) ? head.success : null,
+        },
+        reveals: areWordsBroken ? "failing" : Result.isSuccess(words) ? "ok" : "unknown",
+        payments: {
+          enabled,
+          state: isAnyLost
+            ? "failing"
+            : !enabled
+              ? "not_configured"
+              : Result.isFailure(lost)
+                ? "unknown"
+                : sellingState(isPaused, settlement),
+          pending: Result.isSuccess(pending) ? pending.success : null,
+          settlement,
+          obstacle: obstacle ?? null,
+        },
+        ...logPart,
+        modes,
+      } satisfies typeof Health.Type
+    })
+
+    const readiness = Effect.fnUntraced(function* (toSell: boolean) {
+      const [pending, time, sales, logPart] = yield* Effect.all(
+        [
+          found(attempts.pending),
+          found(databaseClock.now),
+          toSell ? Effect.asSome(availability.state) : Effect.succeedNone,
+          log,
+        ],
+        { concurrency: "unbounded" },
+      )
+      const isAnswering = Result.isSuccess(pending)
+      const { isPaused, settlement } = Option.getOrElse(sales, () => unasked)
+      const clock = clockState(time)
+      return {
+        ready: isAnswering && (!toSell || (!isPaused && settlement !== "failing" && clock !== "failing")),
+        state: "serving",
+        database: isAnswering ? "ok" : "failing",
+        clock,
+        payments: !enabled ? "not_configured" : toSell ? sellingState(isPaused, settlement) : "unknown",
+        settlement,
+        ...logPart,
+      } satisfies typeof Readiness.Type
+    })
+
+    const askHealth = yield* Gather.shared({ nameOf: () => "", run: () => health })
+    const askReadiness = yield* Gather.shared({ nameOf: String, run: readiness })
+
+    return handlers
+      .handleRaw("health", () =>
+        Effect.flatMap(askHealth(undefined), (state) => healthJson(state, told(state.ok))).pipe(Effect.orDie),
+      )
+      .handleRaw("livez", () => livenessJson({ alive: true }, told(true)).pipe(Effect.orDie))
+      .handleRaw("readyz", ({ query }) =>
+        Effect.flatMap(askReadiness(query.for === undefined), (state) => readinessJson(state, told(state.ready))).pipe(
+          Effect.orDie,
+        ),
+      )
+  }),
+)

@@ -1,0 +1,50 @@
+/** Every route of a server: those of a contract, with its handlers, and those that no contract names. */
+import { fileURLToPath } from "node:url"
+import { Effect, Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { type HttpApi, HttpApiBuilder, type HttpApiGroup, OpenApi } from "effect/http-api"
+import { apiAt } from "../../schema/Api.ts"
+import * as AgentsHttp from "../agents/Http.ts"
+import * as Artwork from "../altar/Artwork.ts"
+import { handlers as altarHandlers } from "../altar/Http.ts"
+import * as AltarRequests from "../altar/Requests.ts"
+import * as LogFiles from "../log/Http.ts"
+import * as Site from "../pages/Site.ts"
+import * as Files from "../platform/http/Files.ts"
+import { written } from "../platform/http/Written.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import * as RoomHttp from "../room/Http.ts"
+import * as RoomRequests from "../room/Requests.ts"
+import * as HealthHttp from "./HealthHttp.ts"
+import * as LogHttp from "./LogHttp.ts"
+
+/** The routes of a contract, whose handlers are still to be given, its document, and the page to browse that. */
+export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
+  Layer.merge(
+    Layer.unwrap(
+      Effect.map(PublicUrl, (publicUrl) => {
+        const published = apiAt(contract, publicUrl)
+        const document = written(JSON.stringify(OpenApi.fromApi(published)))
+        return Layer.merge(
+          HttpApiBuilder.layer(published),
+          HttpRouter.add("GET", "/openapi.json", (request) => document.respond(request)),
+        )
+      }),
+    ),
+    Site.docs(contract),
+  )
+
+/** The handlers of the altar's contract. */
+export const handlers = Layer.mergeAll(...altarHandlers, LogHttp.handlers, RoomHttp.handlers, HealthHttp.handlers)
+
+/** How the rooms read a request that the contract has decoded. */
+export const requests = Layer.merge(AltarRequests.layer, RoomRequests.layer)
+
+const artwork = Files.layer({
+  root: fileURLToPath(Artwork.folder),
+  prefix: Artwork.prefix,
+  cacheControl: "public, max-age=86400",
+}).pipe(Layer.provide(Site.compressed))
+
+/** What no contract names: artwork, pages, what agents read, and the files of the log. */
+export const others = Layer.mergeAll(artwork, Site.layer, AgentsHttp.layer, LogFiles.layer)

@@ -1,0 +1,76 @@
+/** The one place where all rooms meet: their services, their routes, and the socket they are served on. */
+// Before any schema: decoders and encoders are compiled to JavaScript when they are first used.
+import "effect/schema/SchemaJITCompiler/enable"
+import { ByteSize, Effect, Layer } from "effect"
+import { HttpIncomingMessage, HttpRouter } from "effect/http"
+import { Api } from "../../schema/Api.ts"
+import * as Altar from "../altar/Altar.ts"
+import * as Fallbacks from "../http/Fallbacks.ts"
+import { KnownUrls } from "../http/KnownUrls.ts"
+import { notNow } from "../http/NotNow.ts"
+import * as Limits from "../limits/Limits.ts"
+import * as Log from "../log/Log.ts"
+import * as Payments from "../payments/Payments.ts"
+import * as Database from "../platform/Database.ts"
+
+import * as Listener from "../platform/http/Listener.ts"
+import { Operator } from "../platform/Operator.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import { RoomStore } from "../room/RoomStore.ts"
+import * as RouteNames from "../telemetry/RouteNames.ts"
+import * as Telemetry from "../telemetry/Telemetry.ts"
+import { AppConfig, type ServerConfig } from "./config/Config.ts"
+import * as Routes from "./Routes.ts"
+
+const altar = { routes: Routes.routesOf(Api).pipe(Layer.provide(Routes.handlers)), fallbacks: Fallbacks.layer(Api) }
+
+/** What is served and sold: another contract brings its own routes and acts, over the same services. */
+export interface House {
+  readonly routes: typeof altar.routes
+  readonly fallbacks: typeof altar.fallbacks
+  readonly acts?: Altar.Sold
+}
+
+/** All services over the database of a configuration. */
+export const services = (config: ServerConfig, { acts }: House = altar) =>
+  Layer.mergeAll(
+    Payments.layer(config.payments, Listener.grace),
+    RoomStore.layer(config.rooms),
+    Layer.unwrap(Effect.map(config.makeLog ?? Effect.succeed(config.log), Log.layer)),
+  ).pipe(
+    Layer.provideMerge(Altar.layer(acts)),
+    Layer.provideMerge(Limits.layer(config)),
+    Layer.provideMerge(Payments.terms(config.payments)),
+    Layer.provideMerge(PublicUrl.layer(config.publicUrl)),
+    Layer.provideMerge(Operator.layer(config.operator ?? Operator.unnamed)),
+    Layer.provideMerge(Database.layer(config.databaseUrl)),
+  )
+
+/** Bytes of a body at most; a reveal of 4096 escaped code points fits. */
+const bodyLimit = ByteSize.kibibytes(64)
+
+/** Only whole, known paths; a parameter may be as long as a header allows. */
+const routerConfig = {
+  caseSensitive: true,
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  maxParamLength: 500,
+} as const
+
+/** The server, listening, with the address it is bound to; further routes may be given, such as the sandbox's. */
+export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: House = altar) =>
+  Layer.unwrap(
+    Effect.map(AppConfig, (config) => {
+      const routes = house.routes.pipe(Layer.provide(Routes.requests))
+      const all = Layer.mergeAll(routes, Routes.others).pipe(Layer.provide(house.fallbacks), Layer.merge(extra))
+      const served = all.pipe(Layer.provide(Layer.fresh(KnownUrls.layer)))
+      return Listener.drained.pipe(
+        Layer.provide(HttpRouter.serve(served, { routerConfig, disableLogger: true, disableListenLog: true })),
+        Layer.merge(Telemetry.metrics),
+        Layer.provide(services(config, house)),
+        Layer.provideMerge(Listener.layer(config, notNow)),
+        Layer.provide(Telemetry.requests(RouteNames.make(Api))),
+        Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, bodyLimit)),
+      )
+    }),
+  )

@@ -1,0 +1,67 @@
+/** What an environment most likely does not mean: names that nobody reads, settings that do nothing alone, money that is none. */
+import { baseSepolia } from "../../../schema/payments/Usdc.ts"
+import { groups } from "./Table.ts"
+
+const known: ReadonlySet<string> = new Set(groups.flatMap(([, variables]) => variables.map(({ name }) => name)))
+
+/** How many letters have to be added, left out or changed to get from one to the other; more than `most` is not counted. */
+const distance = (one: string, other: string, most: number): number => {
+  if (Math.abs(one.length - other.length) > most) return most + 1
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (let at = 1; at <= one.length; at++) {
+    const next = [at]
+    for (let to = 1; to <= other.length; to++)
+      next[to] = Math.min(
+        (row[to] ?? 0) + 1,
+        (next[to - 1] ?? 0) + 1,
+        (row[to - 1] ?? 0) + (one[at - 1] === other[to - 1] ? 0 : 1),
+      )
+    row = next
+  }
+  return row[other.length] ?? 0
+}
+
+/** The variable that a name was meant to be; short names are near to too much. */
+const meant = (name: string) =>
+  [...known].find((one) => one.length >= 6 && distance(name.replace(/^SPIRIT_ALTAR_/u, ""), one, 2) <= 2)
+
+/** Set, and read only together with the second. */
+const pairs = [
+  ["CDP_API_KEY_ID", ["CDP_API_KEY_SECRET"]],
+  ["CDP_API_KEY_SECRET", ["CDP_API_KEY_ID"]],
+  ["CDP_API_KEY_ID", ["FACILITATOR_URL"]],
+  ["FACILITATOR_CATALOGUES", ["FACILITATOR_URL"]],
+  ["RELAYER_KEY_PREVIOUS", ["RELAYER_KEY"]],
+  ["LOG_ORIGIN", ["LOG_KEY"]],
+  ["PAY_TO", ["RPC_URL"]],
+  ["PAY_TO", ["RELAYER_KEY", "FACILITATOR_URL"]],
+  ["RELAYER_KEY", ["PAY_TO"]],
+  ["FACILITATOR_URL", ["PAY_TO"]],
+  ["CARD_PROFILE_ID", ["PAY_TO"]],
+] as const
+
+/** What to know of each, in words of its own; names alone, never a value that was given. */
+export const adviceFor = (env: Readonly<Record<string, string | undefined>>): ReadonlyArray<string> => {
+  const isSet = (name: string) => (env[name] ?? "") !== ""
+  const unread = Object.keys(env)
+    .filter((name) => isSet(name) && !known.has(name))
+    .flatMap((name) => {
+      const one = meant(name)
+      if (one !== undefined) return [`${name} is read by nobody: is ${one} meant?`]
+      return name.startsWith("SPIRIT_ALTAR_") ? [`${name} is read by nobody: serve --help lists every variable.`] : []
+    })
+  const halves = pairs
+    .filter(([name, others]) => isSet(name) && !others.some(isSet))
+    .map(([name, others]) => `${name} is set and does nothing: ${others.join(" or ")} is not set.`)
+  const both =
+    isSet("RELAYER_KEY") && isSet("FACILITATOR_URL")
+      ? ["RELAYER_KEY is set and does nothing: FACILITATOR_URL is set, and the facilitator settles."]
+      : []
+  const rehearsal =
+    env["X402_NETWORK"] === baseSepolia
+      ? [
+          "X402_NETWORK is Base's test network: every act is sold for test money that is worth nothing. Leave it out to be paid in USDC.",
+        ]
+      : []
+  return [...unread, ...halves, ...both, ...rehearsal]
+}

@@ -1,0 +1,199 @@
+/** Every value the server reads from its environment, named once; secrets stay redacted. */
+import type { Redacted } from "effect"
+import { Config, Context, Duration, type Effect, Option, Result } from "effect"
+import type { IpNetwork } from "effect/net"
+import { usdc } from "../../../schema/payments/Usdc.ts"
+import type { LogConfig } from "../../log/Log.ts"
+import { fromText, originOf } from "../../log/Signer.ts"
+import type { CardConfig } from "../../payments/card/Cards.ts"
+import type { Configured, SettlementConfig } from "../../payments/Payments.ts"
+import * as Ceiling from "../../room/Ceiling.ts"
+import type { OperatorConfig } from "../../platform/Operator.ts"
+import { database, refused } from "./Kinds.ts"
+import * as Table from "./Table.ts"
+
+export interface ServerConfig {
+  readonly host: string
+  readonly port: number
+  readonly publicUrl: string
+  readonly databaseUrl: Redacted.Redacted<string>
+  /** Whose forwarding headers are believed. */
+  readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  /** What pseudonyms of addresses are made with; absent, the database keeps a random one. */
+  readonly rateLimitSecret: Option.Option<Redacted.Redacted<string>>
+  /** Ready, or the names of what is missing. */
+  readonly payments: Configured
+  /** Who answers for it; absent where nobody has said so. */
+  readonly operator?: OperatorConfig | undefined
+  /** How many rooms there may be; absent, the room's own default. */
+  readonly rooms?: Ceiling.CeilingConfig | undefined
+  /** The transparency log over the stones; absent without a key. */
+  readonly log?: LogConfig | undefined
+  /** Makes it instead, once the socket is bound. */
+  readonly makeLog?: Effect.Effect<LogConfig>
+}
+
+export class AppConfig extends Context.Service<AppConfig, ServerConfig>()("spirit-altar/AppConfig") {}
+
+/** Cards are configured wholly or not at all. */
+const cards: Config.Config<CardConfig | undefined> = Config.flatMap(
+  Config.all(Table.cards),
+  ({ apiUrl, challengeSecret, profile, secretKey }) => {
+    const missing = [
+      ...(Option.isNone(profile) ? [Table.cards.profile.name] : []),
+      ...(Option.isNone(secretKey) ? [Table.cards.secretKey.name] : []),
+      ...(Option.isNone(challengeSecret) ? [Table.cards.challengeSecret.name] : []),
+    ]
+    if (missing.length === 3) return Config.succeed(undefined)
+    return Option.match(Option.all({ profile, secretKey, challengeSecret }), {
+      onSome: (set) => Config.succeed({ ...set, apiUrl: new URL(apiUrl).href }),
+      onNone: () => refused(`Cards are configured by half: set ${missing.join(" and ")} as well, or none of them.`),
+    })
+  },
+)
+
+const { databaseUrl: _, publicUrl, ...selling } = Table.sufficient
+
+const environment = Config.all({ ...selling, ...Table.payment, cards })
+
+const settlementOf = (env: Config.Success<typeof environment>): Option.Option<SettlementConfig> =>
+  Option.orElse(
+    Option.map(env.facilitatorUrl, (url): SettlementConfig => ({
+      _tag: "Facilitator",
+      url,
+      key: Option.all({ id: env.keyId, secret: env.keySecret }),
+    })),
+    () =>
+      Option.map(env.relayerKey, (privateKey): SettlementConfig => ({
+        _tag: "Relayer",
+        privateKey,
+        groupMost: env.groupMost,
+        previousKey: Option.getOrUndefined(env.previousRelayerKey),
+      })),
+  )
+
+/** Payments are configured wholly or not at all; there is no default for money. */
+const payments: Config.Config<Configured> = Config.map(environment, (env) => {
+  const settlement = settlementOf(env)
+  if (Option.isSome(env.payTo) && Option.isSome(env.rpcUrl) && Option.isSome(settlement)) {
+    const { asset, assetName, assetVersion, explorer } = usdc[env.network]
+    return {
+      terms: {
+        network: env.network,
+        asset,
+        assetName,
+        assetVersion,
+        explorer,
+        payTo: env.payTo.value,
+        settledBy:
+          settlement.value._tag === "Relayer" ? "self-settled by a relayer" : new URL(settlement.value.url).host,
+        isCatalogued: settlement.value._tag === "Facilitator" && env.isCatalogued,
+        maxTimeoutSeconds: env.maxTimeoutSeconds,
+      },
+      rpcUrl: env.rpcUrl.value,
+      finalTag: env.finalTag,
+      settlement: settlement.value,
+      walletFactories: env.walletFactories,
+      cards: env.cards,
+      patience: Duration.seconds(env.patience),
+      sweepEvery: Duration.seconds(env.sweepEvery),
+    }
+  }
+  return [
+    ...(Option.isNone(env.payTo) ? [selling.payTo.name] : []),
+    ...(Option.isNone(env.rpcUrl) ? [selling.rpcUrl.name] : []),
+    ...(Option.isNone(settlement) ? ["RELAYER_KEY or FACILITATOR_URL"] : []),
+  ]
+})
+
+/** Where to listen and what to call it; both ways to run read these. */
+export const listen = Config.map(
+  Config.all({ ...Table.listening, publicUrl }),
+  ({ host, port, publicUrl: named, roomBytes, rooms, ...others }) => ({
+    ...others,
+    rooms: { ...Ceiling.defaults, rooms, bytes: roomBytes },
+    host,
+    port,
+    publicUrl: Option.getOrElse(named, () => `http://${host.includes(":") ? `[${host}]` : host}:${port}`),
+  }),
+)
+
+/** The database, which there is no default for. */
+export const databaseUrl = Config.flatMap(Table.sufficient.databaseUrl, (given) =>
+  Option.match(given, {
+    onSome: (url) => Config.succeed(url),
+    onNone: () => refused(`DATABASE_URL is not set: set it to ${database.expected}.`),
+  }),
+)
+
+/** What its operator says of itself. */
+const operator: Config.Config<OperatorConfig> = Config.map(Config.all(Table.operator), (said) => ({
+  ...said,
+  contact: Option.map(said.contact, (one) => (/^(?:mailto|https):/u.test(one) ? one : `mailto:${one}`)),
+}))
+
+const logSigner = Config.flatMap(Table.log.key, (key) =>
+  Option.isNone(key)
+    ? Config.succeed(undefined)
+    : Result.match(fromText(key.value), {
+        onSuccess: (signer) => Config.succeed(signer),
+        onFailure: ({ message }) => refused(`LOG_KEY is wrong: ${message}`),
+      }),
+)
+
+/** The log is a key, and the name it has for life; without a key there is no log. */
+const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
+  Config.flatMap(
+    Config.all({ ...Table.log, signer: logSigner }),
+    ({ checkpointFile, origin: named, policyFile, signer }): Config.Config<LogConfig | undefined> => {
+      if (signer === undefined) return Config.succeed(undefined)
+      const origin = Option.getOrElse(named, () => originOf(publicUrl))
+      return signer.name === origin
+        ? Config.succeed({
+            signer,
+            origin,
+            checkpointFile,
+            ...Option.match(policyFile, { onNone: () => ({}), onSome: (file) => ({ policyFile: file }) }),
+          })
+        : refused(
+            `LOG_KEY is the key of ${signer.name}, but this log is ${origin}: set LOG_ORIGIN to the key's name, or make a key for this one with spirit-altar log key.`,
+          )
+    },
+  )
+
+/** What is wrong with one part, in lines; nothing when it can be read. */
+const problemsOf = (part: Config.Config<unknown>): Config.Config<ReadonlyArray<string>> =>
+  Config.orElse(
+    Config.map(part, () => []),
+    ({ cause: { message } }) => Config.succeed(message.split("\n")),
+  )
+
+/** The variable that a line is about; what has no line of its own is about itself. */
+const subjectOf = (line: string) => /^([A-Z0-9_]+) is /u.exec(line)?.[1] ?? line
+
+/** A production server: nothing falls back to the sandbox, and what is wrong is said all at once, a line for each. */
+export const production: Config.Config<ServerConfig> = Config.flatMap(
+  Config.all(
+    [
+      databaseUrl,
+      ...Table.serving,
+      logSigner,
+      cards,
+      Config.flatMap(listen, ({ publicUrl: named }) => logAt(named)),
+    ].map(problemsOf),
+  ),
+  (found) => {
+    // What several parts stumble over is said once, by the one that knows most of it.
+    const problems = new Map(
+      found
+        .flat()
+        .toReversed()
+        .map((line) => [subjectOf(line), line]),
+    )
+    return problems.size > 0
+      ? refused([...problems.values()].toReversed().join("\n"))
+      : Config.flatMap(Config.all({ listen, databaseUrl, payments, operator }), ({ listen: address, ...others }) =>
+          Config.map(logAt(address.publicUrl), (log) => ({ ...address, ...others, log })),
+        )
+  },
+)

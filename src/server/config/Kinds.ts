@@ -1,0 +1,138 @@
+/** How a variable is read, by its kind. A refusal says in words what is expected, and quotes nothing of what was given. */
+import { Config, ConfigProvider, Redacted, Result, Schema } from "effect"
+import { secondsMaximum } from "../../../schema/payments/Usdc.ts"
+import { network } from "../../limits/Address.ts"
+
+export interface Kind<A> {
+  readonly expected: string
+  readonly read: (name: string) => Config.Config<A>
+  /** Nobody else may read the value: a file for one server, or the secrets of whatever starts it. */
+  readonly isSecret?: true
+}
+
+/** What `--help`, `.env.example` and the operator's guide say of a variable. */
+export interface Words {
+  readonly name: string
+  /** One sentence, which ends in a full stop. */
+  readonly says: string
+  /** The default as it is written; empty where there is none. */
+  readonly fallback: string
+  /** What the example holds where there is no default. */
+  readonly example: string
+  readonly isSecret: boolean
+}
+
+export type Variable<A> = Config.Config<A> & Words
+
+export const refused = (message: string) => Config.fail(new ConfigProvider.SourceError({ message }))
+
+const make = <A, B>(
+  { expected, isSecret }: Kind<A>,
+  words: Omit<Words, "isSecret">,
+  config: Config.Config<B>,
+): Variable<B> =>
+  Object.assign(
+    Config.orElse(config, () => refused(`${words.name} is wrong: expected ${expected}.`)),
+    { ...words, isSecret: isSecret === true },
+  )
+
+interface Told {
+  readonly says: string
+  readonly example?: string
+}
+
+/** A variable that may be absent. */
+export const optional = <A>(name: string, kind: Kind<A>, told: Told) =>
+  make(kind, { example: "", ...told, name, fallback: "" }, Config.option(kind.read(name)))
+
+/** A variable with a default. */
+export const preset = <A, const B>(name: string, fallback: B, kind: Kind<A>, told: Told) =>
+  make(kind, { example: "", ...told, name, fallback: String(fallback) }, Config.withDefault(kind.read(name), fallback))
+
+const matching = (expected: string, isAsExpected: (text: string) => boolean): Kind<string> => ({
+  expected,
+  read: (name) => Config.schema(Schema.String.check(Schema.makeFilter((one) => isAsExpected(one))), name),
+})
+
+const secretly = ({ expected, read }: Kind<string>): Kind<Redacted.Redacted<string>> => ({
+  expected,
+  isSecret: true,
+  read: (name) => Config.map(read(name), (one) => Redacted.make(one, { label: name })),
+})
+
+const hasProtocol = (protocols: RegExp) => (one: string) => protocols.test(URL.parse(one)?.protocol ?? "")
+
+/** What the driver knows of `sslmode`; anything else would be asked for again every second, for ever. */
+const sslModes = new Set(["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])
+
+const isDatabase = (one: string) => {
+  const mode = URL.parse(one)?.searchParams.get("sslmode")
+  return hasProtocol(/^postgres(?:ql)?:$/u)(one) && (typeof mode !== "string" || sslModes.has(mode))
+}
+
+const parts = (list: string) =>
+  list
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+
+const listOf = <A>(expected: string, read: (part: string) => ReadonlyArray<A>): Kind<ReadonlyArray<A>> => {
+  const kind = matching(expected, (list) => parts(list).every((part) => read(part).length === 1))
+  return { ...kind, read: (name) => Config.map(kind.read(name), (list) => parts(list).flatMap(read)) }
+}
+
+const hex = (digits: number) =>
+  Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(new RegExp(`^0x[0-9a-fA-F]{${digits}}$`, "u")))
+export const AddressText = hex(40)
+const isAddress = Schema.is(AddressText)
+
+/** Any text that is not empty. */
+export const text = (expected: string): Kind<string> => ({ expected, read: (name) => Config.NonEmptyString(name) })
+/** Any text. */
+export const anyText: Kind<string> = { expected: "text", read: (name) => Config.String(name) }
+export const url = matching("an http or https URL", hasProtocol(/^https?:$/u))
+export const secretUrl = secretly(url)
+export const httpsUrl = matching("an https URL", (one) => /^https:\/\/\S+$/u.test(one))
+export const secret = (expected: string, least = 1) => secretly(matching(expected, (one) => one.length >= least))
+export const database = secretly(
+  matching("postgres://user:password@host:port/database, with an sslmode of PostgreSQL's if it has one", isDatabase),
+)
+export const contact = matching("an e-mail address or an https URL", (one) =>
+  /^(?:mailto:)?[^\s@:]+@[^\s@]+$|^https:\/\/\S+$/u.test(one),
+)
+export const networks = listOf("addresses or CIDRs, separated by commas", (part) =>
+  Result.match(network(part), { onFailure: () => [], onSuccess: (one) => [one] }),
+)
+export const addresses = listOf("addresses, separated by commas", (part) => (isAddress(part) ? [part] : []))
+export const address: Kind<`0x${string}`> = {
+  expected: "an address: 0x and 40 hexadecimal digits",
+  read: (name) => Config.schema(AddressText, name),
+}
+export const privateKey: Kind<Redacted.Redacted<`0x${string}`>> = {
+  expected: "a private key: 0x and 64 hexadecimal digits",
+  isSecret: true,
+  read: (name) => Config.schema(Schema.Redacted(hex(64)), name),
+}
+export const port: Kind<number> = { expected: "a port, 0 to 65535", read: (name) => Config.Port(name) }
+export const boolean: Kind<boolean> = { expected: "true or false", read: (name) => Config.Boolean(name) }
+export const integer: Kind<number> = { expected: "a whole number", read: (name) => Config.Int(name) }
+export const whole = (minimum: number, maximum: number): Kind<number> => ({
+  expected: `a whole number from ${minimum} to ${maximum}`,
+  read: (name) =>
+    Config.schema(Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum })), name),
+})
+const between = (expected: string, minimum: number, maximum: number): Kind<number> => ({
+  expected,
+  read: (name) => Config.schema(Schema.FiniteFromString.check(Schema.isBetween({ minimum, maximum })), name),
+})
+export const seconds = between(`a number of seconds from 1 to ${secondsMaximum}`, 1, secondsMaximum)
+export const share = between("a share from 0 to 1", 0, 1)
+export const logLevel = {
+  expected: "Trace, Debug, Info, Warn, Error, Fatal or None",
+  read: (name: string) => Config.LogLevel(name),
+}
+const either = new Intl.ListFormat("en", { type: "disjunction" })
+export const oneOf = <const Literals extends ReadonlyArray<string>>(...literals: Literals) => ({
+  expected: either.format(literals).replace(/, or /u, " or "),
+  read: (name: string) => Config.schema(Schema.Literals(literals), name),
+})

@@ -1,0 +1,242 @@
+/**
+ * Every variable of a server, named once: how it is read, its default, and the sentence that `--help`, `.env.example` and
+ * the operator's guide say of it. `npm run variables` writes the last two.
+ */
+import { base, usdcNetworks } from "../../../schema/payments/Usdc.ts"
+import { groupMost } from "../../payments/Settlement.ts"
+import { defaults, roomBytes } from "../../room/Ceiling.ts"
+import * as Kinds from "./Kinds.ts"
+import { optional, preset, type Variable, type Words } from "./Kinds.ts"
+
+export const sufficient = {
+  databaseUrl: optional("DATABASE_URL", Kinds.database, {
+    says: "The PostgreSQL database; it is migrated at start. The sandbox brings its own.",
+    example: "postgres://altar:password@127.0.0.1:5432/altar",
+  }),
+  publicUrl: optional("PUBLIC_URL", Kinds.url, {
+    says: "The address that the world knows this server by: permalinks and signed URLs begin with it.",
+  }),
+  payTo: optional("PAY_TO", Kinds.address, {
+    says: "The address that receives the USDC; it belongs to this altar alone.",
+  }),
+  rpcUrl: optional("RPC_URL", Kinds.secretUrl, {
+    says: "JSON-RPC of the network: evidence is read there, and self-settlement is sent there.",
+  }),
+  relayerKey: optional("RELAYER_KEY", Kinds.privateKey, {
+    says: "The private key that settles payments and pays their gas; it should hold nothing else.",
+  }),
+}
+
+export const listening = {
+  host: preset("HOST", "127.0.0.1", Kinds.text("an address to listen on"), {
+    says: "The address to listen on; 0.0.0.0 is every one.",
+  }),
+  port: preset("PORT", 3000, Kinds.port, { says: "The port to listen on." }),
+  trustedProxies: preset("TRUSTED_PROXIES", [], Kinds.networks, {
+    says: "Proxies whose X-Forwarded-For or Forwarded is believed: addresses or CIDRs, separated by commas.",
+  }),
+  rateLimitSecret: optional("RATE_LIMIT_SECRET", Kinds.secret("16 characters or more", 16), {
+    says: "What pseudonyms of addresses are made with, 16 characters or more; without it the database keeps a random one.",
+  }),
+  rooms: preset("ROOMS_MAX", defaults.rooms, Kinds.whole(1, 10_000_000), {
+    says: "Signal rooms that may exist at once; beyond them a new one is refused with 503, and all else works.",
+  }),
+  roomBytes: preset("ROOMS_MAX_BYTES", defaults.bytes, Kinds.whole(roomBytes, 2 ** 50), {
+    says: `Bytes of all rooms together; each room counts as a full one, which is ${roomBytes}.`,
+  }),
+}
+
+export const operator = {
+  name: optional("OPERATOR_NAME", Kinds.text("a name"), {
+    says: "Who runs this server, as its terms and its privacy page say.",
+  }),
+  contact: optional("OPERATOR_CONTACT", Kinds.contact, {
+    says: "How they are reached: an e-mail address, mailto: or https:; with it there is a security.txt.",
+  }),
+  source: optional("SOURCE_URL", Kinds.httpsUrl, {
+    says: "Where the software's source is, for the page on checking the chain: an https URL.",
+  }),
+  termsFile: optional("TERMS_FILE", Kinds.text("a path"), {
+    says: "Plain text that is shown at /terms instead of the text that comes with the server.",
+  }),
+  privacyFile: optional("PRIVACY_FILE", Kinds.text("a path"), {
+    says: "Plain text that is shown at /privacy instead of the text that comes with the server.",
+  }),
+}
+
+export const sandbox = {
+  dataDir: preset("DATA_DIR", ".data", Kinds.text("a path"), {
+    says: "The folder of the sandbox's database and chain; a production server keeps nothing there.",
+  }),
+}
+
+export const log = {
+  key: optional("LOG_KEY", Kinds.secret("a key as `spirit-altar log key` makes it"), {
+    says: "The private key of the transparency log, as `spirit-altar log key` makes it; without one there is no log.",
+  }),
+  origin: optional("LOG_ORIGIN", Kinds.text("the name of a log"), {
+    says: "The name of the log and of its key, the same for its life: by default the host of PUBLIC_URL, and /log.",
+  }),
+  checkpointFile: optional("LOG_CHECKPOINT_FILE", Kinds.text("the path of a file"), {
+    says: "A file for the last signed checkpoint, outside the database, so that one that was restored forks nothing.",
+  }),
+  policyFile: optional("LOG_WITNESSES", Kinds.text("the path of a file"), {
+    says: "A policy file (C2SP tlog-policy) with the witnesses that are asked to sign each checkpoint; without one nobody is.",
+  }),
+}
+
+export const lines = {
+  level: preset("LOG_LEVEL", "Info", Kinds.logLevel, {
+    says: "How much is logged: Trace, Debug, Info, Warn, Error, Fatal or None; the sandbox logs at Warn.",
+  }),
+  format: preset("LOG_FORMAT", "json", Kinds.oneOf("json", "pretty"), {
+    says: "How it is logged: json, one object a line, or pretty, for people, as in the sandbox.",
+  }),
+  reads: preset("LOG_READS", 0.01, Kinds.share, {
+    says: "The share of reads that went well which are logged at Info, 0 to 1; all that is done or goes wrong is logged anyway.",
+  }),
+}
+
+export const metrics = {
+  port: optional("METRICS_PORT", Kinds.port, {
+    says: "The port on which Prometheus may ask for /metrics; without one there are none. Never let the world reach it.",
+  }),
+  host: preset("METRICS_HOST", "127.0.0.1", Kinds.text("an address to listen on"), {
+    says: "The address of that port.",
+  }),
+}
+
+export const otlp = {
+  endpoint: optional("OTEL_EXPORTER_OTLP_ENDPOINT", Kinds.url, {
+    says: "The base URL of a collector of traces and metrics (OTLP over HTTP); without one nothing is sent anywhere.",
+  }),
+  headers: optional("OTEL_EXPORTER_OTLP_HEADERS", Kinds.secret("name=value, separated by commas"), {
+    says: "Headers that the collector asks for, such as its key: name=value, separated by commas, escaped as in a URL.",
+  }),
+  protocol: preset("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", Kinds.oneOf("http/protobuf", "http/json"), {
+    says: "How it is sent: http/protobuf or http/json.",
+  }),
+  traces: preset("OTEL_TRACES_EXPORTER", "otlp", Kinds.anyText, { says: "Whether traces are sent: otlp or none." }),
+  metrics: preset("OTEL_METRICS_EXPORTER", "otlp", Kinds.anyText, { says: "Whether metrics are sent: otlp or none." }),
+  serviceName: preset("OTEL_SERVICE_NAME", "", Kinds.anyText, {
+    says: "What this server is called there: by default the service.name of OTEL_RESOURCE_ATTRIBUTES, or spirit-altar.",
+  }),
+  attributes: preset("OTEL_RESOURCE_ATTRIBUTES", "", Kinds.anyText, {
+    says: "What else is said of it there: name=value, separated by commas, escaped as in a URL.",
+  }),
+  sampler: preset(
+    "OTEL_TRACES_SAMPLER",
+    "parentbased_always_on",
+    Kinds.oneOf(
+      "always_on",
+      "always_off",
+      "traceidratio",
+      "parentbased_always_on",
+      "parentbased_always_off",
+      "parentbased_traceidratio",
+    ),
+    {
+      says: "Which traces are kept: always_on, always_off or traceidratio; after parentbased_, whoever began a trace elsewhere decides.",
+    },
+  ),
+  ratio: preset("OTEL_TRACES_SAMPLER_ARG", 1, Kinds.share, {
+    says: "The share of traces that a ratio's sampler keeps, 0 to 1.",
+  }),
+  metricsEvery: preset("OTEL_METRIC_EXPORT_INTERVAL", 60_000, Kinds.integer, {
+    says: "Milliseconds between two exports of metrics.",
+  }),
+  isOff: preset("OTEL_SDK_DISABLED", false, Kinds.boolean, {
+    says: "Turns traces and exported metrics off, whatever else is set.",
+  }),
+}
+
+export const payment = {
+  network: preset("X402_NETWORK", base, Kinds.oneOf(...usdcNetworks), {
+    says: "Base (eip155:8453), or its test network (eip155:84532).",
+  }),
+  groupMost: preset("SETTLE_GROUP_MAX", groupMost, Kinds.whole(1, groupMost), {
+    says: "Payments that the relayer sends in one transaction at most, 1 to 50; 1 sends each alone.",
+  }),
+  previousRelayerKey: optional("RELAYER_KEY_PREVIOUS", Kinds.privateKey, {
+    says: "The private key before it, after a change of keys, until nothing that it sent is on its way.",
+  }),
+  facilitatorUrl: optional("FACILITATOR_URL", Kinds.url, {
+    says: "An x402 facilitator that settles instead of a relayer key; without either nothing is sold.",
+  }),
+  isCatalogued: preset("FACILITATOR_CATALOGUES", false, Kinds.boolean, {
+    says: "Whether it lists paid routes (bazaar): each 402 then says how its route is called, and grows by 2 to 3 KB.",
+  }),
+  keyId: optional("CDP_API_KEY_ID", Kinds.text("the id of a key"), {
+    says: "The key of a facilitator that asks for one.",
+  }),
+  keySecret: optional("CDP_API_KEY_SECRET", Kinds.secret("the secret of a key"), { says: "The secret of that key." }),
+  finalTag: preset("CHAIN_FINALITY", "finalized", Kinds.oneOf("finalized", "safe", "latest"), {
+    says: "The block tag from which nothing is taken back: finalized, safe or latest.",
+  }),
+  walletFactories: preset("WALLET_FACTORIES", [], Kinds.addresses, {
+    says: "Factories whose smart wallets may be deployed by their first payment, separated by commas.",
+  }),
+  patience: preset("SETTLE_TIMEOUT_SECONDS", 30, Kinds.seconds, {
+    says: "Seconds that a settlement may take before its outcome counts as unknown.",
+  }),
+  sweepEvery: preset("SWEEP_SECONDS", 5, Kinds.seconds, {
+    says: "Seconds between two rounds of the background reconciler.",
+  }),
+  maxTimeoutSeconds: preset("MAX_TIMEOUT_SECONDS", 300, Kinds.seconds, {
+    says: "Seconds that an authorization is asked to live; one that lives 300 seconds longer than this is refused.",
+  }),
+}
+
+export const cards = {
+  profile: optional("CARD_PROFILE_ID", Kinds.text("the id of a profile"), {
+    says: "The profile that card tokens are granted to.",
+  }),
+  secretKey: optional("CARD_SECRET_KEY", Kinds.secret("a secret key"), {
+    says: "The secret key at the card processor.",
+  }),
+  challengeSecret: optional("CARD_CHALLENGE_SECRET", Kinds.secret("32 characters or more", 32), {
+    says: "What card challenges are made with, 32 characters or more, the same on all servers.",
+  }),
+  apiUrl: preset("CARD_API_URL", "https://api.stripe.com", Kinds.url, { says: "The card processor." }),
+}
+
+export const buyer = {
+  url: optional("SPIRIT_ALTAR_URL", Kinds.anyText, {
+    says: "The altar to buy from, where no --url is given; else the sandbox of this folder, or http://127.0.0.1:3000.",
+  }),
+  data: optional("SPIRIT_ALTAR_DATA", Kinds.anyText, {
+    says: "The folder of the buyer's journal, where no --data is given; else one of your account's state folder.",
+  }),
+  privateKey: optional("SPIRIT_ALTAR_PRIVATE_KEY", Kinds.anyText, {
+    says: "The private key that pays, where no --wallet file is named; a sandbox funds a throw-away one.",
+  }),
+}
+
+const all = (...of: ReadonlyArray<Readonly<Record<string, Variable<unknown>>>>) =>
+  of.flatMap((group) => Object.values(group))
+
+/** In the order in which people are told of them. */
+export const groups: ReadonlyArray<readonly [title: string, variables: ReadonlyArray<Words>]> = [
+  ["The five that suffice", all(sufficient)],
+  ["Where it listens, and who may reach it", all(listening)],
+  ["Who answers for it", all(operator)],
+  ["What it keeps", all(sandbox, log)],
+  ["What it says of itself", all(lines, metrics, otlp)],
+  ["How it is paid, beside PAY_TO, RPC_URL and RELAYER_KEY", all(payment)],
+  ["Cards, beside USDC, for week and month candles: the first three, or none of them", all(cards)],
+  ["The buyer's commands, not the server", all(buyer)],
+]
+
+/** What a production server reads. */
+export const serving = all(sufficient, listening, operator, log, lines, metrics, otlp, payment, cards)
+
+const { databaseUrl, publicUrl } = sufficient
+
+/** What a sandbox reads. */
+export const rehearsing = all({ databaseUrl, publicUrl }, sandbox, listening, lines, metrics, otlp)
+
+/** The lines of `--help`. */
+export const helpOf = (variables: ReadonlyArray<Words>): string =>
+  variables
+    .map(({ fallback, name, says }) => `  ${name}: ${says}${fallback === "" ? "" : ` Default: ${fallback}`}`)
+    .join("\n")

@@ -1,0 +1,221 @@
+/** The log, checked in this browser: a stone's proof, and that the log only grew since it was seen here last. */
+import { base64, Malformed } from "../../../../schema/log/Bytes.ts"
+import { parseProofFile } from "../../../../schema/log/ProofFile.ts"
+import { tilePath } from "../../../../schema/log/Tile.ts"
+import { extendsTree, type Tree } from "../../../buyer/log/MerkleProofs.ts"
+import { openCheckpoint } from "../../../buyer/log/SignedCheckpoint.ts"
+import { verifyProof } from "../../../buyer/log/StoneProof.ts"
+import { consistencyProof } from "../../../buyer/log/Tiles.ts"
+import type { NotProven } from "../../../buyer/log/Verdict.ts"
+import { button, make, verdict } from "../page/dom.ts"
+import { timeWords } from "../page/durations.ts"
+import { part, Said, unreachable } from "../page/http.ts"
+import { browser } from "../page/store.ts"
+
+/** What this browser saw last of a log: the key it was shown first, and the newest checkpoint it believed. */
+interface Seen {
+  readonly vkey: string
+  readonly note: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+const slot = "altar:log"
+
+const stones = (size: number) => `${size} ${size === 1 ? "stone" : "stones"}`
+
+const dateOf = (at: number) => timeWords(new Date(at).toISOString())
+
+const seen = (): Seen | undefined => {
+  try {
+    const value: unknown = JSON.parse(browser.get(slot) ?? "null")
+    const [vkey, note, at] = [part(value, "vkey"), part(value, "note"), part(value, "at")]
+    return typeof vkey === "string" && typeof note === "string" && typeof at === "number"
+      ? { vkey, note, at }
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const keep = (vkey: string, note: string) => browser.set(slot, JSON.stringify({ vkey, note, at: Date.now() }))
+
+const broken = (word: string, ...more: ReadonlyArray<Node | string>) => [verdict("broken", word, ...more)]
+
+/** What cannot be checked here is neither right nor wrong. */
+const refused = ({ fault, reason }: NotProven) =>
+  fault === "unsupported" ? [verdict("waits", "Cannot check here.", reason)] : broken("Not proved.", reason)
+
+const otherKey = (before: Seen, vkey: string) => [
+  ...broken(
+    "Another key.",
+    `On ${dateOf(before.at)} this log signed with another key than the one on this page. A log keeps its key; unless its operator announced a new one, do not believe it.`,
+  ),
+  make(
+    "p",
+    {},
+    "Then: ",
+    make("code", { class: "long" }, before.vkey),
+    " Now: ",
+    make("code", { class: "long" }, vkey),
+  ),
+]
+
+const read = async (path: string): Promise<Response> => {
+  const answer = await fetch(path, { cache: "no-store" }).catch(() => undefined)
+  if (answer === undefined) throw new Said(unreachable())
+  return answer
+}
+
+/** Whether the tiles that are served prove a tree to continue an older one. */
+const continues = async (old: Tree, tree: Tree): Promise<boolean | Malformed> => {
+  if (old.size === 0) return true
+  const hashes = await consistencyProof(old.size, tree.size, async (tile) => {
+    const file = await read(`/log/${tilePath(tile)}`)
+    if (file.status !== 200) throw new Said(`The altar answered ${file.status} for a tile of its log.`)
+    return new Uint8Array(await file.arrayBuffer())
+  })
+  return hashes instanceof Malformed ? hashes : extendsTree(old, tree, hashes)
+}
+
+const forgetting = (checkAgain: () => void) =>
+  make(
+    "p",
+    { class: "doors" },
+    button("Forget what this browser saw", () => {
+      browser.remove(slot)
+      checkAgain()
+    }),
+  )
+
+type Compared =
+  | { readonly ok: false; readonly findings: ReadonlyArray<Node> }
+  /** Of one history; `old` is what was seen before, empty where nothing was. */
+  | { readonly ok: true; readonly now: Tree; readonly old: Tree; readonly isOlder: boolean }
+
+/** Whether a checkpoint and the one this browser saw last are of one history, whichever is the older. */
+const compare = async (
+  before: Seen | undefined,
+  note: string,
+  vkey: string,
+  checkAgain: () => void,
+): Promise<Compared> => {
+  const not = (findings: ReadonlyArray<Node>): Compared => ({ ok: false, findings })
+  const opened = await openCheckpoint(note, { vkey })
+  if (!opened.ok) return not(refused(opened))
+  const now: Tree = opened.checkpoint
+  if (before === undefined) return { ok: true, now, old: { size: 0, root: new Uint8Array() }, isOlder: false }
+  const earlier = await openCheckpoint(before.note, { vkey })
+  if (!earlier.ok) return not([...refused(earlier), forgetting(checkAgain)])
+  const old: Tree = earlier.checkpoint
+  const rewritten = (what: string) =>
+    not([
+      ...broken("The history was rewritten.", what),
+      make(
+        "p",
+        {},
+        "Both checkpoints are signed with the log's key. Where what is served now is no old copy, together they prove it: keep both.",
+      ),
+      make("pre", { class: "long" }, before.note),
+      make("pre", { class: "long" }, note),
+      forgetting(checkAgain),
+    ])
+  const on = dateOf(before.at)
+  if (old.size > now.size) {
+    // A cache on the way may be behind: then the tiles of the newer state prove that this is its beginning.
+    const isOlder = await continues(now, old).catch(() => false)
+    return isOlder === true
+      ? { ok: true, now, old, isOlder }
+      : rewritten(
+          `On ${on} it had ${old.size} stones, and now it has ${now.size}, and nothing shows that these are their beginning: a log never shrinks.`,
+        )
+  }
+  const isContinued = await continues(old, now)
+  if (isContinued instanceof Malformed) return not(broken("Not proved.", isContinued.message))
+  return isContinued
+    ? { ok: true, now, old, isOlder: false }
+    : rewritten(`The first ${old.size} stones are not those it had on ${on} (root ${base64(old.root)}).`)
+}
+
+/** The proof of the stone that the page shows, against the key it names and what this browser saw of its log. */
+const checkProof = async (root: HTMLElement, checkAgain: () => void): Promise<ReadonlyArray<Node>> => {
+  const { proof = "", stone = "", vkey = "" } = root.dataset
+  const before = seen()
+  if (before !== undefined && before.vkey !== vkey) return otherKey(before, vkey)
+  const answer = await read(proof)
+  const text = await answer.text()
+  if (answer.status === 409) return [verdict("waits", "Not covered yet.", "The next checkpoint will; try in a second.")]
+  if (answer.status !== 200) return broken("No proof.", `The altar answered ${answer.status}.`)
+  const verdictOf = await verifyProof(text, JSON.parse(stone), { vkey })
+  if (!verdictOf.ok) return refused(verdictOf)
+  // A stone may be in a tree that others were never shown: this browser's own memory has to lead there, too.
+  const file = parseProofFile(text)
+  if (file instanceof Malformed) return broken("Not proved.", file.message)
+  const compared = await compare(before, file.checkpoint, vkey, checkAgain)
+  if (!compared.ok) return compared.findings
+  if (!compared.isOlder) keep(vkey, file.checkpoint)
+  return [
+    verdict(
+      "holds",
+      "The log has this stone.",
+      `The checkpoint of ${verdictOf.origin} over ${stones(verdictOf.size)} is signed with its key, and the tree it names holds the stone this page shows.`,
+    ),
+    ...(before === undefined
+      ? []
+      : [make("p", {}, `It is of the same history that this browser saw on ${dateOf(before.at)}.`)]),
+    make(
+      "p",
+      { class: "quiet" },
+      "Checked in this browser. Keep the file and the key: together with the stone they prove the same for ever.",
+    ),
+  ]
+}
+
+/** Whether the newest checkpoint continues the one this browser saw last; then it is the one that is remembered. */
+const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<ReadonlyArray<Node>> => {
+  const { vkey = "" } = root.dataset
+  const before = seen()
+  if (before !== undefined && before.vkey !== vkey) return [...otherKey(before, vkey), forgetting(checkAgain)]
+  const answer = await read("/log/checkpoint")
+  if (answer.status !== 200) return broken("No checkpoint.", `The altar answered ${answer.status}.`)
+  const note = await answer.text()
+  const compared = await compare(before, note, vkey, checkAgain)
+  if (!compared.ok) return compared.findings
+  const { isOlder, now, old } = compared
+  if (before !== undefined && isOlder)
+    return [
+      verdict(
+        "waits",
+        "Older, not rewritten.",
+        `This checkpoint is over ${stones(now.size)}, and on ${dateOf(before.at)} this browser saw ${old.size}, which begin with these: somebody on the way shows an old copy. Try again in a minute.`,
+      ),
+    ]
+  keep(vkey, note)
+  if (before === undefined)
+    return [
+      verdict("holds", "Signed.", `The checkpoint over ${stones(now.size)} is signed with this key.`),
+      make(
+        "p",
+        { class: "quiet" },
+        browser.lasts(slot)
+          ? "This browser sees the log for the first time and remembers it: the next check compares."
+          : "This browser keeps nothing, so there will be nothing to compare with.",
+      ),
+    ]
+  return [
+    verdict(
+      "holds",
+      "It only grew.",
+      `${stones(now.size)}, of which the first ${old.size} are those it had on ${dateOf(before.at)}.`,
+    ),
+    make(
+      "p",
+      { class: "quiet" },
+      "Both checkpoints are signed with this key; that the newer one continues the older was computed in this browser.",
+    ),
+  ]
+}
+
+/** Finds out what its button asks for. */
+export const check = (root: HTMLElement, again: () => void): Promise<ReadonlyArray<Node>> =>
+  root.dataset["proof"] === undefined ? checkLog(root, again) : checkProof(root, again)

@@ -1,0 +1,65 @@
+/** The check in the page: it starts when asked, and by itself when the page contradicts what this browser saw. */
+import { all, failure, one, verdict } from "../page/dom.ts"
+import { canHash, cannotHash } from "../page/hashing.ts"
+import { history, newest, record } from "./history.ts"
+import { pageFailed, part, sentenceOf } from "../page/http.ts"
+import { onDemand } from "../onDemand.ts"
+import { rendered } from "./rendered.ts"
+
+/** What this browser saw before this page; empty once its owner forgets it. */
+const before = [...history()]
+
+/** The page shows another history than before, or a shorter one. */
+const isDoubtful = (): boolean => {
+  const { head, stones } = rendered()
+  const points = [...stones.values(), ...(head === undefined ? [] : [head])]
+  return (
+    points.some((point) =>
+      before.some((one) => one.sequence === point.sequence && one.chainHash !== point.chainHash),
+    ) ||
+    (head !== undefined && head.sequence < (newest(before)?.sequence ?? 0))
+  )
+}
+
+const attach = (root: HTMLElement) => {
+  const number = (name: string) => Number(root.dataset[name])
+  const place = {
+    status: one("[data-verify-status]", HTMLElement, root),
+    list: one("[data-verify-list]", HTMLElement, root),
+  }
+  const able = (is: boolean) => {
+    for (const button of all("[data-verify-some], [data-verify-all]", HTMLButtonElement, root)) button.disabled = !is
+  }
+  const run = async (from: number, to: number, every: boolean) => {
+    if (!canHash()) return place.status.replaceChildren(verdict("broken", "Cannot check here.", cannotHash))
+    able(false)
+    // What hashes and compares is fetched when somebody asks for it.
+    await onDemand()
+      .then(({ check }) => check(place, { from, to }, every, before))
+      .catch((error: unknown) => {
+        place.status.replaceChildren(
+          ...failure(
+            String(part(error, "word") ?? "Not checked."),
+            sentenceOf(error, pageFailed),
+            () => void run(from, to, every),
+          ),
+        )
+      })
+    able(true)
+  }
+  const some = () => void run(number("from"), number("to"), true)
+  // A button may come with a page that was laid out anew.
+  root.addEventListener("click", ({ target }) => {
+    if (!(target instanceof Element)) return
+    if (target.closest("[data-verify-some]") !== null) some()
+    if (target.closest("[data-verify-all]") !== null) void run(1, number("head"), false)
+  })
+  const doubtful = isDoubtful()
+  const { head, stones } = rendered()
+  record([...(head === undefined ? [] : [head]), ...stones.values()])
+  if (doubtful) some()
+}
+
+export const start = () => {
+  for (const root of all("[data-verify]", HTMLElement)) attach(root)
+}

@@ -1,0 +1,101 @@
+/** The box of sealed words: salts and words this browser holds, by commitment, from before anything is paid. */
+import { browser } from "../page/store.ts"
+
+export interface Keepsake {
+  readonly salt: string
+  readonly words: string
+  readonly commitment: string
+}
+
+/** The act that sealed them, once it is settled. */
+export interface Deed {
+  readonly title: string
+  /** Path of its page. */
+  readonly path: string
+  readonly payer: string | null
+}
+
+export interface Held extends Keepsake {
+  /** RFC 3339, when this browser got them. */
+  readonly keptAt: string
+  /** Their owner saved or copied them. */
+  readonly saved: boolean
+  readonly deed: Deed | null
+}
+
+const prefix = "altar:words:"
+const slotOf = (commitment: string) => `${prefix}${commitment}`
+
+const textOf = (value: object, name: string): string | undefined => {
+  const text: unknown = Reflect.get(value, name)
+  return typeof text === "string" ? text : undefined
+}
+
+/** A file may come from anywhere: its links lead to acts of this site or nowhere. */
+const deedOf = (value: unknown): Deed | null => {
+  if (typeof value !== "object" || value === null) return null
+  const [title, path, payer] = [textOf(value, "title"), textOf(value, "path"), textOf(value, "payer")]
+  return title === undefined || path === undefined || !/^\/(?:acts|witness)\/[0-9a-f-]{36}$/u.test(path)
+    ? null
+    : { title, path, payer: payer !== undefined && /^0x[0-9a-fA-F]{40}$/u.test(payer) ? payer : null }
+}
+
+/** One entry of the box or of a saved file; undefined when it is none. */
+export const readHeld = (value: unknown): Held | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  const [salt, words, commitment] = [textOf(value, "salt"), textOf(value, "words"), textOf(value, "commitment")]
+  if (salt === undefined || words === undefined || commitment === undefined) return undefined
+  if (!/^[0-9a-f]{64}$/u.test(commitment)) return undefined
+  return {
+    salt,
+    words,
+    commitment,
+    keptAt: textOf(value, "keptAt") ?? new Date().toISOString(),
+    saved: Reflect.get(value, "saved") === true,
+    deed: deedOf(Reflect.get(value, "deed")),
+  }
+}
+
+const read = (slot: string): Held | undefined => {
+  try {
+    return readHeld(JSON.parse(browser.get(slot) ?? "null"))
+  } catch {
+    return undefined
+  }
+}
+
+const write = (entry: Held): Held => {
+  browser.set(slotOf(entry.commitment), JSON.stringify(entry))
+  return entry
+}
+
+export const held = (commitment: string): Held | undefined => read(slotOf(commitment))
+
+/** Those already there keep what is known of them. */
+export const hold = ({ commitment, salt, words }: Keepsake): Held =>
+  held(commitment) ?? write({ salt, words, commitment, keptAt: new Date().toISOString(), saved: false, deed: null })
+
+/** A saved file is taken back: it is saved, and an act that either side knows stays known. */
+export const restore = (entry: Held): Held =>
+  write({ ...entry, saved: true, deed: entry.deed ?? held(entry.commitment)?.deed ?? null })
+
+export const change = (commitment: string, changed: Partial<Pick<Held, "saved" | "deed">>) => {
+  const entry = held(commitment)
+  if (entry !== undefined) write({ ...entry, ...changed })
+}
+
+export const drop = (commitment: string) => browser.remove(slotOf(commitment))
+
+/** Newest first. */
+export const everything = (): ReadonlyArray<Held> =>
+  browser
+    .slots()
+    .flatMap((slot) => (slot.startsWith(prefix) ? (read(slot) ?? []) : []))
+    .toSorted((one, other) => other.keptAt.localeCompare(one.keptAt))
+
+/** False when these words are lost with the page. */
+export const lasts = (commitment: string): boolean => browser.lasts(slotOf(commitment))
+
+/** All of them as one file, which can be taken back. */
+export const exported = (entries: ReadonlyArray<Held>): string =>
+  JSON.stringify({ kind: "spirit-altar-sealed-words", version: 1, from: location.origin, words: entries }, null, 2)

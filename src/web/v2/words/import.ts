@@ -1,0 +1,79 @@
+/** A saved file is imported: chosen, dropped or pasted; what does not hash to its commitment is refused. */
+import { commitmentOf } from "../../../buyer/core/Commitment.ts"
+import { type Held, readHeld, restore } from "./box.ts"
+import { one } from "../page/dom.ts"
+import { canHash, cannotHash } from "../page/hashing.ts"
+import { Said, sentenceOf } from "../page/http.ts"
+
+/** Bytes of a file that is read; thousands of sealed words fit in. */
+const largest = 4_000_000
+
+/** Of one keepsake, a list of them, or an exported box. */
+const listed = (text: string): ReadonlyArray<Held> | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== "object" || value === null) return undefined
+    const within: unknown = Array.isArray(value) ? value : Reflect.get(value, "words")
+    const found = (Array.isArray(within) ? within : [value]).flatMap((entry: unknown) => readHeld(entry) ?? [])
+    return found.length === 0 ? undefined : found
+  } catch {
+    return undefined
+  }
+}
+
+export interface Imported {
+  readonly entries: ReadonlyArray<Held>
+  /** Entries whose salt and words do not hash to their commitment. */
+  readonly refused: number
+}
+
+export const counted = (number: number) => `${number} ${number === 1 ? "entry" : "entries"}`
+
+export const leftOut = (refused: number) => `${counted(refused)} did not hash to the commitment and were left out.`
+
+const importAll = async (found: ReadonlyArray<Held>): Promise<Imported> => {
+  if (!canHash()) throw new Said(cannotHash)
+  const checked = await Promise.all(
+    found.map(async (entry) => ((await commitmentOf(entry.salt, entry.words)) === entry.commitment ? [entry] : [])),
+  )
+  const entries = checked.flat()
+  return { entries: entries.map(restore), refused: found.length - entries.length }
+}
+
+const notOurs = new Said("That is no file of sealed words: it has no salt, words and commitment.")
+
+/** `[data-take]` is the file input; a file may be dropped, and a text pasted, anywhere in the place. */
+export const acceptImports = (
+  place: HTMLElement,
+  use: (imported: Imported) => void,
+  fail: (message: string) => void,
+) => {
+  const input = one("[data-take]", HTMLInputElement, place)
+  const settle = (work: Promise<Imported>) =>
+    void work.then(use, (error: unknown) => fail(sentenceOf(error, "It cannot be read.")))
+  const read = async (file: File) => {
+    const found = file.size > largest ? undefined : listed(await file.text())
+    if (found === undefined) throw notOurs
+    return importAll(found)
+  }
+  input.addEventListener("change", () => {
+    const file = input.files?.[0]
+    if (file !== undefined) settle(read(file))
+    input.value = ""
+  })
+  place.addEventListener("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault()
+  })
+  place.addEventListener("drop", (event) => {
+    const file = event.dataTransfer?.files[0]
+    if (file === undefined) return
+    event.preventDefault()
+    settle(read(file))
+  })
+  place.addEventListener("paste", (event) => {
+    const found = listed(event.clipboardData?.getData("text/plain") ?? "")
+    if (found === undefined) return
+    event.preventDefault()
+    settle(importAll(found))
+  })
+}

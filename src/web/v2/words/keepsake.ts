@@ -1,0 +1,68 @@
+/** Salt and words are shown to their owner to keep: nobody else has them, and nobody can make them again. */
+import { change, held, type Keepsake, lasts } from "./box.ts"
+import { copyFrom } from "../page/copy.ts"
+import { button, make } from "../page/dom.ts"
+
+/** New ones on this page that their owner has neither saved nor copied. */
+const unsaved = new Set<string>()
+
+const hinder = (event: BeforeUnloadEvent) => event.preventDefault()
+
+const warn = () => {
+  if (unsaved.size === 0) removeEventListener("beforeunload", hinder)
+  else addEventListener("beforeunload", hinder)
+}
+
+const notes = (commitment: string, saved: boolean): ReadonlyArray<Node | string> => {
+  const mine = make("a", { href: "/v2/mine#box" }, "My acts")
+  if (saved) return [make("b", {}, "Kept."), " Store the file where you will find it. ", mine, " takes it back."]
+  return lasts(commitment)
+    ? [make("b", {}, "Not saved yet."), " Only this browser holds them, under ", mine, ", until its data are cleared."]
+    : [make("b", {}, "Not saved yet."), " This browser keeps nothing: they are lost when you leave this page."]
+}
+
+/** `fresh` ones are waited for: whoever leaves before they are saved or copied is asked. */
+export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done: () => void = () => {}): HTMLElement => {
+  const { commitment, salt, words } = kept
+  const text = JSON.stringify({ salt, words, commitment }, null, 2)
+  const code = make("code", {}, text)
+  const note = make("p", { class: "keepsake__note", role: "status" })
+  const showState = () => {
+    const saved = held(commitment)?.saved === true
+    if (saved) unsaved.delete(commitment)
+    warn()
+    note.classList.toggle("keepsake__note--saved", saved)
+    note.replaceChildren(...notes(commitment, saved))
+  }
+  const save = () => {
+    change(commitment, { saved: true })
+    showState()
+    done()
+  }
+  const copy: HTMLButtonElement = button("Copy", () => void copyFrom(copy, code).then((copied) => copied && save()))
+  const file = make(
+    "a",
+    {
+      class: "button button--main",
+      href: URL.createObjectURL(new Blob([text], { type: "application/json" })),
+      download: `${name}.json`,
+    },
+    "Save as a file",
+  )
+  file.addEventListener("click", save)
+  if (fresh && held(commitment)?.saved !== true) unsaved.add(commitment)
+  showState()
+  return make(
+    "div",
+    { class: "keepsake" },
+    make(
+      "p",
+      {},
+      make("b", {}, "Keep this."),
+      " Only you have the salt and the words. Without them nobody can ever show what was sealed.",
+    ),
+    make("pre", { tabindex: "0", role: "region", "aria-label": "Salt, words and commitment" }, code),
+    make("p", { class: "doors" }, file, copy),
+    note,
+  )
+}

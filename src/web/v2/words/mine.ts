@@ -1,0 +1,203 @@
+/** The box of sealed words: listed, saved as one file, taken back; and the wallets whose acts may be asked for. */
+import { drop, everything, exported, type Held, held, lasts, restore } from "./box.ts"
+import { all, button, make, one, verdict } from "../page/dom.ts"
+import { timeWords } from "../page/durations.ts"
+import { acceptImports, counted, leftOut } from "./import.ts"
+import { keepsake } from "./keepsake.ts"
+import { found, hasPlayWallet, playAddress } from "../pay/wallet.ts"
+import { browser } from "../page/store.ts"
+
+const shortOf = (hex: string) => make("code", { class: "hash", title: hex }, `${hex.slice(0, 6)}…${hex.slice(-4)}`)
+
+/** Asked twice: what is removed here may be nowhere else. */
+const remover = ({ commitment }: Held, done: () => void) => {
+  const place = make("div", { class: "held__remove" })
+  const ask = () => {
+    const saved = held(commitment)?.saved === true
+    const remove = button("Remove", () => {
+      drop(commitment)
+      done()
+    })
+    remove.classList.add("button--alarm")
+    const keep = button("Keep them", show)
+    place.replaceChildren(
+      make("p", {}, saved ? "Remove them from this browser?" : "You saved no copy. Remove them for good?"),
+      make("p", { class: "doors" }, remove, keep),
+    )
+    keep.focus()
+  }
+  const show = () => place.replaceChildren(button("Remove from this browser", ask))
+  show()
+  return place
+}
+
+const entry = (one: Held, changed: () => void) => {
+  const { commitment, deed, keptAt, words } = one
+  const state = make("span", {})
+  const showState = () => {
+    const saved = held(commitment)?.saved === true
+    state.textContent = saved ? "You saved a copy." : "Only in this browser."
+    state.classList.toggle("problem", !saved)
+  }
+  showState()
+  const folded = make("details", { class: "fold" }, make("summary", {}, "Salt, words and commitment"))
+  // Written out only when somebody wants to see them.
+  folded.addEventListener(
+    "toggle",
+    () =>
+      folded.append(keepsake(one, `sealed-words-${commitment.slice(0, 8)}`, false, showState), remover(one, changed)),
+    { once: true },
+  )
+  return make(
+    "li",
+    {},
+    make(
+      "p",
+      { class: "held__title" },
+      ...(deed === null
+        ? ["No act known yet. ", make("a", { href: `/v2/witness?q=${commitment}#search` }, "Look for its stone")]
+        : [make("a", { href: deed.path }, deed.title)]),
+    ),
+    make("p", { class: "held__words", dir: "auto" }, words),
+    make(
+      "p",
+      { class: "held__facts" },
+      "Commitment ",
+      shortOf(commitment),
+      `, kept since ${timeWords(keptAt)}. `,
+      state,
+    ),
+    folded,
+  )
+}
+
+/** All of the box as one file. */
+const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
+  const file = URL.createObjectURL(new Blob([exported(entries)], { type: "application/json" }))
+  const link = make(
+    "a",
+    { class: "button button--main", href: file, download: "sealed-words.json" },
+    "Save all as one file",
+  )
+  link.addEventListener("click", () => {
+    for (const one of entries) restore(one)
+    setTimeout(done)
+  })
+  return make("p", { class: "doors" }, link)
+}
+
+const box = (place: HTMLElement) => {
+  const list = one("[data-box-list]", HTMLElement, place)
+  const note = one("[data-box-said]", HTMLElement, place)
+  const show = () => {
+    const entries = everything()
+    one("[data-box-count]", HTMLElement).textContent = entries.length === 0 ? "" : counted(entries.length)
+    list.replaceChildren(
+      ...(browser.keeps()
+        ? []
+        : [
+            make(
+              "p",
+              { class: "notice" },
+              "This browser keeps nothing for this site: what is taken back here is gone when you leave.",
+            ),
+          ]),
+      ...(entries.length === 0
+        ? [
+            make(
+              "p",
+              { class: "blank" },
+              "No sealed words are in this browser. What you seal here is kept here, from before it is paid.",
+            ),
+          ]
+        : [
+            make("ol", { class: "box", role: "list" }, ...entries.map((one) => entry(one, show))),
+            exporter(entries, show),
+          ]),
+    )
+    marks()
+  }
+  acceptImports(
+    document.body,
+    ({ entries, refused }) => {
+      show()
+      const lost = refused === 0 ? "" : ` ${leftOut(refused)}`
+      const fleeting = entries.filter(({ commitment }) => !lasts(commitment)).length
+      note.replaceChildren(
+        entries.length === 0
+          ? verdict("broken", "Not taken.", "Its salts and words do not hash to its commitments.")
+          : verdict("holds", "Taken back.", `${counted(entries.length)} are in the box now.${lost}`),
+        ...(fleeting === 0
+          ? []
+          : [
+              verdict(
+                "broken",
+                "Not kept.",
+                `${counted(fleeting)} found no room here and will be gone when you leave.`,
+              ),
+            ]),
+      )
+    },
+    (message) => note.replaceChildren(verdict("broken", "Not taken.", message)),
+  )
+  addEventListener("storage", show)
+  show()
+}
+
+/** Says of each listed act whether its sealed words are here. */
+const marks = () => {
+  for (const place of all("[data-sealed]", HTMLElement)) {
+    const here = held(place.dataset["sealed"] ?? "") !== undefined
+    place.textContent = here ? "its words are in this browser" : "its words are not in this browser"
+    place.classList.toggle("sealed--here", here)
+  }
+}
+
+const show = (address: string) => location.assign(`/v2/mine?wallet=${encodeURIComponent(address)}`)
+
+const wallets = (place: HTMLElement) => {
+  const payers = [...new Set(everything().flatMap(({ deed }) => deed?.payer ?? []))]
+  if (payers.length > 0) {
+    place.append(
+      make(
+        "p",
+        { class: "small" },
+        "Paid from this browser: ",
+        ...payers.flatMap((payer, index) => [
+          ...(index === 0 ? [] : [", "]),
+          make("a", { href: `/v2/mine?wallet=${payer}` }, shortOf(payer)),
+        ]),
+      ),
+    )
+  }
+  one("[data-ask-wallet]", HTMLButtonElement).addEventListener("click", () => {
+    const fail = (message: string) => place.replaceChildren(verdict("broken", "No wallet.", message))
+    const ask = async () => {
+      const ways = [
+        ...(hasPlayWallet() ? [{ name: "Play wallet of this tab", address: playAddress }] : []),
+        ...(await found()).map(({ name, provider }) => ({
+          name,
+          address: async () => {
+            const accounts = await provider.request({ method: "eth_requestAccounts" })
+            return Array.isArray(accounts) && typeof accounts[0] === "string" ? accounts[0] : undefined
+          },
+        })),
+      ]
+      const [first] = ways
+      if (first === undefined) return fail("No wallet was found in this browser. Type its address instead.")
+      const take = async ({ address }: typeof first) => {
+        const named = await address().catch(() => undefined)
+        if (named === undefined) return fail("The wallet named no account.")
+        show(named)
+      }
+      if (ways.length === 1) return take(first)
+      place.replaceChildren(make("p", { class: "doors" }, ...ways.map((way) => button(way.name, () => void take(way)))))
+    }
+    void ask()
+  })
+}
+
+export const start = () => {
+  for (const place of all("[data-box]", HTMLElement)) box(place)
+  for (const place of all("[data-wallets]", HTMLElement)) wallets(place)
+}

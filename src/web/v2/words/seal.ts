@@ -1,0 +1,153 @@
+/** Words are sealed, checked and, when their owner says so, revealed; until then nothing of them is sent. */
+import { commitmentOf, sealBounds, unsealable } from "../../../buyer/core/Commitment.ts"
+import { randomHex } from "../../../buyer/core/Digest.ts"
+import { held, hold } from "./box.ts"
+import { all, failure, make, one, verdict } from "../page/dom.ts"
+import { canHash, cannotHash } from "../page/hashing.ts"
+import { ask, messageOf, pageFailed, post, sentenceOf } from "../page/http.ts"
+import { acceptImports, leftOut } from "./import.ts"
+import { keepsake } from "./keepsake.ts"
+import { paying } from "../pay/paying.ts"
+
+/** Why these words cannot be sealed, in a sentence. */
+export const unsealableWords = (salt: string, words: string): string | undefined => {
+  const problem = unsealable(salt, words)
+  switch (problem?.part) {
+    case "salt":
+      return `A salt has ${sealBounds.salt.join(" to ")} characters.`
+    case "words":
+      return `Sealed words have ${sealBounds.words.join(" to ")} characters; these are ${problem.length}.`
+    case "characters":
+      return "Words and salt must not hold NUL or lone surrogates."
+    case undefined:
+      return undefined
+  }
+}
+
+interface Parts {
+  readonly form: HTMLFormElement
+  readonly salt: HTMLInputElement
+  readonly words: HTMLTextAreaElement
+  readonly result: HTMLElement
+}
+
+const partsOf = (form: HTMLFormElement): Parts => ({
+  form,
+  salt: one("[data-salt]", HTMLInputElement, form),
+  words: one("[data-words]", HTMLTextAreaElement, form),
+  result: one("[data-result]", HTMLElement, form),
+})
+
+/** The form answers with whatever `work` makes of its salt and words. */
+const answer = (
+  form: HTMLFormElement,
+  work: (salt: string, words: string, parts: Parts) => Promise<ReadonlyArray<Node>>,
+) => {
+  const parts = partsOf(form)
+  form.addEventListener("submit", (event) => {
+    event.preventDefault()
+    if (!canHash()) return parts.result.replaceChildren(verdict("broken", "Cannot hash here.", cannotHash))
+    void work(parts.salt.value, parts.words.value, parts).then(
+      (nodes) => parts.result.replaceChildren(...nodes),
+      (error: unknown) =>
+        parts.result.replaceChildren(
+          ...failure("Not done.", sentenceOf(error, pageFailed), () => form.requestSubmit()),
+        ),
+    )
+  })
+}
+
+const match = async (salt: string, words: string, against: string) => {
+  const computed = await commitmentOf(salt, words)
+  return computed === against
+    ? { same: true, findings: [verdict("holds", "They match.", "These words were sealed with this salt.")] }
+    : {
+        same: false,
+        findings: [
+          verdict(
+            "broken",
+            "They do not match.",
+            "This salt and these words hash to ",
+            make("code", { class: "long" }, computed),
+          ),
+        ],
+      }
+}
+
+/** Fills a form in with words this browser holds for its commitment, and says so. */
+const filling = (form: HTMLFormElement, commitment: () => string) => {
+  const { salt, words } = partsOf(form)
+  const note = one("[data-filled]", HTMLElement, form)
+  const offer = () => {
+    const kept = held(commitment())
+    if (kept === undefined) return
+    salt.value = kept.salt
+    words.value = kept.words
+    for (const field of all(".take", HTMLElement, form)) field.hidden = true
+    note.replaceChildren(verdict("holds", "Filled in.", "This browser holds these words. Nothing was sent."))
+  }
+  offer()
+  return offer
+}
+
+const checking = (form: HTMLFormElement, others: ReadonlyArray<() => void>) => {
+  const commitment = one("[data-commitment]", HTMLInputElement, form)
+  const now = () => commitment.value.trim()
+  const offer = filling(form, now)
+  const note = one("[data-filled]", HTMLElement, form)
+  const refuse = (word: string, message: string) => note.replaceChildren(verdict("broken", word, message))
+  // What somebody typed is not written over.
+  commitment.addEventListener("input", () => partsOf(form).salt.value + partsOf(form).words.value === "" && offer())
+  acceptImports(
+    form,
+    ({ entries: [first, ...more], refused }) => {
+      if (first === undefined) return refuse("Not taken.", "Its salt and words do not hash to its commitment.")
+      if (now() === "") commitment.value = first.commitment
+      if (![first, ...more].some((entry) => entry.commitment === now()))
+        return refuse(
+          "Other words.",
+          "They are kept in this browser now, but they fit another commitment than this one.",
+        )
+      for (const each of [offer, ...others]) each()
+      if (refused > 0) note.append(make("p", {}, leftOut(refused)))
+    },
+    (message) => refuse("Not taken.", message),
+  )
+  answer(form, async (salt, words) => (await match(salt, words, now())).findings)
+}
+
+const sealing = (form: HTMLFormElement) =>
+  answer(form, async (typed, words) => {
+    const salt = typed === "" ? randomHex(16) : typed
+    const problem = unsealableWords(salt, words)
+    if (problem !== undefined) return [verdict("broken", "Not sealed.", problem)]
+    const kept = hold({ salt, words, commitment: await commitmentOf(salt, words) })
+    return [verdict("holds", "Sealed."), keepsake(kept, "sealed-words", true)]
+  })
+
+const revealing = (form: HTMLFormElement) => {
+  const against = form.dataset["against"] ?? ""
+  const offer = filling(form, () => against)
+  answer(form, async (salt, words, { form: { dataset } }) => {
+    const { findings, same } = await match(salt, words, against)
+    if (!same) return [...findings, make("p", {}, "Nothing was sent.")]
+    const reply = await ask(dataset["reveal"] ?? "", post({ salt, [dataset["name"] ?? "text"]: words }))
+    if (reply.status !== 200 && reply.status !== 201) return [verdict("broken", "Not revealed.", messageOf(reply))]
+    // The page is laid out anew around this answer.
+    void paying().then(
+      ({ renew }) => renew(),
+      () => undefined,
+    )
+    return [
+      verdict("holds", "Revealed."),
+      make("p", {}, make("a", { href: dataset["shown"] ?? location.pathname }, "See the words")),
+    ]
+  })
+  return offer
+}
+
+export const start = () => {
+  const reveals = all("[data-reveal]", HTMLFormElement).map(revealing)
+  for (const form of all("[data-check]", HTMLFormElement)) checking(form, reveals)
+  for (const form of all("[data-sealing]", HTMLFormElement)) sealing(form)
+}
