@@ -21,7 +21,7 @@ import { filled } from "./ActAddress.ts"
 import type { PaidAct } from "./PaidAct.ts"
 import type { PaymentGuard } from "./PaidRequest.ts"
 import { type Outcome, type PaidRequest, PaymentPipeline, type PipelineRefusal } from "./PaymentPipeline.ts"
-import { retryAfterSeconds } from "./Reconciler.ts"
+import { retryAfterSeconds } from "./protocol/Decision.ts"
 
 /** What the endpoint of a paid act has decoded. */
 export interface PaidCall {

@@ -81,6 +81,7 @@ layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql)
     }),
   )
 
+  // I6
   it.effect("unpaid, and whose payment is found after all, has that noted once for the operator", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -53,6 +53,7 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
     }),
   )
 
+  // I1
   it.effect("an authorization belongs to one key", () =>
     Effect.gen(function* () {
       const { url } = yield* World
@@ -130,6 +131,7 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
     }),
   )
 
+  // I7
   it.effect("the ceiling of a day counts settled and held stones, and frees what fails", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -57,6 +57,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
+  // I11
   it.live("before the COMMIT of a stone has not recorded that stone, and reconciling records it", () =>
     Effect.gen(function* () {
       const { url } = yield* World
