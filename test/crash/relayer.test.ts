@@ -120,7 +120,6 @@ const killedInGroup = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAf
 })
 
 describe("a server killed in the middle of the broadcast of a group", { concurrent: true }, () => {
-  // I8
   it.live(
     "that never arrived brings each of its payments to the chain once",
     () =>

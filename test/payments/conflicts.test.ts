@@ -131,7 +131,6 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
     }),
   )
 
-  // I7
   it.effect("the ceiling of a day counts settled and held stones, and frees what fails", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -187,7 +187,7 @@ describe("an authorization that was used otherwise", { concurrent: true }, () =>
     ["by cancelling it", canceled],
     ["by cancelling it in a transaction whose receipt is longer than any other answer", canceled],
   ] as const) {
-    // I18
+    // I17, I18
     it.live(`${what} is void once that is final, and by a receipt only`, () =>
       Effect.gen(function* () {
         const { asked, authorization, payer, seen } = yield* scene

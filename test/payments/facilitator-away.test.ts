@@ -174,6 +174,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
     )
   }
 
+  // I13
   it.live("is asked again is kept to itself by whoever asks, however often the client does", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -42,6 +42,7 @@ describe("a node that cannot be asked at verification", { concurrent: true }, ()
 })
 
 describe("a database that hangs up", { concurrent: true }, () => {
+  // I11
   it.live("after the COMMIT of a stone has recorded that stone", () =>
     Effect.gen(function* () {
       const { url } = yield* World

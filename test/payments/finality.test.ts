@@ -238,6 +238,7 @@ describe("a settled transfer", { concurrent: true }, () => {
     }).pipe(Effect.provide(sweeper)),
   )
 
+  // I14
   it.live("that a reorganisation put into a later block is final there, and not before", () =>
     Effect.gen(function* () {
       const bought = yield* buy

@@ -153,7 +153,6 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
     }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 
-  // I9
   it.live("is not called unpaid where a reconciliation broadcast it meanwhile", () =>
     Effect.gen(function* () {
       const { url } = yield* World
