@@ -8,8 +8,10 @@ import type { FailureVerdict } from "./ledger/Attempt.ts"
 import { type SettledTransfer, SettledTransfers } from "./ledger/SettledTransfers.ts"
 import * as Trace from "../platform/Trace.ts"
 import { changed } from "./Changes.ts"
+import { decide } from "./protocol/Decision.ts"
 import { Settlement } from "./Settlement.ts"
 import { Chain } from "./x402/Chain.ts"
+import { findingOf } from "./x402/Evidence.ts"
 
 export interface FinalityConfig {
   /** Pause between two sweeps, and the least time between two inquiries that agree that a transfer is lost. */
@@ -96,26 +98,28 @@ export class Finality extends Context.Service<
             patience: Duration.zero,
             foundIn: transfer.settledBlock,
           })
-          switch (evidence._tag) {
-            case "Paid": {
-              const found = evidence.transaction
-              if (isEarly && found === known.toLowerCase()) return
-              const moved = found === transaction.toLowerCase() ? Option.none() : Option.some(found)
-              const isFinal = !isEarly && (yield* chain.isFinal(evidence.block))
-              yield* transfers.confirm(id, isFinal ? "final" : "pending", evidence.block.number, moved)
+          const found = findingOf(evidence)
+          const decision = decide(found, { is: "settled" }, pendingLoss, apart)
+          switch (decision.is) {
+            case "settle": {
+              const { block, transaction: now } = decision.proof
+              if (isEarly && now === known.toLowerCase()) return
+              const moved = now === transaction.toLowerCase() ? Option.none() : Option.some(now)
+              const isFinal = !isEarly && (yield* chain.isFinal(block))
+              yield* transfers.confirm(id, isFinal ? "final" : "pending", block.number, moved)
               const to = isFinal ? "final" : "moved"
               if (isFinal || Option.isSome(moved))
-                yield* changed({ id, act, from: "settled", to, evidence: "transfer found", transaction: found })
+                yield* changed({ id, act, from: "settled", to, evidence: "transfer found", transaction: now })
               return
             }
-            case "Void":
-              return pendingLoss?.reason === evidence.reason && pendingLoss.ageMillis >= apart
-                ? yield* lose(transfer, pendingLoss)
-                : yield* transfers.defer(transfer, evidence.reason, apart)
-            case "Open":
-              return evidence.unused
-                ? yield* handIn(transfer, evidence.reverts)
-                : yield* transfers.defer(transfer, null, pauseOf(transfer))
+            case "agreed":
+              return yield* lose(transfer, decision.doubt)
+            case "doubt":
+              return yield* transfers.defer(transfer, decision.reason, apart)
+            case "submit":
+              return yield* handIn(transfer, found.is !== "unused")
+            default:
+              return yield* transfers.defer(transfer, null, pauseOf(transfer))
           }
         }, Trace.span("Finality.inquire"))
 

@@ -5,7 +5,9 @@ import * as Trace from "../platform/Trace.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { AliveAttempts } from "./ledger/AliveAttempts.ts"
 import { UnclaimedPayments } from "./ledger/UnclaimedPayments.ts"
+import { decide } from "./protocol/Decision.ts"
 import { Chain } from "./x402/Chain.ts"
+import { findingOf } from "./x402/Evidence.ts"
 
 /** Attempts one sweep takes, and how many of them are looked at at once. */
 const sweepSize = 50
@@ -23,13 +25,13 @@ export const layer = (sweepEvery: Duration.Duration) =>
         if (payment.rail === "card") return yield* alive.end(attempt.id)
         const { authorization, fromBlock, transaction } = payment
         const evidence = yield* chain.evidence({ authorization, fromBlock, transaction, patience: Duration.zero })
-        if (evidence._tag === "Open") return
-        if (evidence._tag === "Paid") {
+        const decision = decide(findingOf(evidence), { is: "failed" }, null, 0)
+        if (decision.is === "settle") {
           // A block that is taken back takes the payment along.
-          if (!(yield* chain.isFinal(evidence.block))) return
-          const { block, transaction } = evidence
+          if (!(yield* chain.isFinal(decision.proof.block))) return
+          const { block, transaction } = decision.proof
           yield* unclaimed.noteFailed(attempt, { rail: "x402", payment, transaction, block: block.number })
-        }
+        } else if (decision.is !== "fail") return
         yield* alive.end(attempt.id)
       }, Trace.span("LatePayments.look"))
 

@@ -4,7 +4,6 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import type { SqlError } from "effect/sql"
 import { BadRequest } from "../../schema/Errors.ts"
 import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
-import { addresses } from "./ActAddress.ts"
 import { inputOf, type InputOf } from "./ActInput.ts"
 
 /** When a request was accepted. */
@@ -97,8 +96,6 @@ export interface ActRequest<Refusal> {
 
 /** An act as the pipeline sees it: the type of its input is its own affair. */
 export interface PaidAct<Refusal> extends SoldAct {
-  /** Where a call of its endpoint is bought, as a payment has to name it. */
-  readonly address: ReturnType<typeof addresses>
   readonly targets: ReadonlyArray<string> | undefined
   readonly checkPath: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>
   readonly read: (request: Schema.Json, at: Acceptance) => Effect.Effect<ActRequest<Refusal>, BadRequest>
@@ -121,7 +118,6 @@ const make = <Endpoint extends PaidEndpoint, By extends Payer>(
   return {
     ...endpoint.sale,
     endpoint,
-    address: addresses(endpoint),
     targets,
     checkPath: checkPath ?? (() => Effect.void),
     read: (request, at) =>

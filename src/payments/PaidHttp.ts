@@ -18,11 +18,11 @@ import { PublicUrl } from "../platform/PublicUrl.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { timestampOf } from "../platform/Time.ts"
 import { CardRail, cardCredentialIn } from "./card/CardRail.ts"
-import { filled } from "./ActAddress.ts"
+import { addressOf, filled } from "./ActAddress.ts"
 import type { PaidAct } from "./PaidAct.ts"
 import type { PaymentGuard } from "./PaidRequest.ts"
 import { type Outcome, type PaidRequest, PaymentPipeline, type PipelineRefusal } from "./PaymentPipeline.ts"
-import { retryAfterSeconds } from "./Reconciler.ts"
+import { retryAfterSeconds } from "./protocol/Decision.ts"
 
 /** What the endpoint of a paid act has decoded. */
 export interface PaidCall {
@@ -129,7 +129,7 @@ export class PaidHttp extends Context.Service<
 
       const pay = Effect.fnUntraced(function* <Refusal>(act: PaidAct<Refusal>, call: PaidCall) {
         const { headers, method } = call.request
-        const { parameters, path } = yield* Effect.orDie(act.address(call))
+        const { parameters, path } = addressOf(act.endpoint.path, call)
         const request: PaidRequest = {
           method,
           url: `${publicUrl}${path}`,

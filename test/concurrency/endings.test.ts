@@ -47,6 +47,7 @@ const waits = Effect.gen(function* () {
 layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql), Layer.provideMerge(database)), {
   excludeTestServices: true,
 })("an attempt that ends", (it) => {
+  // I7
   it.effect("gives back its number before its names, as a claim takes them", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -81,6 +82,7 @@ layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql)
     }),
   )
 
+  // I6
   it.effect("unpaid, and whose payment is found after all, has that noted once for the operator", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -114,6 +116,19 @@ layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql)
       const transaction = newHex(32)
       yield* settling(id, { rail: "x402", payment, transaction, block: 8n })
       assert.deepStrictEqual(yield* sql`SELECT name FROM payment_strays WHERE transaction = ${transaction}`, [])
+    }),
+  )
+
+  // I9
+  it.effect("fails as never sent only while no broadcast of it is recorded", () =>
+    Effect.gen(function* () {
+      const { note } = yield* Broadcasts
+      const { failUnsent } = yield* Fail
+      const [sent, unsent] = [yield* claimed(newName()), yield* claimed(newName())]
+      const passenger = { attempt: sent.id, state: "pending" as const, previous: Option.none() }
+      yield* note([passenger], { nonce: 1, hash: newHex(32), maxFeePerGas: 1n, atMillis: Date.now(), members: 1 })
+      assert.strictEqual((yield* failUnsent(sent.id, "gas_too_high", false)).state, "pending")
+      assert.strictEqual((yield* failUnsent(unsent.id, "gas_too_high", false)).state, "failed")
     }),
   )
 

@@ -184,6 +184,7 @@ const who = {
 for (const settledBy of ["relayer", "facilitator"] as const) {
   describe(`a server settling by ${settledBy}, killed`, { concurrent: true }, () => {
     for (const point of points.filter((one) => one.settledBy === settledBy)) {
+      // I2
       it.live(`${point.killed}: set right by ${who[point.concludedBy]} (${point.step})`, () => survive(point))
     }
   })

@@ -1,4 +1,4 @@
-/** The table of "Evidence" in ARCHITECTURE.md, row by row: what a scripted node answers, and what follows from it. */
+/** The answers in docs/payment-protocol.md, row by row: what a scripted node answers, and what follows from it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -289,6 +289,7 @@ const nameOf = (evidence: Evidence.Evidence) => {
 
 describe("when of an authorization", () => {
   for (const [when, answers, follows] of rows) {
+    // I17, I18
     it.effect(`${when}, ${nameOf(follows)}`, () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* Evidence.make(scripted(answers)).evidence(look), follows)

@@ -4,7 +4,7 @@ import { normalize, normalizedLength } from "../../schema/altar/Commitment.ts"
 import { spiritOf } from "../../schema/altar/Spirit.ts"
 import { chainHash, seal } from "../../src/altar/Hashes.ts"
 import { canonicalJson } from "../../src/platform/CanonicalJson.ts"
-import { retryAfterSeconds } from "../../src/payments/Reconciler.ts"
+import { retryAfterSeconds } from "../../src/payments/protocol/Decision.ts"
 
 describe("commitment", () => {
   it("is SHA-256 over salt, NUL and normalized words", () => {

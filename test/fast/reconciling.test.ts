@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
-import { retryAfterSeconds } from "../../src/payments/Reconciler.ts"
+import { retryAfterSeconds } from "../../src/payments/protocol/Decision.ts"
 import * as Reconciling from "../../src/payments/Reconciling.ts"
 
 const row = (checks: number): Attempt => ({

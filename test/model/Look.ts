@@ -1,6 +1,9 @@
-/** `Evidence.ts` and `Reconciler.ts`, one step for each question to a node: each may be answered by another one. */
+/** `Evidence.ts`, one step for each question to a node, since each may be answered by another one; the protocol's table decides. */
+import { Option } from "effect"
+import * as Protocol from "../../src/payments/protocol/Decision.ts"
+import type { Submission } from "../../src/payments/Settlement.ts"
 import { dryRun, endOf, execute, hashOf, isGroup, type View } from "./Chain.ts"
-import { idle, type Configuration, type Server, type State, tooPoor, type Work } from "./State.ts"
+import { idle, type Configuration, type Server, type State, type Work } from "./State.ts"
 
 export type Say = (says: string, to: State) => void
 
@@ -26,13 +29,16 @@ const over = { upTo: 0, isUsed: false } as const
 /** Begins to look for evidence. */
 export const looking = (work: Work): Work => ({ ...work, at: work.hint === "" ? "heads" : "receipt" })
 
-type Found =
-  | { readonly is: "paid"; readonly transaction: string; readonly block: string }
-  | { readonly is: "void"; readonly reason: string }
-  | { readonly is: "open"; readonly unused: boolean; readonly reverts: boolean; readonly couldNotPay?: boolean }
-  | { readonly is: "unavailable" }
+interface Transfer {
+  readonly transaction: string
+  readonly block: string
+}
 
-const nothing: Found = { is: "open", unused: false, reverts: false }
+type Found = Protocol.Found<Transfer>
+
+const nothing: Found = { is: "nothing" }
+
+const isUnused = ({ is }: Found) => is === "unused" || is === "reverts" || is === "poor"
 
 /** Where work goes on, by what was found. */
 const goesOn = (work: Work, found: Found, configuration: Configuration): Work => {
@@ -40,68 +46,106 @@ const goesOn = (work: Work, found: Found, configuration: Configuration): Work =>
   switch (work.asks) {
     case "is unused": {
       // Unused, it is refused in words that ask for a new one.
-      if (found.is === "void" || (found.is === "open" && found.unused))
-        return { ...clean, at: "answer", asks: "", outcome: "refused" }
-      return found.is === "unavailable" ? idle : { ...clean, at: "heads", asks: "used by" }
+      if (found.is === "void" || isUnused(found)) return { ...clean, at: "answer", asks: "", outcome: "refused" }
+      return found.is === "silence" ? idle : { ...clean, at: "heads", asks: "used by" }
     }
     case "used by": {
-      if (found.is === "paid") return { ...clean, at: "fresh", log: found.transaction, block: found.block }
+      if (found.is === "paid") return { ...clean, at: "fresh", log: found.proof.transaction, block: found.proof.block }
       return found.is === "void" && found.reason !== "expired"
         ? { ...clean, at: "answer", asks: "", outcome: found.reason === "cancelled" ? "cancelled" : "refused" }
         : idle
     }
-    case "late":
-      return found.is === "paid" ? { ...clean, at: "stray", log: found.transaction, block: found.block } : idle
-    case "early":
-    case "finality": {
-      if (found.is === "unavailable") return idle
-      if (found.is === "paid") {
-        const there = { ...clean, log: found.transaction, block: found.block }
-        if (work.asks === "finality") return { ...there, at: "still final" }
-        if (configuration.fault === "an early look makes it final") return { ...there, at: "found", outcome: "final" }
-        return found.transaction === work.hint ? idle : { ...there, at: "found", outcome: "pending" }
-      }
-      if (found.is === "open") {
-        const isToBeSent = found.unused && configuration.settles === "relayer"
-        if (!isToBeSent) return { ...clean, at: "still open", outcome: "" }
-        return {
-          ...clean,
-          at: configuration.fault === "what was taken back is pending again" ? "open again" : "find broadcast",
-        }
-      }
-      const isSecond = configuration.fault === "one look loses" || work.ripe.replace("!", "") === found.reason
-      return { ...clean, at: isSecond ? "lose" : "still open", outcome: found.reason }
+    case "late": {
+      const decision = decided(clean, found, { is: "failed" }, configuration)
+      return decision.is === "settle" ? { ...clean, at: "stray", ...foundIn(decision.proof) } : idle
     }
+    case "early":
+    case "finality":
+      return checked(clean, decided(clean, found, { is: "settled" }, configuration), configuration)
+    default: {
+      const isUnchecked =
+        configuration.settles !== "relayer" || configuration.fault === "too poor though it was sent again"
+      return found.is === "poor" && !isUnchecked
+        ? { ...clean, at: "newest broadcast" }
+        : concluded(clean, found, configuration)
+    }
+  }
+}
+
+const foundIn = ({ block, transaction }: Transfer) => ({ log: transaction, block })
+
+/** `decide` of the protocol; a fault stands before it or behind it. */
+const decided = (work: Work, found: Found, standing: Protocol.Standing, { fault }: Configuration) => {
+  const isBelieved =
+    fault === "a refusal is believed" && (standing.is === "declined" || standing.is === "refused") && isOpen(found)
+  const reason = work.ripe.replace("!", "")
+  const doubt = reason === "" ? null : { reason, ageMillis: 1 }
+  const decision = Protocol.decide(isBelieved ? { is: "reverts" } : found, standing, doubt, 1)
+  const isEnough = fault === (standing.is === "settled" ? "one look loses" : "one look is enough")
+  return isEnough && decision.is === "doubt"
+    ? ({ is: "agreed", doubt: { reason: decision.reason, ageMillis: 0 }, isAlive: false } as const)
+    : decision
+}
+
+const isOpen = ({ is }: Found) => is !== "paid" && is !== "void" && is !== "silence"
+
+/** What settlement has just said, as its code says it. */
+const saidTo = ({ isSubmitted, refusal, unsent }: Work): Submission | undefined => {
+  if (unsent !== "") return { _tag: "Refused", reason: unsent === "used" ? Protocol.alreadyUsed : unsent, unsent: true }
+  if (!isSubmitted) return undefined
+  return refusal === ""
+    ? { _tag: "Unclear", reason: "", transaction: Option.none() }
+    : { _tag: "Refused", reason: refusal }
+}
+
+/** `Reconciler`: carries out what follows for an attempt that is open. */
+export const concluded = (work: Work, found: Found, configuration: Configuration): Work => {
+  const standing = Protocol.standingOf(saidTo(work), work.refusal === "" ? null : work.refusal, work.unsent !== "")
+  const decision = decided(work, found, standing, configuration)
+  switch (decision.is) {
+    case "settle":
+      return { ...work, at: "settle", ...foundIn(decision.proof) }
+    case "agreed":
+      return { ...work, at: "fail", outcome: decision.doubt.reason }
+    case "doubt":
+      return { ...work, at: "defer", outcome: decision.reason }
+    case "fail":
+    case "fail unsent":
+      return { ...work, at: decision.is, outcome: decision.reason }
+    case "keep":
+      return { ...work, at: "defer", outcome: "unavailable" }
+    case "wait":
+      return { ...work, at: "defer", outcome: "" }
+    case "submit": {
+      if (configuration.settles === "relayer") return { ...work, at: "find broadcast" }
+      // A facilitator said nothing of it, and its transfer would pass.
+      const isGivenUp = found.is === "unused" && work.hint === "" && work.refusal === ""
+      return isGivenUp ? { ...work, at: "hold", isFirst: false } : { ...work, at: "defer", outcome: "" }
+    }
+  }
+}
+
+/** `Finality`: carries out what follows for a settled attempt. */
+const checked = (work: Work, decision: ReturnType<typeof decided>, { fault, settles }: Configuration): Work => {
+  switch (decision.is) {
+    case "settle": {
+      const there = { ...work, ...foundIn(decision.proof) }
+      if (work.asks === "finality") return { ...there, at: "still final" }
+      if (fault === "an early look makes it final") return { ...there, at: "found", outcome: "final" }
+      return there.log === work.hint ? idle : { ...there, at: "found", outcome: "pending" }
+    }
+    case "agreed":
+      return { ...work, at: "lose", outcome: decision.doubt.reason }
+    case "doubt":
+      return { ...work, at: "still open", outcome: decision.reason }
+    case "submit":
+      if (settles !== "relayer") return { ...work, at: "still open", outcome: "" }
+      return { ...work, at: fault === "what was taken back is pending again" ? "open again" : "find broadcast" }
+    case "keep":
+      return idle
     default:
-      return concluded(clean, found, configuration)
+      return { ...work, at: "still open", outcome: "" }
   }
-}
-
-/** `Reconciler.concludeOnChain`. */
-const concluded = (work: Work, found: Found, configuration: Configuration): Work => {
-  if (found.is === "unavailable") return { ...work, at: "defer", outcome: "unavailable" }
-  if (found.is === "paid") return { ...work, at: "settle", log: found.transaction, block: found.block }
-  const reason = found.is === "void" ? found.reason : refusalThatHolds(work, found, configuration)
-  if (reason === "" && found.is === "open" && found.couldNotPay === true) {
-    const isUnchecked =
-      configuration.settles !== "relayer" || configuration.fault === "too poor though it was sent again"
-    return isUnchecked ? agreed(work, tooPoor, configuration) : { ...work, at: "newest broadcast" }
-  }
-  if (reason === "") {
-    const isToBeSent = !work.isSubmitted && found.is === "open" && found.unused
-    if (isToBeSent && configuration.settles === "relayer") return { ...work, at: "find broadcast" }
-    // Nothing was heard of it, and its transfer would pass.
-    const isGivenUp = isToBeSent && !found.reverts && work.hint === "" && work.refusal === ""
-    return isGivenUp ? { ...work, at: "hold", isFirst: false } : { ...work, at: "defer", outcome: "" }
-  }
-  if (work.unsent !== "") return { ...work, at: "fail unsent", outcome: reason }
-  return agreed(work, reason, configuration)
-}
-
-/** `failIfAgreed`. */
-export const agreed = (work: Work, reason: string, { fault }: Configuration): Work => {
-  const isSecond = fault === "one look is enough" || work.ripe.replace("!", "") === reason
-  return { ...work, at: isSecond ? "fail" : "defer", outcome: reason }
 }
 
 /** Whether what was to charge it is final and did not, and its wallet was too poor there. */
@@ -111,12 +155,6 @@ const wasTooPoor = (work: Work, { blocks, final }: View, { adversary: { expiry }
   return (
     execute(there, expiry).transactions.includes(work.hint) && dryRun(there, work.authorization, expiry) === "funds"
   )
-}
-
-const refusalThatHolds = (work: Work, found: Found & { readonly is: "open" }, { fault }: Configuration) => {
-  if (work.unsent !== "") return found.unused && work.unsent !== "used" ? work.unsent : ""
-  if (fault === "a refusal is believed") return work.refusal
-  return found.unused && found.reverts ? work.refusal : ""
 }
 
 /** One question of a look, and every way it can be answered. */
@@ -134,7 +172,7 @@ export const looks = (state: State, server: Server, configuration: Configuration
     say(`server ${server}: ${says}`, { ...state, [server]: next })
   }
   const on = (says: string, found: Found) => to(says, goesOn(work, found, configuration))
-  on(`no node answers about ${authorization}`, { is: "unavailable" })
+  on(`no node answers about ${authorization}`, { is: "silence" })
 
   switch (work.at) {
     case "receipt": {
@@ -144,7 +182,7 @@ export const looks = (state: State, server: Server, configuration: Configuration
         const isThere = transactions.includes(work.hint)
         const hasPaid = Object.values(ends).some(({ isPaid, transaction }) => isPaid && transaction === work.hint)
         if (fault === "a group's receipt pays for all" && isGroup(work.hint) && isThere && hasPaid) {
-          on(`a node${who} has the receipt of ${work.hint}`, { is: "paid", transaction: work.hint, block })
+          on(`a node${who} has the receipt of ${work.hint}`, { is: "paid", proof: { transaction: work.hint, block } })
         } else if (
           fault === "what fails in a group is over" &&
           isGroup(work.hint) &&
@@ -153,7 +191,7 @@ export const looks = (state: State, server: Server, configuration: Configuration
         ) {
           on(`a node${who} says that ${work.hint} did not pay it`, { is: "void", reason: "not paid" })
         } else if (isThere && ends[authorization]?.transaction === work.hint && ends[authorization].isPaid) {
-          on(`a node${who} has the receipt of ${work.hint}`, { is: "paid", transaction: work.hint, block })
+          on(`a node${who} has the receipt of ${work.hint}`, { is: "paid", proof: { transaction: work.hint, block } })
         } else if (fault === "a reverted receipt fails" && isThere && reverted.includes(work.hint)) {
           on(`a node${who} says that ${work.hint} reverted`, { is: "void", reason: "reverted" })
         } else to(`a node${who} has no successful receipt of ${work.hint}`, { ...work, at: "heads" })
@@ -178,8 +216,8 @@ export const looks = (state: State, server: Server, configuration: Configuration
         if (fault === "time alone fails" && isOver) on(says, { is: "void", reason: "expired" })
         else if (!isUsed && !isOver) {
           const counts = fault === "a revert past the end agrees" || height < endOf(authorization, expiry)
-          const couldNotPay = reverts === "funds" && wasTooPoor(work, finalView, configuration)
-          on(says, { is: "open", unused: true, reverts: reverts !== "" && counts, couldNotPay })
+          const isPoor = reverts === "funds" && wasTooPoor(work, finalView, configuration)
+          on(says, { is: reverts === "" || !counts ? "unused" : isPoor ? "poor" : "reverts" })
         } else if (!isUsed && reverts === "") on(says, nothing)
         else if (work.asks === "is unused") on(says, isUsed ? nothing : { is: "void", reason: "expired" })
         else to(says, { ...work, at: "logs", isUsed, upTo: height })
@@ -215,7 +253,7 @@ export const looks = (state: State, server: Server, configuration: Configuration
           number === 0 || end?.transaction !== work.log
             ? goesOn(without, nothing, configuration)
             : end.isPaid || fault === "a used log is a payment"
-              ? goesOn(without, { is: "paid", transaction: work.log, block }, configuration)
+              ? goesOn(without, { is: "paid", proof: { transaction: work.log, block } }, configuration)
               : !work.isUsed || block !== work.block
                 ? goesOn(without, nothing, configuration)
                 : fault === "a cancellation need not be final"

@@ -14,7 +14,7 @@ import {
   versionAfter,
   written,
 } from "./Ledger.ts"
-import { agreed, isFinal, looking, looks, nodes } from "./Look.ts"
+import { concluded, isFinal, looking, looks, nodes } from "./Look.ts"
 import {
   type Configuration,
   type Database,
@@ -518,8 +518,8 @@ const works = (state: State, server: Server, configuration: Configuration, emit:
     case "newest broadcast": {
       const isNewest = row === undefined || row.note === "" || row.note === work.hint
       return isNewest
-        ? to("knows of no other broadcast", agreed(work, tooPoor, configuration))
-        : to(`knows of ${row.note} as well`, letBe(work))
+        ? to("knows of no other broadcast", concluded(work, { is: "poor" }, configuration))
+        : to(`knows of ${row.note} as well`, concluded(work, { is: "reverts" }, configuration))
     }
     case "find broadcast": {
       to("lets it be for now", letBe(work))

@@ -1,4 +1,5 @@
 /** What a state of the model is made of, how it is configured, and which faults can be put into it. */
+import { couldNotPay } from "../../src/payments/protocol/Decision.ts"
 import type { Adversary, Pool, View } from "./Chain.ts"
 
 /** Deliberate faults, each of which some invariant has to catch. */
@@ -111,7 +112,7 @@ export interface Row {
 export const isOfSettled = ({ asks }: Work) => asks === "finality" || asks === "early"
 
 /** What an attempt fails with whose wallet could not pay. */
-export const tooPoor = "poor"
+export const tooPoor = couldNotPay
 
 /** Whether an attempt is followed to its end. */
 export const isFollowed = ({ groups, requests }: Configuration, key: string) =>

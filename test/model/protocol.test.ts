@@ -5,7 +5,7 @@ import { beyond, small } from "./Configurations.ts"
 import { explore } from "./Explorer.ts"
 import { mutants } from "./Mutations.ts"
 import { specificationOf } from "./Payment.ts"
-import type { Configuration, Row, State } from "./State.ts"
+import { type Configuration, type Row, type State, tooPoor } from "./State.ts"
 
 describe("the payment protocol", () => {
   it.each(Object.values(small))("keeps its promise: $name", (configuration) => {
@@ -21,7 +21,7 @@ describe("the payment protocol", () => {
       small.resent,
       (row) => row.finality === "final" && row.isResent && row.moved === row.note,
     ],
-    ["failed as its wallet could not pay", small.emptied, (row) => row.reason === "poor"],
+    ["failed as its wallet could not pay", small.emptied, (row) => row.reason === tooPoor],
     ["failed", small.behind, (row) => row.state === "failed" && row.note !== ""],
     ["settled in a group", small.group, (row) => row.finality === "final" && isGroup(row.transaction)],
     [

@@ -120,6 +120,7 @@ describe("a charge that was made, whose answer", { concurrent: true }, () => {
     }).pipe(Effect.provide(carded())),
   )
 
+  // I13
   it.live("is still being worked on, is swept when it was to be, however often its client asks", () =>
     Effect.gen(function* () {
       const { first, purchase, trap } = yield* suffer("holdDuring")
@@ -258,6 +259,7 @@ describe("a request that fails validation, whose key the processor does not keep
     }).pipe(Effect.provide(carded())),
   )
 
+  // I6
   it.live("and passes for one server while another one gives up, is charged, and the operator is told of it once", () =>
     Effect.gen(function* () {
       const { bank, purchase, url } = yield* refused

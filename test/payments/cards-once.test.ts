@@ -85,6 +85,7 @@ layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes 
     }),
   )
 
+  // I1
   it.effect("charges a token for one key only, however many ask for it at once", () =>
     Effect.gen(function* () {
       const { url } = yield* World

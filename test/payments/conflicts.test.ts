@@ -53,6 +53,7 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
     }),
   )
 
+  // I1
   it.effect("an authorization belongs to one key", () =>
     Effect.gen(function* () {
       const { url } = yield* World

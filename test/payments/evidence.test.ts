@@ -108,6 +108,7 @@ const onItsOwn = <A, E>(test: Effect.Effect<A, E, LocalChain | Scope.Scope>) =>
   test.pipe(Effect.scoped, Effect.provide(Layer.orDie(chain)))
 
 describe("a transfer that paid", { concurrent: true }, () => {
+  // I17
   it.live("is proven or left open, and never called unpaid, whichever node forgets what", () =>
     Effect.gen(function* () {
       const { authorization, before, look, seen } = yield* scene
@@ -186,6 +187,7 @@ describe("an authorization that was used otherwise", { concurrent: true }, () =>
     ["by cancelling it", canceled],
     ["by cancelling it in a transaction whose receipt is longer than any other answer", canceled],
   ] as const) {
+    // I17, I18
     it.live(`${what} is void once that is final, and by a receipt only`, () =>
       Effect.gen(function* () {
         const { asked, authorization, payer, seen } = yield* scene

@@ -174,6 +174,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
     )
   }
 
+  // I13
   it.live("is asked again is kept to itself by whoever asks, however often the client does", () =>
     Effect.gen(function* () {
       const { url } = yield* World
@@ -198,6 +199,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "200 millis"))),
   )
 
+  // I13
   it.live("is back is asked again by a sweep while a client keeps asking", () =>
     Effect.gen(function* () {
       const { url } = yield* World
@@ -268,6 +270,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
 })
 
 describe("an attempt that nobody has read", () => {
+  // I10
   it.live("is ended as such only while nobody else can have handed it in", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -42,6 +42,7 @@ describe("a node that cannot be asked at verification", { concurrent: true }, ()
 })
 
 describe("a database that hangs up", { concurrent: true }, () => {
+  // I11
   it.live("after the COMMIT of a stone has recorded that stone", () =>
     Effect.gen(function* () {
       const { url } = yield* World
@@ -57,6 +58,7 @@ describe("a database that hangs up", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
+  // I11
   it.live("before the COMMIT of a stone has not recorded that stone, and reconciling records it", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -200,6 +200,7 @@ const chargedAgain = ({ purchase }: Bought) =>
 const health = Effect.flatMap(World, ({ url }) => ask(`${url}/api/health`))
 
 describe("a settled transfer", { concurrent: true }, () => {
+  // I14
   it.live("is pending until its block is final, and final from then on, in every read", () =>
     Effect.gen(function* () {
       const { url } = yield* World
@@ -237,6 +238,7 @@ describe("a settled transfer", { concurrent: true }, () => {
     }).pipe(Effect.provide(sweeper)),
   )
 
+  // I14
   it.live("that a reorganisation put into a later block is final there, and not before", () =>
     Effect.gen(function* () {
       const bought = yield* buy
@@ -438,6 +440,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
   )
 
+  // I15
   it.live("that is gone for good is not lost before two looks agree that are a sweep apart", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* LocalChain

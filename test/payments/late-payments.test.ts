@@ -53,6 +53,7 @@ const failed = Effect.gen(function* () {
 })
 
 describe("what pays late for an attempt that failed", { concurrent: true }, () => {
+  // I16
   it.live("is noted by the server itself once it is final, told to its buyer, and buys once under a new key", () =>
     Effect.gen(function* () {
       const { url } = yield* World

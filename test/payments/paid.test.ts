@@ -15,6 +15,7 @@ import {
 } from "../support/World.ts"
 
 layer(world(), { excludeTestServices: true })("a paid request", (it) => {
+  // I12
   it.effect("settles once and replays the same bytes", () =>
     Effect.gen(function* () {
       const { url } = yield* World

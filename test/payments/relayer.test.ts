@@ -90,6 +90,7 @@ describe("a relayer without gas", { concurrent: true }, () => {
 })
 
 describe("a payment that its own request did not broadcast", { concurrent: true }, () => {
+  // I8
   it.live("is broadcast once by a reconciliation, however many there are", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -114,6 +114,7 @@ describe("an attempt that a facilitator refused", { concurrent: true }, () => {
 })
 
 describe("an attempt that was never paid", { concurrent: true }, () => {
+  // I4
   it.live("fails once two inquiries a sweep apart agree, however many servers inquire at once", () =>
     Effect.gen(function* () {
       const { purchase, url } = yield* unsent
@@ -146,6 +147,7 @@ describe("an attempt that was never paid", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
+  // I5
   it.live("keeps the first verdict while the node cannot be asked", () =>
     Effect.gen(function* () {
       const { purchase, rpc, url } = yield* unsent

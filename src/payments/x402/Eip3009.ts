@@ -13,6 +13,9 @@ import { parseErc6492Signature } from "viem/utils"
 import type { Address } from "../../../schema/Common.ts"
 import { multicall3 } from "../../../schema/payments/Usdc.ts"
 import { inLowerCase, wordOf } from "../Hex.ts"
+import { alreadyUsed } from "../protocol/Decision.ts"
+
+export { alreadyUsed }
 
 /** A payer's signed authorization; `value` in atomic USDC, times in Unix seconds. */
 export interface SignedAuthorization {
@@ -213,9 +216,6 @@ export const endingLogs = (logs: ReadonlyArray<Log>): ReadonlyArray<Log> =>
     const before = logs[index - 1]
     return isUse(log) || log.topics[0] === canceledTopic || (before !== undefined && isUse(before))
   })
-
-/** The token's own word that an authorization was used or cancelled. */
-export const alreadyUsed = "invalid_exact_evm_nonce_already_used"
 
 /** The same that its wallet holds less than the amount. */
 export const tooPoor = "invalid_exact_evm_insufficient_balance"

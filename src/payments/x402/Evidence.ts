@@ -1,9 +1,10 @@
-/** What follows from the answers of nodes that may be behind, forgetful or contradict each other (ARCHITECTURE.md, "Evidence"). */
+/** What follows from the answers of nodes that may be behind, forgetful or contradict each other (docs/payment-protocol.md). */
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { inLowerCase } from "../Hex.ts"
+import type { Found } from "../protocol/Decision.ts"
 import { alreadyUsed, endIn, type Log, pays, type SignedAuthorization, tooPoor } from "./Eip3009.ts"
 import type { BlockRange } from "./LogSearch.ts"
 import * as LongReceipts from "./LongReceipts.ts"
@@ -52,10 +53,17 @@ export type Evidence =
       readonly couldNotPay?: true
     }
 
-/** What an attempt fails with whose wallet could not pay: nobody but a stranger brings it to the chain any more. */
-export const couldNotPay = "wallet_could_not_pay"
-
 export type VoidReason = "authorization_expired" | "authorization_canceled" | "authorization_spent_elsewhere"
+
+/** Evidence as a word of the protocol's table. */
+export const findingOf = (evidence: Evidence): Found<Evidence & { readonly _tag: "Paid" }> => {
+  if (evidence._tag === "Paid") return { is: "paid", proof: evidence }
+  if (evidence._tag === "Void") return { is: "void", reason: evidence.reason }
+  if (evidence.couldNotPay === true) return { is: "poor" }
+  if (evidence.ended !== undefined) return { is: "ended" }
+  if (!evidence.unused) return { is: "nothing" }
+  return { is: evidence.reverts ? "reverts" : "unused" }
+}
 
 export interface Search {
   readonly authorization: SignedAuthorization

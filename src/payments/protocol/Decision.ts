@@ -1,0 +1,66 @@
+/** Reads the table of the payment protocol: plain values in and out, without Effect, database or clock. */
+import type { Submission } from "../Settlement.ts"
+import { column, type Finding, table } from "./Table.ts"
+
+/** The relayer's refusal of an authorization that the token calls used or cancelled. */
+export const alreadyUsed = "invalid_exact_evm_nonce_already_used"
+
+/** The failure of an attempt whose wallet was too poor. Only a stranger still submits its authorization. */
+export const couldNotPay = "wallet_could_not_pay"
+
+/** Evidence, with what it proves or why it rules a payment out. */
+export type Found<Proof> =
+  | { readonly is: "paid"; readonly proof: Proof }
+  | { readonly is: "ruled" | "void"; readonly reason: string }
+  | { readonly is: Exclude<Finding, "paid" | "ruled" | "void"> }
+
+/** What is known of an attempt beside the evidence; the reason is that of a refusal. */
+export type Standing =
+  | { readonly is: "declined" | "refused" | "unsent"; readonly reason: string }
+  | { readonly is: Exclude<keyof typeof column, "declined" | "refused" | "unsent"> }
+
+/** The reason for which an earlier inquiry would have failed an attempt, and its age in milliseconds. */
+export interface Doubt {
+  readonly reason: string
+  readonly ageMillis: number
+}
+
+/** `wait` drops the doubt of an attempt and `keep` keeps it. `isAlive`: the authorization may still pay. */
+export type Decision<Proof, D extends Doubt> =
+  | { readonly is: "settle"; readonly proof: Proof }
+  | { readonly is: "fail" | "fail unsent" | "doubt"; readonly reason: string }
+  | { readonly is: "agreed"; readonly doubt: D; readonly isAlive: boolean }
+  | { readonly is: "submit" | "wait" | "keep" }
+
+/** The standing of a pending attempt. `declined` is the refusal in its row; only the first request proves it unsent. */
+export const standingOf = (submission: Submission | undefined, declined: string | null, isFirst: boolean): Standing => {
+  if (submission === undefined) return declined === null ? { is: "waiting" } : { is: "declined", reason: declined }
+  const { _tag } = submission
+  if (_tag === "Submitted" || _tag === "Unclear") return { is: "submitted" }
+  const { reason } = submission
+  const isUnsent = _tag === "Unheard" || submission.unsent === true
+  if (isFirst && isUnsent) return reason === alreadyUsed ? { is: "disputed" } : { is: "unsent", reason }
+  return _tag === "Refused" ? { is: "refused", reason } : { is: "submitted" }
+}
+
+/** The decision. Two inquiries agree when their reasons are equal and `apartMillis` lie between them. */
+export const decide = <Proof, D extends Doubt>(
+  found: Found<Proof>,
+  standing: Standing,
+  doubt: D | null,
+  apartMillis: number,
+): Decision<Proof, D> => {
+  if (found.is === "paid") return { is: table.paid[column[standing.is]], proof: found.proof }
+  const rule = table[found.is][column[standing.is]]
+  // Evidence that rules the payment out comes first. Without a refusal, only the wallet's balance fails an attempt.
+  const ruledOut = "reason" in found ? found.reason : undefined
+  const reason = ruledOut ?? ("reason" in standing ? standing.reason : couldNotPay)
+  if (rule === "fail" || rule === "fail unsent") return { is: rule, reason }
+  if (rule !== "agree") return { is: rule }
+  return doubt !== null && doubt.reason === reason && doubt.ageMillis >= apartMillis
+    ? { is: "agreed", doubt, isAlive: ruledOut === undefined }
+    : { is: "doubt", reason }
+}
+
+/** Seconds until the next inquiry about a pending attempt, by how many it has seen: 2, 4, 8 … 60. */
+export const retryAfterSeconds = (checks: number) => Math.min(60, 2 ** Math.min(checks + 1, 6))

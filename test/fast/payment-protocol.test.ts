@@ -1,0 +1,181 @@
+/** Every cell of the payment protocol's table with its decision, and when two inquiries agree. */
+import { assert, describe, it } from "@effect/vitest"
+import { Option } from "effect"
+import {
+  alreadyUsed,
+  couldNotPay,
+  decide,
+  type Doubt,
+  type Found,
+  type Standing,
+  standingOf,
+} from "../../src/payments/protocol/Decision.ts"
+import { column, type Finding, table } from "../../src/payments/protocol/Table.ts"
+import type { Submission } from "../../src/payments/Settlement.ts"
+import { type Evidence, findingOf } from "../../src/payments/x402/Evidence.ts"
+
+const proof = { transaction: "0x1" }
+const apart = 5_000
+
+const found: Readonly<Record<Finding, Found<typeof proof>>> = {
+  paid: { is: "paid", proof },
+  ruled: { is: "ruled", reason: "declined" },
+  void: { is: "void", reason: "expired" },
+  ended: { is: "ended" },
+  poor: { is: "poor" },
+  reverts: { is: "reverts" },
+  unused: { is: "unused" },
+  nothing: { is: "nothing" },
+  silence: { is: "silence" },
+}
+
+const standings: Readonly<Record<keyof typeof column, Standing>> = {
+  waiting: { is: "waiting" },
+  declined: { is: "declined", reason: "refused before" },
+  refused: { is: "refused", reason: "refused now" },
+  submitted: { is: "submitted" },
+  unsent: { is: "unsent", reason: "gas" },
+  disputed: { is: "disputed" },
+  settled: { is: "settled" },
+  failed: { is: "failed" },
+}
+
+const settle = { is: "settle", proof } as const
+const wait = { is: "wait" } as const
+const keep = { is: "keep" } as const
+const submit = { is: "submit" } as const
+const doubt = (reason: string) => ({ is: "doubt", reason }) as const
+const unsent = (reason: string) => ({ is: "fail unsent", reason }) as const
+const ruled = { is: "fail", reason: "declined" } as const
+
+/** What follows when nothing was doubted before, in the order of the standings above. */
+const decisions: Readonly<Record<Finding, ReadonlyArray<object>>> = {
+  paid: [settle, settle, settle, settle, settle, settle, settle, settle],
+  ruled: [ruled, ruled, ruled, ruled, ruled, ruled, wait, ruled],
+  void: [
+    doubt("expired"),
+    doubt("expired"),
+    doubt("expired"),
+    doubt("expired"),
+    unsent("expired"),
+    unsent("expired"),
+    doubt("expired"),
+    { is: "fail", reason: "expired" },
+  ],
+  ended: [wait, wait, wait, wait, wait, wait, wait, wait],
+  poor: [
+    doubt(couldNotPay),
+    doubt("refused before"),
+    doubt("refused now"),
+    doubt(couldNotPay),
+    unsent("gas"),
+    wait,
+    submit,
+    wait,
+  ],
+  reverts: [submit, doubt("refused before"), doubt("refused now"), wait, unsent("gas"), wait, submit, wait],
+  unused: [submit, submit, wait, wait, unsent("gas"), wait, submit, wait],
+  nothing: [wait, wait, wait, wait, wait, wait, wait, wait],
+  silence: [keep, keep, keep, keep, keep, keep, keep, keep],
+}
+
+const names = Object.keys(column) as ReadonlyArray<keyof typeof column>
+const findings = Object.keys(table) as ReadonlyArray<Finding>
+
+describe("the payment protocol's table", () => {
+  const cells = findings.flatMap((finding) =>
+    names.map((standing, index) => ({ finding, standing, decision: decisions[finding][index] })),
+  )
+  // I3, I5
+  it.each(cells)("decides $finding × $standing as $decision.is", ({ decision, finding, standing }) => {
+    assert.deepStrictEqual(decide(found[finding], standings[standing], null, apart), decision)
+  })
+
+  // I4
+  it.each(cells)("lets two inquiries agree on $finding × $standing only if it doubts", (cell) => {
+    const once = decide(found[cell.finding], standings[cell.standing], null, apart)
+    const reason = once.is === "doubt" ? once.reason : "expired"
+    const isAlive = cell.finding !== "void"
+    const later = (before: Doubt) => decide(found[cell.finding], standings[cell.standing], before, apart)
+    const agreed = { reason, ageMillis: apart }
+    assert.deepStrictEqual(later(agreed), once.is === "doubt" ? { is: "agreed", doubt: agreed, isAlive } : once)
+    assert.deepStrictEqual(later({ reason, ageMillis: apart - 1 }), once)
+    assert.deepStrictEqual(later({ reason: "another", ageMillis: apart }), once)
+  })
+})
+
+describe("the standing of a pending attempt", () => {
+  const none = Option.none()
+  const rows: ReadonlyArray<
+    readonly [what: string, Submission | undefined, string | null, first: Standing, later: Standing]
+  > = [
+    ["nobody submitted it", undefined, null, { is: "waiting" }, { is: "waiting" }],
+    ["it was refused before", undefined, "no", { is: "declined", reason: "no" }, { is: "declined", reason: "no" }],
+    [
+      "a transaction is named",
+      { _tag: "Submitted", transaction: "0x1" },
+      "no",
+      { is: "submitted" },
+      { is: "submitted" },
+    ],
+    [
+      "the answer is unclear",
+      { _tag: "Unclear", reason: "?", transaction: none },
+      "no",
+      { is: "submitted" },
+      { is: "submitted" },
+    ],
+    [
+      "a facilitator refuses it",
+      { _tag: "Refused", reason: "no" },
+      null,
+      { is: "refused", reason: "no" },
+      { is: "refused", reason: "no" },
+    ],
+    [
+      "our relayer refuses it",
+      { _tag: "Refused", reason: "gas", unsent: true },
+      null,
+      { is: "unsent", reason: "gas" },
+      { is: "refused", reason: "gas" },
+    ],
+    [
+      "our relayer hears that it is used",
+      { _tag: "Refused", reason: alreadyUsed, unsent: true },
+      null,
+      { is: "disputed" },
+      { is: "refused", reason: alreadyUsed },
+    ],
+    [
+      "no facilitator was reached",
+      { _tag: "Unheard", reason: "away" },
+      null,
+      { is: "unsent", reason: "away" },
+      { is: "submitted" },
+    ],
+  ]
+  it.each(rows)("when %s", (_, submission, declined, first, later) => {
+    assert.deepStrictEqual(standingOf(submission, declined, true), first)
+    assert.deepStrictEqual(standingOf(submission, declined, false), later)
+  })
+})
+
+describe("evidence of the chain", () => {
+  const open = { _tag: "Open", unused: true, reverts: true } as const
+  const paid = { _tag: "Paid", transaction: "0x1", block: { number: 1n, hash: "0x2" } } as const
+  const rows: ReadonlyArray<readonly [Evidence, Found<unknown>]> = [
+    [paid, { is: "paid", proof: paid }],
+    [
+      { _tag: "Void", reason: "authorization_expired" },
+      { is: "void", reason: "authorization_expired" },
+    ],
+    [{ _tag: "Open", unused: false, reverts: false, ended: "authorization_canceled" }, { is: "ended" }],
+    [{ ...open, couldNotPay: true }, { is: "poor" }],
+    [open, { is: "reverts" }],
+    [{ ...open, reverts: false }, { is: "unused" }],
+    [{ _tag: "Open", unused: false, reverts: false }, { is: "nothing" }],
+  ]
+  it.each(rows)("%o is the finding %o", (evidence, finding) => {
+    assert.deepStrictEqual(findingOf(evidence), finding)
+  })
+})
