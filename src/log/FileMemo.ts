@@ -1,4 +1,4 @@
-/** Files that were made and checked a moment ago: so many bytes of them, those longest unused go first. */
+/** Files that were made and checked a moment ago: so many bytes of them, those longest unused go first. A `Cache` counts entries. */
 
 export interface Bounds {
   /** Bytes of all files together. */
