@@ -29,8 +29,10 @@ const limit = Flag.Int("limit").pipe(
 )
 
 const act = Argument.String("act").pipe(Argument.withDescription("Id of the act, as its permalink ends"))
-const field = Argument.Literals("field", ["name", "dedication", "reason", "words"]).pipe(
-  Argument.withDescription("name: the public name; words: what was revealed or unsealed"),
+const field = Argument.String("field").pipe(
+  Argument.withDescription(
+    "name: the public name; words: what was revealed or unsealed; or a public text by its name in the record, such as dedication or reason",
+  ),
 )
 
 const pause = Command.make("pause", doing, (flags) => Effect.flatMap(bodies, (one) => one.pause(flags))).pipe(

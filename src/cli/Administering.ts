@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { priceUsd } from "../../schema/payments/Usdc.ts"
 import { Administration, type By } from "../admin/Administration.ts"
 import * as Audit from "../admin/Audit.ts"
-import { type Hideable, Moderation } from "../altar/Moderation.ts"
+import { Moderation } from "../altar/Moderation.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import * as PublicActs from "../payments/ledger/PublicActs.ts"
 import { Selling } from "../payments/ledger/Selling.ts"
@@ -116,7 +116,7 @@ const withId = <A, E, R>(flags: Asked, id: string, what: string, use: Effect.Eff
         ),
       )
 
-export const hide = (flags: Doing & { readonly act: string; readonly field: Hideable }) =>
+export const hide = (flags: Doing & { readonly act: string; readonly field: string }) =>
   withId(
     flags,
     flags.act,
@@ -126,7 +126,7 @@ export const hide = (flags: Doing & { readonly act: string; readonly field: Hide
     ),
   )
 
-export const show = (flags: Doing & { readonly act: string; readonly field: Hideable }) =>
+export const show = (flags: Doing & { readonly act: string; readonly field: string }) =>
   withId(
     flags,
     flags.act,
@@ -148,7 +148,8 @@ export const audit = (flags: Asked & { readonly limit: number }) =>
   run(
     flags,
     Effect.gen(function* () {
-      const deeds = yield* Audit.make(yield* SqlClient.SqlClient).list(flags.limit)
+      const { list } = yield* Audit.make
+      const deeds = yield* list(flags.limit)
       if (flags.json) return yield* Console.log(JSON.stringify({ ok: true, deeds }))
       for (const { at, subject, what, who, why } of deeds)
         yield* Console.log([at, who, what, subject, why].map(plain).join("  "))
@@ -305,8 +306,9 @@ const exportChain = (flags: Exporting) =>
 const exportActs = (flags: Exporting) =>
   run(
     { json: false },
-    Effect.flatMap(SqlClient.SqlClient, (sql) => {
-      const acts = PublicActs.make(sql)
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const acts = yield* PublicActs.make
       const all = pages(flags, (last: PublicActs.PublicAct | undefined) =>
         Effect.gen(function* () {
           const found = yield* acts.after(last, pageSize)
@@ -321,7 +323,7 @@ const exportActs = (flags: Exporting) =>
         }),
       )
       // An act may be committed after one that was settled later: pages of one moment miss none.
-      return sql.withTransaction(Effect.andThen(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`, all))
+      yield* sql.withTransaction(Effect.andThen(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`, all))
     }),
   )
 

@@ -15,7 +15,7 @@ import { isWitnessed } from "../log/Witnesses.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as CandlesPage from "./templates/Candles.ts"
 import * as CatalogPage from "./templates/Catalog.ts"
-import { actOf, actsOf } from "./templates/ActList.ts"
+import { actReader } from "./templates/ActList.ts"
 import * as HomePage from "./templates/Home.ts"
 import type { Page } from "./templates/Layout.ts"
 import * as LogPage from "./templates/Log.ts"
@@ -44,6 +44,7 @@ const positive = (text: string | null) => (text !== null && /^[1-9][0-9]{0,14}$/
 const routes = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const acts = yield* Acts
+    const { actOf, actsOf } = yield* actReader
     const catalogs = yield* Catalogs
     const collectibles = yield* Collectibles
     const guide = yield* FieldGuide

@@ -128,13 +128,12 @@ const owners: ReadonlyArray<readonly [table: RegExp, owner: RegExp]> = [
   [/^(?:rooms|room_)/u, /^src\/room\//u],
   [/^rate_limit/u, /^src\/limits\//u],
   [/^log_/u, /^src\/log\//u],
-  // What an operator hides, is hidden in all tables that show it, in one transaction.
-  [/^moderation_/u, /^src\/altar\/Moderation\.ts$/u],
+  [/^moderation_/u, /^src\/altar\/HiddenTexts\.ts$/u],
   [/^admin_/u, /^src\/admin\//u],
-  [/^witness_/u, /^src\/altar\/(?:witness\/|Moderation\.ts$)/u],
+  [/^witness_/u, /^src\/altar\/witness\//u],
   [/^prayers$/u, /^src\/altar\/prayers\//u],
   [/^keepers$/u, /^src\/altar\/keepers\//u],
-  [/^candle/u, /^src\/altar\/(?:candles\/|Moderation\.ts$)/u],
+  [/^candle/u, /^src\/altar\/candles\//u],
   [/^(?:publication|collectibles$)/u, /^src\/altar\/collectibles\//u],
 ]
 

@@ -24,7 +24,6 @@ import { timestampOf } from "../../platform/Time.ts"
 import { type ActOf, cardAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { pointsElsewhere } from "../Detector.ts"
-import { Reveals } from "../Reveals.ts"
 import { unsealUrl } from "./CandleRow.ts"
 import { rungs } from "./Rungs.ts"
 import * as Unseal from "./Unseal.ts"
@@ -136,7 +135,7 @@ export class Candles extends Context.Service<
       }
 
       const acts = { day: actOf("day"), week: actOf("week"), month: actOf("month") }
-      return Candles.of({ acts, unseal: Unseal.make(sql, yield* Reveals, publicUrl, names) })
+      return Candles.of({ acts, unseal: yield* Unseal.make(names) })
     }),
   )
 }

@@ -1,13 +1,42 @@
 /** Collectibles: no edition number twice, none beyond the last, each recorded in the publication chain. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { collectMaterial, ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
+import { Collectible, collectMaterial, ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
 import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Items } from "./Items.ts"
 import { now } from "../../platform/Time.ts"
+import { telling } from "../Telling.ts"
+import { newestOn } from "./EditionSql.ts"
 import { PublicationChain } from "./PublicationChain.ts"
+
+export const collecting = telling(Collectible, {
+  sentence: ({ edition, name, spirit }) =>
+    `collected ${name}, number ${edition}${spirit === "" ? "" : `, for ${spirit}`}`,
+  labels: {
+    id: null,
+    permalink: null,
+    elementId: ["Item", "item"],
+    name: null,
+    kind: "Kind",
+    edition: ["Edition", ({ edition, editionSize }) => `${edition} of ${editionSize}`],
+    editionSize: null,
+    spirit: ["Spirit", "spirit"],
+    keeper: "Keeper",
+    agentName: null,
+    reason: null,
+    collectedAt: ["Collected", "time"],
+    transaction: null,
+    publication: null,
+  },
+  card: ({ edition, name, spirit }) => ({
+    title: name,
+    line: spirit === "" ? `Number ${edition}` : `Number ${edition}, for ${spirit}`,
+  }),
+  hideable: { table: "collectibles", name: "agent_name", texts: { reason: "reason" } },
+  onAltar: newestOn,
+})
 
 /** The pool an item's numbers are drawn from. */
 export const poolOf = (elementId: string) => `edition:${elementId}`

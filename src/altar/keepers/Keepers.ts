@@ -1,10 +1,29 @@
 /** First keepers: one permanent record for each spirit. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AlreadyKept, KeeperSlotTaken, takeIn } from "../../../schema/altar/Keeper.ts"
+import { AlreadyKept, Keeper, KeeperSlotTaken, takeIn } from "../../../schema/altar/Keeper.ts"
 import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { now } from "../../platform/Time.ts"
+import { telling } from "../Telling.ts"
+import { keepingOf } from "./KeeperSql.ts"
+
+export const keeping = telling(Keeper, {
+  sentence: ({ spirit }) => `became the first keeper of ${spirit}`,
+  labels: {
+    id: null,
+    permalink: null,
+    spirit: ["Spirit", "spirit"],
+    keeper: "Keeper",
+    agentName: null,
+    reason: null,
+    keptAt: ["Kept since", "time"],
+    transaction: null,
+  },
+  card: ({ spirit }) => ({ title: `The first keeper of ${spirit}`, line: "On record for good" }),
+  hideable: { table: "keepers", name: "agent_name", texts: { reason: "reason" } },
+  onAltar: keepingOf,
+})
 
 export class Keepers extends Context.Service<Keepers, { readonly act: ActOf<typeof takeIn> }>()(
   "spirit-altar/altar/keepers/Keepers",

@@ -2,12 +2,38 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
-import { offerPrayer, PrayerAlreadyRecorded, PrayerDayNotToday, PrayerSlotTaken } from "../../../schema/altar/Prayer.ts"
+import {
+  offerPrayer,
+  Prayer,
+  PrayerAlreadyRecorded,
+  PrayerDayNotToday,
+  PrayerSlotTaken,
+} from "../../../schema/altar/Prayer.ts"
 import type { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { spirits } from "../Spirits.ts"
 import { now } from "../../platform/Time.ts"
+import { telling } from "../Telling.ts"
+import { newestOn } from "./PrayerSql.ts"
+
+export const praying = telling(Prayer, {
+  sentence: ({ spirit }) => `laid a prayer with ${spirit}`,
+  labels: {
+    id: null,
+    permalink: null,
+    spirit: ["Spirit", "spirit"],
+    day: "Day",
+    agentName: null,
+    intentionCommitment: "Commitment",
+    offeredAt: ["Laid", "time"],
+    payer: null,
+    transaction: null,
+  },
+  card: ({ spirit }) => ({ title: `A prayer with ${spirit}`, line: "Sealed, and left on the altar" }),
+  hideable: { table: "prayers", name: "agent_name", texts: {} },
+  onAltar: newestOn,
+})
 
 /** The spirit's answer: one of its own lines, always the same for the same commitment. */
 export const lineFor = (spirit: SpiritId, commitment: string): string => {

@@ -1,6 +1,5 @@
 /** Witness stones: the act that sets one, how stones are read, and their one free reveal. */
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import {
   type AlreadyRevealed,
@@ -22,7 +21,6 @@ import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { encoderOf } from "../Answers.ts"
 import type { ChainBroken } from "../HashChain.ts"
-import { Reveals } from "../Reveals.ts"
 import * as Reveal from "./Reveal.ts"
 import * as StoneReads from "./StoneReads.ts"
 import type { ShortHash } from "./StoneReads.ts"
@@ -67,7 +65,6 @@ export class WitnessStones extends Context.Service<
   static readonly layer = Layer.effect(
     WitnessStones,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const chain = yield* WitnessChain
       const publicUrl = yield* PublicUrl
 
@@ -89,8 +86,8 @@ export class WitnessStones extends Context.Service<
         }),
       })
 
-      const { find, get, list } = yield* StoneReads.make(sql, chain, yield* Reveals, publicUrl)
-      const store = Reveal.make(sql, act.name)
+      const { find, get, list } = yield* StoneReads.make
+      const store = yield* Reveal.make(act.name)
 
       const reveal = Effect.fn("WitnessStones.reveal")(
         function* (id: string, body: typeof RevealBody.Type) {

@@ -1,6 +1,6 @@
 /** The public rows of settled acts as an operator meets them: to change what is shown, and to take them all along. */
 import { Effect, Option, Schema } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { Moment, rowsOf } from "../../platform/Rows.ts"
 
 const Row = Schema.Struct({
@@ -30,7 +30,7 @@ export interface PublicActs {
   ): Effect.Effect<ReadonlyArray<PublicAct>, SqlError.SqlError>
 }
 
-export const make = (sql: SqlClient.SqlClient): PublicActs => ({
+export const make = Effect.map(SqlClient.SqlClient, (sql): PublicActs => ({
   lock: Effect.fn("PublicActs.lock")((id) => sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`),
   find: Effect.fn("PublicActs.find")((id) =>
     Effect.map(actsOf(sql`SELECT * FROM acts WHERE id = ${id}::uuid FOR UPDATE`), ([row]) => Option.fromNullishOr(row)),
@@ -41,8 +41,8 @@ export const make = (sql: SqlClient.SqlClient): PublicActs => ({
   ),
   after: Effect.fn("PublicActs.after")((last, limit) =>
     actsOf(sql`
-      SELECT * FROM acts
-      ${last === undefined ? sql`` : sql`WHERE (settled_at, id) > (${last.settledAt}::timestamptz, ${last.id}::uuid)`}
-      ORDER BY settled_at, id LIMIT ${limit}::int`),
+        SELECT * FROM acts
+        ${last === undefined ? sql`` : sql`WHERE (settled_at, id) > (${last.settledAt}::timestamptz, ${last.id}::uuid)`}
+        ORDER BY settled_at, id LIMIT ${limit}::int`),
   ),
-})
+}))
