@@ -1,6 +1,6 @@
 /** Who did what by hand, and why: written in the same transaction, and never changed. */
 import { Effect, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { Moment, rowsOf } from "../platform/Rows.ts"
 
 export interface Deed {
@@ -23,7 +23,7 @@ const Row = Schema.Struct({
 const deedsOf = rowsOf("admin_audit", Row)
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => ({
-  note: ({ subject, what, who, why }: Deed): Effect.Effect<unknown, SqlError.SqlError> =>
+  note: ({ subject, what, who, why }: Deed) =>
     sql`INSERT INTO admin_audit (who, what, subject, why) VALUES (${who}, ${what}, ${subject}, ${why})`,
   /** Newest first. */
   list: (limit: number) =>

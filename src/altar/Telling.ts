@@ -38,6 +38,9 @@ export interface Telling<Name extends string = string> {
   readonly onAltar?: (spirit: string, limit: number, now: string) => Statement.Fragment
 }
 
+/** What the head of a page and its receipt say. */
+export const elsewhere = { id: null, permalink: null, agentName: null, payer: null, transaction: null } as const
+
 /** The telling of an act that records these members. */
 export const telling = <Fields extends Schema.Struct.Fields>(
   _: Schema.Struct<Fields>,

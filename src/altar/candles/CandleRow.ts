@@ -6,7 +6,7 @@ import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import { JsonMoment, Moment, Whole } from "../../platform/Rows.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
-import { telling } from "../Telling.ts"
+import { elsewhere, telling } from "../Telling.ts"
 import { burning } from "./CandleSql.ts"
 import { rungs } from "./Rungs.ts"
 
@@ -17,20 +17,16 @@ export const lighting = telling(Candle, {
       ? `added a light for ${rung} to a candle with ${spirit}`
       : `lit a candle for ${rung} with ${spirit}`,
   labels: {
-    id: null,
-    permalink: null,
+    ...elsewhere,
     kind: "Kind",
     parentId: "Light on candle",
     spirit: ["Spirit", "spirit"],
     rung: ["Burns for", ({ rung }) => Object.values(rungs).find((one) => one.rung === rung)?.lasts ?? rung],
     days: null,
     dedication: null,
-    agentName: null,
     intentionCommitment: "Commitment",
     litAt: ["Lit", "time"],
     litUntil: ["Burns until", "time"],
-    payer: null,
-    transaction: null,
     unsealUrl: null,
   },
   card: ({ kind, litUntil, rung, spirit }) => ({

@@ -22,6 +22,7 @@ import { BadRequest } from "../../../schema/Errors.ts"
 import { type CommitmentMismatch, CommitmentRefused } from "../../../schema/altar/Commitment.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { type ActOf, cardAct } from "../../payments/PaidAct.ts"
+import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { pointsElsewhere } from "../Detector.ts"
 import { unsealUrl } from "./CandleRow.ts"
@@ -124,12 +125,7 @@ export class Candles extends Context.Service<
               FROM json_to_recordset(${JSON.stringify(records)}::json) AS r(id uuid, "parentId" uuid, spirit text,
                 rung text, dedication text, "agentName" text, "intentionCommitment" text, payer text, transaction text,
                 "litAt" timestamptz, "litUntil" timestamptz)`
-            return records.map((record) => ({
-              record: { ...record },
-              path: `/acts/${record.id}`,
-              agentName: record.agentName,
-              at: litAt,
-            }))
+            return records.map((record) => recordedAct({ ...record }, litAt))
           }),
         })
       }

@@ -4,10 +4,11 @@ import { SqlClient } from "effect/sql"
 import { Collectible, collectMaterial, ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
 import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { rowsOf } from "../../platform/Rows.ts"
+import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Items } from "./Items.ts"
 import { now } from "../../platform/Time.ts"
-import { telling } from "../Telling.ts"
+import { elsewhere, telling } from "../Telling.ts"
 import { newestOn } from "./EditionSql.ts"
 import { PublicationChain } from "./PublicationChain.ts"
 
@@ -15,8 +16,7 @@ export const collecting = telling(Collectible, {
   sentence: ({ edition, name, spirit }) =>
     `collected ${name}, number ${edition}${spirit === "" ? "" : `, for ${spirit}`}`,
   labels: {
-    id: null,
-    permalink: null,
+    ...elsewhere,
     elementId: ["Item", "item"],
     name: null,
     kind: "Kind",
@@ -24,10 +24,8 @@ export const collecting = telling(Collectible, {
     editionSize: null,
     spirit: ["Spirit", "spirit"],
     keeper: "Keeper",
-    agentName: null,
     reason: null,
     collectedAt: ["Collected", "time"],
-    transaction: null,
     publication: null,
   },
   card: ({ edition, name, spirit }) => ({
@@ -121,12 +119,7 @@ export class Collectibles extends Context.Service<
             SELECT "elementId", edition, id, spirit, keeper, "agentName", reason, "collectedAt"
             FROM json_to_recordset(${JSON.stringify(records)}::json) AS r("elementId" text, edition int, id uuid,
               spirit text, keeper text, "agentName" text, reason text, "collectedAt" timestamptz)`
-          return records.map((record) => ({
-            record,
-            path: `/acts/${record.id}`,
-            agentName: record.agentName,
-            at: collectedAt,
-          }))
+          return records.map((record) => recordedAct(record, collectedAt))
         }),
       })
 

@@ -3,22 +3,20 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlreadyKept, Keeper, KeeperSlotTaken, takeIn } from "../../../schema/altar/Keeper.ts"
 import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
+import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { now } from "../../platform/Time.ts"
-import { telling } from "../Telling.ts"
+import { elsewhere, telling } from "../Telling.ts"
 import { keepingOf } from "./KeeperSql.ts"
 
 export const keeping = telling(Keeper, {
   sentence: ({ spirit }) => `became the first keeper of ${spirit}`,
   labels: {
-    id: null,
-    permalink: null,
+    ...elsewhere,
     spirit: ["Spirit", "spirit"],
     keeper: "Keeper",
-    agentName: null,
     reason: null,
     keptAt: ["Kept since", "time"],
-    transaction: null,
   },
   card: ({ spirit }) => ({ title: `The first keeper of ${spirit}`, line: "On record for good" }),
   hideable: { table: "keepers", name: "agent_name", texts: { reason: "reason" } },
@@ -55,12 +53,7 @@ export class Keepers extends Context.Service<Keepers, { readonly act: ActOf<type
             SELECT spirit, id, keeper, "agentName", reason, "keptAt"
             FROM json_to_recordset(${JSON.stringify(keepers)}::json) AS r(spirit text, id uuid, keeper text,
               "agentName" text, reason text, "keptAt" timestamptz)`
-          return keepers.map((record) => ({
-            record,
-            path: `/acts/${record.id}`,
-            agentName: record.agentName,
-            at: keptAt,
-          }))
+          return keepers.map((record) => recordedAct(record, keptAt))
         }),
       })
 

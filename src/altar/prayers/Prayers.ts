@@ -11,24 +11,21 @@ import {
 } from "../../../schema/altar/Prayer.ts"
 import type { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
+import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { spirits } from "../Spirits.ts"
 import { now } from "../../platform/Time.ts"
-import { telling } from "../Telling.ts"
+import { elsewhere, telling } from "../Telling.ts"
 import { newestOn } from "./PrayerSql.ts"
 
 export const praying = telling(Prayer, {
   sentence: ({ spirit }) => `laid a prayer with ${spirit}`,
   labels: {
-    id: null,
-    permalink: null,
+    ...elsewhere,
     spirit: ["Spirit", "spirit"],
     day: "Day",
-    agentName: null,
     intentionCommitment: "Commitment",
     offeredAt: ["Laid", "time"],
-    payer: null,
-    transaction: null,
   },
   card: ({ spirit }) => ({ title: `A prayer with ${spirit}`, line: "Sealed, and left on the altar" }),
   hideable: { table: "prayers", name: "agent_name", texts: {} },
@@ -80,10 +77,7 @@ export class Prayers extends Context.Service<Prayers, { readonly act: ActOf<type
             FROM json_to_recordset(${JSON.stringify(prayers)}::json) AS r(id uuid, spirit text, day text,
               "agentName" text, "intentionCommitment" text, "offeredAt" timestamptz)`
           return prayers.map((record) => ({
-            record,
-            path: `/acts/${record.id}`,
-            agentName: record.agentName,
-            at: offeredAt,
+            ...recordedAct(record, offeredAt),
             extra: { line: lineFor(record.spirit, record.intentionCommitment) },
           }))
         }),

@@ -10,14 +10,13 @@ import { part } from "../../platform/SqlPart.ts"
 import type { Paid } from "../../payments/PaidAct.ts"
 import type * as HashChain from "../HashChain.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
-import { telling } from "../Telling.ts"
+import { elsewhere, telling } from "../Telling.ts"
 import { newestOn, revealed } from "./StoneSql.ts"
 
 export const witnessing = telling(WitnessStone, {
   sentence: ({ sequence, spirit }) => `set witness stone ${sequence} with ${spirit}`,
   labels: {
-    id: null,
-    permalink: null,
+    ...elsewhere,
     commitment: "Commitment",
     kind: "Kind",
     spirit: ["Spirit", "spirit"],
@@ -25,8 +24,6 @@ export const witnessing = telling(WitnessStone, {
     sequence: "Sequence",
     chainHash: "Chain hash",
     previousHash: null,
-    payer: null,
-    transaction: null,
     verify: null,
   },
   card: ({ sequence }) => ({ title: `Witness stone ${sequence}` }),
