@@ -55,6 +55,7 @@ const routes = HttpRouter.use((router) =>
     const search = yield* Search
     const stones = yield* WitnessStones
     const wall = yield* CandleWall
+    const shop = { payment: catalogs.payment, publicUrl }
 
     const home = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
@@ -95,8 +96,7 @@ const routes = HttpRouter.use((router) =>
         keeping,
         dedicated,
         stones: set,
-        payment: catalogs.payment,
-        publicUrl,
+        ...shop,
         now,
       })
     })
@@ -111,8 +111,7 @@ const routes = HttpRouter.use((router) =>
         wall: yield* wall.list({ spirit: chosen, limit: 50, before }),
         spirit: chosen,
         before,
-        payment: catalogs.payment,
-        publicUrl,
+        ...shop,
         now,
       })
     })
@@ -126,8 +125,7 @@ const routes = HttpRouter.use((router) =>
         ),
         terms:
           "An edition is a numbered record kept by this site under the wallet that paid. It is not an on-chain token, cannot be transferred, and has no resale route and no financial return.",
-        payment: catalogs.payment,
-        publicUrl,
+        ...shop,
       })
     })
 
@@ -145,8 +143,7 @@ const routes = HttpRouter.use((router) =>
           next,
           before,
           found: answer?.found,
-          payment: catalogs.payment,
-          publicUrl,
+          ...shop,
         }),
         hasLog,
       })

@@ -8,13 +8,15 @@ export interface MetricsPort {
   readonly port: number
 }
 
-export type Sampler =
-  | "always_on"
-  | "always_off"
-  | "traceidratio"
-  | "parentbased_always_on"
-  | "parentbased_always_off"
-  | "parentbased_traceidratio"
+const Samplers = Schema.Literals([
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+])
+export type Sampler = typeof Samplers.Type
 
 export interface OtlpConfig {
   /** URLs of the collector; absent where the signal is not wanted. */
@@ -79,15 +81,6 @@ const pairs = (joined: string): Readonly<Record<string, string>> =>
       return name.trim() === "" ? [] : [[unescaped(name.trim()), unescaped(rest.join("=").trim())]]
     }),
   )
-
-const Samplers = Schema.Literals([
-  "always_on",
-  "always_off",
-  "traceidratio",
-  "parentbased_always_on",
-  "parentbased_always_off",
-  "parentbased_traceidratio",
-])
 
 const otlp: Config.Config<OtlpConfig | undefined> = Config.all({
   isOff: Config.Boolean(variable("OTEL_SDK_DISABLED")).pipe(Config.withDefault(false)),

@@ -2,24 +2,21 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import {
+  type AlreadyUnsealed,
   type Candle,
   candleActs,
   type CandleBody,
-  type RungName,
-  type UnsealAnswer,
-  type UnsealBody,
-} from "../../../schema/altar/Candle.ts"
-import { zeroCommitment } from "../../../schema/altar/Commitment.ts"
-import {
-  type AlreadyUnsealed,
   type CandleNotFound,
   type CandleNotSettled,
   DedicationHeld,
   type NotSealed,
   ParentNotLit,
+  type RungName,
+  type UnsealAnswer,
+  type UnsealBody,
 } from "../../../schema/altar/Candle.ts"
+import { type CommitmentMismatch, CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
-import { type CommitmentMismatch, CommitmentRefused } from "../../../schema/altar/Commitment.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { type ActOf, cardAct } from "../../payments/PaidAct.ts"
 import { recordedAct } from "../RecordedAct.ts"

@@ -1,5 +1,5 @@
 /** The one free unsealing of a candle: words and salt are stored when they hash to its commitment. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   AlreadyUnsealed,
@@ -14,7 +14,7 @@ import { isPending } from "../../payments/ledger/LedgerSql.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { transaction } from "../../platform/Sql.ts"
-import { timestampOf } from "../../platform/Time.ts"
+import { now } from "../../platform/Time.ts"
 import { pointsElsewhere } from "../Detector.ts"
 import { seal } from "../Hashes.ts"
 import { Reveals } from "../Reveals.ts"
@@ -44,7 +44,7 @@ export const make = Effect.fnUntraced(function* (acts: ReadonlyArray<string>) {
   return Effect.fn("Candles.unseal")(
     function* (id: string, body: typeof UnsealBody.Type) {
       if (!isSealable(body.words)) return yield* new BadRequest({ issues: [sealIssue("words", body.words)] })
-      const now = timestampOf(yield* Clock.currentTimeMillis)
+      const at = yield* now
       const replayed = yield* transaction(
         sql,
         Effect.gen(function* () {
@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* (acts: ReadonlyArray<string>) {
           if (!matches) return yield* new CommitmentMismatch({})
           const inserted = yield* sql`
           INSERT INTO candle_unseals (candle_id, salt, words, hidden, unsealed_at)
-          VALUES (${id}::uuid, ${body.salt}, ${body.words}, ${pointsElsewhere(body.words)}, ${now}::timestamptz)
+          VALUES (${id}::uuid, ${body.salt}, ${body.words}, ${pointsElsewhere(body.words)}, ${at}::timestamptz)
           ON CONFLICT (candle_id) DO NOTHING RETURNING candle_id`
           return inserted.length === 0
         }),

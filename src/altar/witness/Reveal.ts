@@ -1,5 +1,5 @@
 /** The one free reveal of a stone: words and salt are stored when they hash to its commitment. */
-import { Clock, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CommitmentMismatch, isSealable, sealIssue } from "../../../schema/altar/Commitment.ts"
 import { AlreadyRevealed, type RevealBody, WitnessNotFound, WitnessNotSettled } from "../../../schema/altar/Witness.ts"
@@ -7,7 +7,7 @@ import { BadRequest } from "../../../schema/Errors.ts"
 import { isPending } from "../../payments/ledger/LedgerSql.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { transaction } from "../../platform/Sql.ts"
-import { timestampOf } from "../../platform/Time.ts"
+import { now } from "../../platform/Time.ts"
 import { pointsElsewhere } from "../Detector.ts"
 import { seal } from "../Hashes.ts"
 import * as RevealedName from "./RevealedName.ts"
@@ -36,7 +36,7 @@ export const make = Effect.fnUntraced(function* (act: string) {
   return Effect.fnUntraced(
     function* (id: string, body: typeof RevealBody.Type) {
       if (!isSealable(body.text)) return yield* new BadRequest({ issues: [sealIssue("text", body.text)] })
-      const now = timestampOf(yield* Clock.currentTimeMillis)
+      const at = yield* now
       return yield* transaction(
         sql,
         Effect.gen(function* () {
@@ -50,7 +50,7 @@ export const make = Effect.fnUntraced(function* (act: string) {
           const inserted = yield* sql`
           INSERT INTO witness_reveals (stone_id, salt, text, hidden, agent_name, revealed_at)
           VALUES (${id}::uuid, ${body.salt}, ${body.text}, ${pointsElsewhere(body.text)}, ${name},
-            ${now}::timestamptz)
+            ${at}::timestamptz)
           ON CONFLICT (stone_id) DO NOTHING RETURNING stone_id`
           if (inserted.length > 0) return true
           // Another reveal was first, a moment ago.
