@@ -121,6 +121,24 @@ describe("directions", () => {
   })
 })
 
+/** Rooms whose files can be read one after the other. */
+const straight = /^(?:schema|src\/(?:admin|agents|altar|log|pages|telemetry))\//u
+
+describe("imports", () => {
+  it("form no circle", () => {
+    const circles: Array<string> = []
+    const done = new Set<string>()
+    const visit = (file: string, trail: ReadonlyArray<string>) => {
+      if (done.has(file)) return
+      if (trail.includes(file)) return void circles.push([...trail.slice(trail.indexOf(file)), file].join(" → "))
+      for (const target of importsOf(file)) if (straight.test(target)) visit(target, [...trail, file])
+      done.add(file)
+    }
+    for (const file of sources) if (straight.test(file)) visit(file, [])
+    assert.deepStrictEqual(circles, [])
+  })
+})
+
 /** Who owns a table: who writes it, and who alone names it in a statement. */
 const owners: ReadonlyArray<readonly [table: RegExp, owner: RegExp]> = [
   [/^(?:payment_|relayer_)/u, /^src\/payments\//u],

@@ -19,7 +19,7 @@ import * as KeptReads from "../../platform/KeptReads.ts"
 import { JsonMoment, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { poolOf } from "./Collectibles.ts"
-import { publisher, terms as collectionTerms } from "./Terms.ts"
+import { publisher, terms as collectionTerms } from "./CollectionTerms.ts"
 import { type CatalogName, catalogs, type Item, Items } from "./Items.ts"
 import { spendPolicy } from "../SpendPolicy.ts"
 

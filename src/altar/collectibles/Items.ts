@@ -9,7 +9,7 @@ import { companions } from "./Companions.ts"
 import { elements } from "./Elements.ts"
 import type { ItemEntry } from "./ItemEntry.ts"
 import { pixels } from "./Pixels.ts"
-import { manifestTerms, publisher } from "./Terms.ts"
+import { manifestTerms, publisher } from "./CollectionTerms.ts"
 import { sha256 } from "../Hashes.ts"
 
 export type CatalogName = "elements" | "companions" | "pixels"

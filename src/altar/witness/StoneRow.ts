@@ -103,7 +103,7 @@ const chainRecipe =
   "chainHash = lowercase hex SHA-256( previousHash 0x00 sequence 0x00 commitment 0x00 witnessedAt 0x00 transaction ) in UTF-8; previousHash of the first stone is 64 zeros"
 
 /** The public record of a stone. */
-export const recordOf = (publicUrl: string, stone: Stone): typeof WitnessStone.Type => ({
+export const recordOf = (publicUrl: string, stone: Stone): WitnessStone => ({
   id: stone.id,
   permalink: `${publicUrl}/witness/${stone.id}`,
   commitment: stone.commitment,

@@ -10,7 +10,7 @@ import { heading, type Page } from "./Layout.ts"
 import { call, form, notConfigured, type Payment, textField } from "./Offer.ts"
 import { plates, previewOf } from "./Plates.ts"
 import { code, facts } from "./RecordTable.ts"
-import { glossary } from "./Terms.ts"
+import { glossary } from "./Glossary.ts"
 import { count, priceWords } from "./Words.ts"
 
 type Item = typeof CatalogItem.Type

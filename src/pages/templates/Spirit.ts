@@ -17,7 +17,7 @@ import { heading, leaf, type Page } from "./Layout.ts"
 import { call, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
 import { illustration, type Plate, plateFigure, plates, previewOf, spiritFeedPath, spiritPath } from "./Plates.ts"
 import { facts } from "./RecordTable.ts"
-import { sealing } from "./Terms.ts"
+import { sealing } from "./Glossary.ts"
 import { ledger, type Stone } from "./Witness.ts"
 import { count, isolated, local, moment, priceWords, stretchWords, who } from "./Words.ts"
 
