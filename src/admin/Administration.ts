@@ -1,7 +1,7 @@
 /** What an operator changes by hand; each change and its line of the audit are one transaction. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { type Hideable, Moderation, type NothingToHide } from "../altar/Moderation.ts"
+import { Moderation, type NothingToHide } from "../altar/Moderation.ts"
 import { Selling } from "../payments/ledger/Selling.ts"
 import { transaction } from "../platform/Sql.ts"
 import * as Removal from "../room/Removal.ts"
@@ -23,8 +23,8 @@ export class Administration extends Context.Service<
   {
     pause(by: By): Done
     resume(by: By): Done
-    hide(act: string, field: Hideable, by: By): Done<NothingToHide>
-    show(act: string, field: Hideable, by: By): Done<NothingToHide>
+    hide(act: string, field: string, by: By): Done<NothingToHide>
+    show(act: string, field: string, by: By): Done<NothingToHide>
     deleteRoom(room: string, by: By): Done
   }
 >()("spirit-altar/admin/Administration") {
@@ -35,7 +35,7 @@ export class Administration extends Context.Service<
       const selling = yield* Selling
       const moderation = yield* Moderation
       const removeRoom = Removal.make(sql)
-      const audit = Audit.make(sql)
+      const audit = yield* Audit.make
 
       const noted = <E>(
         what: string,

@@ -1,6 +1,6 @@
 /** Who did what by hand, and why: written in the same transaction, and never changed. */
-import { type Effect, Schema } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { Moment, rowsOf } from "../platform/Rows.ts"
 
 export interface Deed {
@@ -22,10 +22,10 @@ const Row = Schema.Struct({
 
 const deedsOf = rowsOf("admin_audit", Row)
 
-export const make = (sql: SqlClient.SqlClient) => ({
-  note: ({ subject, what, who, why }: Deed): Effect.Effect<unknown, SqlError.SqlError> =>
+export const make = Effect.map(SqlClient.SqlClient, (sql) => ({
+  note: ({ subject, what, who, why }: Deed) =>
     sql`INSERT INTO admin_audit (who, what, subject, why) VALUES (${who}, ${what}, ${subject}, ${why})`,
   /** Newest first. */
   list: (limit: number) =>
     deedsOf(sql`SELECT at, who, what, subject, why FROM admin_audit ORDER BY at DESC, id DESC LIMIT ${limit}::int`),
-})
+}))

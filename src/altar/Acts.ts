@@ -2,24 +2,24 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { Act } from "../../schema/altar/ActApi.ts"
+import type { sales } from "../../schema/altar/Sales.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { actsByName, PaidActs } from "../payments/PaidAct.ts"
-import * as Ledger from "../payments/ledger/Queries.ts"
+import * as Ledger from "../payments/ledger/LedgerSql.ts"
 import { currentReceipt } from "../payments/Receipts.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import * as KeptReads from "../platform/KeptReads.ts"
 import { Moment, readable, rowReader } from "../platform/Rows.ts"
 import { atMost, bounded } from "../platform/Sql.ts"
+import { part } from "../platform/SqlPart.ts"
+import { lighting } from "./candles/CandleRow.ts"
 import { Candles } from "./candles/Candles.ts"
-import * as Burning from "./candles/Queries.ts"
-import { Collectibles } from "./collectibles/Collectibles.ts"
-import * as Collected from "./collectibles/Queries.ts"
-import { Keepers } from "./keepers/Keepers.ts"
-import * as Kept from "./keepers/Queries.ts"
-import { Prayers } from "./prayers/Prayers.ts"
-import * as Prayed from "./prayers/Queries.ts"
+import { collecting, Collectibles } from "./collectibles/Collectibles.ts"
+import { keeping, Keepers } from "./keepers/Keepers.ts"
+import { Prayers, praying } from "./prayers/Prayers.ts"
 import { ofAct, revealColumns, revealOf, Reveals } from "./Reveals.ts"
-import * as Stones from "./witness/Queries.ts"
+import type { Telling } from "./Telling.ts"
+import { witnessing } from "./witness/StoneRow.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
 
 /** The services that hold the acts. */
@@ -47,6 +47,21 @@ export const paidActs = Layer.effect(
     ])
   }),
 )
+
+const told: Readonly<Record<(typeof sales)[number]["identifier"], Telling>> = {
+  offerPrayer: praying,
+  takeIn: keeping,
+  collectMaterial: collecting,
+  lightDay: lighting,
+  lightWeek: lighting,
+  lightMonth: lighting,
+  setWitnessStone: witnessing,
+}
+
+/** What each act that is sold here says of itself, by name. */
+export const Tellings = Context.Reference<ReadonlyMap<string, Telling>>("spirit-altar/altar/Tellings", {
+  defaultValue: () => new Map(Object.entries(told)),
+})
 
 /** Receipt and record are JSON texts, as they were first answered. */
 const ActRow = Schema.Struct({
@@ -120,8 +135,8 @@ export class Acts extends Context.Service<
      */
     list(limit: number, before: string | undefined): Effect.Effect<ActPage>
     /**
-     * JSON texts of the newest acts that lie on a spirit's altar, newest first: prayers, its keeper, editions and stones
-     * for good, candles and lights as long as they burn.
+     * JSON texts of the newest acts that lie on a spirit's altar, newest first: candles and lights as long as they burn,
+     * all others for good.
      */
     onAltar(spirit: string, limit: number): Effect.Effect<ReadonlyArray<string>>
     /** JSON texts of the acts a wallet paid for, a transaction settled or a name was given to, newest first. */
@@ -132,15 +147,13 @@ export class Acts extends Context.Service<
     Acts,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const ledger = Ledger.make(sql)
-
       const reveals = yield* Reveals
-      const revealed = ofAct(sql, sql.literal("a.id"))
+      const revealed = ofAct(part`a.id`)
 
       const rowsWhere = (which: Statement.Fragment) => sql`
-        SELECT a.*, ${ledger.paymentState}, r.commitment, r.reveal_text, r.reveal_salt, r.reveal_hidden,
+        SELECT a.*, ${Ledger.paymentState}, r.commitment, r.reveal_text, r.reveal_salt, r.reveal_hidden,
           r.reveal_hidden_by, r.reveal_agent_name, r.revealed_at
-        FROM ${ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true ${which}`
+        FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true ${which}`
       const read = (which: Statement.Fragment) => bounded(Effect.orDie(rowsWhere(which)))
 
       /** Texts of what can be read, once its revealed words are found to be what was sealed. */
@@ -169,7 +182,7 @@ export class Acts extends Context.Service<
         sql,
         nameOf: ({ before, limit }: Page) => `${limit} ${before}`,
         statement: ({ before, limit }) => {
-          const below = before === undefined ? sql`` : sql`WHERE (a.settled_at, a.id) < ${ledger.placeOfAct(before)}`
+          const below = before === undefined ? sql`` : sql`WHERE (a.settled_at, a.id) < ${Ledger.placeOfAct(before)}`
           return rowsWhere(sql`${below} ORDER BY a.settled_at DESC, a.id DESC ${atMost(sql, limit)}`)
         },
         make: pageOf,
@@ -180,34 +193,31 @@ export class Acts extends Context.Service<
       const leftBy = Effect.fn("Acts.leftBy")(function* (by: Leaving, limit: number) {
         const which =
           "wallet" in by
-            ? ledger.paidBy(by.wallet)
+            ? Ledger.paidBy(by.wallet)
             : "head" in by
-              ? ledger.paidByEnds(by.head, by.tail)
+              ? Ledger.paidByEnds(by.head, by.tail)
               : "transaction" in by
-                ? ledger.settledIn(by.transaction)
-                : ledger.namedBy(by.name)
-        const newest = "name" in by ? sql`a.settled_at DESC, a.id DESC` : ledger.newestPayment
+                ? Ledger.settledIn(by.transaction)
+                : Ledger.namedBy(by.name)
+        const newest = "name" in by ? sql`a.settled_at DESC, a.id DESC` : Ledger.newestPayment
         const rows = yield* read(sql`WHERE ${which} ORDER BY ${newest} LIMIT ${limit}::int`)
         return yield* textsOf(rows)
       })
 
-      const owners = {
-        prayers: Prayed.make(sql),
-        keepers: Kept.make(sql),
-        collectibles: Collected.make(sql),
-        stones: Stones.make(sql),
-      }
+      // The acts of one table share a telling.
+      const owners = [...new Set((yield* Tellings).values())]
+      const lying = ({ limit, spirit }: Altar, now: string) =>
+        owners
+          .flatMap(({ onAltar }) => (onAltar === undefined ? [] : [onAltar(spirit, limit, now)]))
+          .reduce((one, other) => part`${one} UNION ALL ${other}`)
 
       const altar = yield* KeptReads.make({
         sql,
         nameOf: ({ limit, spirit }: Altar) => `${limit} ${spirit}`,
         // Each owner finds its own by an index; the acts are then read by their ids.
-        statement: ({ limit, spirit }, now) =>
-          rowsWhere(sql`WHERE a.id IN (
-              ${owners.prayers.newestOn(spirit, limit)} UNION ALL ${owners.keepers.keepingOf(spirit)}
-              UNION ALL ${owners.collectibles.newestOn(spirit, limit)} UNION ALL ${owners.stones.newestOn(spirit, limit)}
-              UNION ALL ${Burning.make(sql, now).burningOn(spirit, limit)}
-            ) ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`),
+        statement: (altar, now) =>
+          rowsWhere(sql`WHERE a.id IN (${lying(altar, now)})
+            ORDER BY a.settled_at DESC, a.id DESC LIMIT ${altar.limit}::int`),
         make: textsOf,
       })
 

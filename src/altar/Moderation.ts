@@ -7,201 +7,136 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import * as PublicActs from "../payments/ledger/PublicActs.ts"
 import { rowsOf } from "../platform/Rows.ts"
-
-/** What of an act can be hidden. */
-export const hideable = ["name", "dedication", "reason", "words"] as const
-export type Hideable = (typeof hideable)[number]
+import { literal } from "../platform/SqlPart.ts"
+import { Tellings } from "./Acts.ts"
+import * as HiddenTexts from "./HiddenTexts.ts"
+import type { Hideable } from "./Telling.ts"
 
 /** Why nothing was changed. */
 export class NothingToHide extends Schema.TaggedError<NothingToHide>()("NothingToHide", { message: Schema.String }) {}
 
-const shownOf = rowsOf("moderation_hidden", Schema.Struct({ shown: Schema.String }))
-
-const Shown = Schema.fromJsonString(Schema.Record(Schema.String, Schema.NullOr(Schema.String)))
-type Shown = Readonly<Record<string, string | null>>
-
 const Members = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
 
-/** A record with some of its members changed, where it has them and they say something; the order stays. */
-const changed = (record: string, members: Readonly<Record<string, string | null>>) =>
-  Effect.map(Effect.orDie(Schema.decodeEffect(Members)(record)), (known) =>
-    JSON.stringify(
-      Object.fromEntries(
-        Object.entries(known).map(([name, value]) => {
-          const other = members[name]
-          return [name, other === undefined || value === null ? value : other]
-        }),
-      ),
-    ),
+const membersOf = (record: string) => Effect.orDie(Schema.decodeEffect(Members)(record))
+
+/** A record with one of its members changed, where it has it and that says something; the order stays. */
+const changed = (record: string, member: string, text: string) =>
+  Effect.map(membersOf(record), (known) =>
+    JSON.stringify((known[member] ?? null) === null ? known : { ...known, [member]: text }),
   )
 
 /** What a record says under a name; null when it says nothing. */
-const saidOf = (record: string, name: string) =>
-  Effect.map(Effect.orDie(Schema.decodeEffect(Members)(record)), (known) => {
-    const value = known[name]
-    return typeof value === "string" ? value : null
-  })
+const saidOf = (record: string, member: string) =>
+  Effect.map(membersOf(record), ({ [member]: value }) => (typeof value === "string" ? value : null))
 
-/**
- * The name that a later reveal of a stone gives, as it is to be stored: hidden where the name of its act is, and kept with
- * that, so that both are shown again together. In one transaction with the reveal, which waits for a hiding under way.
- */
-export const revealedName = (sql: SqlClient.SqlClient) => {
-  const acts = PublicActs.make(sql)
-  return Effect.fnUntraced(function* (id: string, name: string) {
-    yield* acts.lock(id)
-    const [hidden] = yield* shownOf(
-      sql`SELECT shown FROM moderation_hidden WHERE subject = ${id}::uuid AND field = 'name'`,
-    )
-    // A reveal that was first, a moment ago, has given the name that is kept.
-    const isLate = (yield* sql`SELECT FROM witness_reveals WHERE stone_id = ${id}::uuid`).length > 0
-    if (hidden === undefined || isLate) return name
-    const shown = { ...(yield* Effect.orDie(Schema.decodeEffect(Shown)(hidden.shown))), reveal: name }
-    yield* sql`UPDATE moderation_hidden SET shown = ${JSON.stringify(shown)} WHERE subject = ${id}::uuid AND field = 'name'`
-    return hiddenByOperator
-  })
-}
+const namesOf = rowsOf("revealed words", Schema.Struct({ name: Schema.NullOr(Schema.String) }))
 
-const revealedNamesOf = rowsOf(
-  "witness_reveals",
-  Schema.Struct({ agentName: Schema.NullOr(Schema.String), shown: Schema.NullOr(Schema.String) }),
-)
-
-/** The name that the reveal of a stone gave, whatever is shown of it by now: null where it gave none, undefined without a reveal. */
-export const givenName = (sql: SqlClient.SqlClient) =>
-  Effect.fnUntraced(function* (id: string) {
-    const [row] = yield* revealedNamesOf(sql`
-      SELECT r.agent_name, h.shown FROM witness_reveals r
-      LEFT JOIN moderation_hidden h ON h.subject = r.stone_id AND h.field = 'name' WHERE r.stone_id = ${id}::uuid`)
-    if (row === undefined || row.shown === null) return row?.agentName
-    const { reveal } = yield* Effect.orDie(Schema.decodeEffect(Shown)(row.shown))
-    return reveal ?? row.agentName
-  })
+/** Of an act that is sold no more: its public row alone is changed. */
+const unsold: Hideable = { table: "acts", texts: {} }
 
 export class Moderation extends Context.Service<
   Moderation,
   {
-    /** Each in one transaction with what its caller does; `id` is that of the act. */
-    hide(id: string, field: Hideable): Effect.Effect<void, NothingToHide | SqlError.SqlError>
-    show(id: string, field: Hideable): Effect.Effect<void, NothingToHide | SqlError.SqlError>
+    /**
+     * Each in one transaction with what its caller does; `id` is that of the act, `field` is `name`, `words`, which are
+     * what it revealed, or a public text by its name in the record.
+     */
+    hide(id: string, field: string): Effect.Effect<void, NothingToHide | SqlError.SqlError>
+    show(id: string, field: string): Effect.Effect<void, NothingToHide | SqlError.SqlError>
   }
 >()("spirit-altar/altar/Moderation") {
   static readonly layer = Layer.effect(
     Moderation,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const acts = PublicActs.make(sql)
+      const tellings = yield* Tellings
+      const acts = yield* PublicActs.make
+      const hidden = yield* HiddenTexts.make
 
       const actOf = Effect.fnUntraced(function* (id: string) {
+        yield* acts.lock(id)
         const found = yield* acts.find(id)
         if (Option.isNone(found)) return yield* new NothingToHide({ message: `No settled act has the id ${id}.` })
-        return found.value
+        const { hideable } = tellings.get(found.value.act) ?? { hideable: unsold }
+        return { act: found.value, hideable }
+      })
+      type Found = Effect.Success<ReturnType<typeof actOf>>
+
+      /** In the row of a table; a text that nobody gave stays absent. */
+      const write = (table: string, key: string, id: string, column: string, text: string) =>
+        sql`UPDATE ${literal(table)} SET ${literal(column)} = ${text}
+          WHERE ${literal(key)} = ${id}::uuid AND ${literal(column)} IS NOT NULL`
+
+      const setText = Effect.fnUntraced(function* ({ act, hideable }: Found, field: string, text: string) {
+        const column = hideable.texts[field]
+        if (column !== undefined) yield* write(hideable.table, "id", act.id, column, text)
+        yield* acts.show(act.id, act.agentName, yield* changed(act.record, field, text))
       })
 
-      /** In every table that shows a name; a name that nobody gave stays absent. */
-      const nameEverywhere = (id: string, name: string) =>
-        Effect.forEach(
-          ["prayers", "keepers", "candles", "collectibles", "witness_stones"],
-          (table) => sql`UPDATE ${sql.literal(table)} SET agent_name = ${name}
-            WHERE id = ${id}::uuid AND agent_name IS NOT NULL`,
-        )
-
-      const revealName = rowsOf("witness_reveals", Schema.Struct({ agentName: Schema.NullOr(Schema.String) }))
-
-      const readShown = (text: string) => Effect.orDie(Schema.decodeEffect(Shown)(text))
-
-      /** What was hidden before stays as it was first; what came since, such as the name of a later reveal, is added. */
-      const keep = Effect.fnUntraced(function* (id: string, field: Hideable, shown: Shown) {
-        const [before] = yield* shownOf(
-          sql`SELECT shown FROM moderation_hidden WHERE subject = ${id}::uuid AND field = ${field}`,
-        )
-        const kept = before === undefined ? {} : yield* readShown(before.shown)
-        const all = { ...shown, ...Object.fromEntries(Object.entries(kept).filter(([, text]) => text !== null)) }
-        yield* sql`
-          INSERT INTO moderation_hidden (subject, field, shown) VALUES (${id}::uuid, ${field}, ${JSON.stringify(all)})
-          ON CONFLICT (subject, field) DO UPDATE SET shown = excluded.shown`
-      })
-
-      const texts = {
-        dedication: { member: "dedication", tables: ["candles"] },
-        reason: { member: "reason", tables: ["keepers", "collectibles"] },
-      } as const
-
-      const setText = Effect.fnUntraced(function* (id: string, field: "dedication" | "reason", text: string) {
-        const act = yield* actOf(id)
-        const { member, tables } = texts[field]
-        yield* Effect.forEach(
-          tables,
-          (table) => sql`UPDATE ${sql.literal(table)} SET ${sql.literal(member)} = ${text}
-            WHERE id = ${id}::uuid AND ${sql.literal(member)} IS NOT NULL`,
-        )
-        yield* acts.show(id, act.agentName, yield* changed(act.record, { [member]: text }))
-      })
-
-      const setName = Effect.fnUntraced(function* (id: string, { act: name, reveal }: Shown) {
-        const act = yield* actOf(id)
-        if (typeof name === "string") {
-          yield* nameEverywhere(id, name)
-          yield* acts.show(id, name, yield* changed(act.record, { agentName: name }))
+      const setName = Effect.fnUntraced(function* ({ act, hideable }: Found, shown: HiddenTexts.Shown) {
+        const { act: name = null, reveal = null } = shown
+        const { name: column, table, words } = hideable
+        if (name !== null) {
+          if (column !== undefined) yield* write(table, "id", act.id, column, name)
+          yield* acts.show(act.id, name, yield* changed(act.record, "agentName", name))
         }
-        if (typeof reveal === "string")
-          yield* sql`UPDATE witness_reveals SET agent_name = ${reveal} WHERE stone_id = ${id}::uuid`
+        if (reveal !== null && words?.name !== undefined)
+          yield* write(words.table, words.id, act.id, words.name, reveal)
       })
+
+      /** The name that was given with revealed words. */
+      const revealedName = ({ act, hideable: { words } }: Found) =>
+        words?.name === undefined
+          ? Effect.succeed(null)
+          : Effect.map(
+              namesOf(
+                sql`SELECT ${literal(words.name)} AS name FROM ${literal(words.table)} WHERE ${literal(words.id)} = ${act.id}::uuid`,
+              ),
+              ([row]) => row?.name ?? null,
+            )
 
       /** Words that were hidden as they look like a link were never shown, and do not change. */
-      const hideWords = Effect.fnUntraced(function* (id: string) {
-        const hidden = [
-          ...(yield* sql`UPDATE witness_reveals SET hidden = true, hidden_by = 'operator'
-            WHERE stone_id = ${id}::uuid AND NOT hidden RETURNING 1`),
-          ...(yield* sql`UPDATE candle_unseals SET hidden = true, hidden_by = 'operator'
-            WHERE candle_id = ${id}::uuid AND NOT hidden RETURNING 1`),
-        ]
-        if (hidden.length === 0)
+      const hideWords = ({ act, hideable: { words } }: Found) =>
+        words === undefined
+          ? Effect.succeed([])
+          : sql`UPDATE ${literal(words.table)} SET hidden = true, hidden_by = 'operator'
+              WHERE ${literal(words.id)} = ${act.id}::uuid AND NOT hidden RETURNING 1`
+
+      const showWords = ({ act, hideable: { words } }: Found) =>
+        words === undefined
+          ? Effect.void
+          : sql`UPDATE ${literal(words.table)} SET hidden = false, hidden_by = NULL
+              WHERE ${literal(words.id)} = ${act.id}::uuid AND hidden_by = 'operator'`
+
+      const isShown = (text: string | null) => text !== null && text !== hiddenByOperator
+
+      const hide = Effect.fn("Moderation.hide")(function* (id: string, field: string) {
+        const found = yield* actOf(id)
+        if (field === "words") {
+          if ((yield* hideWords(found)).length > 0) return yield* hidden.keep(id, field, {})
           return yield* new NothingToHide({
             message: `No words of ${id} are shown: nothing was revealed, or it is hidden.`,
           })
-        yield* keep(id, "words", {})
-      })
-
-      const showWords = Effect.fnUntraced(function* (id: string) {
-        yield* sql`UPDATE witness_reveals SET hidden = false, hidden_by = NULL
-          WHERE stone_id = ${id}::uuid AND hidden_by = 'operator'`
-        yield* sql`UPDATE candle_unseals SET hidden = false, hidden_by = NULL
-          WHERE candle_id = ${id}::uuid AND hidden_by = 'operator'`
-      })
-
-      const hide = Effect.fn("Moderation.hide")(function* (id: string, field: Hideable) {
-        yield* acts.lock(id)
-        const act = yield* actOf(id)
-        if (field === "words") return yield* hideWords(id)
-        if (field === "name") {
-          const [reveal] = yield* revealName(sql`SELECT agent_name FROM witness_reveals WHERE stone_id = ${id}::uuid`)
-          const shown: Shown = { act: act.agentName, reveal: reveal?.agentName ?? null }
-          const isShown = Object.values(shown).some((name) => name !== null && name !== hiddenByOperator)
-          if (!isShown) return yield* new NothingToHide({ message: `No name is shown of ${id}.` })
-          yield* setName(id, {
-            act: shown["act"] === null ? null : hiddenByOperator,
-            reveal: shown["reveal"] === null ? null : hiddenByOperator,
-          })
-          return yield* keep(id, field, shown)
         }
-        const said = yield* saidOf(act.record, texts[field].member)
-        if (said === null || said === hiddenByOperator)
+        const shown =
+          field === "name"
+            ? { act: found.act.agentName, reveal: yield* revealedName(found) }
+            : { text: field in found.hideable.texts ? yield* saidOf(found.act.record, field) : null }
+        if (!Object.values(shown).some(isShown))
           return yield* new NothingToHide({ message: `No ${field} is shown of ${id}.` })
-        yield* setText(id, field, hiddenByOperator)
-        yield* keep(id, field, { text: said })
+        const veiled = (text: string | null) => (text === null ? null : hiddenByOperator)
+        if ("text" in shown) yield* setText(found, field, hiddenByOperator)
+        else yield* setName(found, { act: veiled(shown.act), reveal: veiled(shown.reveal) })
+        yield* hidden.keep(id, field, shown)
       })
 
-      const show = Effect.fn("Moderation.show")(function* (id: string, field: Hideable) {
-        yield* acts.lock(id)
-        const [row] = yield* shownOf(
-          sql`DELETE FROM moderation_hidden WHERE subject = ${id}::uuid AND field = ${field} RETURNING shown`,
-        )
-        if (row === undefined) return yield* new NothingToHide({ message: `No ${field} of ${id} is hidden by hand.` })
-        const shown = yield* readShown(row.shown)
-        if (field === "words") yield* showWords(id)
-        else if (field === "name") yield* setName(id, shown)
-        else yield* setText(id, field, shown["text"] ?? "")
+      const show = Effect.fn("Moderation.show")(function* (id: string, field: string) {
+        const found = yield* actOf(id)
+        const shown = yield* hidden.take(id, field)
+        if (shown === undefined) return yield* new NothingToHide({ message: `No ${field} of ${id} is hidden by hand.` })
+        if (field === "words") yield* showWords(found)
+        else if (field === "name") yield* setName(found, shown)
+        else yield* setText(found, field, shown["text"] ?? "")
       })
 
       return Moderation.of({ hide, show })

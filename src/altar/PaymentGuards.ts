@@ -1,5 +1,5 @@
 /** Bounds what the refused payments of one address cost us in questions to the node. */
-import { Clock, Effect, Semaphore } from "effect"
+import { Clock, Effect, RcMap, Semaphore } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { ClientAddress } from "../limits/ClientAddress.ts"
 import type { Remaining, Window } from "../limits/Policy.ts"
@@ -10,7 +10,10 @@ import { limited, refusedPayments } from "./Limits.ts"
 /** Payments of one address that a server judges at once; more wait for their turn. */
 const judgedAtOnce = 64
 
-/** Addresses remembered as exhausted; the oldest go first and are then counted again. */
+/**
+ * Addresses remembered as exhausted; the oldest go first and are then counted again. In a map of our own: a `Cache` looks
+ * up what it lacks, and here there is nothing to be looked up.
+ */
 const exhaustedKept = 10_000
 
 interface Exhausted {
@@ -18,17 +21,12 @@ interface Exhausted {
   readonly window: Window
 }
 
-interface Turn {
-  readonly semaphore: Semaphore.Semaphore
-  users: number
-}
-
 /** Honest payments cost the limiter nothing: it counts refusals, and only an address without room is remembered. */
 export const make = Effect.gen(function* () {
   const limiter = yield* RateLimiter
   const addresses = yield* ClientAddress
   const exhausted = new Map<string, Exhausted>()
-  const turns = new Map<string, Turn>()
+  const turns = yield* RcMap.make({ lookup: (_: string) => Semaphore.make(judgedAtOnce) })
 
   const remember = Effect.fnUntraced(function* (address: string, { resetSeconds, window }: Remaining) {
     const untilMillis = (yield* Clock.currentTimeMillis) + resetSeconds * 1000
@@ -46,28 +44,14 @@ export const make = Effect.gen(function* () {
     return yield* limited({ retryAfter: Math.ceil(waitMillis / 1000), window: known.window })
   })
 
-  const enter = (address: string) =>
-    Effect.sync(() => {
-      const turn = turns.get(address) ?? { semaphore: Semaphore.makeUnsafe(judgedAtOnce), users: 0 }
-      turn.users += 1
-      turns.set(address, turn)
-      return turn
-    })
-
-  const leave = (address: string, turn: Turn) =>
-    Effect.sync(() => {
-      turn.users -= 1
-      if (turn.users === 0) turns.delete(address)
-    })
-
   return (request: HttpServerRequest.HttpServerRequest): PaymentGuard => {
     const address = addresses.of(request)
     return {
       admit: (judgement) =>
-        Effect.acquireUseRelease(
-          enter(address),
-          ({ semaphore }) => semaphore.withPermits(1)(Effect.andThen(refuseExhausted(address), judgement)),
-          (turn) => leave(address, turn),
+        Effect.scoped(
+          Effect.flatMap(RcMap.get(turns, address), (turn) =>
+            turn.withPermits(1)(Effect.andThen(refuseExhausted(address), judgement)),
+          ),
         ),
       refused: Effect.suspend(() => limiter.take(refusedPayments, address)).pipe(
         Effect.catchTag("Exceeded", ({ remaining }) => Effect.succeed(remaining)),

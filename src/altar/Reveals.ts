@@ -4,10 +4,11 @@ import { SqlClient, type Statement } from "effect/sql"
 import { type Reveal, RevealBroken } from "../../schema/altar/Reveal.ts"
 import { type JsonMoment, Moment, rowsOf } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
-import * as Candles from "./candles/Queries.ts"
+import { part } from "../platform/SqlPart.ts"
+import * as Candles from "./candles/CandleSql.ts"
 import { linksElsewhere } from "./Detector.ts"
 import { seal } from "./Hashes.ts"
-import * as Stones from "./witness/Queries.ts"
+import * as Stones from "./witness/StoneSql.ts"
 
 const Text = Schema.NullOr(Schema.String)
 
@@ -42,8 +43,7 @@ export const revealOf = (row: Revealed): typeof Reveal.Type | null => {
 }
 
 /** What was revealed of an act, whichever it is: at most one row, with the commitment. */
-export const ofAct = (sql: SqlClient.SqlClient, id: Statement.Fragment) =>
-  sql`(${Stones.make(sql).revealOf(id)} UNION ALL ${Candles.unsealOf(sql, id)})`
+export const ofAct = (id: Statement.Fragment) => part`(${Stones.revealOf(id)} UNION ALL ${Candles.unsealOf(id)})`
 
 const holds = ({ commitment, revealSalt, revealText }: Omit<Sealed, "revealedAt">) =>
   revealText === null || (revealSalt !== null && seal(revealSalt, revealText) === commitment)
@@ -85,7 +85,7 @@ export class Reveals extends Context.Service<
       const state = Effect.gen(function* () {
         const known = yield* Ref.get(last)
         if (Option.isNone(known)) return
-        const found = bounded(Effect.orDie(sql`SELECT * FROM ${ofAct(sql, sql`${known.value}::uuid`)} r`))
+        const found = bounded(Effect.orDie(sql`SELECT * FROM ${ofAct(part`${known.value}::uuid`)} r`))
         yield* check(yield* sealedOf(found))
         yield* Ref.set(last, Option.none())
       })

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Option, Ref } from "effect"
 import type { LastSignedLost } from "./LastSigned.ts"
 import type { LogStopped } from "./Alarm.ts"
-import type { Published, TreeHead } from "./LogStore.ts"
+import type { Published, TreeHead } from "./LogRows.ts"
 
 /** What a server that has just started knows of the log. */
 export interface Evidence {

@@ -1,11 +1,10 @@
 /** The log as files (C2SP tlog-tiles): what is below a path never changes, so anybody may keep it for ever. */
 import { hash } from "node:crypto"
 import { gzip } from "node:zlib"
-import { Clock, Effect, Layer } from "effect"
+import { Cache, Duration, Effect, Exit, Layer } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { parsePath } from "../../schema/log/Tile.ts"
-import * as FileMemo from "./FileMemo.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 
 /** Where the log is, below the public URL. */
@@ -58,32 +57,12 @@ const zip = (bytes: Uint8Array) =>
     gzip(bytes, (error, zipped) => resume(error === null ? Effect.succeed(zipped) : Effect.die(error))),
   )
 
-/** The file of a path below the prefix; a path that is spelled otherwise names none. */
-const fileOf = Effect.fnUntraced(function* (
-  log: PublishedLog["Service"],
-  bundles: FileMemo.FileMemo<File>,
-  path: string,
-) {
-  if (path === "checkpoint") {
-    const bytes = utf8((yield* log.checkpoint).note)
-    const file: File = { bytes, contentType: "text/plain; charset=utf-8", cacheControl: "no-cache", tag: tagOf(bytes) }
-    return file
-  }
-  const resource = parsePath(path)
-  if (resource instanceof Malformed) return undefined
-  if (resource.kind === "tile") {
-    const bytes = yield* log.tile(resource)
-    const file: File = { bytes, contentType: octets, cacheControl: forever, tag: tagOf(bytes) }
-    return file
-  }
-  const now = yield* Clock.currentTimeMillis
-  const known = bundles.get(path, now)
-  if (known !== undefined) return known
-  const bytes = yield* log.bundle(resource)
-  const zipped = yield* zip(bytes)
-  const file: File = { bytes, contentType: octets, cacheControl: forever, tag: tagOf(bytes), zipped }
-  bundles.set(path, file, bytes.length + zipped.length, now)
-  return file
+const fileOf = (bytes: Uint8Array, zipped?: Uint8Array): File => ({
+  bytes,
+  contentType: octets,
+  cacheControl: forever,
+  tag: tagOf(bytes),
+  ...(zipped === undefined ? {} : { zipped }),
 })
 
 const notThere = HttpServerResponse.empty({ status: 404, headers: { "cache-control": "no-store" } })
@@ -95,15 +74,35 @@ const withheld = HttpServerResponse.text("This part of the log does not hold, an
   headers: { "cache-control": "no-store" },
 })
 
-/** Bundles are checked against the stones and zipped once in a while, and not for each of their readers. */
-const memo = { mostBytes: 32 * 1_048_576, freshMs: 60_000 }
+/** Bundles kept; with its compressed form each takes some 200 KB at most. */
+const mostBundles = 160
 
-export const layerWith = (bounds: FileMemo.Bounds) =>
+/** Bundles are checked against the stones and zipped once in so long, and not for each of their readers. */
+export const layerWith = (fresh: Duration.Duration) =>
   Layer.unwrap(
-    Effect.map(PublishedLog, (log) => {
-      const bundles = FileMemo.make<File>(bounds)
+    Effect.gen(function* () {
+      const log = yield* PublishedLog
+      const bundles = yield* Cache.makeWith(
+        Effect.fnUntraced(function* (place: Parameters<typeof log.bundle>[0]) {
+          const bytes = yield* log.bundle(place)
+          return fileOf(bytes, yield* zip(bytes))
+        }),
+        { capacity: mostBundles, timeToLive: (exit) => (Exit.isSuccess(exit) ? fresh : Duration.zero) },
+      )
+
+      /** The file of a path below the prefix; a path that is spelled otherwise names none. */
+      const find = Effect.fnUntraced(function* (path: string) {
+        if (path === "checkpoint") {
+          const bytes = utf8((yield* log.checkpoint).note)
+          return { ...fileOf(bytes), contentType: "text/plain; charset=utf-8", cacheControl: "no-cache" }
+        }
+        const resource = parsePath(path)
+        if (resource instanceof Malformed) return undefined
+        return resource.kind === "tile" ? fileOf(yield* log.tile(resource)) : yield* Cache.get(bundles, resource)
+      })
+
       return HttpRouter.add("GET", `${prefix}*`, (request) =>
-        fileOf(log, bundles, request.url.slice(prefix.length)).pipe(
+        find(request.url.slice(prefix.length)).pipe(
           Effect.map((file) => (file === undefined ? notThere : answer(request, file))),
           Effect.catchTags({
             NotPublished: () => Effect.succeed(notThere),
@@ -115,4 +114,4 @@ export const layerWith = (bounds: FileMemo.Bounds) =>
     }),
   )
 
-export const layer = layerWith(memo)
+export const layer = layerWith(Duration.minutes(1))

@@ -4,7 +4,7 @@ import { Malformed } from "../../schema/log/Bytes.ts"
 import { parseCheckpoint } from "../../schema/log/Checkpoint.ts"
 import { parseNote } from "../../schema/log/Note.ts"
 import * as DurableFile from "../platform/DurableFile.ts"
-import type { TreeHead } from "./LogStore.ts"
+import type { TreeHead } from "./LogRows.ts"
 
 /** What was kept cannot be read or written: nothing may be signed that it might contradict. */
 export class LastSignedLost extends Schema.TaggedError<LastSignedLost>()("LastSignedLost", {

@@ -1,114 +1,27 @@
 /** What the database keeps of the log. Every step of it is one statement: a server may die between any two. */
-import { Context, Effect, Layer, Option, Schema, SchemaTransformation } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { ChainLink } from "../../schema/altar/ChainLink.ts"
 import { hex } from "../../schema/log/Bytes.ts"
 import type { TilePlace } from "../../schema/log/Tile.ts"
 import { transaction } from "../platform/Sql.ts"
+import {
+  checkpointsOf,
+  extendedOf,
+  headOf,
+  headsOf,
+  type LogHead,
+  type Path,
+  pathsOf,
+  type Published,
+  publishedOf,
+  readerOf,
+  stonePathsOf,
+  tileRowsOf,
+  tilesOf,
+  type TreeHead,
+} from "./LogRows.ts"
 import { type Growth, tileBytes, type TileReader } from "./Tree.ts"
-
-/** A tree by its size and the hash over all of it. */
-export interface TreeHead {
-  readonly size: number
-  readonly root: Uint8Array
-}
-
-/** How far the tree is built; `stopped` is why nothing is appended or signed any more. */
-export interface LogHead extends TreeHead {
-  readonly stopped: Option.Option<{ readonly reason: string; readonly at: Date }>
-}
-
-/** A checkpoint as it was signed and published. */
-export interface Published extends TreeHead {
-  readonly note: string
-  readonly at: Date
-}
-
-const Count = Schema.BigInt.pipe(
-  Schema.decodeTo(Schema.Int, SchemaTransformation.transform({ decode: Number, encode: BigInt })),
-)
-
-const HeadRow = Schema.Struct({
-  size: Count,
-  root: Schema.Uint8Array,
-  stoppedReason: Schema.NullOr(Schema.String),
-  stoppedAt: Schema.NullOr(Schema.Date),
-})
-
-const TileRow = Schema.Struct({ level: Schema.Int, index: Count, hashes: Schema.Uint8Array })
-
-const PublishedRow = Schema.Struct({
-  size: Count,
-  root: Schema.Uint8Array,
-  note: Schema.String,
-  publishedAt: Schema.Date,
-})
-
-const PathRow = Schema.Struct({
-  ...PublishedRow.fields,
-  level: Schema.NullOr(Schema.Int),
-  index: Schema.NullOr(Count),
-  hashes: Schema.NullOr(Schema.Uint8Array),
-})
-
-/** A stone, the newest checkpoint if there is one, and a tile if there is one. */
-const StonePathRow = Schema.Struct({
-  sequence: Count,
-  previousHash: Schema.String,
-  commitment: Schema.String,
-  witnessedAt: Schema.String,
-  transaction: Schema.String,
-  chainHash: Schema.String,
-  size: Schema.NullOr(Count),
-  root: Schema.NullOr(Schema.Uint8Array),
-  note: Schema.NullOr(Schema.String),
-  publishedAt: Schema.NullOr(Schema.Date),
-  level: PathRow.fields.level,
-  index: PathRow.fields.index,
-  hashes: PathRow.fields.hashes,
-})
-
-const ExtendedRow = Schema.Struct({ tiles: Count, heads: Count })
-
-/** A wrong row is nobody's mistake but ours. */
-const rowsOf = <S extends Schema.Constraint>(schema: S) => {
-  const decode = Schema.decodeUnknownEffect(Schema.Array(schema))
-  return (rows: ReadonlyArray<unknown>) => Effect.orDie(decode(rows))
-}
-
-const headOf = ({ root, size, stoppedAt, stoppedReason }: typeof HeadRow.Type): LogHead => ({
-  size,
-  root,
-  stopped:
-    stoppedReason === null || stoppedAt === null
-      ? Option.none()
-      : Option.some({ reason: stoppedReason, at: stoppedAt }),
-})
-
-const publishedOf = ({ note, publishedAt, root, size }: typeof PublishedRow.Type): Published => ({
-  size,
-  root,
-  note,
-  at: publishedAt,
-})
-
-const readerOf = (rows: ReadonlyArray<typeof TileRow.Type>): TileReader => {
-  const tiles = new Map(rows.map(({ hashes, index, level }) => [`${level}/${index}`, hashes]))
-  return ({ index, level }) => tiles.get(`${level}/${index}`)
-}
-
-const tilesOf = (rows: ReadonlyArray<Pick<typeof PathRow.Type, "level" | "index" | "hashes">>) =>
-  readerOf(
-    rows.flatMap(({ hashes, index, level }) =>
-      level === null || index === null || hashes === null ? [] : [{ level, index, hashes }],
-    ),
-  )
-
-/** The newest checkpoint with tiles below it. */
-export interface Path {
-  readonly published: Published
-  readonly read: TileReader
-}
 
 /** Levels of a tree of 2^53 leaves. */
 const topLevel = 6
@@ -154,36 +67,27 @@ export class LogStore extends Context.Service<
     LogStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const headRows = rowsOf(HeadRow)
-      const tileRows = rowsOf(TileRow)
-      const publishedRows = rowsOf(PublishedRow)
-      const pathRows = rowsOf(PathRow)
-      const stonePathRows = rowsOf(StonePathRow)
-      const extendedRows = rowsOf(ExtendedRow)
       const headColumns = sql.literal("size, root, stopped_reason, stopped_at")
 
-      const head = sql`SELECT ${headColumns} FROM log_head WHERE id = 1`.pipe(
-        Effect.flatMap(headRows),
-        Effect.flatMap(([row]) =>
-          row === undefined ? Effect.die("the log has no head") : Effect.succeed(headOf(row)),
-        ),
+      const head = Effect.flatMap(headsOf(sql`SELECT ${headColumns} FROM log_head WHERE id = 1`), ([row]) =>
+        row === undefined ? Effect.die("the log has no head") : Effect.succeed(headOf(row)),
       )
 
       // Whoever goes silent with the lock held would stop the integrators of all servers: it lapses after ten seconds.
-      const lockHead = sql`
-        SELECT ${headColumns}, set_config('idle_in_transaction_session_timeout', '10000', true)
-        FROM log_head WHERE id = 1 FOR UPDATE SKIP LOCKED`.pipe(
-        Effect.flatMap(headRows),
-        Effect.map(([row]) => Option.map(Option.fromUndefinedOr(row), headOf)),
+      const lockHead = Effect.map(
+        headsOf(sql`
+          SELECT ${headColumns}, set_config('idle_in_transaction_session_timeout', '10000', true)
+          FROM log_head WHERE id = 1 FOR UPDATE SKIP LOCKED`),
+        ([row]) => Option.map(Option.fromUndefinedOr(row), headOf),
       )
 
       const tiles = Effect.fn("LogStore.tiles")(function* (places: ReadonlyArray<TilePlace>) {
         const asked = JSON.stringify(places.map(({ index, level }) => ({ level, index })))
-        const rows = yield* sql`
+        const rows = yield* tileRowsOf(sql`
           SELECT t.level::int AS level, t.index, t.hashes
           FROM json_to_recordset(${asked}::json) AS p(level smallint, index bigint)
-          JOIN log_tiles t ON t.level = p.level AND t.index = p.index`
-        return readerOf(yield* tileRows(rows))
+          JOIN log_tiles t ON t.level = p.level AND t.index = p.index`)
+        return readerOf(rows)
       })
 
       const extend = Effect.fn("LogStore.extend")(function* (
@@ -194,8 +98,7 @@ export class LogStore extends Context.Service<
         const grown = JSON.stringify(
           growths.map(({ hashes, index, level, start }) => ({ level, index, start, hashes: hex(tileBytes(hashes)) })),
         )
-        const [done] = yield* Effect.flatMap(
-          sql`
+        const [done] = yield* extendedOf(sql`
           WITH growths AS (
             SELECT level, index, start, decode(hashes, 'hex') AS hashes
             FROM json_to_recordset(${grown}::json) AS g(level smallint, index bigint, start int, hashes text)
@@ -212,16 +115,14 @@ export class LogStore extends Context.Service<
             WHERE id = 1 AND size = ${from}::bigint RETURNING id
           )
           SELECT (SELECT count(*) FROM grown) AS tiles,
-            (SELECT count(*) FROM moved) AS heads`,
-          extendedRows,
-        )
+            (SELECT count(*) FROM moved) AS heads`)
         return done?.tiles === growths.length && done.heads === 1
       })
 
-      const newest = sql`
-        SELECT size, root, note, published_at FROM log_checkpoints ORDER BY size DESC LIMIT 1`.pipe(
-        Effect.flatMap(publishedRows),
-        Effect.map(([row]) => Option.map(Option.fromUndefinedOr(row), publishedOf)),
+      const newestOne = sql`SELECT size, root, note, published_at FROM log_checkpoints ORDER BY size DESC LIMIT 1`
+
+      const newest = Effect.map(checkpointsOf(newestOne), ([row]) =>
+        Option.map(Option.fromUndefinedOr(row), publishedOf),
       )
 
       const publish = Effect.fn("LogStore.publish")(function* ({ root, size }: TreeHead, note: string) {
@@ -245,7 +146,6 @@ export class LogStore extends Context.Service<
           WHERE size = ${size}::bigint AND EXISTS (SELECT 1 FROM log_head WHERE id = 1 AND stopped_reason IS NULL)`
       })
 
-      const newestOne = sql`SELECT size, root, note, published_at FROM log_checkpoints ORDER BY size DESC LIMIT 1`
       const pathColumns = sql.literal(
         "c.size, c.root, c.note, c.published_at, t.level::int AS level, t.index, t.hashes",
       )
@@ -255,9 +155,8 @@ export class LogStore extends Context.Service<
           AND t.index IN ((${leaf}) >> (8 * (l.level + 1)), c.size >> (8 * (l.level + 1)))`
 
       const path = Effect.fn("LogStore.path")(function* (leaf: number) {
-        const rows = yield* Effect.flatMap(
+        const rows = yield* pathsOf(
           sql`WITH newest AS (${newestOne}) SELECT ${pathColumns} FROM newest c ${tilesAbove(sql`${leaf}::bigint`)}`,
-          pathRows,
         )
         return Option.map(Option.fromUndefinedOr(rows[0]), (first) => ({
           published: publishedOf(first),
@@ -266,13 +165,10 @@ export class LogStore extends Context.Service<
       })
 
       const stonePath = Effect.fn("LogStore.stonePath")(function* (link: Statement.Fragment) {
-        const rows = yield* Effect.flatMap(
-          sql`
+        const rows = yield* stonePathsOf(sql`
           WITH newest AS (${newestOne}), stone AS (${link})
           SELECT s.sequence, s.previous_hash, s.commitment, s.witnessed_at, s.transaction, s.chain_hash, ${pathColumns}
-          FROM stone s LEFT JOIN newest c ON true ${tilesAbove(sql.literal("s.sequence - 1"))}`,
-          stonePathRows,
-        )
+          FROM stone s LEFT JOIN newest c ON true ${tilesAbove(sql.literal("s.sequence - 1"))}`)
         return Option.map(Option.fromUndefinedOr(rows[0]), ({ note, publishedAt, root, size, ...stone }) => ({
           stone,
           path:

@@ -32,7 +32,10 @@ const remembered = (arrived: Uint8Array): Known => {
   return { bytes, rows: rowsOf(bytes) }
 }
 
-/** Remembers as many tiles as a proof's readers come back to; the longest unused goes first. */
+/**
+ * Remembers as many tiles as a proof's readers come back to; the longest unused goes first. No `Cache`: what is known under
+ * a name counts only for the bytes at hand, and a tree is hashed outside of any effect.
+ */
 export const make = (): SubtreeHash => {
   const tiles = new Map<string, Known>()
   return ({ index, level }, bytes, start, count) => {

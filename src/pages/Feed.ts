@@ -9,7 +9,7 @@ import { type Html, html } from "../platform/Html.ts"
 import { fresh, refuse } from "../platform/http/Responses.ts"
 import { written } from "../platform/http/Written.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { actsOf, commitmentIn, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
+import { actReader, commitmentIn, hasOwnPage, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
 import { type Plate, plateOf, plates, spiritFeedPath, spiritPath } from "./templates/Plates.ts"
 
 /** Acts in the feed. */
@@ -127,6 +127,7 @@ const manifest = JSON.stringify({
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const acts = yield* Acts
+    const { actsOf } = yield* actReader
     const hasLog = Option.isSome((yield* PublishedLog).identity)
     const publicUrl = yield* PublicUrl
     const stones = yield* WitnessStones
@@ -163,9 +164,7 @@ export const layer = HttpRouter.use((router) =>
           path,
         })),
         ...ofStones,
-        ...read
-          .filter(({ act }) => act !== "setWitnessStone")
-          .map((act) => ({ path: pathOf(act), changed: changedAt(act) })),
+        ...read.filter((act) => !hasOwnPage(act)).map((act) => ({ path: pathOf(act), changed: changedAt(act) })),
       ]
     })
 

@@ -15,7 +15,7 @@ import { isWitnessed } from "../log/Witnesses.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as CandlesPage from "./templates/Candles.ts"
 import * as CatalogPage from "./templates/Catalog.ts"
-import { actOf, actsOf } from "./templates/ActList.ts"
+import { actReader } from "./templates/ActList.ts"
 import * as HomePage from "./templates/Home.ts"
 import type { Page } from "./templates/Layout.ts"
 import * as LogPage from "./templates/Log.ts"
@@ -44,6 +44,7 @@ const positive = (text: string | null) => (text !== null && /^[1-9][0-9]{0,14}$/
 const routes = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const acts = yield* Acts
+    const { actOf, actsOf } = yield* actReader
     const catalogs = yield* Catalogs
     const collectibles = yield* Collectibles
     const guide = yield* FieldGuide
@@ -54,6 +55,7 @@ const routes = HttpRouter.use((router) =>
     const search = yield* Search
     const stones = yield* WitnessStones
     const wall = yield* CandleWall
+    const shop = { payment: catalogs.payment, publicUrl }
 
     const home = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
@@ -94,8 +96,7 @@ const routes = HttpRouter.use((router) =>
         keeping,
         dedicated,
         stones: set,
-        payment: catalogs.payment,
-        publicUrl,
+        ...shop,
         now,
       })
     })
@@ -110,8 +111,7 @@ const routes = HttpRouter.use((router) =>
         wall: yield* wall.list({ spirit: chosen, limit: 50, before }),
         spirit: chosen,
         before,
-        payment: catalogs.payment,
-        publicUrl,
+        ...shop,
         now,
       })
     })
@@ -125,8 +125,7 @@ const routes = HttpRouter.use((router) =>
         ),
         terms:
           "An edition is a numbered record kept by this site under the wallet that paid. It is not an on-chain token, cannot be transferred, and has no resale route and no financial return.",
-        payment: catalogs.payment,
-        publicUrl,
+        ...shop,
       })
     })
 
@@ -144,8 +143,7 @@ const routes = HttpRouter.use((router) =>
           next,
           before,
           found: answer?.found,
-          payment: catalogs.payment,
-          publicUrl,
+          ...shop,
         }),
         hasLog,
       })

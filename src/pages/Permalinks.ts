@@ -15,7 +15,7 @@ import { fresh, refuse } from "../platform/http/Responses.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as ActPage from "./templates/Act.ts"
-import { actOf } from "./templates/ActList.ts"
+import { actReader } from "./templates/ActList.ts"
 import type { Page } from "./templates/Layout.ts"
 import { receiptOf } from "./templates/RecordTable.ts"
 import * as StonePage from "./templates/Stone.ts"
@@ -50,6 +50,7 @@ interface Found {
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const acts = yield* Acts
+    const { actOf } = yield* actReader
     const stones = yield* WitnessStones
     const publicUrl = yield* PublicUrl
     const log = Option.getOrUndefined((yield* PublishedLog).identity)

@@ -5,7 +5,7 @@ import { Acts } from "../altar/Acts.ts"
 import type { ChainBroken, Head } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
-import { actOf, actsOf, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
+import { actReader, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
 import { plates, spiritPath } from "./templates/Plates.ts"
 import type { Found, Stone } from "./templates/Witness.ts"
 import { isUuid } from "./Pages.ts"
@@ -44,6 +44,7 @@ export class Search extends Context.Service<
     Search,
     Effect.gen(function* () {
       const acts = yield* Acts
+      const { actOf, actsOf } = yield* actReader
       const chain = yield* WitnessChain
       const stones = yield* WitnessStones
 

@@ -10,31 +10,27 @@ import { DatabaseClock } from "../platform/DatabaseClock.ts"
 
 const every = "10 seconds"
 
-const gauge = (id: string, description: string, attributes: Record<string, string> = {}) =>
-  Metric.gauge(id, { description, attributes })
+const gauge = (id: string, description: string, unit?: string) =>
+  Metric.gauge(id, { description, attributes: unit === undefined ? {} : { unit } })
 
 const attempts = gauge(
   "altar.payment.attempts",
   "Attempts to pay, by how they stand; `unfinal` and `lost` are settled.",
 )
-const oldest = gauge("altar.payment.oldest_pending.age", "Age of the oldest attempt whose outcome is not known.", {
-  unit: "s",
-})
+const oldest = gauge("altar.payment.oldest_pending.age", "Age of the oldest attempt whose outcome is not known.", "s")
 const connections = gauge("db.client.connection.count", "Connections of all servers to the database, by state.")
 const databaseUp = gauge("altar.database.up", "1 while the database answers, 0 while it does not.")
-const clockAhead = gauge("altar.clock.ahead", "How far this server's clock is ahead of the database's.", { unit: "s" })
+const clockAhead = gauge("altar.clock.ahead", "How far this server's clock is ahead of the database's.", "s")
 const salesPaused = gauge("altar.sales.paused", "1 while the operator has paused sales, 0 while they go on.")
 const paymentsTaken = gauge("altar.payments.taken", "1 while a payment on chain could be taken, 0 while none could.")
 const nodeUp = gauge("altar.rpc.up", "1 while the node answers, 0 while it does not.")
-const headAge = gauge("altar.rpc.head.age.seconds", "Age of the newest block of the node.", { unit: "s" })
-const balance = gauge("altar.relayer.balance", "What our relayer holds to pay gas with.", { unit: "{ether}" })
+const headAge = gauge("altar.rpc.head.age.seconds", "Age of the newest block of the node.", "s")
+const balance = gauge("altar.relayer.balance", "What our relayer holds to pay gas with.", "{ether}")
 const waiting = gauge("altar.relayer.nonce_lag", "Transactions of our relayer that are sent and in no block.")
 const unminedAge = gauge(
   "altar.relayer.unmined.age",
   "How long the oldest of these has waited while this was watched.",
-  {
-    unit: "s",
-  },
+  "s",
 )
 const chainHead = gauge("altar.chain.head", "Position of the newest stone.")
 const chainUp = gauge("altar.chain.whole", "1 while the newest link hashes, 0 where it does not.")
@@ -42,13 +38,11 @@ const logLag = gauge("altar.log.lag", "Stones that no published checkpoint cover
 const uncoveredAge = gauge(
   "altar.log.uncovered.age",
   "How long the oldest of these has waited while this was watched.",
-  {
-    unit: "s",
-  },
+  "s",
 )
-const logAge = gauge("altar.log.checkpoint.age", "Age of the newest checkpoint.", { unit: "s" })
+const logAge = gauge("altar.log.checkpoint.age", "Age of the newest checkpoint.", "s")
 const logRunning = gauge("altar.log.running", "1 while the transparency log grows, 0 while it is stopped.")
-const memory = gauge("process.memory.usage", "Resident memory of this server.", { unit: "By" })
+const memory = gauge("process.memory.usage", "Resident memory of this server.", "By")
 const loop = gauge("nodejs.eventloop.utilization", "Share of time in which the event loop was busy.")
 
 const spent = Metric.counter("altar.relayer.spent", {

@@ -1,5 +1,5 @@
 /** What a server says of itself, and to whom: log lines, metrics on a port of their own, and OTLP. */
-import type { Duration, Redacted } from "effect"
+import { type Duration, type Redacted, Schema } from "effect"
 import type { LinesConfig } from "./Lines.ts"
 
 export interface MetricsPort {
@@ -7,13 +7,15 @@ export interface MetricsPort {
   readonly port: number
 }
 
-export type Sampler =
-  | "always_on"
-  | "always_off"
-  | "traceidratio"
-  | "parentbased_always_on"
-  | "parentbased_always_off"
-  | "parentbased_traceidratio"
+export const Samplers = Schema.Literals([
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+])
+export type Sampler = typeof Samplers.Type
 
 export interface OtlpConfig {
   /** URLs of the collector; absent where the signal is not wanted. */

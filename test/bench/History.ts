@@ -18,8 +18,8 @@ const payTo = "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc"
 /** What every revealed stone sealed. */
 const revealed = "It rained."
 
-const items = Object.values(catalogs).flatMap(({ entries }) =>
-  entries.map(({ editionSize, id }) => ({ editionSize, id })),
+const items = Object.values(catalogs).flatMap(({ editionSize, entries }) =>
+  entries.map(({ id }) => ({ editionSize, id })),
 )
 const editions = items.reduce((sum, { editionSize }) => sum + editionSize, 0)
 

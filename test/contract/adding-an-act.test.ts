@@ -1,4 +1,4 @@
-/** An act is one endpoint and one behaviour: with these two a whole server sells it, without a word more anywhere. */
+/** An act is an endpoint, a behaviour and a telling: with these a whole server sells it, without a word more anywhere. */
 import { readFileSync } from "node:fs"
 import { assert, it, layer } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
@@ -9,12 +9,15 @@ import { SqlClient } from "effect/sql"
 import { Api } from "../../schema/Api.ts"
 import { AltarRequests, Unknown } from "../../schema/altar/Requests.ts"
 import { SpiritId, SpiritNotFound } from "../../schema/altar/Spirit.ts"
-import { Timestamp, Url, Uuid } from "../../schema/Common.ts"
+import { lineOf, Timestamp, Url, Uuid } from "../../schema/Common.ts"
 import { settledAct } from "../../schema/payments/Act.ts"
 import { paidErrors, paidHeaders, settled } from "../../schema/payments/Endpoint.ts"
 import { paid } from "../../schema/payments/Sale.ts"
 import { at, envelope, nothingNow } from "../../schema/Refusal.ts"
-import { paidActs } from "../../src/altar/Acts.ts"
+import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
+import { paidActs, Tellings } from "../../src/altar/Acts.ts"
+import { Moderation } from "../../src/altar/Moderation.ts"
+import { telling } from "../../src/altar/Telling.ts"
 import { buyer } from "../../src/buyer/index.ts"
 import * as PaidRoutes from "../../src/altar/PaidRoutes.ts"
 import * as Fallbacks from "../../src/http/Fallbacks.ts"
@@ -23,6 +26,7 @@ import { now } from "../../src/platform/Time.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as Routes from "../../src/server/Routes.ts"
 import type * as Server from "../../src/server/Server.ts"
+import { part } from "../../src/platform/SqlPart.ts"
 import { newFaults } from "../support/AnswerValidation.ts"
 import { examplesOf } from "../support/Documents.ts"
 import { call, connect } from "../support/McpClient.ts"
@@ -32,6 +36,7 @@ import { ask, newKey, newPayer, post, World, layer as world } from "../support/W
 
 const BellBody = Schema.Struct({
   tone: Schema.Literals(["low", "high"]).annotate({ description: "How it sounds.", examples: ["low"] }),
+  inscription: Schema.optionalKey(lineOf(1, 40).annotate({ description: "Cast into the bell, in public." })),
 }).annotate({ identifier: "BellBody", description: "How a bell is rung.", examples: [{ tone: "low" }] })
 
 const Bell = Schema.Struct({
@@ -39,6 +44,7 @@ const Bell = Schema.Struct({
   permalink: Url,
   spirit: SpiritId,
   tone: BellBody.fields.tone,
+  inscription: Schema.NullOr(lineOf(1, 40)),
   rungAt: Timestamp,
 }).annotate({ identifier: "Bell", description: "A bell that was rung, once for each spirit and tone." })
 
@@ -70,16 +76,38 @@ class BellsGroup extends HttpApiGroup.make("bells").add(ringBell).middleware(Alt
 
 // What would stand in src/altar/bells/Bells.ts, with its migration.
 
+const ringing = telling(Bell, {
+  sentence: ({ spirit, tone }) => `rang the ${tone} bell of ${spirit}`,
+  labels: {
+    id: null,
+    permalink: null,
+    spirit: ["Spirit", "spirit"],
+    tone: "Tone",
+    inscription: null,
+    rungAt: ["Rung", "time"],
+  },
+  card: ({ spirit, tone }) => ({ title: `A bell of ${spirit}`, line: `Rung once, ${tone}` }),
+  hideable: { table: "bells", texts: { inscription: "inscription" } },
+  onAltar: (spirit, limit) => part`(SELECT id FROM bells WHERE spirit = ${spirit}::text LIMIT ${limit}::int)`,
+})
+
 const bells = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const publicUrl = yield* PublicUrl
-  yield* Effect.orDie(sql`CREATE TABLE bells (id uuid PRIMARY KEY, spirit text NOT NULL, tone text NOT NULL)`)
+  yield* Effect.orDie(
+    sql`CREATE TABLE bells (id uuid PRIMARY KEY, spirit text NOT NULL, tone text NOT NULL, inscription text)`,
+  )
   return paidAct(ringBell, {
     claims: ({ familiarId, tone }) => ({ slots: [`bell:${familiarId}:${tone}`] }),
     conflict: () => new AlreadyRung({}),
     record: Effect.fn("Bells.record")(function* (paid) {
       const rungAt = yield* now
-      const rung = paid.map(({ id, input: { familiarId: spirit, tone } }) => ({ id, spirit, tone }))
+      const rung = paid.map(({ id, input: { familiarId: spirit, inscription = null, tone } }) => ({
+        id,
+        spirit,
+        tone,
+        inscription,
+      }))
       yield* Effect.forEach(rung, (bell) => sql`INSERT INTO bells ${sql.insert(bell)}`, { discard: true })
       return rung.map((bell) => ({
         record: { ...bell, permalink: `${publicUrl}/acts/${bell.id}`, rungAt },
@@ -95,27 +123,35 @@ const bells = Effect.gen(function* () {
 
 const contract = Api.add(BellsGroup)
 
+const tellings = Layer.effect(
+  Tellings,
+  Effect.map(Tellings, (altar) => new Map([...altar, ["ringBell", ringing]])),
+)
+
 const house: Server.House = {
   routes: Routes.routesOf(contract).pipe(Layer.provide([Routes.handlers, PaidRoutes.routes(BellsGroup)])),
   fallbacks: Fallbacks.layer(contract),
   acts: Layer.effect(
     PaidActs,
     Effect.zipWith(PaidActs, bells, (altar, bell) => actsByName([...altar.values(), bell])),
-  ).pipe(Layer.provide(paidActs)),
+  ).pipe(Layer.provide(paidActs), Layer.merge(tellings)),
 }
 
-it("the guide shows the endpoint and the behaviour that are sold here", () => {
+it("the guide shows the endpoint, the behaviour and the telling that are sold here", () => {
   const own = readFileSync(import.meta.filename, "utf8").replaceAll(/^ +/gmu, "")
-  const [endpoint = "", behaviour = ""] = examplesOf("docs/adding-an-act.md").map(({ text }) =>
+  const [endpoint = "", behaviour = "", told = ""] = examplesOf("docs/adding-an-act.md").map(({ text }) =>
     text.replaceAll(/^ +|^export /gmu, ""),
   )
   assert.include(own, endpoint)
+  assert.include(own, told)
   // What a record writes stands there as a comment.
   const [shown = ""] = behaviour.split("// one INSERT")
   assert.include(own, shown.replace("const act =", "return"))
 })
 
-layer(world({}, house), { excludeTestServices: true })("a new act", (it) => {
+layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({}, house)), {
+  excludeTestServices: true,
+})("a new act", (it) => {
   it.effect("is sold to the reference client once, replayed, and refused to the next", () =>
     Effect.gen(function* () {
       const { url } = yield* World
@@ -165,11 +201,51 @@ layer(world({}, house), { excludeTestServices: true })("a new act", (it) => {
       const home = (yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })).text
       const [, notes = ""] = home.split('id="acts"')
       const entry = notes.split("<li").find((one) => one.includes(`href="/acts/${record.id}"`)) ?? ""
-      assert.include(entry.replace(/<[^>]+>/gu, ""), "made an act")
+      assert.include(entry.replace(/<[^>]+>/gu, ""), "rang the low bell of Rain Crow")
       assert.include(entry, "$0.02")
       const page = yield* ask(permalink, { headers: { accept: "text/html" } })
       assert.strictEqual(page.status, 200)
-      assert.include(page.text.replace(/<[^>]+>/gu, ""), "made an act")
+      assert.include(page.text.replace(/<[^>]+>/gu, ""), "rang the low bell of Rain Crow")
+      const shown = [...page.text.matchAll(/<dt>(?<label>[^<]+)<\/dt>\s*<dd>(?<value>[^]*?)<\/dd>/gu)].map(
+        ({ groups }) => [groups?.["label"], groups?.["value"]?.replace(/<[^>]+>/gu, "").trim()],
+      )
+      assert.deepInclude(shown, ["Spirit", "Rain Crow"])
+      assert.deepInclude(shown, ["Tone", "low"])
+      assert.isTrue(shown.some(([label]) => label === "Rung"))
+      assert.include(page.text, `content="A bell of Rain Crow: Rung once, low"`)
+      const feed = yield* ask(`${url}/v2/spirits/rain-crow/acts.atom`)
+      assert.include(feed.text, "rang the low bell of Rain Crow")
+    }),
+  )
+
+  it.effect("has public words that an operator can hide and show again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const sql = yield* SqlClient.SqlClient
+      const moderation = yield* Moderation
+      const altar = buyer({ url, account: yield* newPayer(), sales: [ringBell] })
+      const inscription = "Cast for a neighbour"
+      const { permalink, record } = yield* Effect.promise(() =>
+        altar.act("ringBell", { params: { familiarId: "slate-lynx" }, payload: { tone: "high", inscription } }),
+      )
+      const seen = Effect.gen(function* () {
+        const page = yield* ask(permalink, { headers: { accept: "text/html" } })
+        const json = yield* ask(`${url}/api/acts/${record.id}`)
+        const stored = yield* sql`SELECT inscription FROM bells WHERE id = ${record.id}::uuid`
+        return [page.text, json.text, JSON.stringify(stored)]
+      })
+      for (const text of yield* seen) assert.include(text, inscription)
+      yield* moderation.hide(record.id, "inscription")
+      for (const text of yield* seen) {
+        assert.notInclude(text, inscription)
+        assert.include(text, hiddenByOperator)
+      }
+      const nothing = yield* Effect.flip(moderation.hide(record.id, "dedication"))
+      assert.strictEqual(nothing.message, `No dedication is shown of ${record.id}.`)
+      yield* moderation.show(record.id, "inscription")
+      for (const text of yield* seen) assert.include(text, inscription)
+      const faults = yield* Effect.promise(newFaults)
+      assert.isTrue(faults.every((fault) => fault.startsWith(`GET /api/acts/${record.id} 200: body: /act/record must`)))
     }),
   )
 
@@ -211,7 +287,7 @@ layer(world({}, house), { excludeTestServices: true })("a new act", (it) => {
       assert.strictEqual(sold.length, 24)
       assert.include(
         (yield* ask(`${url}/llms.txt`)).text,
-        "| `ringBell` | `POST /api/bells/{spirit-id}` | tone | $0.02 | `20000` | One stroke of a spirit's bell |",
+        "| `ringBell` | `POST /api/bells/{spirit-id}` | tone, inscription? | $0.02 | `20000` | One stroke of a spirit's bell |",
       )
       assert.include((yield* ask(`${url}/docs`)).text, "ringBell")
     }),

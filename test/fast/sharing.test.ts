@@ -1,9 +1,11 @@
 /** What pages elsewhere show of an act: our own drawing and words, nothing that a visitor wrote. */
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Tellings } from "../../src/altar/Acts.ts"
 import { Html } from "../../src/platform/Html.ts"
 import { altOf, cardOf } from "../../src/pages/sharing/Card.ts"
 import { picture } from "../../src/pages/sharing/Picture.ts"
-import { jsonLd } from "../../src/pages/sharing/StructuredData.ts"
+import { jsonLd } from "../../src/pages/sharing/JsonLd.ts"
 import type { SettledAct } from "../../src/pages/templates/ActList.ts"
 import { plates } from "../../src/pages/templates/Plates.ts"
 
@@ -24,6 +26,8 @@ const receipt: SettledAct["receipt"] = {
   payer: null,
 }
 
+const tellings = Effect.runSync(Tellings)
+
 const actOf = (act: string, record: Record<string, string | number | null>, agentName = "Wren"): SettledAct => ({
   id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
   act,
@@ -34,6 +38,7 @@ const actOf = (act: string, record: Record<string, string | number | null>, agen
   receipt,
   record: { ...record, agentName },
   reveal: null,
+  telling: tellings.get(act) ?? assert.fail(act),
 })
 
 const candle = (dedication: string, name: string) =>

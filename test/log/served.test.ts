@@ -1,7 +1,7 @@
 /** What the log shows: every file and proof of the published size, nothing beyond it, and nothing that was changed. */
 import { gunzipSync } from "node:zlib"
 import { assert, layer } from "@effect/vitest"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { SqlClient, Statement } from "effect/sql"
 import { hex } from "../../schema/log/Bytes.ts"
@@ -10,7 +10,6 @@ import { bundleBytes, bundlePath, tilePath } from "../../schema/log/Tile.ts"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
-import type * as FileMemo from "../../src/log/FileMemo.ts"
 import * as Http from "../../src/log/Http.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
@@ -41,9 +40,9 @@ const grow = (count: number) =>
 const links = Effect.flatMap(WitnessChain, (chain) => Effect.map(chain.segment(1, 10_000), (segment) => segment.links))
 
 /** The log's routes alone, asked as a browser would. */
-const askingWith = (bounds: FileMemo.Bounds, references: Context.Context<never> = Context.empty()) =>
+const askingWith = (fresh: Duration.Duration, references: Context.Context<never> = Context.empty()) =>
   Effect.map(Effect.context<PublishedLog>(), (context) => {
-    const { handler } = HttpRouter.toWebHandler(Layer.provide(Http.layerWith(bounds), Layer.succeedContext(context)), {
+    const { handler } = HttpRouter.toWebHandler(Layer.provide(Http.layerWith(fresh), Layer.succeedContext(context)), {
       disableLogger: true,
     })
     return (path: string, init: RequestInit = {}) =>
@@ -51,7 +50,7 @@ const askingWith = (bounds: FileMemo.Bounds, references: Context.Context<never> 
   })
 
 /** Each file is made anew for each reader. */
-const asking = askingWith({ mostBytes: 0, freshMs: 0 })
+const asking = askingWith(Duration.zero)
 
 const bytesOf = (response: Response) =>
   Effect.map(
@@ -165,7 +164,7 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
       const client = yield* SqlClient.SqlClient
       const { clock, put } = yield* heldClock
       const now = clock.currentTimeMillisUnsafe()
-      const ask = yield* askingWith({ mostBytes: 1_048_576, freshMs: 2000 }, Context.make(Clock.Clock, clock))
+      const ask = yield* askingWith(Duration.seconds(2), Context.make(Clock.Clock, clock))
       const first = yield* bytesOf(yield* ask("tile/entries/000"))
       const change = (commitment: string) =>
         client`UPDATE witness_stones SET commitment = ${commitment} WHERE sequence = 7`

@@ -302,8 +302,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "a name that an operator hides is still shown",
     file: "src/altar/Moderation.ts",
-    from: "yield* acts.show(id, name, yield* changed(act.record, { agentName: name }))",
-    to: "yield* acts.show(id, act.agentName, act.record)",
+    from: 'yield* acts.show(act.id, name, yield* changed(act.record, "agentName", name))',
+    to: "yield* acts.show(act.id, act.agentName, act.record)",
     tests: ["test/admin/administration.test.ts"],
   },
   // The transparency log.

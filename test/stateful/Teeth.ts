@@ -43,7 +43,7 @@ const own: ReadonlyArray<Fault> = [
   },
   {
     fault: "a candle still burns in the millisecond of its end",
-    file: "src/altar/candles/Queries.ts",
+    file: "src/altar/candles/CandleSql.ts",
     from: "parent_id IS NULL AND lit_until > (SELECT ${now}::timestamptz)",
     to: "parent_id IS NULL AND lit_until >= (SELECT ${now}::timestamptz)",
   },

@@ -1,12 +1,46 @@
 /** A candle as it lies in the database, and as it is shown. */
 import { Schema } from "effect"
-import { type Candle, type LitCandle, RungName, type Unsealed } from "../../../schema/altar/Candle.ts"
+import { Candle, type LitCandle, RungName, type Unsealed } from "../../../schema/altar/Candle.ts"
 import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import { JsonMoment, Moment, Whole } from "../../platform/Rows.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
+import { elsewhere, telling } from "../Telling.ts"
+import { burning } from "./CandleSql.ts"
 import { rungs } from "./Rungs.ts"
+
+/** Of a candle or a light, however long it burns. */
+export const lighting = telling(Candle, {
+  sentence: ({ kind, rung, spirit }) =>
+    kind === "light"
+      ? `added a light for ${rung} to a candle with ${spirit}`
+      : `lit a candle for ${rung} with ${spirit}`,
+  labels: {
+    ...elsewhere,
+    kind: "Kind",
+    parentId: "Light on candle",
+    spirit: ["Spirit", "spirit"],
+    rung: ["Burns for", ({ rung }) => Object.values(rungs).find((one) => one.rung === rung)?.lasts ?? rung],
+    days: null,
+    dedication: null,
+    intentionCommitment: "Commitment",
+    litAt: ["Lit", "time"],
+    litUntil: ["Burns until", "time"],
+    unsealUrl: null,
+  },
+  card: ({ kind, litUntil, rung, spirit }) => ({
+    title: `${kind === "light" ? "A light" : "A candle"} with ${spirit}`,
+    line: `For ${rung}, until ${litUntil}`,
+  }),
+  hideable: {
+    table: "candles",
+    name: "agent_name",
+    texts: { dedication: "dedication" },
+    words: { table: "candle_unseals", id: "candle_id" },
+  },
+  onAltar: (spirit, limit, now) => burning(now).burningOn(spirit, limit),
+})
 
 const Text = Schema.NullOr(Schema.String)
 

@@ -9,7 +9,7 @@ import { readable, rowReader, Whole } from "../../platform/Rows.ts"
 import { atMost } from "../../platform/Sql.ts"
 import { Reveals } from "../Reveals.ts"
 import { litCandleOf, LitRow } from "./CandleRow.ts"
-import * as Queries from "./Queries.ts"
+import { burning, isLit, unsealed } from "./CandleSql.ts"
 import { rungList } from "./Rungs.ts"
 
 export interface WallQuery {
@@ -40,10 +40,9 @@ export class CandleWall extends Context.Service<
       const publicUrl = yield* PublicUrl
       const reveals = yield* Reveals
       const terms = yield* PaymentTerms
-      const unsealed = sql.literal(Queries.unsealed)
 
       const wallRows = ({ before, limit, spirit }: WallQuery, now: string) => {
-        const lights = Queries.make(sql, now).lightsOn(sql`c.id`)
+        const lights = burning(now).lightsOn(sql`c.id`)
         const onAltar = spirit === undefined ? sql`` : sql`AND spirit = ${spirit}::text`
         const older =
           before === undefined
@@ -51,7 +50,7 @@ export class CandleWall extends Context.Service<
             : sql`WHERE (lit_at, id) < (SELECT lit_at, id FROM candles WHERE id = ${before}::uuid)`
         return sql`
           WITH lit AS (
-            SELECT * FROM candles WHERE ${Queries.isLit(sql, now)} ${onAltar}
+            SELECT * FROM candles WHERE ${isLit(now)} ${onAltar}
           ), page AS (
             SELECT * FROM lit ${older} ORDER BY lit_at DESC, id DESC ${atMost(sql, limit)}
           )

@@ -2,29 +2,26 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import {
+  type AlreadyUnsealed,
   type Candle,
   candleActs,
   type CandleBody,
-  type RungName,
-  type UnsealAnswer,
-  type UnsealBody,
-} from "../../../schema/altar/Candle.ts"
-import { zeroCommitment } from "../../../schema/altar/Commitment.ts"
-import {
-  type AlreadyUnsealed,
   type CandleNotFound,
   type CandleNotSettled,
   DedicationHeld,
   type NotSealed,
   ParentNotLit,
+  type RungName,
+  type UnsealAnswer,
+  type UnsealBody,
 } from "../../../schema/altar/Candle.ts"
+import { type CommitmentMismatch, CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
-import { type CommitmentMismatch, CommitmentRefused } from "../../../schema/altar/Commitment.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { type ActOf, cardAct } from "../../payments/PaidAct.ts"
+import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { pointsElsewhere } from "../Detector.ts"
-import { Reveals } from "../Reveals.ts"
 import { unsealUrl } from "./CandleRow.ts"
 import { rungs } from "./Rungs.ts"
 import * as Unseal from "./Unseal.ts"
@@ -125,18 +122,13 @@ export class Candles extends Context.Service<
               FROM json_to_recordset(${JSON.stringify(records)}::json) AS r(id uuid, "parentId" uuid, spirit text,
                 rung text, dedication text, "agentName" text, "intentionCommitment" text, payer text, transaction text,
                 "litAt" timestamptz, "litUntil" timestamptz)`
-            return records.map((record) => ({
-              record: { ...record },
-              path: `/acts/${record.id}`,
-              agentName: record.agentName,
-              at: litAt,
-            }))
+            return records.map((record) => recordedAct({ ...record }, litAt))
           }),
         })
       }
 
       const acts = { day: actOf("day"), week: actOf("week"), month: actOf("month") }
-      return Candles.of({ acts, unseal: Unseal.make(sql, yield* Reveals, publicUrl, names) })
+      return Candles.of({ acts, unseal: yield* Unseal.make(names) })
     }),
   )
 }

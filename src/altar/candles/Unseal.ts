@@ -1,6 +1,6 @@
 /** The one free unsealing of a candle: words and salt are stored when they hash to its commitment. */
-import { Clock, Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import {
   AlreadyUnsealed,
   CandleNotFound,
@@ -10,42 +10,41 @@ import {
 } from "../../../schema/altar/Candle.ts"
 import { CommitmentMismatch, isSealable, sealIssue } from "../../../schema/altar/Commitment.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
-import * as Ledger from "../../payments/ledger/Queries.ts"
+import { isPending } from "../../payments/ledger/LedgerSql.ts"
 import { rowsOf } from "../../platform/Rows.ts"
+import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { transaction } from "../../platform/Sql.ts"
-import { timestampOf } from "../../platform/Time.ts"
+import { now } from "../../platform/Time.ts"
 import { pointsElsewhere } from "../Detector.ts"
 import { seal } from "../Hashes.ts"
-import type { Reveals } from "../Reveals.ts"
+import { Reveals } from "../Reveals.ts"
 import { candleOf, CandleRow, unsealedOf } from "./CandleRow.ts"
-import * as Queries from "./Queries.ts"
+import { unsealed } from "./CandleSql.ts"
 
 const candlesOf = rowsOf("candles", CandleRow)
 
 /** `acts` are the names of the acts that light a candle. */
-export const make = (
-  sql: SqlClient.SqlClient,
-  reveals: Reveals["Service"],
-  publicUrl: string,
-  acts: ReadonlyArray<string>,
-) => {
-  const ledger = Ledger.make(sql)
+export const make = Effect.fnUntraced(function* (acts: ReadonlyArray<string>) {
+  const sql = yield* SqlClient.SqlClient
+  const reveals = yield* Reveals
+  const publicUrl = yield* PublicUrl
+  const pending = yield* isPending
 
   /** The 404 or 409 of an id that has no candle: is its payment still open? */
   const notThere = (id: string) =>
-    Effect.flatMap(ledger.isPending(id, acts), (pending): Effect.Effect<never, CandleNotSettled | CandleNotFound> =>
-      Effect.fail(pending ? new CandleNotSettled({}) : new CandleNotFound({})),
+    Effect.flatMap(pending(id, acts), (is): Effect.Effect<never, CandleNotSettled | CandleNotFound> =>
+      Effect.fail(is ? new CandleNotSettled({}) : new CandleNotFound({})),
     )
 
   const read = (id: string) =>
     candlesOf(sql`
-      SELECT c.*, ${sql.literal(Queries.unsealed)} FROM candles c
+      SELECT c.*, ${unsealed} FROM candles c
       LEFT JOIN candle_unseals u ON u.candle_id = c.id WHERE c.id = ${id}::uuid`)
 
   return Effect.fn("Candles.unseal")(
     function* (id: string, body: typeof UnsealBody.Type) {
       if (!isSealable(body.words)) return yield* new BadRequest({ issues: [sealIssue("words", body.words)] })
-      const now = timestampOf(yield* Clock.currentTimeMillis)
+      const at = yield* now
       const replayed = yield* transaction(
         sql,
         Effect.gen(function* () {
@@ -57,7 +56,7 @@ export const make = (
           if (!matches) return yield* new CommitmentMismatch({})
           const inserted = yield* sql`
           INSERT INTO candle_unseals (candle_id, salt, words, hidden, unsealed_at)
-          VALUES (${id}::uuid, ${body.salt}, ${body.words}, ${pointsElsewhere(body.words)}, ${now}::timestamptz)
+          VALUES (${id}::uuid, ${body.salt}, ${body.words}, ${pointsElsewhere(body.words)}, ${at}::timestamptz)
           ON CONFLICT (candle_id) DO NOTHING RETURNING candle_id`
           return inserted.length === 0
         }),
@@ -69,4 +68,4 @@ export const make = (
     },
     Effect.catchTag("SqlError", Effect.die),
   )
-}
+})

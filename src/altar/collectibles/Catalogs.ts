@@ -13,13 +13,13 @@ import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { base } from "../../../schema/payments/Usdc.ts"
 import { collectMaterial } from "../../../schema/altar/Collectible.ts"
 import { PaidActs } from "../../payments/PaidAct.ts"
-import * as Ledger from "../../payments/ledger/Queries.ts"
+import * as Ledger from "../../payments/ledger/LedgerSql.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import * as KeptReads from "../../platform/KeptReads.ts"
 import { JsonMoment, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { poolOf } from "./Collectibles.ts"
-import { publisher, terms as collectionTerms } from "./Terms.ts"
+import { publisher, terms as collectionTerms } from "./CollectionTerms.ts"
 import { type CatalogName, catalogs, type Item, Items } from "./Items.ts"
 import { spendPolicy } from "../SpendPolicy.ts"
 
@@ -111,7 +111,6 @@ export class Catalogs extends Context.Service<
     Catalogs,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const ledger = Ledger.make(sql)
       const items = yield* Items
       const acts = yield* PaidActs
       const setting = yield* PaymentTerms
@@ -138,7 +137,7 @@ export class Catalogs extends Context.Service<
       const ownItems = (name: CatalogName) => [...items.values()].filter((item) => item.catalog === name)
 
       const counts = (name: CatalogName) => sql`
-          SELECT e.id AS element_id, ${ledger.drawn(sql`${poolOf("")}::text || e.id`)} AS taken,
+          SELECT e.id AS element_id, ${Ledger.drawn(sql`${poolOf("")}::text || e.id`)} AS taken,
             (SELECT count(*) FROM collectibles c WHERE c.element_id = e.id) AS issued,
             (SELECT json_agg(r) FROM (
               SELECT c.id, ${publicUrl}::text || '/acts/' || c.id AS permalink, c.element_id AS "elementId", c.edition,

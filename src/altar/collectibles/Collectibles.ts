@@ -1,13 +1,40 @@
 /** Collectibles: no edition number twice, none beyond the last, each recorded in the publication chain. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { collectMaterial, ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
+import { Collectible, collectMaterial, ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
 import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { rowsOf } from "../../platform/Rows.ts"
+import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Items } from "./Items.ts"
 import { now } from "../../platform/Time.ts"
+import { elsewhere, telling } from "../Telling.ts"
+import { newestOn } from "./EditionSql.ts"
 import { PublicationChain } from "./PublicationChain.ts"
+
+export const collecting = telling(Collectible, {
+  sentence: ({ edition, name, spirit }) =>
+    `collected ${name}, number ${edition}${spirit === "" ? "" : `, for ${spirit}`}`,
+  labels: {
+    ...elsewhere,
+    elementId: ["Item", "item"],
+    name: null,
+    kind: "Kind",
+    edition: ["Edition", ({ edition, editionSize }) => `${edition} of ${editionSize}`],
+    editionSize: null,
+    spirit: ["Spirit", "spirit"],
+    keeper: "Keeper",
+    reason: null,
+    collectedAt: ["Collected", "time"],
+    publication: null,
+  },
+  card: ({ edition, name, spirit }) => ({
+    title: name,
+    line: spirit === "" ? `Number ${edition}` : `Number ${edition}, for ${spirit}`,
+  }),
+  hideable: { table: "collectibles", name: "agent_name", texts: { reason: "reason" } },
+  onAltar: newestOn,
+})
 
 /** The pool an item's numbers are drawn from. */
 export const poolOf = (elementId: string) => `edition:${elementId}`
@@ -92,12 +119,7 @@ export class Collectibles extends Context.Service<
             SELECT "elementId", edition, id, spirit, keeper, "agentName", reason, "collectedAt"
             FROM json_to_recordset(${JSON.stringify(records)}::json) AS r("elementId" text, edition int, id uuid,
               spirit text, keeper text, "agentName" text, reason text, "collectedAt" timestamptz)`
-          return records.map((record) => ({
-            record,
-            path: `/acts/${record.id}`,
-            agentName: record.agentName,
-            at: collectedAt,
-          }))
+          return records.map((record) => recordedAct(record, collectedAt))
         }),
       })
 

@@ -5,10 +5,7 @@ export interface ItemEntry {
   /** Matches `^[a-z0-9-]+$` and is unique across all three catalogs, because they share one collect route. */
   readonly id: string
   readonly name: string
-  readonly kind: "material" | "crab" | "pixel"
   readonly color: `#${string}`
   readonly description: string
   readonly altarLine: string
-  /** How many numbered editions there will ever be. */
-  readonly editionSize: number
 }

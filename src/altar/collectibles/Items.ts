@@ -9,12 +9,24 @@ import { companions } from "./Companions.ts"
 import { elements } from "./Elements.ts"
 import type { ItemEntry } from "./ItemEntry.ts"
 import { pixels } from "./Pixels.ts"
-import { manifestTerms, publisher } from "./Terms.ts"
+import { manifestTerms, publisher } from "./CollectionTerms.ts"
 import { sha256 } from "../Hashes.ts"
 
 export type CatalogName = "elements" | "companions" | "pixels"
 
-export interface Item extends ItemEntry {
+/** What all items of a catalog share. */
+interface Collection {
+  /** The catalog's name for people. */
+  readonly title: string
+  readonly kind: "material" | "crab" | "pixel"
+  /** How many numbered editions of each item there will ever be. */
+  readonly editionSize: number
+  readonly entries: ReadonlyArray<ItemEntry>
+  /** How the files of its artwork end. */
+  readonly ending: string
+}
+
+export interface Item extends ItemEntry, Pick<Collection, "kind" | "editionSize"> {
   readonly catalog: CatalogName
   readonly image: string
   readonly manifest: typeof PublicationManifest.Type
@@ -22,17 +34,14 @@ export interface Item extends ItemEntry {
   readonly manifestHash: string
 }
 
-/** The three catalogs: their names for people, their items, and how their artwork ends. */
-export const catalogs: Readonly<
-  Record<CatalogName, { readonly title: string; readonly entries: ReadonlyArray<ItemEntry>; readonly ending: string }>
-> = {
-  elements: { title: "Materials", entries: elements, ending: "svg" },
-  companions: { title: "Crabs", entries: companions, ending: "svg" },
-  pixels: { title: "Pixels", entries: pixels, ending: "png" },
+export const catalogs: Readonly<Record<CatalogName, Collection>> = {
+  elements: { title: "Materials", kind: "material", editionSize: 256, entries: elements, ending: "svg" },
+  companions: { title: "Crabs", kind: "crab", editionSize: 64, entries: companions, ending: "svg" },
+  pixels: { title: "Pixels", kind: "pixel", editionSize: 128, entries: pixels, ending: "png" },
 }
 
 const itemOf = Effect.fnUntraced(function* (catalog: CatalogName, entry: ItemEntry) {
-  const { ending, title } = catalogs[catalog]
+  const { editionSize, ending, kind, title } = catalogs[catalog]
   const artwork = yield* Artwork.read(`${catalog}/${entry.id}.${ending}`)
   const manifest: Item["manifest"] = {
     schema: manifestSchema,
@@ -41,12 +50,12 @@ const itemOf = Effect.fnUntraced(function* (catalog: CatalogName, entry: ItemEnt
     description: entry.description,
     collection: title,
     publisher,
-    editionSize: entry.editionSize,
+    editionSize,
     artwork,
-    terms: manifestTerms(entry.name, entry.editionSize),
+    terms: manifestTerms(entry.name, editionSize),
   }
   const hash = sha256(canonicalJson(manifest))
-  return { ...entry, catalog, image: artwork.path, manifest, manifestHash: hash } satisfies Item
+  return { ...entry, kind, editionSize, catalog, image: artwork.path, manifest, manifestHash: hash } satisfies Item
 })
 
 const names: ReadonlyArray<CatalogName> = ["elements", "companions", "pixels"]

@@ -3,20 +3,20 @@ import { Context, Effect, Layer, Schema, Tuple } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.ts"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
-import * as Ledger from "../../payments/ledger/Queries.ts"
+import * as Ledger from "../../payments/ledger/LedgerSql.ts"
 import * as KeptReads from "../../platform/KeptReads.ts"
 import { Moment, readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { prefix } from "../Artwork.ts"
 import { litCandleOf, LitJson } from "../candles/CandleRow.ts"
-import * as Candles from "../candles/Queries.ts"
-import * as Collectibles from "../collectibles/Queries.ts"
-import * as Keepers from "../keepers/Queries.ts"
+import * as Candles from "../candles/CandleSql.ts"
+import * as Collectibles from "../collectibles/EditionSql.ts"
+import * as Keepers from "../keepers/KeeperSql.ts"
 import { Reveals } from "../Reveals.ts"
 import { slotOf } from "../prayers/Prayers.ts"
-import * as Prayers from "../prayers/Queries.ts"
+import * as Prayers from "../prayers/PrayerSql.ts"
 import { spirits as pages } from "../Spirits.ts"
-import * as Stones from "../witness/Queries.ts"
+import * as Stones from "../witness/StoneSql.ts"
 
 const AltarRow = Schema.Struct({
   spirit: SpiritId,
@@ -86,15 +86,9 @@ export class FieldGuide extends Context.Service<
       const publicUrl = yield* PublicUrl
       const reveals = yield* Reveals
 
-      const ledger = Ledger.make(sql)
-      const keepers = Keepers.make(sql)
-      const prayers = Prayers.make(sql)
-      const collectibles = Collectibles.make(sql)
-      const stones = Stones.make(sql)
-
       const spiritRows = () => sql`
-        SELECT s.spirit, ${keepers.columns}
-        FROM unnest(${ids}::text[]) AS s(spirit) LEFT JOIN ${keepers.keepers} ON k.spirit = s.spirit`
+        SELECT s.spirit, ${Keepers.columns}
+        FROM unnest(${ids}::text[]) AS s(spirit) LEFT JOIN ${Keepers.keepers} ON k.spirit = s.spirit`
 
       const spiritsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
         const found = new Map((yield* readable(rows, readKept)).map((row) => [row.spirit, row]))
@@ -110,16 +104,16 @@ export class FieldGuide extends Context.Service<
 
       const altarRows = (_: "altars", now: string) => {
         const day = now.slice(0, 10)
-        const candles = Candles.make(sql, now)
+        const candles = Candles.burning(now)
         return sql`
-          SELECT s.spirit, ${day}::text AS day, ${keepers.columns}, ${prayers.columns},
-            ${ledger.isClaimed(sql`replace(${slotOf("*", day)}::text, '*', s.spirit)`)} AS held,
+          SELECT s.spirit, ${day}::text AS day, ${Keepers.columns}, ${Prayers.columns},
+            ${Ledger.isClaimed(sql`replace(${slotOf("*", day)}::text, '*', s.spirit)`)} AS held,
             COALESCE(c.lit, 0) AS lit, c.candles, COALESCE(d.dedicated, 0) AS dedicated
           FROM unnest(${ids}::text[]) AS s(spirit)
-          LEFT JOIN ${keepers.keepers} ON k.spirit = s.spirit
-          LEFT JOIN ${prayers.of(day)} ON p.spirit = s.spirit
+          LEFT JOIN ${Keepers.keepers} ON k.spirit = s.spirit
+          LEFT JOIN ${Prayers.ofDay(day)} ON p.spirit = s.spirit
           LEFT JOIN ${candles.perSpirit(5)} c ON c.spirit = s.spirit
-          LEFT JOIN ${collectibles.perSpirit} d ON d.spirit = s.spirit`
+          LEFT JOIN ${Collectibles.perSpirit} d ON d.spirit = s.spirit`
       }
 
       const altarsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
@@ -154,10 +148,10 @@ export class FieldGuide extends Context.Service<
       const fieldRows = (_: "field", now: string) => {
         const day = now.slice(0, 10)
         return sql`
-          SELECT ${day}::text AS day, ${keepers.count} AS keepers, ${prayers.countOf(day)} AS prayers,
-            ${Candles.make(sql, now).count} AS lit, ${stones.count} AS stones,
+          SELECT ${day}::text AS day, ${Keepers.count} AS keepers, ${Prayers.countOf(day)} AS prayers,
+            ${Candles.burning(now).count} AS lit, ${Stones.count} AS stones,
             t.settled, t.cents, a.id, a.act, a.permalink, a.settled_at, a.receipt::json ->> 'transaction' AS transaction
-          FROM ${ledger.totals} t LEFT JOIN LATERAL ${ledger.newestAct} a ON true`
+          FROM ${Ledger.totals} t LEFT JOIN LATERAL ${Ledger.newestAct} a ON true`
       }
 
       const fieldOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {

@@ -1,10 +1,27 @@
 /** First keepers: one permanent record for each spirit. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AlreadyKept, KeeperSlotTaken, takeIn } from "../../../schema/altar/Keeper.ts"
+import { AlreadyKept, Keeper, KeeperSlotTaken, takeIn } from "../../../schema/altar/Keeper.ts"
 import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
+import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { now } from "../../platform/Time.ts"
+import { elsewhere, telling } from "../Telling.ts"
+import { keepingOf } from "./KeeperSql.ts"
+
+export const keeping = telling(Keeper, {
+  sentence: ({ spirit }) => `became the first keeper of ${spirit}`,
+  labels: {
+    ...elsewhere,
+    spirit: ["Spirit", "spirit"],
+    keeper: "Keeper",
+    reason: null,
+    keptAt: ["Kept since", "time"],
+  },
+  card: ({ spirit }) => ({ title: `The first keeper of ${spirit}`, line: "On record for good" }),
+  hideable: { table: "keepers", name: "agent_name", texts: { reason: "reason" } },
+  onAltar: keepingOf,
+})
 
 export class Keepers extends Context.Service<Keepers, { readonly act: ActOf<typeof takeIn> }>()(
   "spirit-altar/altar/keepers/Keepers",
@@ -36,12 +53,7 @@ export class Keepers extends Context.Service<Keepers, { readonly act: ActOf<type
             SELECT spirit, id, keeper, "agentName", reason, "keptAt"
             FROM json_to_recordset(${JSON.stringify(keepers)}::json) AS r(spirit text, id uuid, keeper text,
               "agentName" text, reason text, "keptAt" timestamptz)`
-          return keepers.map((record) => ({
-            record,
-            path: `/acts/${record.id}`,
-            agentName: record.agentName,
-            at: keptAt,
-          }))
+          return keepers.map((record) => recordedAct(record, keptAt))
         }),
       })
 

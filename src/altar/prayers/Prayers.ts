@@ -2,12 +2,35 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
-import { offerPrayer, PrayerAlreadyRecorded, PrayerDayNotToday, PrayerSlotTaken } from "../../../schema/altar/Prayer.ts"
+import {
+  offerPrayer,
+  Prayer,
+  PrayerAlreadyRecorded,
+  PrayerDayNotToday,
+  PrayerSlotTaken,
+} from "../../../schema/altar/Prayer.ts"
 import type { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
+import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { spirits } from "../Spirits.ts"
 import { now } from "../../platform/Time.ts"
+import { elsewhere, telling } from "../Telling.ts"
+import { newestOn } from "./PrayerSql.ts"
+
+export const praying = telling(Prayer, {
+  sentence: ({ spirit }) => `laid a prayer with ${spirit}`,
+  labels: {
+    ...elsewhere,
+    spirit: ["Spirit", "spirit"],
+    day: "Day",
+    intentionCommitment: "Commitment",
+    offeredAt: ["Laid", "time"],
+  },
+  card: ({ spirit }) => ({ title: `A prayer with ${spirit}`, line: "Sealed, and left on the altar" }),
+  hideable: { table: "prayers", name: "agent_name", texts: {} },
+  onAltar: newestOn,
+})
 
 /** The spirit's answer: one of its own lines, always the same for the same commitment. */
 export const lineFor = (spirit: SpiritId, commitment: string): string => {
@@ -54,10 +77,7 @@ export class Prayers extends Context.Service<Prayers, { readonly act: ActOf<type
             FROM json_to_recordset(${JSON.stringify(prayers)}::json) AS r(id uuid, spirit text, day text,
               "agentName" text, "intentionCommitment" text, "offeredAt" timestamptz)`
           return prayers.map((record) => ({
-            record,
-            path: `/acts/${record.id}`,
-            agentName: record.agentName,
-            at: offeredAt,
+            ...recordedAct(record, offeredAt),
             extra: { line: lineFor(record.spirit, record.intentionCommitment) },
           }))
         }),

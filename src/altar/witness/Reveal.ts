@@ -1,34 +1,34 @@
 /** The one free reveal of a stone: words and salt are stored when they hash to its commitment. */
-import { Clock, Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { CommitmentMismatch, isSealable, sealIssue } from "../../../schema/altar/Commitment.ts"
 import { AlreadyRevealed, type RevealBody, WitnessNotFound, WitnessNotSettled } from "../../../schema/altar/Witness.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
-import * as Ledger from "../../payments/ledger/Queries.ts"
+import { isPending } from "../../payments/ledger/LedgerSql.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { transaction } from "../../platform/Sql.ts"
-import { timestampOf } from "../../platform/Time.ts"
+import { now } from "../../platform/Time.ts"
 import { pointsElsewhere } from "../Detector.ts"
 import { seal } from "../Hashes.ts"
-import { givenName, revealedName } from "../Moderation.ts"
+import * as RevealedName from "./RevealedName.ts"
 
 const commitmentsOf = rowsOf("witness_stones", Schema.Struct({ commitment: Schema.String }))
 
 /** `act` is the name of the act that sets a stone. Answers whether this was the first reveal. */
-export const make = (sql: SqlClient.SqlClient, act: string) => {
-  const ledger = Ledger.make(sql)
-  const nameOf = revealedName(sql)
-  const nameGiven = givenName(sql)
+export const make = Effect.fnUntraced(function* (act: string) {
+  const sql = yield* SqlClient.SqlClient
+  const pending = yield* isPending
+  const names = yield* RevealedName.make
 
   /** The 404 or 409 of an id that has no stone: is its payment still open? */
   const notThere = (id: string) =>
-    Effect.flatMap(ledger.isPending(id, [act]), (pending): Effect.Effect<never, WitnessNotSettled | WitnessNotFound> =>
-      Effect.fail(pending ? new WitnessNotSettled({}) : new WitnessNotFound({})),
+    Effect.flatMap(pending(id, [act]), (is): Effect.Effect<never, WitnessNotSettled | WitnessNotFound> =>
+      Effect.fail(is ? new WitnessNotSettled({}) : new WitnessNotFound({})),
     )
 
   /** Whether a stone is revealed, and so: a name that is given again is the one it was given with. */
   const standing = Effect.fnUntraced(function* (id: string, agentName: string | undefined) {
-    const given = yield* nameGiven(id)
+    const given = yield* names.given(id)
     if (given === undefined) return "sealed"
     return agentName === undefined || agentName === given ? "same" : "other"
   })
@@ -36,7 +36,7 @@ export const make = (sql: SqlClient.SqlClient, act: string) => {
   return Effect.fnUntraced(
     function* (id: string, body: typeof RevealBody.Type) {
       if (!isSealable(body.text)) return yield* new BadRequest({ issues: [sealIssue("text", body.text)] })
-      const now = timestampOf(yield* Clock.currentTimeMillis)
+      const at = yield* now
       return yield* transaction(
         sql,
         Effect.gen(function* () {
@@ -46,11 +46,11 @@ export const make = (sql: SqlClient.SqlClient, act: string) => {
           const before = yield* standing(id, body.agentName)
           if (before !== "sealed") return matches && before === "same" ? false : yield* new AlreadyRevealed({})
           if (!matches) return yield* new CommitmentMismatch({})
-          const name = body.agentName === undefined ? null : yield* nameOf(id, body.agentName)
+          const name = body.agentName === undefined ? null : yield* names.toStore(id, body.agentName)
           const inserted = yield* sql`
           INSERT INTO witness_reveals (stone_id, salt, text, hidden, agent_name, revealed_at)
           VALUES (${id}::uuid, ${body.salt}, ${body.text}, ${pointsElsewhere(body.text)}, ${name},
-            ${now}::timestamptz)
+            ${at}::timestamptz)
           ON CONFLICT (stone_id) DO NOTHING RETURNING stone_id`
           if (inserted.length > 0) return true
           // Another reveal was first, a moment ago.
@@ -60,4 +60,4 @@ export const make = (sql: SqlClient.SqlClient, act: string) => {
     },
     Effect.catchTag("SqlError", Effect.die),
   )
-}
+})

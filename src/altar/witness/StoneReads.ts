@@ -1,15 +1,17 @@
 /** How stones are read: link and revealed words are re-hashed before they are shown. */
 import { Effect, Schema, Tuple } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { WitnessNotFound } from "../../../schema/altar/Witness.ts"
-import * as Ledger from "../../payments/ledger/Queries.ts"
+import * as Ledger from "../../payments/ledger/LedgerSql.ts"
 import { currentReceipt } from "../../payments/Receipts.ts"
 import * as KeptReads from "../../platform/KeptReads.ts"
+import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
 import { atMost, bounded } from "../../platform/Sql.ts"
-import type { Reveals } from "../Reveals.ts"
+import { literal, part } from "../../platform/SqlPart.ts"
+import { Reveals } from "../Reveals.ts"
 import { listedOf, stoneColumns, StoneRow } from "./StoneRow.ts"
-import type { WitnessChain } from "./WitnessChain.ts"
+import { WitnessChain } from "./WitnessChain.ts"
 
 const headColumns = { headSequence: Whole, headHash: Schema.String }
 
@@ -37,15 +39,20 @@ interface Page {
   readonly before: number | undefined
 }
 
-export const make = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  chain: WitnessChain["Service"],
-  reveals: Reveals["Service"],
-  publicUrl: string,
-) {
-  const ledger = Ledger.make(sql)
-  const columns = sql.literal(stoneColumns)
-  const stones = sql.literal("witness_stones s LEFT JOIN witness_reveals r ON r.stone_id = s.id")
+const stones = part`witness_stones s LEFT JOIN witness_reveals r ON r.stone_id = s.id`
+
+/** Between its first digits and those with the next letter behind them, so that an index finds it. */
+const isShort = (column: "s.commitment" | "s.chain_hash", { head, tail }: ShortHash) => {
+  const hash = literal(column)
+  return part`(${hash} >= ${head}::text AND ${hash} < ${`${head}g`}::text
+    AND right(${hash}, ${tail.length}::int) = ${tail}::text)`
+}
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const chain = yield* WitnessChain
+  const reveals = yield* Reveals
+  const publicUrl = yield* PublicUrl
 
   const pageOf = Effect.fnUntraced(function* (read: ReadonlyArray<unknown>) {
     const rows = yield* listOf(Effect.succeed(read))
@@ -70,7 +77,7 @@ export const make = Effect.fnUntraced(function* (
     statement: ({ before, limit }) => sql`
       SELECT h.sequence AS head_sequence, h.chain_hash AS head_hash, s.*
       FROM witness_head h LEFT JOIN LATERAL (
-        SELECT ${columns} FROM ${stones}
+        SELECT ${stoneColumns} FROM ${stones}
         WHERE s.sequence < ${before ?? Number.MAX_SAFE_INTEGER}::bigint
         ORDER BY s.sequence DESC ${atMost(sql, limit)}
       ) s ON true
@@ -87,13 +94,6 @@ export const make = Effect.fnUntraced(function* (
       reveals.check([stone]),
     )
 
-  /** Between its first digits and those with the next letter behind them, so that an index finds it. */
-  const isShort = (column: "s.commitment" | "s.chain_hash", { head, tail }: ShortHash) => {
-    const hash = sql.literal(column)
-    return sql`(${hash} >= ${head}::text AND ${hash} < ${`${head}g`}::text
-      AND right(${hash}, ${tail.length}::int) = ${tail}::text)`
-  }
-
   const find = Effect.fn("WitnessStones.find")(function* (
     by: { readonly spirit: string } | { readonly hash: string } | ShortHash,
     limit: number,
@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(function* (
     const rows = yield* bounded(
       Effect.orDie(
         stonesOf(sql`
-        SELECT ${columns} FROM ${stones} WHERE ${which} ORDER BY s.sequence DESC LIMIT ${limit}::int`),
+        SELECT ${stoneColumns} FROM ${stones} WHERE ${which} ORDER BY s.sequence DESC LIMIT ${limit}::int`),
       ),
     )
     yield* Effect.forEach(rows, checkAlone, { discard: true })
@@ -118,8 +118,8 @@ export const make = Effect.fnUntraced(function* (
     const [row] = yield* bounded(
       Effect.orDie(
         paidStonesOf(sql`
-        SELECT ${columns}, a.receipt, ${ledger.paymentState}
-        FROM ${stones} JOIN ${ledger.settledActs} ON a.id = s.id WHERE s.id = ${id}::uuid`),
+        SELECT ${stoneColumns}, a.receipt, ${Ledger.paymentState}
+        FROM ${stones} JOIN ${Ledger.settledActs} ON a.id = s.id WHERE s.id = ${id}::uuid`),
       ),
     )
     if (row === undefined) return yield* new WitnessNotFound({})

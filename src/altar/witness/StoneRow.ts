@@ -2,14 +2,39 @@
 import { Schema } from "effect"
 import { recipe } from "../../../schema/altar/Commitment.ts"
 import { SpiritId, spiritOf } from "../../../schema/altar/Spirit.ts"
-import { type ListedStone, StoneKind, type WitnessBody, type WitnessStone } from "../../../schema/altar/Witness.ts"
+import { type ListedStone, StoneKind, type WitnessBody, WitnessStone } from "../../../schema/altar/Witness.ts"
 import { revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import { Moment, Whole } from "../../platform/Rows.ts"
+import { part } from "../../platform/SqlPart.ts"
 import type { Paid } from "../../payments/PaidAct.ts"
 import type * as HashChain from "../HashChain.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
-import { revealed } from "./Queries.ts"
+import { elsewhere, telling } from "../Telling.ts"
+import { newestOn, revealed } from "./StoneSql.ts"
+
+export const witnessing = telling(WitnessStone, {
+  sentence: ({ sequence, spirit }) => `set witness stone ${sequence} with ${spirit}`,
+  labels: {
+    ...elsewhere,
+    commitment: "Commitment",
+    kind: "Kind",
+    spirit: ["Spirit", "spirit"],
+    witnessedAt: ["Witnessed", "time"],
+    sequence: "Sequence",
+    chainHash: "Chain hash",
+    previousHash: null,
+    verify: null,
+  },
+  card: ({ sequence }) => ({ title: `Witness stone ${sequence}` }),
+  hideable: {
+    table: "witness_stones",
+    name: "agent_name",
+    texts: {},
+    words: { table: "witness_reveals", id: "stone_id", name: "agent_name" },
+  },
+  onAltar: newestOn,
+})
 
 /** The columns of a link, as every read of stones has them. */
 export const linkColumns = {
@@ -72,7 +97,7 @@ export const StoneRow = Schema.Struct({
 export type StoneRow = typeof StoneRow.Type
 
 /** Stones as `s`, their reveals as `r`. */
-export const stoneColumns = `s.*, ${revealed}`
+export const stoneColumns = part`s.*, ${revealed}`
 
 const chainRecipe =
   "chainHash = lowercase hex SHA-256( previousHash 0x00 sequence 0x00 commitment 0x00 witnessedAt 0x00 transaction ) in UTF-8; previousHash of the first stone is 64 zeros"

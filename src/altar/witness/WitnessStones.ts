@@ -1,31 +1,25 @@
 /** Witness stones: the act that sets one, how stones are read, and their one free reveal. */
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
-import { zeroCommitment } from "../../../schema/altar/Commitment.ts"
+import { type CommitmentMismatch, CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import {
   type AlreadyRevealed,
-  WitnessCeilingToday,
-  type WitnessNotFound,
-  type WitnessNotSettled,
-} from "../../../schema/altar/Witness.ts"
-import type { BadRequest } from "../../../schema/Errors.ts"
-import { type CommitmentMismatch, CommitmentRefused } from "../../../schema/altar/Commitment.ts"
-import {
   type ChainHead,
   dailyCeiling,
   type ListedStone,
   type RevealBody,
   setWitnessStone,
+  WitnessCeilingToday,
+  type WitnessNotFound,
+  type WitnessNotSettled,
   WitnessStone,
 } from "../../../schema/altar/Witness.ts"
+import type { BadRequest } from "../../../schema/Errors.ts"
 import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { encoderOf } from "../Answers.ts"
 import type { ChainBroken } from "../HashChain.ts"
-import { Reveals } from "../Reveals.ts"
 import * as Reveal from "./Reveal.ts"
 import * as StoneReads from "./StoneReads.ts"
-import type { ShortHash } from "./StoneReads.ts"
 import { newStoneOf, recordOf } from "./StoneRow.ts"
 import { WitnessChain } from "./WitnessChain.ts"
 
@@ -49,7 +43,7 @@ export class WitnessStones extends Context.Service<
     list(limit: number, before: number | undefined): Effect.Effect<StonePage, ChainBroken>
     /** Settled stones of a spirit, or with a commitment or chain hash, newest first; each is re-hashed by itself. */
     find(
-      by: { readonly spirit: string } | { readonly hash: string } | ShortHash,
+      by: { readonly spirit: string } | { readonly hash: string } | StoneReads.ShortHash,
       limit: number,
     ): Effect.Effect<ReadonlyArray<Listed>, ChainBroken>
     /** A stone with the JSON text of its receipt, which says how its transfer stands now. */
@@ -67,7 +61,6 @@ export class WitnessStones extends Context.Service<
   static readonly layer = Layer.effect(
     WitnessStones,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const chain = yield* WitnessChain
       const publicUrl = yield* PublicUrl
 
@@ -89,8 +82,8 @@ export class WitnessStones extends Context.Service<
         }),
       })
 
-      const { find, get, list } = yield* StoneReads.make(sql, chain, yield* Reveals, publicUrl)
-      const store = Reveal.make(sql, act.name)
+      const { find, get, list } = yield* StoneReads.make
+      const store = yield* Reveal.make(act.name)
 
       const reveal = Effect.fn("WitnessStones.reveal")(
         function* (id: string, body: typeof RevealBody.Type) {

@@ -1,7 +1,6 @@
 /** `admin`: what an operator looks at and changes by hand, in the database that the environment names. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import { SqlClient } from "effect/sql"
 import * as Audit from "../../admin/Audit.ts"
 import { common } from "../Flags.ts"
 import { plain } from "../Output.ts"
@@ -14,7 +13,8 @@ const audit = Command.make("audit", { json: common.json, limit }, (flags) =>
   run(
     flags,
     Effect.gen(function* () {
-      const deeds = yield* Audit.make(yield* SqlClient.SqlClient).list(flags.limit)
+      const { list } = yield* Audit.make
+      const deeds = yield* list(flags.limit)
       if (flags.json) return yield* Console.log(JSON.stringify({ ok: true, deeds }))
       for (const { at, subject, what, who, why } of deeds)
         yield* Console.log([at, who, what, subject, why].map(plain).join("  "))

@@ -20,8 +20,10 @@ const doing = {
 type Doing = Command.Command.Config.Infer<typeof doing>
 
 const act = Argument.String("act").pipe(Argument.withDescription("Id of the act, as its permalink ends"))
-const field = Argument.Literals("field", ["name", "dedication", "reason", "words"]).pipe(
-  Argument.withDescription("name: the public name; words: what was revealed or unsealed"),
+const field = Argument.String("field").pipe(
+  Argument.withDescription(
+    "name: the public name; words: what was revealed or unsealed; or a public text by its name in the record, such as dedication or reason",
+  ),
 )
 
 /** An account without a name, as containers have them, has its number. */

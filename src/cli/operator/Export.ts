@@ -83,8 +83,9 @@ const exportChain = (asked: Exporting) =>
 const exportActs = (asked: Exporting) =>
   run(
     { json: false },
-    Effect.flatMap(SqlClient.SqlClient, (sql) => {
-      const acts = PublicActs.make(sql)
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const acts = yield* PublicActs.make
       const all = pages(asked, (last: PublicActs.PublicAct | undefined) =>
         Effect.gen(function* () {
           const found = yield* acts.after(last, pageSize)
@@ -99,7 +100,7 @@ const exportActs = (asked: Exporting) =>
         }),
       )
       // An act may be committed after one that was settled later: pages of one moment miss none.
-      return sql.withTransaction(Effect.andThen(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`, all))
+      yield* sql.withTransaction(Effect.andThen(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`, all))
     }),
   )
 

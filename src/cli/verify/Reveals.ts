@@ -1,5 +1,6 @@
 /** Revealed words of stones, candles and lights, hashed here: an altar that shows others than were sealed is found out. */
 import { Effect, Schema } from "effect"
+import { setWitnessStone } from "../../../schema/altar/Witness.ts"
 import { checkReveal } from "../../buyer/core/Commitment.ts"
 import * as Download from "./Download.ts"
 import { plain } from "../Output.ts"
@@ -51,7 +52,7 @@ export const verifyReveals = Effect.fn("verifyReveals")(function* (base: string)
     }
     if (reveal === null) return
     const { commitment, intentionCommitment, sequence } = record
-    const isStone = act === "setWitnessStone" && sequence !== undefined && commitment !== undefined
+    const isStone = act === setWitnessStone.identifier && sequence !== undefined && commitment !== undefined
     const where = isStone ? `stone ${sequence}` : `${base}/acts/${id}`
     const fault = yield* Effect.promise(() => checkReveal(commitment ?? intentionCommitment ?? null, reveal))
     if (fault !== undefined) return yield* broken(where, `it ${fault.summary}.`)

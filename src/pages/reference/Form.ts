@@ -1,31 +1,8 @@
 /** JSON Schema as a reader wants it: what a value is in words, and one example of it. */
 import { Schema } from "effect"
 
-/** The parts of a JSON Schema that the document uses. */
-export interface Form {
-  readonly $ref?: string
-  readonly type?: string
-  readonly description?: string
-  readonly enum?: ReadonlyArray<Schema.Json>
-  readonly const?: Schema.Json
-  readonly minLength?: number
-  readonly maxLength?: number
-  readonly pattern?: string
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly items?: Form
-  readonly properties?: Readonly<Record<string, Form>>
-  readonly required?: ReadonlyArray<string>
-  readonly anyOf?: ReadonlyArray<Form>
-  readonly oneOf?: ReadonlyArray<Form>
-  readonly allOf?: ReadonlyArray<Form>
-  readonly examples?: ReadonlyArray<Schema.Json>
-  readonly default?: Schema.Json
-}
-
-const nested = Schema.suspend((): Schema.Codec<Form> => Form)
-
-export const Form: Schema.Codec<Form> = Schema.Struct({
+/** What holds no form of its own. */
+const Plain = Schema.Struct({
   $ref: Schema.optionalKey(Schema.String),
   type: Schema.optionalKey(Schema.String),
   description: Schema.optionalKey(Schema.String),
@@ -36,14 +13,29 @@ export const Form: Schema.Codec<Form> = Schema.Struct({
   pattern: Schema.optionalKey(Schema.String),
   minimum: Schema.optionalKey(Schema.Finite),
   maximum: Schema.optionalKey(Schema.Finite),
+  required: Schema.optionalKey(Schema.Array(Schema.String)),
+  examples: Schema.optionalKey(Schema.Array(Schema.Json)),
+  default: Schema.optionalKey(Schema.Json),
+})
+
+/** The parts of a JSON Schema that the document uses. */
+export interface Form extends Schema.Schema.Type<typeof Plain> {
+  readonly items?: Form
+  readonly properties?: Readonly<Record<string, Form>>
+  readonly anyOf?: ReadonlyArray<Form>
+  readonly oneOf?: ReadonlyArray<Form>
+  readonly allOf?: ReadonlyArray<Form>
+}
+
+const nested = Schema.suspend((): Schema.Codec<Form> => Form)
+
+export const Form: Schema.Codec<Form> = Schema.Struct({
+  ...Plain.fields,
   items: Schema.optionalKey(nested),
   properties: Schema.optionalKey(Schema.Record(Schema.String, nested)),
-  required: Schema.optionalKey(Schema.Array(Schema.String)),
   anyOf: Schema.optionalKey(Schema.Array(nested)),
   oneOf: Schema.optionalKey(Schema.Array(nested)),
   allOf: Schema.optionalKey(Schema.Array(nested)),
-  examples: Schema.optionalKey(Schema.Array(Schema.Json)),
-  default: Schema.optionalKey(Schema.Json),
 })
 
 export type Forms = Readonly<Record<string, Form>>

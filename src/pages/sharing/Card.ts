@@ -1,11 +1,11 @@
 /** What stands for an act where it is shared: our own drawing and our own words, and nothing that anybody wrote. */
 import { type Html, html } from "../../platform/Html.ts"
 import { isRung } from "../../web/v2/page/candleShape.ts"
-import { itemImage, recordText, rungs, type SettledAct } from "../templates/ActList.ts"
+import { itemImage, recordText, saidOf, type SettledAct } from "../templates/ActList.ts"
 import * as Candle from "../templates/Candle.ts"
 import { pebble, pebbleWords } from "../templates/Pebble.ts"
-import { nameOf, plateOf } from "../templates/Plates.ts"
-import { capitalized, dayWords } from "../templates/Words.ts"
+import { plateOf } from "../templates/Plates.ts"
+import { capitalized } from "../templates/Words.ts"
 
 export interface Card {
   readonly title: string
@@ -44,31 +44,8 @@ const candleOf = (act: SettledAct, now: number): Pick<Card, "candle" | "until"> 
 export const ends = (hash: string) => `${hash.slice(0, 8)} … ${hash.slice(-8)}`
 
 const plain = (act: SettledAct): Pick<Card, "title" | "line"> => {
-  const spirit = nameOf(recordText(act, "spirit"))
-  switch (act.act) {
-    case "setWitnessStone":
-      return {
-        title: `Witness stone ${recordText(act, "sequence")}`,
-        line: capitalized(pebbleWords(recordText(act, "commitment"))),
-      }
-    case "collectMaterial": {
-      const number = `Number ${recordText(act, "edition")} of ${recordText(act, "editionSize")}`
-      return { title: recordText(act, "name"), line: spirit === "" ? number : `${number}, for ${spirit}` }
-    }
-    case "offerPrayer":
-      return { title: `A prayer with ${spirit}`, line: "Sealed, and left on the altar" }
-    case "takeIn":
-      return { title: `The first keeper of ${spirit}`, line: "On record for good" }
-    default: {
-      const lasts = rungs[recordText(act, "rung")]
-      if (lasts === undefined) return { title: "An act", line: "Paid once, with a receipt" }
-      const what = recordText(act, "kind") === "light" ? "A light" : "A candle"
-      return {
-        title: `${what} with ${spirit}`,
-        line: `For ${lasts}, until ${dayWords(recordText(act, "litUntil"))}`,
-      }
-    }
-  }
+  const { line = capitalized(pebbleWords(recordText(act, "commitment"))), title } = act.telling.card(saidOf(act))
+  return { title, line }
 }
 
 /** The spirit, or what was collected for it. */
@@ -77,13 +54,13 @@ const artworkOf = (act: SettledAct) =>
   (plateOf(recordText(act, "spirit")) === undefined ? undefined : `/art/spirits/${recordText(act, "spirit")}.svg`)
 
 export const cardOf = (act: SettledAct, now: number): Card => {
-  const commitment = act.act === "setWitnessStone" ? recordText(act, "commitment") : ""
+  const commitment = recordText(act, "commitment")
   if (commitment !== "") return { ...plain(act), stone: pebble(commitment), code: ends(commitment) }
   const artwork = artworkOf(act)
   return {
     ...plain(act),
     ...(artwork === undefined ? {} : { artwork }),
-    ...(act.act.startsWith("light") ? candleOf(act, now) : {}),
+    ...candleOf(act, now),
   }
 }
 

@@ -6,7 +6,7 @@ import { ActNotFound } from "../../../schema/payments/Act.ts"
 import { Acts } from "../../altar/Acts.ts"
 import * as Artwork from "../../altar/Artwork.ts"
 import { html, Html } from "../../platform/Html.ts"
-import { actOf, type SettledAct } from "../templates/ActList.ts"
+import { actReader, type SettledAct } from "../templates/ActList.ts"
 import { isLost } from "../templates/RecordTable.ts"
 import { cardOf } from "./Card.ts"
 import { picture } from "./Picture.ts"
@@ -42,6 +42,7 @@ export class Pictures extends Context.Service<
     Pictures,
     Effect.gen(function* () {
       const acts = yield* Acts
+      const { actOf } = yield* actReader
       const fs = yield* FileSystem.FileSystem
       const renderer = yield* Renderer
 

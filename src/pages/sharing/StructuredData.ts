@@ -2,12 +2,7 @@
 import { pathOf, recordText, sentence, type SettledAct } from "../templates/ActList.ts"
 import { type Plate, spiritPath } from "../templates/Plates.ts"
 import type { Stone } from "../templates/Witness.ts"
-
-/** A value of JSON-LD. */
-export type Thing = { readonly [name: string]: string | number | Thing | ReadonlyArray<Thing> }
-
-/** What a page is about, with addresses below the public URL. */
-export type About = (publicUrl: string) => ReadonlyArray<Thing>
+import type { About, Thing } from "./JsonLd.ts"
 
 const site = (publicUrl: string): Thing => ({ "@type": "WebSite", name: "Spirit Altar", url: `${publicUrl}/v2/` })
 
@@ -89,10 +84,3 @@ export const act =
       trail(publicUrl, [sentence(one), pathOf(one)]),
     ]
   }
-
-/** As the text of a script element that nobody runs: no character of it can end the element or begin another. */
-export const jsonLd = (things: ReadonlyArray<Thing>): string =>
-  JSON.stringify({ "@context": "https://schema.org", "@graph": things }).replace(
-    /[<>&\u2028\u2029]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  )

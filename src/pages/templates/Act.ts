@@ -3,7 +3,17 @@ import { readAct } from "../../../schema/altar/ActApi.ts"
 import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
 import * as Candle from "./Candle.ts"
 import { nameOf, plateOf, previewOf, spiritLink, illustration, spiritPath } from "./Plates.ts"
-import { recordText, itemImage, rungs, sentence, sentenceHtml, type SettledAct } from "./ActList.ts"
+import {
+  hasOwnPage,
+  inWords,
+  itemImage,
+  pathOf,
+  quotedIn,
+  recordText,
+  sentence,
+  sentenceHtml,
+  type SettledAct,
+} from "./ActList.ts"
 import { code, isLost, type Row, recordTable, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { filled } from "../../payments/ActAddress.ts"
@@ -49,26 +59,6 @@ const picture = (act: SettledAct, now: number): { readonly plate: Html; readonly
       }
 }
 
-const labels: Readonly<Record<string, string>> = {
-  day: "Day",
-  kind: "Kind",
-  intentionCommitment: "Commitment",
-  commitment: "Commitment",
-  parentId: "Light on candle",
-  keeper: "Keeper",
-  sequence: "Sequence",
-  chainHash: "Chain hash",
-}
-
-const times: Readonly<Record<string, string>> = {
-  offeredAt: "Laid",
-  keptAt: "Kept since",
-  collectedAt: "Collected",
-  litAt: "Lit",
-  litUntil: "Burns until",
-  witnessedAt: "Witnessed",
-}
-
 /** The entry of the publication chain that binds a wallet to an edition. */
 const published = (act: SettledAct): ReadonlyArray<Row> => {
   const entry = act.record["publication"]
@@ -77,20 +67,24 @@ const published = (act: SettledAct): ReadonlyArray<Row> => {
   return [["Publication", html`<a href="/api/publish-chain">entry ${String(sequence)}</a> ${code(String(hash))}`]]
 }
 
-const record = (act: SettledAct): ReadonlyArray<Row> =>
-  Object.keys(act.record).flatMap((name): ReadonlyArray<Row> => {
-    const value = recordText(act, name)
-    if (value === "") return []
-    const time = times[name]
-    if (time !== undefined) return [[time, localMoment(value)]]
-    if (name === "edition") return [["Edition", `${value} of ${recordText(act, "editionSize")}`]]
-    if (name === "rung") return [["Burns for", rungs[value] ?? value]]
-    if (name === "spirit") return [["Spirit", spiritLink(value)]]
-    if (name === "elementId")
-      return [["Item", html`<a href="/v2/catalog#${value}">${recordText(act, "name") || value}</a>`]]
-    const label = labels[name]
-    return label === undefined ? [] : [[label, value.length > 30 ? code(value) : value]]
-  })
+/** How a page writes a member of a record; nothing where it says it in another place. */
+const rowOf = (act: SettledAct, name: string): ReadonlyArray<Row> => {
+  const value = recordText(act, name)
+  const label = act.telling.labels[name] ?? (name in act.telling.labels ? null : name)
+  if (value === "" || label === null) return []
+  if (typeof label === "string") return [[label, value.length > 30 ? code(value) : value]]
+  const [title, form] = label
+  if (form === "time") return [[title, localMoment(value)]]
+  if (form === "spirit") return [[title, spiritLink(value)]]
+  return [
+    [
+      title,
+      form === "item"
+        ? html`<a href="/v2/catalog#${value}">${recordText(act, "name") || value}</a>`
+        : inWords(act, name),
+    ],
+  ]
+}
 
 /** A candle or light with sealed words; a prayer's stay sealed. */
 const mayBeUnsealed = (act: SettledAct): boolean => recordText(act, "unsealUrl") !== ""
@@ -117,7 +111,7 @@ const sealedWords = (act: SettledAct): Html => {
 }
 
 const quoted = (act: SettledAct): Html => {
-  const words = recordText(act, "dedication") || recordText(act, "reason")
+  const words = quotedIn(act)
   return words === "" ? html`` : html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
 }
 
@@ -129,7 +123,7 @@ export interface ActView {
 export const act = ({ act: one, now }: ActView): Page => {
   const { plate, preview } = picture(one, now)
   const drawn = previewPath(one.id)
-  const words = recordText(one, "dedication") || recordText(one, "reason")
+  const words = quotedIn(one)
   return {
     title: sentence(one),
     description: `${words === "" ? "" : `“${words}” `}${timeWords(one.settledAt)}, ${one.priceUsd}, with a receipt${one.receipt.payer === null ? "" : " anyone can check"}.`,
@@ -141,7 +135,7 @@ export const act = ({ act: one, now }: ActView): Page => {
         <div class="text">
           <p class="text__over">${localMoment(one.settledAt)}</p>
           <h1 class="text__sentence">${sentenceHtml(one)}</h1>
-          ${quoted(one)}${one.act === "setWitnessStone" ? html`<p><a class="button" href="/witness/${one.id}">Open the stone and check its link</a></p>` : ""}
+          ${quoted(one)}${hasOwnPage(one) ? html`<p><a class="button" href="${pathOf(one)}">Open the stone and check its link</a></p>` : ""}
           <p class="small quiet">
             Names are self-declared.
             ${
@@ -154,7 +148,7 @@ export const act = ({ act: one, now }: ActView): Page => {
       </article>
       <div class="pair">
         <section aria-labelledby="record-title">
-          ${heading("record-title", "Record")}${recordTable([...record(one), ...published(one)])}
+          ${heading("record-title", "Record")}${recordTable([...Object.keys(one.record).flatMap((name) => rowOf(one, name)), ...published(one)])}
         </section>
         <section aria-labelledby="receipt-title">
           ${heading("receipt-title", "Receipt")}${receiptTable(one.receipt)}

@@ -1,19 +1,33 @@
 /** Every settled act as one plain sentence: who did what, and where. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Act } from "../../../schema/altar/ActApi.ts"
+import { Tellings } from "../../altar/Acts.ts"
+import type { Telling, Texts } from "../../altar/Telling.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { readable, rowReader } from "../../platform/Rows.ts"
 import { pebble } from "./Pebble.ts"
 import { illustration, nameOf, plateOf } from "./Plates.ts"
-import { agoWords, isolated } from "./Words.ts"
+import { agoWords, dayWords, isolated } from "./Words.ts"
 
-export type SettledAct = typeof Act.Type
+/** A settled act with what its kind says of itself. */
+export type SettledAct = typeof Act.Type & { readonly telling: Telling }
 
-/** An act out of the JSON text that the acts service hands out. */
-export const actOf = rowReader("acts", Schema.fromJsonString(Act))
+/** An act of a kind that is not sold here: its members stand under their own names. */
+const unknown: Telling = {
+  sentence: () => "made an act",
+  labels: {},
+  card: () => ({ title: "An act", line: "Paid once, with a receipt" }),
+  hideable: { table: "acts", texts: {} },
+}
 
-/** The same for a list: what cannot be read is logged and left out. */
-export const actsOf = (texts: ReadonlyArray<string>) => readable(texts, actOf)
+const readAct = rowReader("acts", Schema.fromJsonString(Act))
+
+/** Reads acts out of the JSON texts that the acts service hands out; of a list, what cannot be read is logged and left out. */
+export const actReader = Effect.map(Tellings, (tellings) => {
+  const actOf = (text: unknown): Effect.Effect<SettledAct> =>
+    Effect.map(readAct(text), (act) => ({ ...act, telling: tellings.get(act.act) ?? unknown }))
+  return { actOf, actsOf: (texts: ReadonlyArray<string>) => readable(texts, actOf) }
+})
 
 /** A text or number of a record, as text; empty when it has none. */
 export const recordText = (act: SettledAct, name: string): string => {
@@ -21,41 +35,40 @@ export const recordText = (act: SettledAct, name: string): string => {
   return typeof value === "string" || typeof value === "number" ? String(value) : ""
 }
 
+/** Every member that the kind of an act has, as text. */
+const textsOf = (act: SettledAct): Texts =>
+  Object.fromEntries(Object.keys(act.telling.labels).map((name) => [name, recordText(act, name)]))
+
+/** A member in words, for a form that its label gives. */
+export const inWords = (act: SettledAct, name: string): string => {
+  const label = act.telling.labels[name]
+  const value = recordText(act, name)
+  if (value === "" || typeof label !== "object" || label === null) return value
+  const [, form] = label
+  if (typeof form === "function") return form(textsOf(act))
+  return form === "spirit" ? nameOf(value) : form === "time" ? dayWords(value) : value
+}
+
+/** Every member in words. */
+export const saidOf = (act: SettledAct): Texts =>
+  Object.fromEntries(Object.keys(act.telling.labels).map((name) => [name, inWords(act, name)]))
+
+/** What somebody wrote for everybody to read; empty where nothing was written. */
+export const quotedIn = (act: SettledAct): string =>
+  Object.keys(act.telling.hideable.texts)
+    .map((name) => recordText(act, name))
+    .find((text) => text !== "") ?? ""
+
 const subject = ({ agentName, receipt: { payer } }: SettledAct) =>
   agentName ?? (payer === null ? "Somebody" : `${payer.slice(0, 6)}…${payer.slice(-4)}`)
 
-const spirit = (act: SettledAct) => nameOf(recordText(act, "spirit"))
-
-/** How long a rung burns. */
-export const rungs: Readonly<Record<string, string>> = { day: "one day", week: "seven days", month: "thirty days" }
-
-const candle = (act: SettledAct) => {
-  const lasts = rungs[recordText(act, "rung")] ?? ""
-  return recordText(act, "kind") === "light"
-    ? `added a light for ${lasts} to a candle with ${spirit(act)}`
-    : `lit a candle for ${lasts} with ${spirit(act)}`
-}
-
-const predicates: Readonly<Record<string, (act: SettledAct) => string>> = {
-  offerPrayer: (act) => `laid a prayer with ${spirit(act)}`,
-  takeIn: (act) => `became the first keeper of ${spirit(act)}`,
-  collectMaterial: (act) =>
-    `collected ${recordText(act, "name")}, number ${recordText(act, "edition")} of ${recordText(act, "editionSize")}${
-      recordText(act, "spirit") === "" ? "" : `, for ${spirit(act)}`
-    }`,
-  lightDay: candle,
-  lightWeek: candle,
-  lightMonth: candle,
-  setWitnessStone: (act) => `set witness stone ${recordText(act, "sequence")} with ${spirit(act)}`,
-}
+const predicate = (act: SettledAct) => act.telling.sentence(saidOf(act))
 
 /** `Wren laid a prayer with Moss Hare`, without a full stop. */
-export const sentence = (act: SettledAct): string =>
-  `${subject(act)} ${(predicates[act.act] ?? (() => "made an act"))(act)}`
+export const sentence = (act: SettledAct): string => `${subject(act)} ${predicate(act)}`
 
 /** The same with the name set apart, whichever way it is written. */
-export const sentenceHtml = (act: SettledAct): Html =>
-  html`${isolated(subject(act))} ${(predicates[act.act] ?? (() => "made an act"))(act)}`
+export const sentenceHtml = (act: SettledAct): Html => html`${isolated(subject(act))} ${predicate(act)}`
 
 const folders: Readonly<Record<string, readonly [folder: string, ending: string]>> = {
   material: ["elements", "svg"],
@@ -72,7 +85,8 @@ export const itemImage = (act: SettledAct): string | undefined => {
 
 /** A picture of what was left, or of the spirit it was left with; the sentence beside it says the same. */
 const mark = (act: SettledAct): Html => {
-  if (act.act === "setWitnessStone") return pebble(recordText(act, "commitment"), "mark", "small")
+  const stone = recordText(act, "commitment")
+  if (stone !== "") return pebble(stone, "mark", "small")
   const image = itemImage(act)
   if (image !== undefined)
     return html`<img src="${image}" alt="" width="256" height="256" loading="lazy" decoding="async" />`
@@ -80,8 +94,11 @@ const mark = (act: SettledAct): Html => {
   return plateOf(id) === undefined ? html`` : illustration(id, "", "lazy")
 }
 
-/** Where a reader finds an act. */
-export const pathOf = (act: SettledAct) => `/${act.act === "setWitnessStone" ? "witness" : "acts"}/${act.id}`
+/** Where a reader finds an act, below the public URL. */
+export const pathOf = ({ permalink }: SettledAct) => `/${permalink.split("/").slice(-2).join("/")}`
+
+/** Whether it is found at a page of its own kind, as stones are. */
+export const hasOwnPage = (act: SettledAct) => pathOf(act) !== `/acts/${act.id}`
 
 /** What an act sealed; empty where it sealed nothing. */
 export const commitmentIn = (act: SettledAct): string =>

@@ -9,7 +9,8 @@ import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { call, form, notConfigured, type Payment, textField } from "./Offer.ts"
 import { plates, previewOf } from "./Plates.ts"
-import { glossary } from "./Terms.ts"
+import { code, facts } from "./RecordTable.ts"
+import { glossary } from "./Glossary.ts"
 import { count, priceWords } from "./Words.ts"
 
 type Item = typeof CatalogItem.Type
@@ -54,29 +55,17 @@ const manifest = (
   html`<details class="manifest">
     <summary>Publication manifest<span class="unseen"> of ${name}</span></summary>
     <dl class="facts">
-      <div>
-        <dt>Schema</dt>
-        <dd><code>${schema}</code></dd>
-      </div>
-      <div>
-        <dt>Publisher</dt>
-        <dd>${publisher}, ${collection}, ${editionSize} editions</dd>
-      </div>
-      <div>
-        <dt>Artwork</dt>
-        <dd>
-          <a href="${artwork.path}">${artwork.path}</a>, ${artwork.mimeType}, ${artwork.width} × ${artwork.height},
-          ${count(artwork.bytes, "byte")}
-        </dd>
-      </div>
-      <div>
-        <dt>SHA-256</dt>
-        <dd><code class="long">${artwork.sha256}</code></dd>
-      </div>
-      <div>
-        <dt>Terms</dt>
-        <dd>${terms}</dd>
-      </div>
+      ${facts([
+        ["Schema", html`<code>${schema}</code>`],
+        ["Publisher", `${publisher}, ${collection}, ${editionSize} editions`],
+        [
+          "Artwork",
+          html`<a href="${artwork.path}">${artwork.path}</a>, ${artwork.mimeType}, ${artwork.width} × ${artwork.height},
+            ${count(artwork.bytes, "byte")}`,
+        ],
+        ["SHA-256", code(artwork.sha256)],
+        ["Terms", terms],
+      ])}
     </dl>
     <div class="scripted" data-artwork="${artwork.path}" data-sha256="${artwork.sha256}" data-bytes="${artwork.bytes}">
       <button type="button" class="button" aria-describedby="name-${id}">Hash the artwork here</button>

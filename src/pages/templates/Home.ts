@@ -17,6 +17,7 @@ import {
   previewOf,
   spiritPath,
 } from "./Plates.ts"
+import { facts, type Row } from "./RecordTable.ts"
 import { agoWords, count, dayWords, dollars, priceWords, roman, who } from "./Words.ts"
 
 type AltarState = typeof Altar.Type
@@ -82,7 +83,7 @@ const chapter = ({ note, spirits, title }: Chapter, { altars, now }: HomeView, i
 
 const state = ({ altars, field, now }: HomeView): Html => {
   const open = altars.altars.filter((altar) => altar.today.state === "free").length
-  const facts: ReadonlyArray<readonly [string, Html | string]> = [
+  const rows: ReadonlyArray<Row> = [
     ["Keepers", html`${field.keepers} <small>of 24</small>`],
     ["Prayers today", html`${field.prayersToday} <small>${open} still open</small>`],
     ["Candles lit", html`<a href="/v2/candles">${field.litCandles}</a>`],
@@ -101,15 +102,7 @@ const state = ({ altars, field, now }: HomeView): Html => {
   ]
   return html`<section class="state" data-renew="state" data-live="/api/field /api/altars" aria-labelledby="state">
     <h2 id="state">The field on <time datetime="${field.day}">${dayWords(field.day)}</time></h2>
-    <dl>
-      ${facts.map(
-        ([label, value]) =>
-          html`<div>
-            <dt>${label}</dt>
-            <dd>${value}</dd>
-          </div>`,
-      )}
-    </dl>
+    <dl>${facts(rows)}</dl>
   </section>`
 }
 

@@ -1,7 +1,7 @@
 /** The frame of every page of the field guide: one head, one way around, one foot, readable without script. */
 import { assetPath, preloads } from "../../platform/Assets.ts"
 import { Html, html } from "../../platform/Html.ts"
-import { type About, jsonLd } from "../sharing/StructuredData.ts"
+import { type About, jsonLd } from "../sharing/JsonLd.ts"
 
 export interface Page {
   readonly title: string

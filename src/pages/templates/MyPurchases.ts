@@ -4,7 +4,7 @@ import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
 import { takeField } from "./Seal.ts"
-import { sealing } from "./Terms.ts"
+import { sealing } from "./Glossary.ts"
 import { short } from "./Words.ts"
 
 export interface MyPurchasesView {

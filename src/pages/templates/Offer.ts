@@ -3,7 +3,7 @@ import type { CatalogPayment } from "../../../schema/altar/Catalog.ts"
 import { sales } from "../../../schema/altar/Sales.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { glossary, type Term } from "./Terms.ts"
+import { glossary, type Term } from "./Glossary.ts"
 
 /** What a wallet has to hold to buy anything here, in atomic USDC. */
 const dearest = sales.reduce((most, { sale }) => (sale.priceAtomic > most ? sale.priceAtomic : most), 0n)

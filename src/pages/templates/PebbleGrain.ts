@@ -16,7 +16,7 @@ type Draw = (rock: Rock, digit: Digits, outline: string, middle: number) => Html
 /** Whole numbers are fine enough for a grain, and half as long. */
 const round = Math.round
 
-const stroke = (d: string, colour: string, width: number, opacity = 1) =>
+export const stroke = (d: string, colour: string, width: number, opacity?: number) =>
   html`<path
     d="${d}"
     fill="none"
@@ -24,7 +24,7 @@ const stroke = (d: string, colour: string, width: number, opacity = 1) =>
     stroke-width="${width}"
     stroke-linecap="round"
     stroke-linejoin="round"
-    opacity="${opacity}"
+    ${opacity === undefined ? "" : html`opacity="${opacity}"`}
   />`
 
 /** So many places spread over the stone, each with a digit of its own. */

@@ -1,6 +1,6 @@
 /** What makes one stone be told from another at a glance: something that happened to it. */
 import { type Html, html } from "../../platform/Html.ts"
-import type { Digits, Rock } from "./PebbleGrain.ts"
+import { type Digits, type Rock, stroke as line } from "./PebbleGrain.ts"
 
 export const marks = [
   "plain",
@@ -24,16 +24,6 @@ const ink = "#3b2b20"
 const quartz = "#f6f1e6"
 
 const round = (value: number) => Math.round(value * 10) / 10
-
-const line = (d: string, colour: string, width: number) =>
-  html`<path
-    d="${d}"
-    fill="none"
-    stroke="${colour}"
-    stroke-width="${width}"
-    stroke-linecap="round"
-    stroke-linejoin="round"
-  />`
 
 /** A light line with a dark one around it, so that it shows on every rock. */
 const inlaid = (d: string, dark: string, width: number) => html`${line(d, dark, width + 2.4)}${line(d, quartz, width)}`

@@ -1,6 +1,9 @@
 /** The 24 plates of the guide: their numbers, their chapters, and how a plate is set on a page. */
-import type { SpiritId } from "../../../schema/altar/Spirit.ts"
+import { type SpiritId, spiritIds } from "../../../schema/altar/Spirit.ts"
 import { type SpiritEntry, spirits } from "../../altar/Spirits.ts"
+import { hedges } from "../../altar/spirits/Hedges.ts"
+import { hills } from "../../altar/spirits/Hills.ts"
+import { waters } from "../../altar/spirits/Waters.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { roman } from "./Words.ts"
 
@@ -28,44 +31,17 @@ export const chapters: ReadonlyArray<Chapter> = [
   {
     title: "Of hedges, walls and rooms",
     note: "Met within sight of a house. Most of them have seen you first.",
-    spirits: [
-      "moss-hare",
-      "static-fox",
-      "rain-crow",
-      "library-moth",
-      "frost-stoat",
-      "dew-spider",
-      "orchard-dormouse",
-      "brass-cicada",
-    ],
+    spirits: spiritIds.filter((id) => id in hedges),
   },
   {
     title: "Of water and its edges",
     note: "Wait until the surface is quiet, then a little longer.",
-    spirits: [
-      "midnight-otter",
-      "lantern-axolotl",
-      "drift-albatross",
-      "kelp-seal",
-      "silt-salamander",
-      "ink-cuttlefish",
-      "ribbon-eel",
-      "atlas-sandpiper",
-    ],
+    spirits: spiritIds.filter((id) => id in waters),
   },
   {
     title: "Of stone, sand and far hills",
     note: "Bring water. They will be where they were.",
-    spirits: [
-      "glass-tortoise",
-      "moon-gecko",
-      "slate-lynx",
-      "dune-pangolin",
-      "lichen-yak",
-      "compass-beetle",
-      "quartz-elephant",
-      "cloud-tapir",
-    ],
+    spirits: spiritIds.filter((id) => id in hills),
   },
 ]
 

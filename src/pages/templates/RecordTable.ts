@@ -12,16 +12,17 @@ export const code = (text: string): Html => html`<code class="long">${text}</cod
 /** A part of a stone, written out for its reader and for the check in the page. */
 export const part = (name: string, text: string): Html => html`<code class="long" data-part="${name}">${text}</code>`
 
-export const recordTable = (list: ReadonlyArray<Row>): Html =>
-  html`<dl class="facts facts--record">
-    ${list.map(
-      ([label, value]) =>
-        html`<div>
-          <dt>${label}</dt>
-          <dd>${value}</dd>
-        </div>`,
-    )}
-  </dl>`
+/** The rows of a list of facts. */
+export const facts = (list: ReadonlyArray<Row>): ReadonlyArray<Html> =>
+  list.map(
+    ([label, value]) =>
+      html`<div>
+        <dt>${label}</dt>
+        <dd>${value}</dd>
+      </div>`,
+  )
+
+export const recordTable = (list: ReadonlyArray<Row>): Html => html`<dl class="facts facts--record">${facts(list)}</dl>`
 
 const finalityWords = {
   pending: "Not final yet: the chain could still take its block back",

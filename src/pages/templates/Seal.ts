@@ -4,7 +4,7 @@ import type { Reveal } from "../../../schema/altar/Reveal.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { copyable, textField, wordsField } from "./Offer.ts"
 import { code } from "./RecordTable.ts"
-import { sealing } from "./Terms.ts"
+import { sealing } from "./Glossary.ts"
 import { isolated } from "./Words.ts"
 
 type Shown = Pick<typeof Reveal.Type, "hiddenBy" | "salt" | "text">

@@ -16,7 +16,8 @@ import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
 import { call, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
 import { illustration, type Plate, plateFigure, plates, previewOf, spiritFeedPath, spiritPath } from "./Plates.ts"
-import { sealing } from "./Terms.ts"
+import { facts } from "./RecordTable.ts"
+import { sealing } from "./Glossary.ts"
 import { ledger, type Stone } from "./Witness.ts"
 import { count, isolated, local, moment, priceWords, stretchWords, who } from "./Words.ts"
 
@@ -46,18 +47,11 @@ const text = ({ plate }: SpiritView): Html =>
       stone.
     </p>
     <dl class="facts">
-      <div>
-        <dt>Habitat</dt>
-        <dd>${plate.habitat}</dd>
-      </div>
-      <div>
-        <dt>Habit</dt>
-        <dd>${plate.habit}</dd>
-      </div>
-      <div>
-        <dt>Altar</dt>
-        <dd>${plate.altarLine}</dd>
-      </div>
+      ${facts([
+        ["Habitat", plate.habitat],
+        ["Habit", plate.habit],
+        ["Altar", plate.altarLine],
+      ])}
     </dl>
   </div>`
 

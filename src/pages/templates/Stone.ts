@@ -15,7 +15,7 @@ import { nameOf, previewOf, spiritLink } from "./Plates.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { checkForm, revealedWords, revealForm } from "./Seal.ts"
 import { type Stone, verification } from "./Witness.ts"
-import { kindWords } from "./Terms.ts"
+import { kindWords } from "./Glossary.ts"
 import { localMoment, timeWords, who } from "./Words.ts"
 
 export interface StoneView {

@@ -9,7 +9,7 @@ import { notConfigured, offer, type Payment, textField, wordsField } from "./Off
 import { pebble, pebbleAgain } from "./Pebble.ts"
 import { plates, nameOf, previewOf, spiritLink } from "./Plates.ts"
 import { checkForm, revealedQuote, sealForm } from "./Seal.ts"
-import { kindsHint, sealing } from "./Terms.ts"
+import { kindsHint, sealing } from "./Glossary.ts"
 import { capitalized, count, moment, priceWords, short, who } from "./Words.ts"
 
 export type Stone = typeof ListedStone.Type

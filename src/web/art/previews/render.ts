@@ -53,8 +53,8 @@ const previews: ReadonlyArray<Preview> = [
     ],
   },
   ...spirits.map(({ epithet, id, name }) => ({ name: id, title: name, line: epithet, drawings: [spiritOf(id)] })),
-  ...Object.entries(catalogs).flatMap(([folder, { ending, entries, title }]) =>
-    entries.map(({ id, name, editionSize }) => ({
+  ...Object.entries(catalogs).flatMap(([folder, { editionSize, ending, entries, title }]) =>
+    entries.map(({ id, name }) => ({
       name: id,
       title: name,
       line: `${title}, ${editionSize} numbered editions`,

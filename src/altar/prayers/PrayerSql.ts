@@ -1,8 +1,8 @@
 /** What prayers let others read inside a statement of their own, so that a read stays one round trip. */
 import { Schema } from "effect"
-import type { SqlClient } from "effect/sql"
 import type { PrayerSlot } from "../../../schema/altar/Guide.ts"
 import { Moment } from "../../platform/Rows.ts"
+import { part } from "../../platform/SqlPart.ts"
 
 /** `columns` of an altar; all null while no prayer lies there. */
 export const PrayerRow = Schema.Union([
@@ -21,12 +21,12 @@ export const prayerOf = (publicUrl: string, row: typeof PrayerRow.Type): (typeof
         offeredAt: row.offeredAt,
       }
 
-export const make = (sql: SqlClient.SqlClient) => ({
-  /** The prayers of a UTC day as `p`, one for each `p.spirit` at most; `columns` are of them. */
-  of: (day: string) => sql`(SELECT * FROM prayers WHERE day = ${day}::text) p`,
-  columns: sql.literal("p.id AS prayer_id, p.agent_name AS prayer_name, p.offered_at"),
-  countOf: (day: string) => sql`(SELECT count(*) FROM prayers WHERE day = ${day}::text)`,
-  /** The newest prayers with a spirit, by id: a day has one, so the days are walked from the last. */
-  newestOn: (spirit: string, limit: number) =>
-    sql`(SELECT id FROM prayers WHERE spirit = ${spirit}::text ORDER BY day DESC LIMIT ${limit}::int)`,
-})
+/** The prayers of a UTC day as `p`, one for each `p.spirit` at most; `columns` are of them. */
+export const ofDay = (day: string) => part`(SELECT * FROM prayers WHERE day = ${day}::text) p`
+export const columns = part`p.id AS prayer_id, p.agent_name AS prayer_name, p.offered_at`
+
+export const countOf = (day: string) => part`(SELECT count(*) FROM prayers WHERE day = ${day}::text)`
+
+/** The newest prayers with a spirit, by id: a day has one, so the days are walked from the last. */
+export const newestOn = (spirit: string, limit: number) =>
+  part`(SELECT id FROM prayers WHERE spirit = ${spirit}::text ORDER BY day DESC LIMIT ${limit}::int)`

@@ -1,8 +1,8 @@
 /** What keepers let others read inside a statement of their own, so that a read stays one round trip. */
 import { Schema } from "effect"
-import type { SqlClient } from "effect/sql"
 import type { KeeperBrief } from "../../../schema/altar/Guide.ts"
 import { Moment } from "../../platform/Rows.ts"
+import { part } from "../../platform/SqlPart.ts"
 
 /** `columns` of a spirit; all null while nobody keeps it. */
 export const KeeperRow = Schema.Union([
@@ -27,11 +27,11 @@ export const keeperOf = (publicUrl: string, row: typeof KeeperRow.Type): typeof 
         keptAt: row.keptAt,
       }
 
-export const make = (sql: SqlClient.SqlClient) => ({
-  /** Keepers as `k`, one for each `k.spirit` at most; `columns` are of them. */
-  keepers: sql.literal("keepers k"),
-  columns: sql.literal("k.id AS keeper_id, k.keeper, k.agent_name AS keeper_name, k.kept_at"),
-  count: sql.literal("(SELECT count(*) FROM keepers)"),
-  /** The act by which a spirit is kept, by id. */
-  keepingOf: (spirit: string) => sql`(SELECT id FROM keepers WHERE spirit = ${spirit}::text)`,
-})
+/** Keepers as `k`, one for each `k.spirit` at most; `columns` are of them. */
+export const keepers = part`keepers k`
+export const columns = part`k.id AS keeper_id, k.keeper, k.agent_name AS keeper_name, k.kept_at`
+
+export const count = part`(SELECT count(*) FROM keepers)`
+
+/** The act by which a spirit is kept, by id. */
+export const keepingOf = (spirit: string) => part`(SELECT id FROM keepers WHERE spirit = ${spirit}::text)`

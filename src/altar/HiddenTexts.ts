@@ -1,0 +1,32 @@
+/** What an operator hid, and what was shown before, so that it can be shown again. */
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { rowsOf } from "../platform/Rows.ts"
+
+/** What a field of an act showed, by the place that showed it; null where that showed nothing. */
+const Shown = Schema.Record(Schema.String, Schema.NullOr(Schema.String))
+export type Shown = typeof Shown.Type
+
+const shownOf = rowsOf("moderation_hidden", Schema.Struct({ shown: Schema.fromJsonString(Shown) }))
+
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+  const first = Effect.map(([row]: ReadonlyArray<{ readonly shown: Shown }>) => row?.shown)
+  const find = (id: string, field: string) =>
+    first(shownOf(sql`SELECT shown FROM moderation_hidden WHERE subject = ${id}::uuid AND field = ${field}`))
+  return {
+    find,
+    /** What was hidden before stays as it was first; what came since, such as the name of a later reveal, is added. */
+    keep: Effect.fnUntraced(function* (id: string, field: string, shown: Shown) {
+      const kept = Object.entries((yield* find(id, field)) ?? {}).filter(([, text]) => text !== null)
+      yield* sql`
+        INSERT INTO moderation_hidden (subject, field, shown)
+        VALUES (${id}::uuid, ${field}, ${JSON.stringify({ ...shown, ...Object.fromEntries(kept) })})
+        ON CONFLICT (subject, field) DO UPDATE SET shown = excluded.shown`
+    }),
+    /** What is to be shown again. */
+    take: (id: string, field: string) =>
+      first(
+        shownOf(sql`DELETE FROM moderation_hidden WHERE subject = ${id}::uuid AND field = ${field} RETURNING shown`),
+      ),
+  }
+})

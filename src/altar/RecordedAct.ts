@@ -1,0 +1,12 @@
+/** What an act wrote that has no page of a kind of its own. */
+import type { Schema } from "effect"
+import type { Recorded } from "../payments/PaidAct.ts"
+
+type Named = Schema.JsonObject & { readonly id: string; readonly agentName: string | null }
+
+export const recordedAct = (record: Named, at: string): Recorded => ({
+  record,
+  path: `/acts/${record.id}`,
+  agentName: record.agentName,
+  at,
+})

@@ -1,0 +1,104 @@
+/** The log as it lies in the database. */
+import { Option, Schema } from "effect"
+import { rowsOf, Whole } from "../platform/Rows.ts"
+import type { TileReader } from "./Tree.ts"
+
+/** A tree by its size and the hash over all of it. */
+export interface TreeHead {
+  readonly size: number
+  readonly root: Uint8Array
+}
+
+/** How far the tree is built; `stopped` is why nothing is appended or signed any more. */
+export interface LogHead extends TreeHead {
+  readonly stopped: Option.Option<{ readonly reason: string; readonly at: Date }>
+}
+
+/** A checkpoint as it was signed and published. */
+export interface Published extends TreeHead {
+  readonly note: string
+  readonly at: Date
+}
+
+const HeadRow = Schema.Struct({
+  size: Whole,
+  root: Schema.Uint8Array,
+  stoppedReason: Schema.NullOr(Schema.String),
+  stoppedAt: Schema.NullOr(Schema.Date),
+})
+
+const TileRow = Schema.Struct({ level: Schema.Int, index: Whole, hashes: Schema.Uint8Array })
+
+const PublishedRow = Schema.Struct({
+  size: Whole,
+  root: Schema.Uint8Array,
+  note: Schema.String,
+  publishedAt: Schema.Date,
+})
+
+const PathRow = Schema.Struct({
+  ...PublishedRow.fields,
+  level: Schema.NullOr(Schema.Int),
+  index: Schema.NullOr(Whole),
+  hashes: Schema.NullOr(Schema.Uint8Array),
+})
+
+/** A stone, the newest checkpoint if there is one, and a tile if there is one. */
+const StonePathRow = Schema.Struct({
+  sequence: Whole,
+  previousHash: Schema.String,
+  commitment: Schema.String,
+  witnessedAt: Schema.String,
+  transaction: Schema.String,
+  chainHash: Schema.String,
+  size: Schema.NullOr(Whole),
+  root: Schema.NullOr(Schema.Uint8Array),
+  note: Schema.NullOr(Schema.String),
+  publishedAt: Schema.NullOr(Schema.Date),
+  level: PathRow.fields.level,
+  index: PathRow.fields.index,
+  hashes: PathRow.fields.hashes,
+})
+
+const ExtendedRow = Schema.Struct({ tiles: Whole, heads: Whole })
+
+export const headsOf = rowsOf("log_head", HeadRow)
+export const tileRowsOf = rowsOf("log_tiles", TileRow)
+export const checkpointsOf = rowsOf("log_checkpoints", PublishedRow)
+export const pathsOf = rowsOf("log_checkpoints", PathRow)
+export const stonePathsOf = rowsOf("log_checkpoints", StonePathRow)
+export const extendedOf = rowsOf("log_tiles", ExtendedRow)
+
+export const headOf = ({ root, size, stoppedAt, stoppedReason }: typeof HeadRow.Type): LogHead => ({
+  size,
+  root,
+  stopped:
+    stoppedReason === null || stoppedAt === null
+      ? Option.none()
+      : Option.some({ reason: stoppedReason, at: stoppedAt }),
+})
+
+export const publishedOf = ({ note, publishedAt, root, size }: typeof PublishedRow.Type): Published => ({
+  size,
+  root,
+  note,
+  at: publishedAt,
+})
+
+export const readerOf = (rows: ReadonlyArray<typeof TileRow.Type>): TileReader => {
+  const tiles = new Map(rows.map(({ hashes, index, level }) => [`${level}/${index}`, hashes]))
+  return ({ index, level }) => tiles.get(`${level}/${index}`)
+}
+
+export const tilesOf = (rows: ReadonlyArray<Pick<typeof PathRow.Type, "level" | "index" | "hashes">>) =>
+  readerOf(
+    rows.flatMap(({ hashes, index, level }) =>
+      level === null || index === null || hashes === null ? [] : [{ level, index, hashes }],
+    ),
+  )
+
+/** The newest checkpoint with tiles below it. */
+export interface Path {
+  readonly published: Published
+  readonly read: TileReader
+}
