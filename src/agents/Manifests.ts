@@ -7,7 +7,7 @@ import type { LogIdentity } from "../log/PublishedLog.ts"
 import type { PaymentTerms } from "../payments/PaymentTerms.ts"
 import type { Operator } from "../platform/Operator.ts"
 import { protocolVersion } from "./Mcp.ts"
-import { tools as paths } from "../http/Shapes.ts"
+import { tools as paths } from "../server/Shapes.ts"
 import type { Offer } from "./Offers.ts"
 import * as Words from "./Words.ts"
 

@@ -1,7 +1,7 @@
 /** A path of ours and the methods it takes: every other one is told which, as the contract's own paths do. */
 import { Effect } from "effect"
 import { HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { altar } from "../http/Shapes.ts"
+import { altar } from "../server/Shapes.ts"
 
 type Handler<E, R> = (
   request: HttpServerRequest.HttpServerRequest,

@@ -6,7 +6,7 @@ import type { ActAnswer, ActList } from "../../schema/altar/ActApi.ts"
 import { listDefault } from "../../schema/Common.ts"
 import { known } from "../http/KnownUrls.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
-import { fresh } from "../platform/http/Responses.ts"
+import { fresh } from "../http/Responses.ts"
 import { kept } from "./Answers.ts"
 import { type ActPage, Acts } from "./Acts.ts"
 

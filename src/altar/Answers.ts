@@ -4,8 +4,8 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BrokenChain, brokenAt } from "../../schema/altar/BrokenChain.ts"
 import { BadRequest } from "../../schema/Errors.ts"
 import { issuesOf } from "../platform/Issues.ts"
-import { readJson } from "../platform/http/Responses.ts"
-import { type Written, written } from "../platform/http/Written.ts"
+import { readJson } from "../http/Responses.ts"
+import { type Written, written } from "../http/Written.ts"
 import type { ChainBroken } from "./HashChain.ts"
 
 type Request = HttpServerRequest.HttpServerRequest

@@ -6,7 +6,7 @@ import { AltarRequests, Unknown } from "../../schema/altar/Requests.ts"
 import { BadRequest } from "../../schema/Errors.ts"
 import { IdempotencyKeyInvalid } from "../../schema/payments/Errors.ts"
 import { issuesOf } from "../platform/Issues.ts"
-import { refuse } from "../platform/http/Responses.ts"
+import { refuse } from "../http/Responses.ts"
 
 const refusalOf = (error: HttpApiError.HttpApiSchemaError, endpoint: HttpApiEndpoint.Top) => {
   const issues = issuesOf(error.cause)

@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { PublishedLog } from "../log/PublishedLog.ts"
-import { written } from "../platform/http/Written.ts"
+import { written } from "../http/Written.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Pages from "./Pages.ts"
 import { layout } from "./templates/Layout.ts"

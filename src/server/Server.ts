@@ -5,15 +5,15 @@ import { ByteSize, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter } from "effect/http"
 import { Api } from "../../schema/Api.ts"
 import * as Altar from "../altar/Altar.ts"
-import * as Fallbacks from "../http/Fallbacks.ts"
+import * as Middleware from "./Middleware.ts"
 import { KnownUrls } from "../http/KnownUrls.ts"
-import { notNow } from "../http/NotNow.ts"
+import { notNow } from "./NotNow.ts"
 import * as Limits from "../limits/Limits.ts"
 import * as Log from "../log/Log.ts"
 import * as Payments from "../payments/Payments.ts"
 import * as Database from "../platform/Database.ts"
 
-import * as Listener from "../platform/http/Listener.ts"
+import * as Listener from "../http/Listener.ts"
 import { Operator } from "../platform/Operator.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { RoomStore } from "../room/RoomStore.ts"
@@ -22,12 +22,12 @@ import * as Telemetry from "../telemetry/Telemetry.ts"
 import { AppConfig, type ServerConfig } from "./config/Config.ts"
 import * as Routes from "./Routes.ts"
 
-const altar = { routes: Routes.routesOf(Api).pipe(Layer.provide(Routes.handlers)), fallbacks: Fallbacks.layer(Api) }
+const altar = { routes: Routes.routesOf(Api).pipe(Layer.provide(Routes.handlers)), middleware: Middleware.layer(Api) }
 
 /** What is served and sold: another contract brings its own routes and acts, over the same services. */
 export interface House {
   readonly routes: typeof altar.routes
-  readonly fallbacks: typeof altar.fallbacks
+  readonly middleware: typeof altar.middleware
   readonly acts?: Altar.Sold
 }
 
@@ -62,7 +62,7 @@ export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: House = alta
   Layer.unwrap(
     Effect.map(AppConfig, (config) => {
       const routes = house.routes.pipe(Layer.provide(Routes.requests))
-      const all = Layer.mergeAll(routes, Routes.others).pipe(Layer.provide(house.fallbacks), Layer.merge(extra))
+      const all = Layer.mergeAll(routes, Routes.others).pipe(Layer.provide(house.middleware), Layer.merge(extra))
       const served = all.pipe(Layer.provide(Layer.fresh(KnownUrls.layer)))
       return Listener.drained.pipe(
         Layer.provide(HttpRouter.serve(served, { routerConfig, disableLogger: true, disableListenLog: true })),

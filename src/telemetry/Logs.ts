@@ -1,7 +1,7 @@
 /** Whatever is logged anywhere, as lines that name the request and the trace they belong to. */
 import { Cause, Context, Layer, Logger, References } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { requestIdHeader } from "../platform/http/Observer.ts"
+import { requestIdHeader } from "../http/Observer.ts"
 import { type Fields, Lines, type LinesConfig, make } from "./Lines.ts"
 
 const isPlain = (value: unknown): value is Fields =>

@@ -2,7 +2,7 @@
 import { createServer } from "node:http"
 import { Effect, Layer } from "effect"
 import { PrometheusMetrics } from "effect/observability"
-import { securityHeaders } from "../platform/http/SecurityHeaders.ts"
+import { securityHeaders } from "../http/SecurityHeaders.ts"
 import { prometheusName } from "./Names.ts"
 import type { MetricsPort } from "./TelemetryConfig.ts"
 

@@ -1,7 +1,7 @@
 /** What is noted of each request: its duration by route, and a line of the log. The one place where it is done. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect, Layer, type LogLevel, Metric } from "effect"
-import { Observer, requestIdHeader } from "../platform/http/Observer.ts"
+import { Observer, requestIdHeader } from "../http/Observer.ts"
 import { clientOf } from "./Clients.ts"
 import { Lines } from "./Lines.ts"
 import type { RouteName } from "./RouteNames.ts"

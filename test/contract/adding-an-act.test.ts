@@ -20,7 +20,7 @@ import { Moderation } from "../../src/altar/Moderation.ts"
 import { telling } from "../../src/altar/Telling.ts"
 import { buyer } from "../../src/buyer/index.ts"
 import * as PaidRoutes from "../../src/altar/PaidRoutes.ts"
-import * as Fallbacks from "../../src/http/Fallbacks.ts"
+import * as Middleware from "../../src/server/Middleware.ts"
 import { actsByName, paidAct, PaidActs } from "../../src/payments/PaidAct.ts"
 import { now } from "../../src/platform/Time.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
@@ -130,7 +130,7 @@ const tellings = Layer.effect(
 
 const house: Server.House = {
   routes: Routes.routesOf(contract).pipe(Layer.provide([Routes.handlers, PaidRoutes.routes(BellsGroup)])),
-  fallbacks: Fallbacks.layer(contract),
+  middleware: Middleware.layer(contract),
   acts: Layer.effect(
     PaidActs,
     Effect.zipWith(PaidActs, bells, (altar, bell) => actsByName([...altar.values(), bell])),

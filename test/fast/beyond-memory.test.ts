@@ -5,7 +5,7 @@ import type { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { network } from "../../src/limits/Address.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
-import { encodingFor } from "../../src/platform/http/Encoding.ts"
+import { encodingFor } from "../../src/http/Encoding.ts"
 
 const proxied = (address: string) =>
   ({

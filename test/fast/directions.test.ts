@@ -22,18 +22,23 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
   [/^schema\//u, /^(?!schema\/|effect)/u, "the contract imports nothing but effect"],
   [/^src\/platform\//u, /^(?:src\/(?!platform)|schema\/(?:altar|payments|room|agents))/u, "the platform knows nobody"],
   [
+    /^src\/http\//u,
+    /^(?:src\/(?!http|platform)|schema\/(?!Errors))/u,
+    "HTTP is bytes in and bytes out, and knows no service",
+  ],
+  [
     /^src\/payments\//u,
-    /^(?:src\/(?!payments|platform)|schema\/(?:altar|room|agents))/u,
+    /^(?:src\/(?!payments|http|platform)|schema\/(?:altar|room|agents))/u,
     "payments know no act and no room",
   ],
-  [/^src\/payments\/(?!PaidHttp)/u, /^effect\/http$|^src\/platform\/http/u, "the pipeline knows no HTTP server"],
+  [/^src\/payments\/(?!PaidHttp)/u, /^effect\/http$|^src\/http/u, "the pipeline knows no HTTP server"],
   [/^src\/payments\/(?!ledger\/|PaidAct)/u, /^effect\/sql$/u, "payments are stored by the ledger alone"],
   [/^src\/payments\/ledger\//u, /^src\/payments\/(?:x402|card)/u, "the ledger asks no chain and no card processor"],
   [/^src\/altar\//u, /^(?:src|schema)\/room/u, "the altar does not know the room"],
   [/^src\/room\//u, /^(?:src|schema)\/(?:altar|payments)/u, "the room does not know the altar"],
   [
     /^src\/log\//u,
-    /^src\/(?!log|altar\/(?:witness\/WitnessChain|HashChain)|platform)|^schema\/(?!log|altar\/ChainLink)/u,
+    /^src\/(?!log|altar\/(?:witness\/WitnessChain|HashChain)|http|platform)|^schema\/(?!log|altar\/ChainLink)/u,
     "the log reads the altar's chain and nothing else",
   ],
   [
@@ -49,12 +54,12 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
   ],
   [/^src\/(?!admin|cli)/u, /^src\/admin/u, "nothing but the command line administers"],
   [/^src\/limits\//u, /^(?:src|schema)\/(?:altar|payments|room)/u, "limits know nobody"],
-  [/^src\/limits\//u, /^src\/(?!limits|platform)/u, "limits stand on the platform alone"],
-  [/^src\/room\//u, /^src\/(?!room|limits|platform)/u, "the room stands on limits and the platform"],
+  [/^src\/limits\//u, /^src\/(?!limits|http|platform)/u, "limits stand on the platform alone"],
+  [/^src\/room\//u, /^src\/(?!room|limits|http|platform)/u, "the room stands on limits, http and the platform"],
   [
     /^src\/altar\//u,
-    /^src\/(?!altar|payments|limits|platform)/u,
-    "the altar stands on payments, limits and the platform",
+    /^src\/(?!altar|payments|limits|http|platform)/u,
+    "the altar stands on payments, limits, http and the platform",
   ],
   [
     /^src\/altar\/(?!Http|Altar|guide\/)/u,
@@ -66,11 +71,11 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
     /^(?:src|schema)\/cli|^src\/(?:room|pages)|^schema\/room\/(?!Instructions)/u,
     "agents meet the altar alone, hear what the room says of itself, and know no page",
   ],
-  [/^src\/pages\//u, /^src\/(?:agents|room|http|cli)/u, "pages ask the altar alone; in a room the browser asks"],
+  [/^src\/pages\//u, /^src\/(?:agents|room|cli)/u, "pages ask the altar alone; in a room the browser asks"],
   [/^src\/(?!agents|server)/u, /^src\/agents/u, "nothing but the server needs the agents' routes"],
   [/^src\/(?!pages|server)/u, /^src\/pages/u, "nothing but the server needs the pages"],
   [
-    /^src\/(?:log|payments|altar|room|limits|platform)\//u,
+    /^src\/(?:log|payments|altar|room|limits|http|platform)\//u,
     /^src\/(?:server|main)/u,
     "services are configured, and do not look for it",
   ],
@@ -88,7 +93,7 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
   [/^src\/web\//u, /^src\/buyer\/(?!core\/|log\/)/u, "pages need the buyer's core and its checks of the log alone"],
   [
     /^src\/telemetry\//u,
-    /^src\/(?!telemetry|platform|payments|altar\/witness\/WitnessChain|log\/PublishedLog)/u,
+    /^src\/(?!telemetry|http|platform|payments|altar\/witness\/WitnessChain|log\/PublishedLog)/u,
     "telemetry asks few services, and no act, room or page",
   ],
   [

@@ -6,7 +6,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { HttpClient } from "effect/http"
-import * as Posting from "../../src/platform/http/Posting.ts"
+import * as Posting from "../../src/http/Posting.ts"
 
 const root = new URL("../../", import.meta.url).pathname
 
@@ -16,7 +16,7 @@ const opens =
 
 /** The address is one of the configuration, of a flag, or the altar that a buyer was told to use. */
 const mayAsk: Readonly<Record<string, string>> = {
-  "src/platform/http/Posting.ts": "the node, the facilitator",
+  "src/http/Posting.ts": "the node, the facilitator",
   "src/platform/Sql.ts": "the database",
   "src/payments/card/Cards.ts": "the card processor",
   "src/log/Log.ts": "witnesses of the log",

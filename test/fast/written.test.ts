@@ -3,9 +3,9 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { encodingFor } from "../../src/platform/http/Encoding.ts"
-import { pressed } from "../../src/platform/http/Pressed.ts"
-import { isKept, written } from "../../src/platform/http/Written.ts"
+import { encodingFor } from "../../src/http/Encoding.ts"
+import { pressed } from "../../src/http/Pressed.ts"
+import { isKept, written } from "../../src/http/Written.ts"
 
 const text = JSON.stringify({ ok: true, words: Array.from({ length: 200 }, (_, index) => `stone ${index}`) })
 

@@ -4,7 +4,7 @@ import { connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
-import * as Listener from "../../src/platform/http/Listener.ts"
+import * as Listener from "../../src/http/Listener.ts"
 import { patience } from "../support/Patience.ts"
 
 /** More than two kernels keep for one connection. */

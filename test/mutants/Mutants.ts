@@ -444,7 +444,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   },
   {
     fault: "a request begins while the answer before it waits for its reader",
-    file: "src/platform/http/PipelineBound.ts",
+    file: "src/http/PipelineBound.ts",
     from: "|| response.socket !== null) return begin()",
     to: "|| response.socket !== undefined) return begin()",
     tests: ["test/hostile/slow.test.ts"],

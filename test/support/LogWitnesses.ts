@@ -15,7 +15,7 @@ import * as WitnessHttp from "../../src/log/witness/Http.ts"
 import { Memory } from "../../src/log/witness/Memory.ts"
 import { Witness } from "../../src/log/witness/Witness.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
-import * as Listener from "../../src/platform/http/Listener.ts"
+import * as Listener from "../../src/http/Listener.ts"
 import { signer } from "./LogWorld.ts"
 import { patience } from "./Patience.ts"
 

@@ -14,7 +14,7 @@ import {
 import { listDefault, segmentDefault, segmentFrom } from "../../../schema/Common.ts"
 import { known } from "../../http/KnownUrls.ts"
 import { jsonOf, JsonText } from "../../platform/JsonText.ts"
-import { fresh } from "../../platform/http/Responses.ts"
+import { fresh } from "../../http/Responses.ts"
 import { bodyAs, brokenIn, encoderOf, kept, once, textOf } from "../Answers.ts"
 import type { Segment } from "../HashChain.ts"
 import { limits, openings } from "../Limits.ts"

@@ -2,7 +2,7 @@
 import { Console, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { common } from "../Flags.ts"
-import { isLoopback } from "../../platform/http/Origins.ts"
+import { isLoopback } from "../../http/Origins.ts"
 import * as Download from "./Download.ts"
 import { onlyLogOf, policyIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"

@@ -1,7 +1,7 @@
 /** Settles through a remote x402 facilitator, believing only a refusal that cannot hide a broadcast. */
 import { Clock, Duration, Effect, Exit, Layer, Option, Schema, Semaphore } from "effect"
 import type { PaymentRequirements } from "../../../schema/payments/Payment.ts"
-import * as Posting from "../../platform/http/Posting.ts"
+import * as Posting from "../../http/Posting.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { inLowerCase } from "../Hex.ts"

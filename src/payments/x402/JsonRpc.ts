@@ -2,7 +2,7 @@
 import { Clock, type Duration, Effect, Option, Redacted, Result, Schema, Semaphore } from "effect"
 import { Base64 } from "effect/encoding"
 import * as Gather from "../../platform/Gather.ts"
-import * as Posting from "../../platform/http/Posting.ts"
+import * as Posting from "../../http/Posting.ts"
 import { ChainUnavailable, senseless } from "./ChainUnavailable.ts"
 import { timed } from "./RpcMetrics.ts"
 

@@ -61,7 +61,7 @@ class Listener extends Context.Service<
     /** Answers that have been begun and not ended. */
     readonly inFlight: ReadonlySet<ServerResponse>
   }
->()("spirit-altar/platform/http/Listener") {
+>()("spirit-altar/http/Listener") {
   static readonly layer = (isEncrypted: boolean, notNow: NotNow, { connections, pipelined, quiet, rest }: Bounds) =>
     Layer.effect(
       Listener,

@@ -1,8 +1,8 @@
 /** JSON that is posted to a server of our configuration, or asked of it: answers are bounded, and no redirect is followed. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Schema } from "effect"
-import { AnswerTooLarge, answerLimit } from "../Answers.ts"
-import * as Trace from "../Trace.ts"
+import { AnswerTooLarge, answerLimit } from "../platform/Answers.ts"
+import * as Trace from "../platform/Trace.ts"
 
 export interface Answered {
   readonly status: number

@@ -1,7 +1,7 @@
 /** What a server says that is starting or stopping: in the shape of the service asked, and when to ask again. */
 import { NotNow as AltarNotNow } from "../../schema/Errors.ts"
 import type { Readiness } from "../../schema/Health.ts"
-import type { NotNow, Phase } from "../platform/http/Listener.ts"
+import type { NotNow, Phase } from "../http/Listener.ts"
 import { RoomUnavailable } from "../../schema/room/Errors.ts"
 import { pathOf } from "./RequestPath.ts"
 import { isRoom } from "./Shapes.ts"

@@ -6,7 +6,7 @@ import { Context } from "effect"
 export type Observe = (request: IncomingMessage, response: ServerResponse) => void
 
 /** Nobody, unless a layer says who. */
-export const Observer = Context.Reference<Observe>("spirit-altar/platform/http/Observer", {
+export const Observer = Context.Reference<Observe>("spirit-altar/http/Observer", {
   defaultValue: () => () => {},
 })
 

@@ -1,7 +1,7 @@
 /** Bodies on the way in and out: JSON read strictly, refusals written in the shape of their service. */
 import { Effect, Result, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { BadRequest, TooLarge, UnsupportedMediaType } from "../../../schema/Errors.ts"
+import { BadRequest, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
 import { type How, written } from "./Written.ts"
 
 interface Refusal {
