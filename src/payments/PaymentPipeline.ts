@@ -209,7 +209,7 @@ export class PaymentPipeline extends Context.Service<
             Effect.andThen(challenges.required(act, request)),
           )
 
-        const decide = Effect.fnUntraced(function* <Refusal>(
+        const run = Effect.fnUntraced(function* <Refusal>(
           act: PaidAct<Refusal>,
           request: PaidRequest,
           guard: PaymentGuard,
@@ -236,9 +236,13 @@ export class PaymentPipeline extends Context.Service<
           if (!isPaid) return yield* offer(act, request)
 
           const terms = yield* challenges.terms
-          const judged = credentials
-            .read(act, { ...request, key, payment }, terms)
-            .pipe(Effect.catchTag("PaymentRejected", (rejected) => challenges.invalid(act, request, rejected)))
+          // Counted while the guard admits it: a refused payment costs questions to the node, and strangers send many.
+          const counted = (error: unknown) =>
+            request.payment !== undefined && isRefused(error) ? guard.refused : Effect.void
+          const judged = credentials.read(act, { ...request, key, payment }, terms).pipe(
+            Effect.catchTag("PaymentRejected", (rejected) => challenges.invalid(act, request, rejected)),
+            Effect.tapError(counted),
+          )
           const presented = yield* payment === undefined ? judged : guard.admit(judged)
           if (presented._tag === "Duplicate") return yield* replay(presented.attempt, fingerprint)
           const { balance, payload, payment: paidBy } = presented
@@ -263,14 +267,8 @@ export class PaymentPipeline extends Context.Service<
             leaseMillis: Duration.toMillis(config.lease),
           }
           const fiber = yield* FiberSet.run(settling, settle(act, request, terms, intent))
-          return yield* Fiber.join(fiber)
+          return yield* Effect.tapError(Fiber.join(fiber), counted)
         }, Trace.span("PaymentPipeline.run"))
-
-        /** A refused payment costs questions to the node, and a stranger can send any number of them. */
-        const run = <Refusal>(act: PaidAct<Refusal>, request: PaidRequest, guard: PaymentGuard) =>
-          Effect.tapError(decide(act, request, guard), (error) =>
-            request.payment !== undefined && isRefused(error) ? guard.refused : Effect.void,
-          )
 
         const reconcile = Effect.fn("PaymentPipeline.reconcile")(function* (key: string) {
           const attempt = yield* lookup.find(key)

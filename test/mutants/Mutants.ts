@@ -244,9 +244,9 @@ export const mutants: ReadonlyArray<Mutant> = [
     fault: "a client that hangs up stops its settlement",
     file: "src/payments/PaymentPipeline.ts",
     from: `const fiber = yield* FiberSet.run(settling, settle(act, request, terms, intent))
-          return yield* Fiber.join(fiber)`,
+          return yield* Effect.tapError(Fiber.join(fiber), counted)`,
     to: `void [FiberSet, Fiber, settling]
-          return yield* settle(act, request, terms, intent)`,
+          return yield* Effect.tapError(settle(act, request, terms, intent), counted)`,
     tests: ["test/payments/faults-network.test.ts"],
   },
   {
