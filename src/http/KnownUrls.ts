@@ -4,11 +4,13 @@
  */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as Trace from "../platform/Trace.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
 interface Endpoint {
+  readonly path: string
   readonly headers: Schema.Constraint | undefined
 }
 
@@ -39,10 +41,12 @@ const Refused = Context.Reference<Option.Option<unknown>>("spirit-altar/http/Kno
 const nameOf = ({ method, url }: Request) => `${method === "HEAD" ? "GET" : method} ${url}`
 
 const againOf = (handler: Handler, call: Call): Again => {
-  const { headers } = call.endpoint
+  const { headers, path } = call.endpoint
   const fits = headers === undefined ? () => true : Schema.is(headers)
   return (request) =>
-    fits(request.headers) ? Option.some(handler({ ...call, request, headers: request.headers })) : Option.none()
+    fits(request.headers)
+      ? Option.some(Trace.routed(path)(handler({ ...call, request, headers: request.headers })))
+      : Option.none()
 }
 
 export class KnownUrls extends Context.Service<
