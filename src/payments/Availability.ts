@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Option, Ref } from "effect"
 import { FacilitatorUnavailable, SellingPaused } from "../../schema/payments/Errors.ts"
 import { Selling } from "./ledger/Selling.ts"
 import { type Funds, Settlement } from "./Settlement.ts"
-import { TokenWatch } from "./x402/TokenWatch.ts"
+import { TokenWatch } from "./x402/node/TokenWatch.ts"
 
 export interface AvailabilityState {
   readonly isPaused: boolean

@@ -10,7 +10,7 @@ import type { PaymentRejected } from "./PaymentRejected.ts"
 import type { Rail } from "./Payment.ts"
 import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts"
 import { couldNotPay } from "./protocol/Decision.ts"
-import type { VoidReason } from "./x402/Evidence.ts"
+import type { VoidReason } from "./x402/evidence/Evidence.ts"
 
 /** URLs can carry parameters: what is kept must end. */
 const offersKept = 1_000

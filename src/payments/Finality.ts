@@ -10,8 +10,8 @@ import * as Trace from "../platform/Trace.ts"
 import { changed } from "./Changes.ts"
 import { decide } from "./protocol/Decision.ts"
 import { Settlement } from "./Settlement.ts"
-import { Chain } from "./x402/Chain.ts"
-import { findingOf } from "./x402/Evidence.ts"
+import { Chain } from "./x402/node/Chain.ts"
+import { findingOf } from "./x402/evidence/Evidence.ts"
 
 export interface FinalityConfig {
   /** Pause between two sweeps, and the least time between two inquiries that agree that a transfer is lost. */

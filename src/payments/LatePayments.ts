@@ -6,8 +6,8 @@ import type { Attempt } from "./ledger/Attempt.ts"
 import { AliveAttempts } from "./ledger/AliveAttempts.ts"
 import { UnclaimedPayments } from "./ledger/UnclaimedPayments.ts"
 import { decide } from "./protocol/Decision.ts"
-import { Chain } from "./x402/Chain.ts"
-import { findingOf } from "./x402/Evidence.ts"
+import { Chain } from "./x402/node/Chain.ts"
+import { findingOf } from "./x402/evidence/Evidence.ts"
 
 /** Attempts one sweep takes, and how many of them are looked at at once. */
 const sweepSize = 50

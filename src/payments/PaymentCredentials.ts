@@ -16,12 +16,12 @@ import type { SoldAct } from "./PaidAct.ts"
 import type { ChainPayment, Payment } from "./Payment.ts"
 import type { PaymentRejected } from "./PaymentRejected.ts"
 import { saleOf, type Terms } from "./PaymentTerms.ts"
-import type { ChainUnavailable } from "./x402/ChainUnavailable.ts"
-import { type SignedAuthorization, unexplained } from "./x402/Eip3009.ts"
-import { type PaymentHeader, read as readHeader } from "./x402/PaymentHeader.ts"
-import { TokenWatch } from "./x402/TokenWatch.ts"
-import { UsedAuthorizations } from "./x402/UsedAuthorizations.ts"
-import { Verifier } from "./x402/Verifier.ts"
+import type { ChainUnavailable } from "./x402/node/ChainUnavailable.ts"
+import { type SignedAuthorization, unexplained } from "./x402/verification/Eip3009.ts"
+import { type PaymentHeader, read as readHeader } from "./x402/verification/PaymentHeader.ts"
+import { TokenWatch } from "./x402/node/TokenWatch.ts"
+import { UsedAuthorizations } from "./x402/evidence/UsedAuthorizations.ts"
+import { Verifier } from "./x402/verification/Verifier.ts"
 
 /** A paid request with its key and what it pays with. */
 export interface CredentialRequest extends CardRequest {

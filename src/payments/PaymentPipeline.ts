@@ -33,9 +33,9 @@ import { requirementsOf, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
 import * as Timing from "./Timing.ts"
-import { PayerBalances } from "./x402/PayerBalances.ts"
-import * as PaymentHeader from "./x402/PaymentHeader.ts"
-import { keyOf } from "./x402/PaymentIdentifier.ts"
+import { PayerBalances } from "./x402/verification/PayerBalances.ts"
+import * as PaymentHeader from "./x402/verification/PaymentHeader.ts"
+import { keyOf } from "./x402/verification/PaymentIdentifier.ts"
 
 export type { PaidRequest } from "./PaidRequest.ts"
 

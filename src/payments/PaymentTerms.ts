@@ -2,9 +2,9 @@
 import { Context, Layer, type Schema } from "effect"
 import type { Address } from "../../schema/Common.ts"
 import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/payments/Payment.ts"
-import { bazaarOf } from "./x402/Bazaar.ts"
+import { bazaarOf } from "./x402/settlement/Bazaar.ts"
 import type { SoldAct } from "./PaidAct.ts"
-import { paymentIdentifier } from "./x402/PaymentIdentifier.ts"
+import { paymentIdentifier } from "./x402/verification/PaymentIdentifier.ts"
 
 /** Where payments go. All servers of one altar share these. */
 export interface Terms {

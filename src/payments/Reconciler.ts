@@ -12,8 +12,8 @@ import * as Reconciling from "./Reconciling.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
 import * as Sweeping from "./Sweeping.ts"
 import * as Timing from "./Timing.ts"
-import { Chain } from "./x402/Chain.ts"
-import { findingOf } from "./x402/Evidence.ts"
+import { Chain } from "./x402/node/Chain.ts"
+import { findingOf } from "./x402/evidence/Evidence.ts"
 
 export interface ReconcilerConfig {
   /** How long a request waits for the transaction it was told of. */

@@ -3,7 +3,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { Hex } from "viem"
 import type { PaymentRequirements } from "../../schema/payments/Payment.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
-import type { SignedAuthorization } from "./x402/Eip3009.ts"
+import type { SignedAuthorization } from "./x402/verification/Eip3009.ts"
 import type { ChainPayment } from "./Payment.ts"
 
 export interface SettlementRequest {

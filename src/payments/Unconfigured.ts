@@ -3,9 +3,9 @@ import { Effect, Layer } from "effect"
 import { CardRail } from "./card/CardRail.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement } from "./Settlement.ts"
-import { PayerBalances } from "./x402/PayerBalances.ts"
-import { UsedAuthorizations } from "./x402/UsedAuthorizations.ts"
-import { Verifier } from "./x402/Verifier.ts"
+import { PayerBalances } from "./x402/verification/PayerBalances.ts"
+import { UsedAuthorizations } from "./x402/evidence/UsedAuthorizations.ts"
+import { Verifier } from "./x402/verification/Verifier.ts"
 
 const unreachable = Effect.die("payments are not configured")
 

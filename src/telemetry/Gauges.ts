@@ -5,7 +5,7 @@ import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { Availability } from "../payments/Availability.ts"
 import { Standings } from "../payments/ledger/Standing.ts"
-import { NodeWatch } from "../payments/x402/NodeWatch.ts"
+import { NodeWatch } from "../payments/x402/node/NodeWatch.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
 
 const every = "10 seconds"

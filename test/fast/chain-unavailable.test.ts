@@ -4,8 +4,8 @@ import { inspect } from "node:util"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Duration, Effect, Logger, Redacted } from "effect"
-import * as JsonRpc from "../../src/payments/x402/JsonRpc.ts"
-import * as NodeClient from "../../src/payments/x402/NodeClient.ts"
+import * as JsonRpc from "../../src/payments/x402/node/JsonRpc.ts"
+import * as NodeClient from "../../src/payments/x402/node/NodeClient.ts"
 
 const secret = "SECRETKEY"
 const question = ["eth_call", [{ data: "SIGNATURE" }]] as const

@@ -107,9 +107,9 @@ const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> 
 
 /** The remote facilitator, the node and the card processor are asked over HTTP: clients, not servers. */
 const excused = new Set([
-  "src/payments/x402/Facilitator.ts",
-  "src/payments/x402/Supported.ts",
-  "src/payments/x402/JsonRpc.ts",
+  "src/payments/x402/settlement/Facilitator.ts",
+  "src/payments/x402/settlement/Supported.ts",
+  "src/payments/x402/node/JsonRpc.ts",
   "src/payments/card/CardProcessor.ts",
   "src/payments/card/Cards.ts",
 ])

@@ -10,7 +10,7 @@ import {
   pays,
   settlementCall,
   type SignedAuthorization,
-} from "../../src/payments/x402/Eip3009.ts"
+} from "../../src/payments/x402/verification/Eip3009.ts"
 
 const abi = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",

@@ -3,8 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { encodeEventTopics, type Hex, numberToHex, pad, parseAbi } from "viem"
-import { alreadyUsed, type Log, type SignedAuthorization, tooPoor } from "../../src/payments/x402/Eip3009.ts"
-import * as Evidence from "../../src/payments/x402/Evidence.ts"
+import {
+  alreadyUsed,
+  type Log,
+  type SignedAuthorization,
+  tooPoor,
+} from "../../src/payments/x402/verification/Eip3009.ts"
+import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"
 
 const address = (digit: string): Hex => `0x${digit.repeat(40)}`
 const word = (digit: string): Hex => `0x${digit.repeat(64)}`

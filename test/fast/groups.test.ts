@@ -4,9 +4,9 @@ import { Deferred, Duration, Effect, Exit, Fiber, Option, Ref, Semaphore } from 
 import { MaxOpsBeforeYield } from "effect/Scheduler"
 import { createPublicClient, custom, type Hex, zeroAddress, zeroHash } from "viem"
 import type { Submission } from "../../src/payments/Settlement.ts"
-import * as Groups from "../../src/payments/x402/Groups.ts"
-import * as RelayerNode from "../../src/payments/x402/RelayerNode.ts"
-import * as RelayerNonces from "../../src/payments/x402/RelayerNonces.ts"
+import * as Groups from "../../src/payments/x402/relayer/Groups.ts"
+import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
+import * as RelayerNonces from "../../src/payments/x402/relayer/RelayerNonces.ts"
 import { patience } from "../support/Patience.ts"
 
 const submitted: Submission = { _tag: "Submitted", transaction: zeroHash }

@@ -4,8 +4,8 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Redacted, Result } from "effect"
 import { numberToHex } from "viem"
-import { Chain } from "../../src/payments/x402/Chain.ts"
-import * as JsonRpc from "../../src/payments/x402/JsonRpc.ts"
+import { Chain } from "../../src/payments/x402/node/Chain.ts"
+import * as JsonRpc from "../../src/payments/x402/node/JsonRpc.ts"
 import { patience } from "../support/Patience.ts"
 
 interface Call {

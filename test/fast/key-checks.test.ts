@@ -10,10 +10,10 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { transferTypes } from "../../schema/payments/TransferTypes.ts"
 import { baseSepolia, usdc } from "../../schema/payments/Usdc.ts"
 import { inLowerCase } from "../../src/payments/Hex.ts"
-import * as KeyChecks from "../../src/payments/x402/KeyChecks.ts"
+import * as KeyChecks from "../../src/payments/x402/verification/KeyChecks.ts"
 import * as Thread from "../../src/platform/Thread.ts"
-import { signings } from "../../src/payments/x402/Signing.ts"
-import { signingLength } from "../../src/payments/x402/SigningKey.ts"
+import { signings } from "../../src/payments/x402/verification/Signing.ts"
+import { signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
 
 const domain = { ...usdc[baseSepolia], network: baseSepolia } as const
 const { asset, assetName, assetVersion } = domain
@@ -66,7 +66,7 @@ const folder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true })),
 )
 
-const real = new URL("../../src/payments/x402/SigningKeyWorker.ts", import.meta.url)
+const real = new URL("../../src/payments/x402/verification/SigningKeyWorker.ts", import.meta.url)
 
 describe("checks of keys", () => {
   it.live("gives each of many its own verdict, by the thread's own program", () =>

@@ -9,10 +9,10 @@ import {
   type Log,
   pays,
   type SignedAuthorization,
-} from "../../src/payments/x402/Eip3009.ts"
-import * as Evidence from "../../src/payments/x402/Evidence.ts"
-import * as LongReceipts from "../../src/payments/x402/LongReceipts.ts"
-import { ownLogs } from "../../src/payments/x402/OwnLogs.ts"
+} from "../../src/payments/x402/verification/Eip3009.ts"
+import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"
+import * as LongReceipts from "../../src/payments/x402/evidence/LongReceipts.ts"
+import { ownLogs } from "../../src/payments/x402/evidence/OwnLogs.ts"
 
 const address = (digit: string): Hex => `0x${digit.repeat(40)}`
 const word = (digit: string): Hex => `0x${digit.repeat(64)}`

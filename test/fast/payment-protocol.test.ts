@@ -12,7 +12,7 @@ import {
 } from "../../src/payments/protocol/Decision.ts"
 import { column, type Finding, table } from "../../src/payments/protocol/Table.ts"
 import type { Submission } from "../../src/payments/Settlement.ts"
-import { type Evidence, findingOf } from "../../src/payments/x402/Evidence.ts"
+import { type Evidence, findingOf } from "../../src/payments/x402/evidence/Evidence.ts"
 
 const proof = { transaction: "0x1" }
 const apart = 5_000

@@ -7,10 +7,10 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { hashTypedData, recoverAddress } from "viem/utils"
 import { transferTypes } from "../../schema/payments/TransferTypes.ts"
 import { baseSepolia, usdc } from "../../schema/payments/Usdc.ts"
-import type { SignedAuthorization } from "../../src/payments/x402/Eip3009.ts"
+import type { SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
 import { inLowerCase } from "../../src/payments/Hex.ts"
-import { signings } from "../../src/payments/x402/Signing.ts"
-import { digestOf, makeIsSigned, makeRecover, signingLength } from "../../src/payments/x402/SigningKey.ts"
+import { signings } from "../../src/payments/x402/verification/Signing.ts"
+import { digestOf, makeIsSigned, makeRecover, signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const domain = { ...usdc[baseSepolia], network: baseSepolia } as const

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Thread from "../../src/platform/Thread.ts"
-import { signingLength } from "../../src/payments/x402/SigningKey.ts"
+import { signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
 
 it.live("the thread that checks signatures answers for each", () =>
   Effect.gen(function* () {

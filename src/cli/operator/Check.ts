@@ -5,7 +5,7 @@ import type { PaymentsConfig } from "../../payments/Payments.ts"
 import { production } from "../../server/config/Config.ts"
 import { adviceFor } from "../../server/config/Advice.ts"
 import * as Sql from "../../platform/Sql.ts"
-import * as Supported from "../../payments/x402/Supported.ts"
+import * as Supported from "../../payments/x402/settlement/Supported.ts"
 import { givenEnvironment } from "../Environment.ts"
 import { Trouble } from "../Trouble.ts"
 

@@ -2,10 +2,10 @@
 import { Clock, Effect, Redacted } from "effect"
 import { createPublicClient, formatEther, http, keccak256, numberToHex, toBytes } from "viem"
 import type { PaymentsConfig } from "../../payments/Payments.ts"
-import * as Fees from "../../payments/x402/Fees.ts"
-import * as JsonRpc from "../../payments/x402/JsonRpc.ts"
-import { addressOf } from "../../payments/x402/Relayer.ts"
-import { standingOf } from "../../payments/x402/TokenWatch.ts"
+import * as Fees from "../../payments/x402/relayer/Fees.ts"
+import * as JsonRpc from "../../payments/x402/node/JsonRpc.ts"
+import { addressOf } from "../../payments/x402/relayer/Relayer.ts"
+import { standingOf } from "../../payments/x402/node/TokenWatch.ts"
 
 import { failed, type Line, line, ok, patience, skewLine, Unanswered } from "./CheckLine.ts"
 

@@ -1,7 +1,7 @@
 /** What long receipts say of authorizations. Who ends one chooses how long its receipt is, so such a receipt is read seldom. */
 import type { Hex } from "viem"
-import { inLowerCase } from "../Hex.ts"
-import { endingLogs, type Log } from "./Eip3009.ts"
+import { inLowerCase } from "../../Hex.ts"
+import { endingLogs, type Log } from "../verification/Eip3009.ts"
 import type { FoundLog, Receipt } from "./Evidence.ts"
 
 /** Logs that are kept of all of them together; the oldest receipts make room. */

@@ -1,14 +1,14 @@
 /** Whether a wallet signed: ordinary wallets are checked here, and only a wallet with code has to be asked. */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { encodeFunctionData, type Hex, hashTypedData, parseAbi } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
-import { Chain, isRevert } from "./Chain.ts"
-import type { ChainUnavailable } from "./ChainUnavailable.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { transferTypes } from "../../../../schema/payments/TransferTypes.ts"
+import { Chain, isRevert } from "../node/Chain.ts"
+import type { ChainUnavailable } from "../node/ChainUnavailable.ts"
 import { chainIdOf, deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
-import type { Terms } from "../PaymentTerms.ts"
-import { HexText } from "../Hex.ts"
-import { reader } from "./Rpc.ts"
+import type { Terms } from "../../PaymentTerms.ts"
+import { HexText } from "../../Hex.ts"
+import { reader } from "../node/Rpc.ts"
 import * as KeyChecks from "./KeyChecks.ts"
 import { signings } from "./Signing.ts"
 
@@ -60,7 +60,7 @@ export class Signatures extends Context.Service<
     /** Whether the signature would deploy its wallet, which has no code: nobody can say whose it is, and it cannot have paid. */
     isUndeployed(authorization: SignedAuthorization): Effect.Effect<boolean, ChainUnavailable>
   }
->()("spirit-altar/payments/x402/Signatures") {
+>()("spirit-altar/payments/x402/verification/Signatures") {
   static readonly layer = Layer.effect(
     Signatures,
     Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /** Every question to the node, timed by method and by whether it was answered; and the trace it belongs to. */
 import { AsyncLocalStorage } from "node:async_hooks"
 import { Context, Effect, Exit, Metric, Option } from "effect"
-import * as Trace from "../../platform/Trace.ts"
+import * as Trace from "../../../platform/Trace.ts"
 import type { ChainUnavailable } from "./ChainUnavailable.ts"
 
 const durations = Metric.histogram("altar.rpc.duration", {

@@ -1,10 +1,10 @@
 /** Transfers that wait while another transaction is being sent travel in one: less gas for each, one nonce for all. */
 import { Deferred, Effect, Exit, Option, Random, Ref, type Semaphore } from "effect"
 import type { Hex } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import type { Submission } from "../Settlement.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import type { Submission } from "../../Settlement.ts"
 import type { Dispatch, Estimate, Member } from "./Dispatch.ts"
-import { groupCall, successesIn } from "./Eip3009.ts"
+import { groupCall, successesIn } from "../verification/Eip3009.ts"
 import * as Fees from "./Fees.ts"
 import { isNeverTaken, isNonceRace, isPassing, type RelayerNode, type RpcFailure } from "./RelayerNode.ts"
 import type { RelayerNonces } from "./RelayerNonces.ts"

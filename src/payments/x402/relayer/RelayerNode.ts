@@ -1,11 +1,11 @@
 /** The node as the relayer asks it: what it answered with, what it refused, and what nobody can know. */
 import { type Duration, Effect, Schema } from "effect"
 import { BaseError, type Hex, hexToBigInt, numberToHex, type PublicClient } from "viem"
-import * as Trace from "../../platform/Trace.ts"
-import { reasonOf } from "./Eip3009.ts"
+import * as Trace from "../../../platform/Trace.ts"
+import { reasonOf } from "../verification/Eip3009.ts"
 import type { Fee } from "./Fees.ts"
-import { passing } from "./JsonRpc.ts"
-import { inTrace } from "./RpcMetrics.ts"
+import { passing } from "../node/JsonRpc.ts"
+import { inTrace } from "../node/RpcMetrics.ts"
 
 /** A call that did not succeed; `answered` when the node itself refused it, with this JSON-RPC code. */
 export class RpcFailure extends Schema.TaggedError<RpcFailure>()("RpcFailure", {

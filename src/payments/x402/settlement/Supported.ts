@@ -1,6 +1,6 @@
 /** Whether a facilitator settles what is sold here: its `/supported`, which every facilitator of x402 has to answer. */
 import { Effect, Option, Schema } from "effect"
-import * as Posting from "../../http/Posting.ts"
+import * as Posting from "../../../http/Posting.ts"
 import { bearerToken, type FacilitatorKey } from "./FacilitatorKey.ts"
 
 export interface FacilitatorAddress {

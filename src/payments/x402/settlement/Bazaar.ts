@@ -1,10 +1,10 @@
 /** The x402 extension `bazaar`: how a paid route is called, for catalogues, read from the contract of its endpoint. */
 import { Schema } from "effect"
-import { portable } from "../../../schema/openapi/Pattern.ts"
-import type { BazaarExtension } from "../../../schema/payments/Payment.ts"
-import type { PaidEndpoint } from "../../../schema/payments/Sale.ts"
-import { bodyOf } from "../ActInput.ts"
-import type { SoldAct } from "../PaidAct.ts"
+import { portable } from "../../../../schema/openapi/Pattern.ts"
+import type { BazaarExtension } from "../../../../schema/payments/Payment.ts"
+import type { PaidEndpoint } from "../../../../schema/payments/Sale.ts"
+import { bodyOf } from "../../ActInput.ts"
+import type { SoldAct } from "../../PaidAct.ts"
 
 const isObject = (json: Schema.Json): json is Schema.JsonObject =>
   typeof json === "object" && json !== null && !Array.isArray(json)

@@ -1,17 +1,23 @@
 /** What the chain knows about an authorization: the only evidence that ends an attempt. */
 import { Context, type Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { type Hex, hexToBigInt, numberToHex, type PublicClient } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import { receiptLimit } from "../../platform/Answers.ts"
-import { AddressText, HexText, Quantity, Word } from "../Hex.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { receiptLimit } from "../../../platform/Answers.ts"
+import { AddressText, HexText, Quantity, Word } from "../../Hex.ts"
 import type { ChainUnavailable } from "./ChainUnavailable.ts"
-import { authorizationStateData, endTopics, reasonOf, settlementCall, type SignedAuthorization } from "./Eip3009.ts"
-import * as Evidence from "./Evidence.ts"
-import type { Block, BlockId, FoundLog, Receipt } from "./Evidence.ts"
+import {
+  authorizationStateData,
+  endTopics,
+  reasonOf,
+  settlementCall,
+  type SignedAuthorization,
+} from "../verification/Eip3009.ts"
+import * as Evidence from "../evidence/Evidence.ts"
+import type { Block, BlockId, FoundLog, Receipt } from "../evidence/Evidence.ts"
 import * as JsonRpc from "./JsonRpc.ts"
-import * as LogSearch from "./LogSearch.ts"
+import * as LogSearch from "../evidence/LogSearch.ts"
 import * as NodeClient from "./NodeClient.ts"
-import { ownLogs } from "./OwnLogs.ts"
+import { ownLogs } from "../evidence/OwnLogs.ts"
 import { reader } from "./Rpc.ts"
 
 const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
@@ -68,7 +74,7 @@ export class Chain extends Context.Service<
     /** viem's client, for the relayer. */
     readonly client: PublicClient
   }
->()("spirit-altar/payments/x402/Chain") {
+>()("spirit-altar/payments/x402/node/Chain") {
   static readonly layer = (config: ChainConfig) =>
     Layer.effect(
       Chain,

@@ -1,8 +1,8 @@
 /** What the node says of itself and of our relayer, for whoever watches. */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { hexToBigInt, hexToNumber } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import { Quantity } from "../Hex.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { Quantity } from "../../Hex.ts"
 import { Chain } from "./Chain.ts"
 import type { ChainUnavailable } from "./ChainUnavailable.ts"
 import { reader } from "./Rpc.ts"
@@ -29,7 +29,7 @@ export class NodeWatch extends Context.Service<
   NodeWatch,
   /** Nothing where payments are not configured. */
   { readonly now: Effect.Effect<Option.Option<NodeState>, ChainUnavailable> }
->()("spirit-altar/payments/x402/NodeWatch") {
+>()("spirit-altar/payments/x402/node/NodeWatch") {
   static readonly none = Layer.succeed(NodeWatch, { now: Effect.succeedNone })
 
   /** `relayer` is our account, where we settle by ourselves. */

@@ -1,15 +1,15 @@
 /** Decides whether a signed payment fits an offer exactly and would settle now; blames the payer only for the payer's faults. */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { isAddressEqual } from "viem"
-import { PaymentPayload } from "../../../schema/payments/Payment.ts"
-import { Chain } from "./Chain.ts"
-import type { ChainUnavailable } from "./ChainUnavailable.ts"
+import { PaymentPayload } from "../../../../schema/payments/Payment.ts"
+import { Chain } from "../node/Chain.ts"
+import type { ChainUnavailable } from "../node/ChainUnavailable.ts"
 import { alreadyUsed, deploymentOf, type SignedAuthorization, unexplained } from "./Eip3009.ts"
-import type { Sale, Terms } from "../PaymentTerms.ts"
-import type { PayerBalance } from "../ledger/Claim.ts"
-import { DatabaseClock } from "../../platform/DatabaseClock.ts"
-import { inLowerCase } from "../Hex.ts"
-import type { PaymentRejected } from "../PaymentRejected.ts"
+import type { Sale, Terms } from "../../PaymentTerms.ts"
+import type { PayerBalance } from "../../ledger/Claim.ts"
+import { DatabaseClock } from "../../../platform/DatabaseClock.ts"
+import { inLowerCase } from "../../Hex.ts"
+import type { PaymentRejected } from "../../PaymentRejected.ts"
 import { mismatch, refuse, reject, untimely } from "./OfferMatch.ts"
 import { PayerBalances } from "./PayerBalances.ts"
 import type { PaymentHeader } from "./PaymentHeader.ts"
@@ -101,7 +101,7 @@ export class Verifier extends Context.Service<
       sale: Sale,
     ): Effect.Effect<VerifiedPayment | RefusedPayment | UnverifiedPayment, PaymentRejected>
   }
->()("spirit-altar/payments/x402/Verifier") {
+>()("spirit-altar/payments/x402/verification/Verifier") {
   static readonly layer = (config: VerifierConfig) =>
     Layer.effect(
       Verifier,

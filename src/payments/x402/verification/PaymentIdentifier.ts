@@ -1,7 +1,7 @@
 /** The x402 extension `payment-identifier`: a payment may carry the key of its purchase itself. */
 import { Effect, Option, Schema } from "effect"
-import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../schema/payments/Errors.ts"
-import type { ChallengeExtensions } from "../../../schema/payments/Payment.ts"
+import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../../schema/payments/Errors.ts"
+import type { ChallengeExtensions } from "../../../../schema/payments/Payment.ts"
 import type { PaymentHeader } from "./PaymentHeader.ts"
 
 /** Marked required: a payment needs an id or an `Idempotency-Key`. A client that knows no extensions sends the header. */

@@ -1,11 +1,11 @@
 /** What follows from the answers of nodes that may be behind, forgetful or contradict each other (docs/payment-protocol.md). */
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import * as Trace from "../../platform/Trace.ts"
-import { inLowerCase } from "../Hex.ts"
-import type { Found } from "../protocol/Decision.ts"
-import { alreadyUsed, endIn, type Log, pays, type SignedAuthorization, tooPoor } from "./Eip3009.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import * as Trace from "../../../platform/Trace.ts"
+import { inLowerCase } from "../../Hex.ts"
+import type { Found } from "../../protocol/Decision.ts"
+import { alreadyUsed, endIn, type Log, pays, type SignedAuthorization, tooPoor } from "../verification/Eip3009.ts"
 import type { BlockRange } from "./LogSearch.ts"
 import * as LongReceipts from "./LongReceipts.ts"
 

@@ -1,10 +1,10 @@
 /** What an answer of the node is read as; one that does not have its form is none. */
 import { Effect, Schema } from "effect"
 import { type Hex, hexToBigInt } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import { Word } from "../Hex.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { Word } from "../../Hex.ts"
 import { type ChainUnavailable, senseless } from "./ChainUnavailable.ts"
-import { balanceData } from "./Eip3009.ts"
+import { balanceData } from "../verification/Eip3009.ts"
 import type { Ask } from "./JsonRpc.ts"
 
 /** Who asked the same together has the same answer, and a receipt is as long as its group: it is read once for all of them. */

@@ -1,9 +1,9 @@
 /** What a wallet can still pay with: its balance, what of its payments in flight that has already left for, and whether it has code. */
 import { Clock, Context, Effect, Layer } from "effect"
-import { HexText } from "../Hex.ts"
-import type { InFlight, PayerBalance } from "../ledger/Claim.ts"
-import { Chain } from "./Chain.ts"
-import { type ChainUnavailable, senseless } from "./ChainUnavailable.ts"
+import { HexText } from "../../Hex.ts"
+import type { InFlight, PayerBalance } from "../../ledger/Claim.ts"
+import { Chain } from "../node/Chain.ts"
+import { type ChainUnavailable, senseless } from "../node/ChainUnavailable.ts"
 import {
   authorizationStateData,
   balanceData,
@@ -12,7 +12,7 @@ import {
   type SignedAuthorization,
   togetherCall,
 } from "./Eip3009.ts"
-import { balanceOf, reader } from "./Rpc.ts"
+import { balanceOf, reader } from "../node/Rpc.ts"
 
 const readOutput = reader("eth_call", HexText)
 const readCode = reader("eth_getCode", HexText)
@@ -38,7 +38,7 @@ export class PayerBalances extends Context.Service<
       inFlight: ReadonlyArray<InFlight>,
     ): Effect.Effect<PayerBalance, ChainUnavailable>
   }
->()("spirit-altar/payments/x402/PayerBalances") {
+>()("spirit-altar/payments/x402/verification/PayerBalances") {
   static readonly layer = ({ paysGas }: PayerBalancesConfig) =>
     Layer.effect(
       PayerBalances,

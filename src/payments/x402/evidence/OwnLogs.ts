@@ -1,7 +1,7 @@
 /** A node's receipt without what strangers logged: of a transaction that others send, they choose how much that is. */
 import { Predicate } from "effect"
-import type { Address } from "../../../schema/Common.ts"
-import { inLowerCase } from "../Hex.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { inLowerCase } from "../../Hex.ts"
 
 /** Characters of logs, as a node writes them, from which on a receipt is long; and those around the data of each. */
 const longLogs = 262_144

@@ -1,9 +1,9 @@
 /** Who is at fault where a transaction of ours is in its block and did not pay, and what of its gas each of them answers for. */
 import { Effect } from "effect"
 import { type Hex, hexToBigInt } from "viem"
-import type { NotedBroadcast } from "../ledger/Broadcasts.ts"
-import type { Loss, Refusals, Traveller } from "../ledger/Refusals.ts"
-import { authorizationStateData, pays, readTogether, togetherCall } from "./Eip3009.ts"
+import type { NotedBroadcast } from "../../ledger/Broadcasts.ts"
+import type { Loss, Refusals, Traveller } from "../../ledger/Refusals.ts"
+import { authorizationStateData, pays, readTogether, togetherCall } from "../verification/Eip3009.ts"
 import * as Fees from "./Fees.ts"
 import type { RelayerNode } from "./RelayerNode.ts"
 

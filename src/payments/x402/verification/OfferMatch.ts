@@ -1,9 +1,9 @@
 /** Whether a signed payment is the one that was offered, and for long enough: what needs no chain. */
 import { maxUint256 } from "viem"
-import type { PaymentPayload } from "../../../schema/payments/Payment.ts"
-import { inLowerCase } from "../Hex.ts"
-import { PaymentRejected } from "../PaymentRejected.ts"
-import type { Sale, Terms } from "../PaymentTerms.ts"
+import type { PaymentPayload } from "../../../../schema/payments/Payment.ts"
+import { inLowerCase } from "../../Hex.ts"
+import { PaymentRejected } from "../../PaymentRejected.ts"
+import type { Sale, Terms } from "../../PaymentTerms.ts"
 import type { SignedAuthorization } from "./Eip3009.ts"
 
 /** Seconds an authorization must still live: a settlement takes as long, and one that expires meanwhile pays our gas for nothing. */

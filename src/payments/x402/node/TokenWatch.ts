@@ -1,8 +1,8 @@
 /** Whether the node answers and the token can pay us: what stops every payment on chain, whoever signs it. */
 import { Context, Duration, Effect, Exit, Layer } from "effect"
 import { type Hex, toFunctionSelector } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import { HexText, wordOf } from "../Hex.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { HexText, wordOf } from "../../Hex.ts"
 import { Chain, isRevert } from "./Chain.ts"
 import type { Ask } from "./JsonRpc.ts"
 import { reader } from "./Rpc.ts"
@@ -55,7 +55,7 @@ export class TokenWatch extends Context.Service<
     /** The same, asked anew. */
     readonly obstacleNow: Effect.Effect<string | undefined>
   }
->()("spirit-altar/payments/x402/TokenWatch") {
+>()("spirit-altar/payments/x402/node/TokenWatch") {
   static readonly none = Layer.succeed(TokenWatch, { obstacle: Effect.undefined, obstacleNow: Effect.undefined })
 
   static readonly layer = (receiving: Receiving) =>

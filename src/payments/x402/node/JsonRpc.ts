@@ -1,8 +1,8 @@
 /** JSON-RPC over HTTP: questions of the same moment travel in one request, and each of them still fails alone. */
 import { Clock, type Duration, Effect, Option, Redacted, Result, Schema, Semaphore } from "effect"
 import { Base64 } from "effect/encoding"
-import * as Gather from "../../platform/Gather.ts"
-import * as Posting from "../../http/Posting.ts"
+import * as Gather from "../../../platform/Gather.ts"
+import * as Posting from "../../../http/Posting.ts"
 import { ChainUnavailable, senseless } from "./ChainUnavailable.ts"
 import { timed } from "./RpcMetrics.ts"
 

@@ -1,17 +1,17 @@
 /** An authorization that no attempt of ours holds and that may have been used: where its money went, by what `Evidence` proves. */
 import { Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import type { Hex } from "viem"
-import { DatabaseClock } from "../../platform/DatabaseClock.ts"
-import { UnclaimedPayments } from "../ledger/UnclaimedPayments.ts"
-import { Chain } from "./Chain.ts"
-import { ChainUnavailable } from "./ChainUnavailable.ts"
-import { alreadyUsed, type SignedAuthorization } from "./Eip3009.ts"
+import { DatabaseClock } from "../../../platform/DatabaseClock.ts"
+import { UnclaimedPayments } from "../../ledger/UnclaimedPayments.ts"
+import { Chain } from "../node/Chain.ts"
+import { ChainUnavailable } from "../node/ChainUnavailable.ts"
+import { alreadyUsed, type SignedAuthorization } from "../verification/Eip3009.ts"
 import type { Evidence } from "./Evidence.ts"
-import { type ChainPayment, claimOf } from "../Payment.ts"
-import { PaymentRejected } from "../PaymentRejected.ts"
-import type { Terms } from "../PaymentTerms.ts"
-import { longestLife } from "./OfferMatch.ts"
-import type { RefusedPayment } from "./Verifier.ts"
+import { type ChainPayment, claimOf } from "../../Payment.ts"
+import { PaymentRejected } from "../../PaymentRejected.ts"
+import type { Terms } from "../../PaymentTerms.ts"
+import { longestLife } from "../verification/OfferMatch.ts"
+import type { RefusedPayment } from "../verification/Verifier.ts"
 
 /** A payment that is on the chain already and belongs to nobody. */
 export interface FoundPayment {
@@ -86,7 +86,7 @@ export class UsedAuthorizations extends Context.Service<
      */
     trace(refused: RefusedPayment, terms: Terms): Effect.Effect<FoundPayment, PaymentRejected | ChainUnavailable>
   }
->()("spirit-altar/payments/x402/UsedAuthorizations") {
+>()("spirit-altar/payments/x402/evidence/UsedAuthorizations") {
   static readonly layer = Layer.effect(
     UsedAuthorizations,
     Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /** Whether payers' own keys signed: what waits at the same time is checked in a thread, a single signature here. */
 import { Clock, Duration, Effect } from "effect"
-import * as Gather from "../../platform/Gather.ts"
-import * as Thread from "../../platform/Thread.ts"
+import * as Gather from "../../../platform/Gather.ts"
+import * as Thread from "../../../platform/Thread.ts"
 import { makeIsSigned, signingLength } from "./SigningKey.ts"
 
 /** What `src/build/build.ts` makes of `SigningKeyWorker.ts`. */

@@ -1,9 +1,9 @@
 /** An authorization with its signature as bytes: what its key is recovered from. */
 import { domainSeparator, keccak256, stringToHex } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
-import type { Terms } from "../PaymentTerms.ts"
-import { wordOf } from "../Hex.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { transferTypes } from "../../../../schema/payments/TransferTypes.ts"
+import type { Terms } from "../../PaymentTerms.ts"
+import { wordOf } from "../../Hex.ts"
 import { chainIdOf, type SignedAuthorization } from "./Eip3009.ts"
 import { signingLength } from "./SigningKey.ts"
 

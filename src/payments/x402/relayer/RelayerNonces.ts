@@ -1,7 +1,7 @@
 /** The relayer's next nonce, by the node's count and by what this process sent. */
 import { Clock, Effect } from "effect"
 import { type Hex, hexToNumber } from "viem"
-import type { Address } from "../../../schema/Common.ts"
+import type { Address } from "../../../../schema/Common.ts"
 import type { RelayerNode } from "./RelayerNode.ts"
 
 /** What the node was sent under a nonce. */

@@ -10,10 +10,10 @@ import {
   toFunctionSelector,
 } from "viem"
 import { parseErc6492Signature } from "viem/utils"
-import type { Address } from "../../../schema/Common.ts"
-import { multicall3 } from "../../../schema/payments/Usdc.ts"
-import { inLowerCase, wordOf } from "../Hex.ts"
-import { alreadyUsed } from "../protocol/Decision.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { multicall3 } from "../../../../schema/payments/Usdc.ts"
+import { inLowerCase, wordOf } from "../../Hex.ts"
+import { alreadyUsed } from "../../protocol/Decision.ts"
 
 export { alreadyUsed }
 

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { createPublicClient, custom, HttpRequestError, type PublicClient, RpcRequestError } from "viem"
 import type { ChainUnavailable } from "./ChainUnavailable.ts"
-import * as Trace from "../../platform/Trace.ts"
+import * as Trace from "../../../platform/Trace.ts"
 import type { JsonRpc } from "./JsonRpc.ts"
 import { traceOfPromise } from "./RpcMetrics.ts"
 
