@@ -40,6 +40,7 @@ const Described = Schema.Struct({
         Schema.String,
         Schema.Struct({
           description: Schema.optionalKey(Schema.String),
+          enum: Schema.optionalKey(Schema.Array(Schema.Json)),
           allOf: Schema.optionalKey(Schema.Array(Schema.Struct({ description: Schema.optionalKey(Schema.String) }))),
         }),
       ),
@@ -47,33 +48,23 @@ const Described = Schema.Struct({
     required: Schema.optionalKey(Schema.Array(Schema.String)),
   }),
 })
-const describedBy = Schema.decodeUnknownSync(Described)
+const decode = Schema.decodeUnknownSync(Described)
+
+const describedBy = (schema: Schema.Top | undefined): (typeof Described.Type)["schema"] =>
+  schema === undefined ? {} : decode(Schema.toJsonSchemaDocument(schema, { referencePolicy: () => undefined })).schema
 
 const membersOf = (schema: Schema.Top | undefined): ReadonlyArray<Member> => {
-  if (schema === undefined) return []
-  const { properties, required } = describedBy(
-    Schema.toJsonSchemaDocument(schema, { referencePolicy: () => undefined }),
-  ).schema
-  return Object.entries(properties ?? {}).map(([name, { allOf, description }]) => ({
+  const { properties = {}, required = [] } = describedBy(schema)
+  return Object.entries(properties).map(([name, { allOf, description }]) => ({
     name,
-    required: required?.includes(name) === true,
+    required: required.includes(name),
     meaning: [description, ...(allOf ?? []).map((part) => part.description)].filter(Boolean).join(" "),
   }))
 }
 
-const Listed = Schema.Struct({
-  schema: Schema.Struct({
-    properties: Schema.Record(Schema.String, Schema.Struct({ enum: Schema.optionalKey(Schema.Array(Schema.String)) })),
-  }),
-})
-const listedBy = Schema.decodeUnknownSync(Listed)
-
 /** The values that the contract lists for a parameter; its template where it lists none. */
 const valuesOf = (schema: Schema.Top | undefined, name: string): ReadonlyArray<string> =>
-  (schema === undefined
-    ? undefined
-    : listedBy(Schema.toJsonSchemaDocument(schema, { referencePolicy: () => undefined })).schema.properties[name]
-        ?.enum) ?? [`{${name}}`]
+  describedBy(schema).properties?.[name]?.enum?.map(String) ?? [`{${name}}`]
 
 export class Offers extends Context.Service<Offers, ReadonlyArray<Offer>>()("spirit-altar/agents/Offers") {
   static readonly layer = Layer.effect(

@@ -17,6 +17,10 @@ const withVariable = (path: string, variable: string) => path.replace(/:[A-Za-z]
 
 const json = "-H 'content-type: application/json'"
 
+/** The request of the stone, the same each time. */
+const stone = (publicUrl: string) => `curl -sS -X POST ${publicUrl}${setWitnessStone.path} ${json} \\
+  -H "idempotency-key: $KEY" -d '{"commitment":"'$COMMITMENT'","kind":"prediction"}'`
+
 /** Needs a POSIX shell, curl, and Node with three packages to sign with. */
 export const transcript = (publicUrl: string): ReadonlyArray<Step> => [
   {
@@ -31,8 +35,7 @@ KEY=stone-$(head -c 12 /dev/urandom | od -An -tx1 | tr -d ' \\n')`,
   {
     title: "Ask for the price. Nothing is reserved.",
     language: "sh",
-    run: `curl -sS -X POST ${publicUrl}${setWitnessStone.path} ${json} \\
-  -H "idempotency-key: $KEY" -d '{"commitment":"'$COMMITMENT'","kind":"prediction"}' \\
+    run: `${stone(publicUrl)} \\
   -D headers.txt -o refusal.json -w '%{http_code}\\n'
 awk 'tolower($1) == "payment-required:" { print $2 }' headers.txt | tr -d '\\r' | base64 -d > challenge.json`,
     prints: "402",
@@ -56,16 +59,14 @@ writeFileSync("payment.txt", Buffer.from(JSON.stringify(payment)).toString("base
     title: "Sign it, and send the same request again with the payment.",
     language: "sh",
     run: `node sign.mjs
-curl -sS -X POST ${publicUrl}${setWitnessStone.path} ${json} \\
-  -H "idempotency-key: $KEY" -d '{"commitment":"'$COMMITMENT'","kind":"prediction"}' \\
+${stone(publicUrl)} \\
   -H "payment-signature: $(cat payment.txt)" -o stone.json -w '%{http_code}\\n'`,
     prints: "201",
   },
   {
     title: "Lost the answer? The same key, URL and body bring it again, and charge nothing.",
     language: "sh",
-    run: `curl -sS -X POST ${publicUrl}${setWitnessStone.path} ${json} \\
-  -H "idempotency-key: $KEY" -d '{"commitment":"'$COMMITMENT'","kind":"prediction"}' \\
+    run: `${stone(publicUrl)} \\
   -o replay.json -w '%{http_code}\\n'
 curl -sS -X POST ${publicUrl}${withVariable(reconcilePath, "$KEY")} -o reconciled.json -w '%{http_code}\\n'`,
     prints: "200\n200",

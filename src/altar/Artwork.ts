@@ -1,16 +1,8 @@
 /** The artwork as it is served: its path, its bytes' hash, size and measures, read once from the files themselves. */
 import { Effect, FileSystem, Path } from "effect"
+import type { PublicationManifest } from "../../schema/altar/Catalog.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import { sha256 } from "./Hashes.ts"
-
-export interface Artwork {
-  readonly path: string
-  readonly sha256: string
-  readonly mimeType: "image/png" | "image/svg+xml"
-  readonly bytes: number
-  readonly width: number
-  readonly height: number
-}
 
 /** Where the artwork lies, and below which path it is served. */
 export const folder = new URL("src/web/art/", packageRoot)
@@ -31,7 +23,7 @@ export const read = Effect.fn("Artwork.read")(function* (file: string) {
   const path = yield* Path.Path
   const bytes = yield* fs.readFile(path.join(yield* path.fromFileUrl(folder), file))
   const isPng = file.endsWith(".png")
-  const artwork: Artwork = {
+  const artwork: (typeof PublicationManifest.Type)["artwork"] = {
     path: `${prefix}/${file}`,
     sha256: sha256(bytes),
     mimeType: isPng ? "image/png" : "image/svg+xml",

@@ -22,23 +22,7 @@ export interface Segment<L> {
   readonly next: number | null
 }
 
-/** The rules of one chain, with its alarm. */
-export interface HashChain<L extends Link> {
-  /** Fails at the first link that does not follow `anchor` or does not hash. */
-  readonly check: (links: ReadonlyArray<L>, anchor: Head) => Effect.Effect<void, ChainBroken>
-  /** Links `from` … `from + limit - 1` out of stored ones that may include the one before; all must be there. */
-  readonly segment: <Shown extends L>(
-    stored: ReadonlyArray<Shown>,
-    head: Head,
-    from: number,
-    limit: number,
-  ) => Effect.Effect<Segment<Shown>, ChainBroken>
-  /** The position where a break was last seen, until `mended`. */
-  readonly brokenAt: Effect.Effect<Option.Option<number>>
-  readonly mended: Effect.Effect<void>
-}
-
-/** `name` is what the log calls the links of this chain. */
+/** The rules of one chain, with its alarm; `name` is what the log calls its links. */
 export const make = Effect.fnUntraced(function* <L extends Link>(name: string, hashOf: (link: L) => string) {
   const last = yield* Ref.make(Option.none<number>())
 
@@ -53,7 +37,8 @@ export const make = Effect.fnUntraced(function* <L extends Link>(name: string, h
     )
   }
 
-  const check: HashChain<L>["check"] = (links, anchor) => {
+  /** Fails at the first link that does not follow `anchor` or does not hash. */
+  const check = (links: ReadonlyArray<L>, anchor: Head): Effect.Effect<void, ChainBroken> => {
     let previous: Head = anchor
     for (const link of links) {
       const { follows, hashes } = checkLink(link, previous, hashOf(link))
@@ -64,6 +49,7 @@ export const make = Effect.fnUntraced(function* <L extends Link>(name: string, h
     return Effect.void
   }
 
+  /** Links `from` … `from + limit - 1` out of stored ones that may include the one before; all must be there. */
   const segment = Effect.fnUntraced(function* <Shown extends L>(
     stored: ReadonlyArray<Shown>,
     head: Head,
@@ -88,5 +74,6 @@ export const make = Effect.fnUntraced(function* <L extends Link>(name: string, h
     return { anchor: { sequence, chainHash }, links, head, next }
   })
 
-  return { check, segment, brokenAt: Ref.get(last), mended: Ref.set(last, Option.none()) } satisfies HashChain<L>
+  /** Where a break was last seen, until it is mended. */
+  return { check, segment, brokenAt: Ref.get(last), mended: Ref.set(last, Option.none()) }
 })

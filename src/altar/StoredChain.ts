@@ -1,6 +1,6 @@
 /** A hash chain in the database, whatever it links: appended under its locked head, re-hashed when it is read. */
 import { Effect, Option, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import * as KeptReads from "../platform/KeptReads.ts"
 import { Moment, rowsOf, Whole } from "../platform/Rows.ts"
 import { atMost, bounded } from "../platform/Sql.ts"
@@ -21,27 +21,6 @@ interface Storage<Parts, New extends Parts, Shown extends Parts & HashChain.Link
   readonly types: { readonly [Name in keyof New]: string }
   readonly row: Schema.Codec<Shown, unknown> & { readonly fields: Schema.Struct.Fields }
   readonly hashOf: (parts: Parts, place: Place) => string
-}
-
-export interface StoredChain<Parts, New, Shown> {
-  /**
-   * Appends what `write` makes while the head is locked, in order; to be run inside a transaction. `time` is the
-   * database's clock, the one that all servers share, and never before the newest link's.
-   */
-  readonly append: <E>(
-    write: (time: string) => Effect.Effect<ReadonlyArray<New>, E>,
-  ) => Effect.Effect<ReadonlyArray<New & HashChain.Link>, E | SqlError.SqlError>
-  /** At most `limit` links from `from` on, the one before them, and the head: one round trip. */
-  readonly segment: (from: number, limit: number) => Effect.Effect<HashChain.Segment<Shown>, HashChain.ChainBroken>
-  /** The same, kept as long as these links and the head are the same to the last byte. */
-  readonly page: (from: number, limit: number) => Effect.Effect<HashChain.Segment<Shown>, HashChain.ChainBroken>
-  /** Fails at the first of these links that does not follow `anchor` or does not hash. */
-  readonly check: (
-    links: ReadonlyArray<Parts & HashChain.Link>,
-    anchor: HashChain.Head,
-  ) => Effect.Effect<void, HashChain.ChainBroken>
-  /** The newest link, re-hashed together with the last one that was found broken. */
-  readonly current: Effect.Effect<HashChain.Head, HashChain.ChainBroken>
 }
 
 interface Range {
@@ -84,9 +63,11 @@ export const make = Effect.fnUntraced(function* <
   const linksOf = rowsOf(storage.links, row)
   const headless = Effect.die(`the chain of each ${name} has no head`)
 
-  const append: StoredChain<Parts, New, Shown>["append"] = Effect.fnUntraced(function* <E>(
-    write: (time: string) => Effect.Effect<ReadonlyArray<New>, E>,
-  ) {
+  /**
+   * Appends what `write` makes while the head is locked, in order; to be run inside a transaction. `time` is the
+   * database's clock, the one that all servers share, and never before the newest link's.
+   */
+  const append = Effect.fnUntraced(function* <E>(write: (time: string) => Effect.Effect<ReadonlyArray<New>, E>) {
     const [locked] = yield* lockedOf(sql`SELECT ${headColumns}, ${time} AS time FROM ${head} h WHERE id = 1 FOR UPDATE`)
     if (locked === undefined) return yield* headless
     let sequence = locked.headSequence
@@ -122,7 +103,8 @@ export const make = Effect.fnUntraced(function* <
     return yield* chain.segment(stored, { sequence: now.headSequence, chainHash: now.headHash }, from, limit)
   })
 
-  const segment: StoredChain<Parts, New, Shown>["segment"] = (from, limit) =>
+  /** At most `limit` links from `from` on, the one before them, and the head: one round trip. */
+  const segment = (from: number, limit: number) =>
     Effect.flatMap(bounded(Effect.orDie(rowsFrom({ from, limit }))), (rows) => segmentOf(rows, { from, limit }))
 
   const kept = yield* KeptReads.make({
@@ -131,8 +113,10 @@ export const make = Effect.fnUntraced(function* <
     statement: rowsFrom,
     make: segmentOf,
   })
-  const page: StoredChain<Parts, New, Shown>["page"] = (from, limit) => kept({ from, limit })
+  /** The same, kept as long as these links and the head are the same to the last byte. */
+  const page = (from: number, limit: number) => kept({ from, limit })
 
+  /** The newest link, re-hashed together with the last one that was found broken. */
   const current = Effect.gen(function* () {
     const known = yield* chain.brokenAt
     if (Option.isSome(known)) {
@@ -144,5 +128,5 @@ export const make = Effect.fnUntraced(function* <
     return (yield* segment(Math.max(1, now.headSequence), 1)).head
   })
 
-  return { append, segment, page, check: chain.check, current } satisfies StoredChain<Parts, New, Shown>
+  return { append, segment, page, check: chain.check, current }
 })

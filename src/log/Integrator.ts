@@ -1,6 +1,5 @@
 /** Carries settled stones into the tree, in their order: derived, so a slow log holds up no payment. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import type { ChainBroken, Segment } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { equal } from "../../schema/log/Bytes.ts"
@@ -9,6 +8,7 @@ import * as Wake from "../platform/Wake.ts"
 import { LogStopped, stopped } from "./Alarm.ts"
 import type { LogHead } from "./LogRows.ts"
 import { LogStore } from "./LogStore.ts"
+import { lookEvery, repeating } from "./Repeating.ts"
 import { StopReason } from "./StopReason.ts"
 import { append, edgeOf, edgePlaces, leafAt, leafOf, placesOf, rootOf } from "./Tree.ts"
 
@@ -16,10 +16,6 @@ export interface IntegratorConfig {
   /** Stones of one transaction at most. */
   readonly batch: number
 }
-
-/** What another server settled is found within this long; what this one did, at once. */
-const lookEvery = "1 second"
-const pauseAfterTrouble = "5 seconds"
 
 /** Few enough that hashing them holds up no request for longer than a few milliseconds. */
 export const defaults: IntegratorConfig = { batch: 512 }
@@ -110,7 +106,7 @@ export class Integrator extends Context.Service<
         const { integrate } = yield* Integrator
         const store = yield* LogStore
         const chain = yield* WitnessChain
-        yield* integrate.pipe(
+        const work = integrate.pipe(
           Effect.tap(Effect.yieldNow),
           Effect.repeat({ while: (stones) => stones > 0 }),
           // It is known by its own alarm; a stone that does not hash any more ends the log's growth, and that is said.
@@ -118,16 +114,8 @@ export class Integrator extends Context.Service<
             LogStopped: () => Effect.void,
             ChainBroken: ({ message }) => Effect.ignore(stopped(store, `the chain is broken: ${message}`)),
           }),
-          Effect.catchCause((cause) =>
-            Effect.andThen(
-              DatabaseWatch.failed("Stones could not be added to the log")(cause),
-              Effect.sleep(pauseAfterTrouble),
-            ),
-          ),
-          Effect.andThen(chain.settled(lookEvery)),
-          Effect.forever,
-          Effect.forkScoped,
         )
+        yield* repeating(work, "Stones could not be added to the log", chain.settled(lookEvery))
       }),
     ).pipe(Layer.provideMerge(Integrator.layerNoLoop(config)))
 }

@@ -1,6 +1,5 @@
 /** Signs how far the tree is: the one statement the log makes, and never two of which neither continues the other. */
 import { Clock, Context, Effect, Layer, Option, Ref } from "effect"
-import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { concat, equal } from "../../schema/log/Bytes.ts"
 import { consistencyRanges } from "../../schema/log/Merkle.ts"
 import { LogStopped, stopped } from "./Alarm.ts"
@@ -12,6 +11,7 @@ import type { Published, TreeHead } from "./LogRows.ts"
 import { LogStore } from "./LogStore.ts"
 import type { Signer } from "./Signer.ts"
 import { type Held, NotWitnessed } from "./LogWitness.ts"
+import { lookEvery, repeating } from "./Repeating.ts"
 import type { StopReason } from "./StopReason.ts"
 import { edgeOf, edgePlaces, placesOf, proofOf, rootOf } from "./Tree.ts"
 import { Witnesses } from "./Witnesses.ts"
@@ -22,11 +22,8 @@ export interface PublisherConfig {
   readonly origin: string
 }
 
-/** What another server integrated is found within this long; what this one did, at once. */
-const lookEvery = "1 second"
 /** A log without new stones is proved and dated anew this often, in ms: an older date means that nobody is at work. */
 const confirmEvery = 600_000
-const pauseAfterTrouble = "5 seconds"
 
 /** What the proof that a tree begins with an older one is made of; a smaller or an empty one takes none. */
 const rangesOf = (old: number, size: number) => (old === 0 || old > size ? [] : consistencyRanges(old, size))
@@ -210,19 +207,9 @@ export class Publisher extends Context.Service<
       Effect.gen(function* () {
         const { publish } = yield* Publisher
         const { grown } = yield* Integrator
-        yield* publish.pipe(
-          // It is known by its own alarm.
-          Effect.catchTag("LogStopped", () => Effect.void),
-          Effect.catchCause((cause) =>
-            Effect.andThen(
-              DatabaseWatch.failed("No checkpoint could be published")(cause),
-              Effect.sleep(pauseAfterTrouble),
-            ),
-          ),
-          Effect.andThen(grown.rest(lookEvery)),
-          Effect.forever,
-          Effect.forkScoped,
-        )
+        // It is known by its own alarm.
+        const work = Effect.catchTag(publish, "LogStopped", () => Effect.void)
+        yield* repeating(work, "No checkpoint could be published", grown.rest(lookEvery))
       }),
     ).pipe(Layer.provideMerge(Publisher.layerNoLoop(config)))
 }

@@ -3,6 +3,8 @@ import { Schema } from "effect"
 
 const { Number, String } = Schema
 
+const beginning = ["the first ", Number, " stones of the log are not those that "] as const
+
 /** Stones were signed that this database does not have: those who remember say so. */
 const backup = Schema.Union([
   Schema.TemplateLiteral([
@@ -13,31 +15,13 @@ const backup = Schema.Union([
     Number,
     " in its log: a backup was restored, or this is another database",
   ]),
-  Schema.TemplateLiteral([
-    "the first ",
-    Number,
-    " stones of the log are not those that the checkpoint this server signed last covers",
-  ]),
-  Schema.TemplateLiteral([
-    "the first ",
-    Number,
-    " stones of the log are not those that the largest checkpoint this server has seen covers",
-  ]),
-  Schema.TemplateLiteral([
-    "the first ",
-    Number,
-    " stones of the log are not those that the checkpoint that the log witness ",
-    String,
-    " holds covers",
-  ]),
+  Schema.TemplateLiteral([...beginning, "the checkpoint this server signed last covers"]),
+  Schema.TemplateLiteral([...beginning, "the largest checkpoint this server has seen covers"]),
+  Schema.TemplateLiteral([...beginning, "the checkpoint that the log witness ", String, " holds covers"]),
 ])
 
 const checkpoints = Schema.Union([
-  Schema.TemplateLiteral([
-    "the first ",
-    Number,
-    " stones of the log are not those that the published checkpoint covers",
-  ]),
+  Schema.TemplateLiteral([...beginning, "the published checkpoint covers"]),
   Schema.TemplateLiteral(["the checkpoint of ", Number, " stones is not as signed"]),
   Schema.Literal("the published checkpoint is not as this server's key would sign it"),
 ])

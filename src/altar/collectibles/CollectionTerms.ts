@@ -1,22 +1,11 @@
 // What a buyer gets, and what a buyer does not get, is said in the same plain sentences wherever an item is offered.
 
+import type { CatalogTerms } from "../../../schema/altar/Catalog.ts"
+
 export const publisher = "Spirit Altar"
 
 /** The `terms` of a catalog; `editionSize` is the number of editions of each item in it. */
-export interface CollectionTerms {
-  readonly type: "numbered application collectible"
-  readonly collection: string
-  readonly publisher: string
-  readonly editionSize: number
-  readonly transferable: false
-  readonly onchainToken: false
-  readonly artwork: string
-  readonly ownership: string
-  readonly paymentProof: string
-  readonly note: string
-}
-
-export const terms = (collection: string, editionSize: number): CollectionTerms => ({
+export const terms = (collection: string, editionSize: number): typeof CatalogTerms.Type => ({
   type: "numbered application collectible",
   collection,
   publisher,
