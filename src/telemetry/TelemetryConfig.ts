@@ -7,13 +7,16 @@ export interface MetricsPort {
   readonly port: number
 }
 
-export type Sampler =
-  | "always_on"
-  | "always_off"
-  | "traceidratio"
-  | "parentbased_always_on"
-  | "parentbased_always_off"
-  | "parentbased_traceidratio"
+/** As OpenTelemetry names them. */
+export const samplers = [
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+] as const
+export type Sampler = (typeof samplers)[number]
 
 export interface OtlpConfig {
   /** URLs of the collector; absent where the signal is not wanted. */
