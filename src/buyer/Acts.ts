@@ -162,3 +162,16 @@ export const catalogOf = (endpoints: ReadonlyArray<Endpoint>): ReadonlyMap<strin
 
 /** Everything that the contract sells. */
 export const catalog = catalogOf(sales)
+
+const isSettled = Schema.is(
+  Schema.Struct({
+    record: Schema.Struct({ id: Schema.String }),
+    receipt: Schema.Struct({ priceUsd: Schema.String }),
+    permalink: Schema.String,
+    replayed: Schema.Boolean,
+  }),
+)
+
+/** The answer of an act that this version does not know. */
+export const anyAnswer = (body: unknown): Effect.Effect<Settled, Schema.SchemaError> =>
+  isSettled(body) ? Effect.succeed(body) : Schema.decodeUnknownEffect(Schema.Never)(body)

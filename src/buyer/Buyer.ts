@@ -1,6 +1,6 @@
 /** The way of a purchase: kept, priced, checked, signed once, followed to its end. A repeat of its key never signs again. */
 import { Effect, Option, Result, Schema } from "effect"
-import { bodyOf, catalog as contract, catalogOf, type Order, type Settled } from "./Acts.ts"
+import { anyAnswer, bodyOf, catalog as contract, catalogOf, type Order, type Settled } from "./Acts.ts"
 import { baseOf, guarded, make as makeClient } from "./Client.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { compared } from "./Compared.ts"
@@ -36,19 +36,6 @@ export const free = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, Re
       ? refuse("unreachable", `The altar gave no answer that can be read: ${reasonOf(error)}.`)
       : refuse(refusal.code, refusal.message)
   })
-
-const isSettled = Schema.is(
-  Schema.Struct({
-    record: Schema.Struct({ id: Schema.String }),
-    receipt: Schema.Struct({ priceUsd: Schema.String }),
-    permalink: Schema.String,
-    replayed: Schema.Boolean,
-  }),
-)
-
-/** The answer of an act that this version does not know. */
-const anyAnswer = (body: unknown): Effect.Effect<Settled, Schema.SchemaError> =>
-  isSettled(body) ? Effect.succeed(body) : Schema.decodeUnknownEffect(Schema.Never)(body)
 
 /** Nobody answered, and why. */
 class Silence extends Schema.TaggedError<Silence>()("Silence", { reason: Schema.String }) {}

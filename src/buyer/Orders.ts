@@ -1,58 +1,26 @@
 /** Every act in the words of whoever wants it: sealed here, bought under one key, and revealed later from the journal. */
 import { Effect, Option, Schedule, Schema } from "effect"
 import { oneOf } from "../../schema/Bounds.ts"
-import { type CandleBody, type CandleDays, candleDays } from "../../schema/altar/Candle.ts"
-import type { WhyBody } from "../../schema/altar/Keeper.ts"
+import { candleDays } from "../../schema/altar/Candle.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
-import type { PrayerBody } from "../../schema/altar/Prayer.ts"
-import type { SpiritId } from "../../schema/altar/Spirit.ts"
-import type { WitnessBody } from "../../schema/altar/Witness.ts"
 import { type Act, acts, type Settled } from "./Acts.ts"
 import { type Buyer, free } from "./Buyer.ts"
 import { randomHex } from "./core/Digest.ts"
+import type {
+  ActOrder,
+  CandleOrder,
+  CollectOrder,
+  KeeperOrder,
+  Keyed,
+  Opening,
+  PrayerOrder,
+  Sealing,
+  Secret,
+  WitnessOrder,
+} from "./OrderTypes.ts"
 import { refuse, type Unsettled } from "./PurchaseError.ts"
 import { seal } from "./Seal.ts"
 import { isAsSealed, isShownAs } from "./Shown.ts"
-
-/** The idempotency key, 12 to 128 of `A-Z a-z 0-9 _ -`; made at random when absent. Repeat it to repeat the purchase. */
-interface Keyed {
-  readonly key?: string
-}
-
-/** Words are sealed here and stay here; a commitment was sealed elsewhere. */
-export type Sealing =
-  | { readonly words: string; readonly salt?: string; readonly commitment?: never }
-  | { readonly commitment: string; readonly words?: never; readonly salt?: never }
-
-export type WitnessOrder = Omit<typeof WitnessBody.Type, "commitment"> & Sealing & Keyed
-export type PrayerOrder = Omit<typeof PrayerBody.Type, "intentionCommitment"> &
-  Sealing &
-  Keyed & { readonly spirit: SpiritId; readonly day?: string }
-export type KeeperOrder = typeof WhyBody.Type & Keyed & { readonly spirit: SpiritId }
-export type CollectOrder = typeof WhyBody.Type & Keyed & { readonly element: string; readonly spirit?: SpiritId }
-export type CandleOrder = Omit<typeof CandleBody.Type, "intentionCommitment"> &
-  (Sealing | { readonly words?: never; readonly salt?: never; readonly commitment?: never }) &
-  Keyed & { readonly spirit: SpiritId; readonly days: CandleDays }
-
-/** A request for any act, in the texts of its contract; words are sealed into the commitment its body has. */
-export interface ActOrder extends Keyed {
-  readonly params?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, string>>
-  readonly payload?: Readonly<Record<string, Schema.Json>>
-  readonly sealing?: { readonly words: string; readonly salt?: string }
-}
-
-/** What was sealed, given or found in the journal. */
-export interface Opening {
-  readonly salt?: string
-  readonly words?: string
-  readonly agentName?: string
-}
-
-interface Secret {
-  readonly salt: string
-  readonly words: string
-}
 
 /** Without the members that are undefined, as JSON leaves them out. */
 const present = <A extends object>(members: A) => {
@@ -120,6 +88,17 @@ export const make = (buyer: Buyer) => {
       Effect.map((answer) => ({ ...answer, key })),
     )
 
+  /** The same under the key of an order, with its words sealed where it has some. */
+  const bought = Effect.fn("Orders.bought")(function* <Request, Answer extends Settled>(
+    act: Act<Request, Answer>,
+    order: Partial<Sealing> & Keyed,
+    request: (commitment?: string) => Request,
+  ) {
+    const key = yield* keyOf(order)
+    if (order.words === undefined && order.commitment === undefined) return yield* purchase(act, request(), key)
+    return yield* sealing(order, key, (commitment, secret) => purchase(act, request(commitment), key, secret))
+  })
+
   const opening = Effect.fnUntraced(function* (id: string, { salt, words }: Opening) {
     if (salt !== undefined && words !== undefined) return { at: client, sealed: { salt, words } }
     const found = new Map<string, { readonly altar: string; readonly sealed: Secret }>()
@@ -170,69 +149,50 @@ export const make = (buyer: Buyer) => {
     }),
 
     /** Sets a witness stone. */
-    witness: Effect.fn("Orders.witness")(function* (order: WitnessOrder) {
+    witness: (order: WitnessOrder) => {
       const { agentName, kind, spirit } = order
-      const key = yield* keyOf(order)
-      return yield* sealing(order, key, (commitment, secret) => {
-        const payload = { commitment, ...present({ kind, spirit, agentName }) }
-        return purchase(acts.setWitnessStone, { payload }, key, secret)
-      })
-    }),
+      return bought(acts.setWitnessStone, order, (commitment = "") => ({
+        payload: { commitment, ...present({ kind, spirit, agentName }) },
+      }))
+    },
 
     /** Lays today's prayer of a spirit. */
-    pray: Effect.fn("Orders.pray")(function* (order: PrayerOrder) {
-      const { agentName, day, spirit } = order
-      const key = yield* keyOf(order)
-      return yield* sealing(order, key, (commitment, secret) => {
-        const request = {
-          params: { familiarId: spirit },
-          query: present({ day }),
-          payload: { agentName, intentionCommitment: commitment },
-        }
-        return purchase(acts.offerPrayer, request, key, secret)
-      })
-    }),
+    pray: (order: PrayerOrder) =>
+      bought(acts.offerPrayer, order, (intentionCommitment = "") => ({
+        params: { familiarId: order.spirit },
+        query: present({ day: order.day }),
+        payload: { agentName: order.agentName, intentionCommitment },
+      })),
 
     /** Becomes a spirit's first keeper. */
-    keep: Effect.fn("Orders.keep")(function* (order: KeeperOrder) {
-      const { agentName, reason, spirit } = order
-      const key = yield* keyOf(order)
-      return yield* purchase(
-        acts.takeIn,
-        { params: { familiarId: spirit }, payload: present({ agentName, reason }) },
-        key,
-      )
-    }),
+    keep: ({ agentName, key, reason, spirit }: KeeperOrder) =>
+      bought(acts.takeIn, present({ key }), () => ({
+        params: { familiarId: spirit },
+        payload: present({ agentName, reason }),
+      })),
 
     /** Collects the next edition of a material, crab or pixel. */
-    collect: Effect.fn("Orders.collect")(function* (order: CollectOrder) {
-      const { agentName, element, reason, spirit } = order
-      const key = yield* keyOf(order)
-      const request = {
+    collect: ({ agentName, element, key, reason, spirit }: CollectOrder) =>
+      bought(acts.collectMaterial, present({ key }), () => ({
         params: { elementId: element },
         query: present({ spirit }),
         payload: present({ agentName, reason }),
-      }
-      return yield* purchase(acts.collectMaterial, request, key)
-    }),
+      })),
 
     /** Lights a candle, or with `parentId` adds a light to one. */
     light: Effect.fn("Orders.light")(function* (order: CandleOrder) {
       const { agentName, days, dedication, parentId, spirit } = order
-      const key = yield* keyOf(order)
       const act = acts.candles.find(({ price }) => price.days === days)
       if (act === undefined)
         return yield* refuse(
           "bad_request",
           `A candle burns for ${oneOf(candleDays)} days, not for ${String(days)}. This request charged nothing.`,
-          key,
+          yield* keyOf(order),
         )
-      const lit = (intentionCommitment?: string, secret?: Secret) => {
-        const payload = present({ dedication, agentName, parentId, intentionCommitment })
-        return purchase(act, { params: { familiarId: spirit }, payload }, key, secret)
-      }
-      const isSealed = order.words !== undefined || order.commitment !== undefined
-      return yield* isSealed ? sealing(order, key, lit) : lit()
+      return yield* bought(act, order, (intentionCommitment) => ({
+        params: { familiarId: spirit },
+        payload: present({ dedication, agentName, parentId, intentionCommitment }),
+      }))
     }),
 
     /** Reveals a stone's words, free and once: words and salt become public. */

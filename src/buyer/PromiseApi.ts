@@ -3,6 +3,15 @@ import { Effect } from "effect"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import * as Buyer from "./Buyer.ts"
 import * as Orders from "./Orders.ts"
+import type {
+  ActOrder,
+  CandleOrder,
+  CollectOrder,
+  KeeperOrder,
+  Opening,
+  PrayerOrder,
+  WitnessOrder,
+} from "./OrderTypes.ts"
 
 /** Of one call. What is aborted after it was signed stays in the journal and is taken up again by its key. */
 export interface Call {
@@ -19,15 +28,15 @@ export const promiseApi = (options: Buyer.Options) => {
         call,
       )
   return {
-    act: run((made, name: string, order: Orders.ActOrder) => made.act(name, order)),
-    witness: run((made, order: Orders.WitnessOrder) => made.witness(order)),
-    pray: run((made, order: Orders.PrayerOrder) => made.pray(order)),
-    keep: run((made, order: Orders.KeeperOrder) => made.keep(order)),
-    collect: run((made, order: Orders.CollectOrder) => made.collect(order)),
-    light: run((made, order: Orders.CandleOrder) => made.light(order)),
-    reveal: run((made, id: string, opening: Orders.Opening = {}) => made.reveal(id, opening)),
+    act: run((made, name: string, order: ActOrder) => made.act(name, order)),
+    witness: run((made, order: WitnessOrder) => made.witness(order)),
+    pray: run((made, order: PrayerOrder) => made.pray(order)),
+    keep: run((made, order: KeeperOrder) => made.keep(order)),
+    collect: run((made, order: CollectOrder) => made.collect(order)),
+    light: run((made, order: CandleOrder) => made.light(order)),
+    reveal: run((made, id: string, opening: Opening = {}) => made.reveal(id, opening)),
     proof: run((made, id: string) => made.proof(id)),
-    unseal: run((made, id: string, opening: Orders.Opening = {}) => made.unseal(id, opening)),
+    unseal: run((made, id: string, opening: Opening = {}) => made.unseal(id, opening)),
     reconcile: run((made, key: string) => made.reconcile(key)),
     spirits: run((made) => made.spirits),
     altar: run((made, spirit: SpiritId) =>

@@ -4,7 +4,15 @@
  */
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type { Options } from "./Buyer.ts"
-import type { ActOrder, CandleOrder, CollectOrder, KeeperOrder, Opening, PrayerOrder, WitnessOrder } from "./Orders.ts"
+import type {
+  ActOrder,
+  CandleOrder,
+  CollectOrder,
+  KeeperOrder,
+  Opening,
+  PrayerOrder,
+  WitnessOrder,
+} from "./OrderTypes.ts"
 import type * as MerkleProofs from "./log/MerkleProofs.ts"
 import type * as SignedCheckpoint from "./log/SignedCheckpoint.ts"
 import type * as StoneProof from "./log/StoneProof.ts"
@@ -14,7 +22,15 @@ export { normalize, recipe } from "../../schema/altar/Recipe.ts"
 export type { Options as BuyerOptions, Progress } from "./Buyer.ts"
 export type { Misrecorded, Open, Refused } from "./PurchaseError.ts"
 export { browserJournal, type Journal, memoryJournal, type Pages } from "./core/Journal.ts"
-export type { ActOrder, CandleOrder, CollectOrder, KeeperOrder, Opening, PrayerOrder, WitnessOrder } from "./Orders.ts"
+export type {
+  ActOrder,
+  CandleOrder,
+  CollectOrder,
+  KeeperOrder,
+  Opening,
+  PrayerOrder,
+  WitnessOrder,
+} from "./OrderTypes.ts"
 export type { Policy } from "./Policy.ts"
 export type { Call } from "./PromiseApi.ts"
 export { seal, type Sealed } from "./Seal.ts"

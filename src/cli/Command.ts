@@ -10,45 +10,36 @@ import { oneLine } from "./Trouble.ts"
 export const commandsOf = async (isCalled: (name: string) => boolean) => {
   const late = async <C extends Command.Command.Any>(name: string, says: string, load: () => Promise<C>) =>
     isCalled(name) ? await load() : Command.make(name).pipe(Command.withDescription(says))
-  const room = await late("room", "Signal rooms: create, read, send, poll", async () => {
-    const { roomCommand } = await import("./buyer/Room.ts")
-    return roomCommand
-  })
+  const room = await late("room", "Signal rooms: create, read, send, poll", () =>
+    import("./buyer/Room.ts").then(({ roomCommand }) => roomCommand),
+  )
   const checks = [
-    await late("verify", "Check a whole witness chain, its revealed words and its payments", async () => {
-      const { verify } = await import("./verify/Verify.ts")
-      return verify
-    }),
-    await late("verify-proof", "Check the proof of a stone, offline", async () => {
-      const { verifyProof } = await import("./verify/Proof.ts")
-      return verifyProof
-    }),
+    await late("verify", "Check a whole witness chain, its revealed words and its payments", () =>
+      import("./verify/Verify.ts").then(({ verify }) => verify),
+    ),
+    await late("verify-proof", "Check the proof of a stone, offline", () =>
+      import("./verify/Proof.ts").then(({ verifyProof }) => verifyProof),
+    ),
   ] as const
   const runs = [
-    await late("sandbox", "Run everything on this machine with play money", async () => {
-      const { sandbox } = await import("./operator/Sandbox.ts")
-      return sandbox
-    }),
-    await late("serve", "Run the production server, configured by its environment", async () => {
-      const { serve } = await import("./operator/Serve.ts")
-      return serve
-    }),
-    await late("admin", "Look at and change what only an operator may", async () => {
-      const { admin } = await import("./operator/Admin.ts")
-      return admin
-    }),
-    await late("log", "The transparency log of a server: its key, how it stands, and how it goes on", async () => {
-      const { log } = await import("./log/Log.ts")
-      return log
-    }),
-    await late("witness-serve", "Run a witness for transparency logs", async () => {
-      const { witnessServe } = await import("./log/WitnessServe.ts")
-      return witnessServe
-    }),
-    await late("openapi", "Write schema/openapi.json from the contract", async () => {
-      const { openapi } = await import("./operator/OpenApi.ts")
-      return openapi
-    }),
+    await late("sandbox", "Run everything on this machine with play money", () =>
+      import("./operator/Sandbox.ts").then(({ sandbox }) => sandbox),
+    ),
+    await late("serve", "Run the production server, configured by its environment", () =>
+      import("./operator/Serve.ts").then(({ serve }) => serve),
+    ),
+    await late("admin", "Look at and change what only an operator may", () =>
+      import("./operator/Admin.ts").then(({ admin }) => admin),
+    ),
+    await late("log", "The transparency log of a server: its key, how it stands, and how it goes on", () =>
+      import("./log/Log.ts").then(({ log }) => log),
+    ),
+    await late("witness-serve", "Run a witness for transparency logs", () =>
+      import("./log/WitnessServe.ts").then(({ witnessServe }) => witnessServe),
+    ),
+    await late("openapi", "Write schema/openapi.json from the contract", () =>
+      import("./operator/OpenApi.ts").then(({ openapi }) => openapi),
+    ),
   ] as const
   const buy = Command.make("buy").pipe(
     Command.withDescription("The same buyer's commands under one name: npm run buy -- witness …"),

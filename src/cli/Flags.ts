@@ -100,8 +100,8 @@ export const reason = Flag.String("reason").pipe(
 )
 
 /** The members that were given. */
-export const provided = <Name extends string>(members: Readonly<Record<Name, Option.Option<string>>>) => {
-  const given: { [_ in Name]?: string } = {}
+export const provided = <Name extends string, A>(members: Readonly<Record<Name, Option.Option<A>>>) => {
+  const given: { [_ in Name]?: A } = {}
   for (const name in members) {
     const value = members[name]
     if (Option.isSome(value)) given[name] = value.value

@@ -41,11 +41,14 @@ const codes = { Open: "outcome_open", Misrecorded: "misrecorded", Trouble: "trou
 export const show = <A, R>(
   { data, json: isJson }: OutputFlags,
   answer: Effect.Effect<A, CommandError, R>,
-  render: (answer: A) => Effect.Effect<string>,
+  render: (answer: A) => string | Effect.Effect<string>,
 ): Effect.Effect<void, Trouble, R> =>
   answer.pipe(
     Effect.flatMap((value) =>
-      isJson ? Console.log(JSON.stringify(value)) : Effect.flatMap(render(value), (text) => Console.log(text)),
+      Effect.gen(function* () {
+        const text = isJson ? JSON.stringify(value) : render(value)
+        yield* Console.log(Effect.isEffect(text) ? yield* text : text)
+      }),
     ),
     Effect.catch(
       Effect.fnUntraced(function* (error: CommandError) {

@@ -1,5 +1,5 @@
 /** What a server says of itself, and to whom: log lines, metrics on a port of their own, and OTLP. */
-import { type Duration, type Redacted, Schema } from "effect"
+import type { Duration, Redacted } from "effect"
 import type { LinesConfig } from "./Lines.ts"
 
 export interface MetricsPort {
@@ -7,15 +7,16 @@ export interface MetricsPort {
   readonly port: number
 }
 
-export const Samplers = Schema.Literals([
+/** As OpenTelemetry names them. */
+export const samplers = [
   "always_on",
   "always_off",
   "traceidratio",
   "parentbased_always_on",
   "parentbased_always_off",
   "parentbased_traceidratio",
-])
-export type Sampler = typeof Samplers.Type
+] as const
+export type Sampler = (typeof samplers)[number]
 
 export interface OtlpConfig {
   /** URLs of the collector; absent where the signal is not wanted. */

@@ -1,10 +1,10 @@
 /** `act`: every act of the contract as a command, with the arguments and flags that its endpoint names. */
-import { Option, Schema } from "effect"
+import { Option, Record, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { type Act, catalog } from "../../buyer/Acts.ts"
 import type { Field } from "../../buyer/Fields.ts"
-import { paying, salt } from "../Flags.ts"
+import { paying, provided, salt } from "../Flags.ts"
 import { runPaid } from "./Running.ts"
 import { summary } from "./Purchases.ts"
 
@@ -43,14 +43,8 @@ const flagOf = (field: Field): Flag.Flag<Option.Option<Schema.Json>> => {
 
 const flagsOf = (fields: ReadonlyArray<Field>) => Object.fromEntries(fields.map((field) => [field.name, flagOf(field)]))
 
-/** The members that were given. */
-const given = (members: Readonly<Record<string, Option.Option<Schema.Json>>>) =>
-  Object.fromEntries(
-    Object.entries(members).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value]] : [])),
-  )
-
 const texts = (members: Readonly<Record<string, Option.Option<Schema.Json>>>) =>
-  Object.fromEntries(Object.entries(given(members)).map(([name, value]) => [name, String(value)]))
+  Object.fromEntries(Object.entries(Record.getSomes(members)).map(([name, value]) => [name, String(value)]))
 
 const words = Flag.String("words").pipe(
   Flag.withDescription("Words to seal into its commitment; they stay on this machine"),
@@ -87,10 +81,10 @@ const commandOf = (act: Act) => {
             key,
             params: texts(path),
             query: texts(asked),
-            payload: given(body),
+            payload: Record.getSomes(body),
             ...(Option.isSome(sealed)
               ? {
-                  sealing: { words: sealed.value, ...(Option.isSome(salted) ? { salt: salted.value } : {}) },
+                  sealing: { words: sealed.value, ...provided({ salt: salted }) },
                 }
               : {}),
           }),

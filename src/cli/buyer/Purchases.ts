@@ -71,7 +71,7 @@ export const witness = Command.make(
           key,
           words: flags.text,
           kind: flags.kind,
-          ...(Option.isSome(flags.spirit) ? { spirit: flags.spirit.value } : {}),
+          ...provided({ spirit: flags.spirit }),
           ...provided({ salt: flags.salt, agentName: flags.agentName }),
         })
         const { id } = stone.record
@@ -167,7 +167,7 @@ export const collect = Command.make(
         orders.collect({
           key,
           element: flags.element,
-          ...(Option.isSome(dedicate) ? { spirit: dedicate.value } : {}),
+          ...provided({ spirit: dedicate }),
           ...provided({ agentName, reason }),
         }),
       (collectible) => summary(collectible),

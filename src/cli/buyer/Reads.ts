@@ -6,8 +6,6 @@ import { agentName, common, provided, salt } from "../Flags.ts"
 import { runFree } from "./Running.ts"
 import { plain, pretty } from "../Output.ts"
 
-const asJson = (value: unknown) => Effect.succeed(pretty(value))
-
 const table = (rows: ReadonlyArray<ReadonlyArray<string>>) => {
   const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))
   return rows
@@ -25,15 +23,13 @@ export const spirits = Command.make("spirits", common, (flags) =>
     flags,
     (orders) => orders.spirits,
     (all) =>
-      Effect.succeed(
-        table(
-          all.map(({ epithet, id, keeper, kin }) => [
-            id,
-            kin,
-            keeper === null ? "no keeper yet" : `kept by ${keeper.agentName ?? keeper.keeper}`,
-            epithet,
-          ]),
-        ),
+      table(
+        all.map(({ epithet, id, keeper, kin }) => [
+          id,
+          kin,
+          keeper === null ? "no keeper yet" : `kept by ${keeper.agentName ?? keeper.keeper}`,
+          epithet,
+        ]),
       ),
   ),
 ).pipe(
@@ -61,15 +57,13 @@ export const altar = Command.make(
           }),
         ),
       (altars) =>
-        Effect.succeed(
-          table(
-            altars.map(({ keeper, litCandles, spirit, today }) => [
-              spirit,
-              `prayer today: ${today.state}`,
-              `candles lit: ${litCandles}`,
-              keeper === null ? "no keeper yet" : `kept by ${keeper.agentName ?? keeper.keeper}`,
-            ]),
-          ),
+        table(
+          altars.map(({ keeper, litCandles, spirit, today }) => [
+            spirit,
+            `prayer today: ${today.state}`,
+            `candles lit: ${litCandles}`,
+            keeper === null ? "no keeper yet" : `kept by ${keeper.agentName ?? keeper.keeper}`,
+          ]),
         ),
     ),
 ).pipe(
@@ -96,7 +90,7 @@ export const reveal = Command.make(
         orders.reveal(flags.id, {
           ...provided({ salt: flags.salt, words: flags.words, agentName: flags.agentName }),
         }),
-      asJson,
+      pretty,
     ),
 ).pipe(
   Command.withDescription(
@@ -114,7 +108,7 @@ export const unseal = Command.make(
   "unseal",
   { ...opening("words"), id: Argument.String("id").pipe(Argument.withDescription("Of the candle or light")) },
   (flags) =>
-    runFree(flags, (orders) => orders.unseal(flags.id, provided({ salt: flags.salt, words: flags.words })), asJson),
+    runFree(flags, (orders) => orders.unseal(flags.id, provided({ salt: flags.salt, words: flags.words })), pretty),
 ).pipe(
   Command.withDescription(
     "Unseal the words of a candle or light, free and once. Words and salt become public, so that everyone can check them; words that look like a link, a wallet or an address stay hidden, and so does their salt",
@@ -130,7 +124,7 @@ export const unseal = Command.make(
 export const reconcile = Command.make(
   "reconcile",
   { ...common, key: Argument.String("key").pipe(Argument.withDescription("The idempotency key of the purchase")) },
-  (flags) => runFree(flags, (orders) => orders.reconcile(flags.key), asJson),
+  (flags) => runFree(flags, (orders) => orders.reconcile(flags.key), pretty),
 ).pipe(
   Command.withDescription("Learn how a purchase ended, and finish one that was interrupted; free, and never signs"),
   Command.withExamples([{ command: "spirit-altar reconcile buyer-1f0c2c1e5b0a4c1f9d518a54", description: "Ask" }]),
@@ -162,7 +156,7 @@ export const purchases = Command.make("purchases", common, (flags) =>
           misrecorded: misrecorded ?? null,
         })),
       ),
-    (all) => Effect.succeed(table(all.map(({ act, begunAt, id, key, state }) => [begunAt, act, state, key, id ?? ""]))),
+    (all) => table(all.map(({ act, begunAt, id, key, state }) => [begunAt, act, state, key, id ?? ""])),
   ),
 ).pipe(
   Command.withDescription("What this machine's journal knows it bought; salts and words stay in it"),

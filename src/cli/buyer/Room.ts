@@ -3,8 +3,8 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { modes } from "../../../schema/room/Message.ts"
 import { common } from "../Flags.ts"
-import { plain, pretty, show } from "../Output.ts"
-import { linkOf, open } from "./Rooms.ts"
+import { type CommandError, plain, pretty, show } from "../Output.ts"
+import { type Invite, linkOf, open, type Rooms } from "./Rooms.ts"
 
 const room = Argument.String("room").pipe(
   Argument.withDescription("Its id or name as the journal knows it, or its invite link; - reads the link from stdin"),
@@ -29,6 +29,21 @@ interface RoomMessage {
 const line = ({ createdAt, mode, sender, senderKind, seq, text }: RoomMessage) =>
   plain(`${seq}  ${createdAt}  ${sender} (${senderKind}) ${mode}: ${text}`)
 
+/** With the rooms of a journal and the one of them that is named. */
+const inRoom = <A>(
+  flags: Command.Command.Config.Infer<typeof kept & { readonly room: typeof room }>,
+  use: (rooms: Rooms, found: Invite) => Effect.Effect<A, CommandError>,
+  render: (answer: A) => string,
+) =>
+  show(
+    flags,
+    Effect.gen(function* () {
+      const rooms = yield* open(flags)
+      return yield* use(rooms, yield* rooms.find(flags.room))
+    }),
+    render,
+  )
+
 const create = Command.make(
   "create",
   {
@@ -44,9 +59,7 @@ const create = Command.make(
         return flags.showLink ? { room, link: linkOf(invite) } : { room }
       }),
       ({ link, room }) =>
-        Effect.succeed(
-          `room ${room.id} ${plain(room.name)}, until ${room.expiresAt}\n${link ?? "Its invite is in the journal: room invite prints it."}`,
-        ),
+        `room ${room.id} ${plain(room.name)}, until ${room.expiresAt}\n${link ?? "Its invite is in the journal: room invite prints it."}`,
     ),
 ).pipe(
   Command.withDescription("Create a room; its invite is kept in the journal"),
@@ -62,7 +75,7 @@ const list = Command.make("list", kept, (flags) =>
       const known = yield* (yield* open(flags)).list
       return known.map(({ expiresAt, id, name, url }) => ({ id, name, url, expiresAt }))
     }),
-    (known) => Effect.succeed(known.map(({ expiresAt, id, name }) => plain(`${id}  ${expiresAt}  ${name}`)).join("\n")),
+    (known) => known.map(({ expiresAt, id, name }) => plain(`${id}  ${expiresAt}  ${name}`)).join("\n"),
   ),
 ).pipe(
   Command.withDescription("The rooms this journal has invites of"),
@@ -70,13 +83,10 @@ const list = Command.make("list", kept, (flags) =>
 )
 
 const invite = Command.make("invite", { ...kept, room }, (flags) =>
-  show(
+  inRoom(
     flags,
-    Effect.gen(function* () {
-      const found = yield* (yield* open(flags)).find(flags.room)
-      return { link: linkOf(found) }
-    }),
-    ({ link }) => Effect.succeed(link),
+    (_, found) => Effect.succeed({ link: linkOf(found) }),
+    ({ link }) => link,
   ),
 ).pipe(
   Command.withDescription("Print a room's invite link; it is the secret itself"),
@@ -94,13 +104,10 @@ const read = Command.make(
     ),
   },
   (flags) =>
-    show(
+    inRoom(
       flags,
-      Effect.gen(function* () {
-        const { find, read } = yield* open(flags)
-        return yield* read(yield* find(flags.room), Option.getOrUndefined(flags.after))
-      }),
-      ({ messages }) => Effect.succeed(messages.length === 0 ? "No messages." : messages.map(line).join("\n")),
+      ({ read }, found) => read(found, Option.getOrUndefined(flags.after)),
+      ({ messages }) => (messages.length === 0 ? "No messages." : messages.map(line).join("\n")),
     ),
 ).pipe(
   Command.withDescription("The latest messages of a room; joining needs nothing but the link"),
@@ -134,15 +141,14 @@ const send = Command.make(
     ),
   },
   (flags) =>
-    show(
+    inRoom(
       flags,
-      Effect.gen(function* () {
-        const { find, send } = yield* open(flags)
+      ({ send }, found) => {
         const { kind: senderKind, mode, sender, text } = flags
         const clientId = Option.getOrElse(flags.clientId, () => crypto.randomUUID())
-        return yield* send(yield* find(flags.room), { sender, senderKind, text, mode, clientId })
-      }),
-      ({ duplicate, message }) => Effect.succeed(`${duplicate ? "already sent  " : "sent  "}${line(message)}`),
+        return send(found, { sender, senderKind, text, mode, clientId })
+      },
+      ({ duplicate, message }) => `${duplicate ? "already sent  " : "sent  "}${line(message)}`,
     ),
 ).pipe(
   Command.withDescription("Send a message; an answer means that the server has it, not that anybody read it"),
@@ -169,15 +175,11 @@ const poll = Command.make(
     ),
   },
   (flags) =>
-    show(
+    inRoom(
       flags,
-      Effect.gen(function* () {
-        const { find, poll } = yield* open(flags)
-        return yield* poll(yield* find(flags.room), flags.every, (message) =>
-          flags.json ? JSON.stringify(message) : line(message),
-        )
-      }),
-      (end) => Effect.succeed(pretty(end)),
+      ({ poll }, found) =>
+        poll(found, flags.every, (message) => (flags.json ? JSON.stringify(message) : line(message))),
+      pretty,
     ),
 ).pipe(
   Command.withDescription("Print new messages as they come, until Ctrl-C; with --json one document a line"),
@@ -185,13 +187,10 @@ const poll = Command.make(
 )
 
 const remove = Command.make("delete", { ...kept, room }, (flags) =>
-  show(
+  inRoom(
     flags,
-    Effect.gen(function* () {
-      const { find, remove } = yield* open(flags)
-      return yield* remove(yield* find(flags.room))
-    }),
-    () => Effect.succeed("The room, its messages and its invite are gone, for everyone."),
+    ({ remove }, found) => remove(found),
+    () => "The room, its messages and its invite are gone, for everyone.",
   ),
 ).pipe(
   Command.withDescription("Delete a room for everyone, at once"),

@@ -9,7 +9,7 @@ import { refuse } from "../../buyer/PurchaseError.ts"
 import { exclusively, pagesOf } from "../../buyer/JournalPages.ts"
 import { altarFetch } from "./AltarFetch.ts"
 import { plain } from "../Output.ts"
-import { journalOf } from "./Session.ts"
+import { type Common, journalOf } from "./Session.ts"
 
 export const Invite = Schema.Struct({
   id: Schema.String,
@@ -41,12 +41,7 @@ const stdin = Effect.tryPromise({
   catch: () => refuse("no_link", "No invite link came on standard input."),
 })
 
-interface Opening {
-  readonly data: Option.Option<string>
-  readonly insecure: boolean
-}
-
-export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Opening) {
+export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Pick<Common, "data" | "insecure">) {
   const alone = exclusively(yield* journalOf(data))
   const request = yield* altarFetch()
   const keep = (invite: Invite) => alone((pages) => invites.set(pages, invite.id, invite))
@@ -137,3 +132,5 @@ export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Openi
     }),
   }
 })
+
+export type Rooms = Effect.Success<ReturnType<typeof open>>

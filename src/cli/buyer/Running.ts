@@ -9,11 +9,11 @@ const session = Effect.promise(() => import("./Session.ts"))
 export const runFree = <A>(
   flags: Common,
   use: (orders: Orders) => Effect.Effect<A, CommandError>,
-  render: (answer: A) => Effect.Effect<string>,
+  render: (answer: A) => string | Effect.Effect<string>,
 ) => Effect.flatMap(session, (loaded) => loaded.runFree(flags, use, render))
 
 export const runPaid = <A, R = never>(
   flags: Paying,
   use: (orders: Orders, key: string) => Effect.Effect<A, CommandError, R>,
-  render: (answer: A) => Effect.Effect<string>,
+  render: (answer: A) => string | Effect.Effect<string>,
 ) => Effect.flatMap(session, (loaded) => loaded.runPaid(flags, use, render))

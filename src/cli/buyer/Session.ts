@@ -2,32 +2,22 @@
 import { homedir } from "node:os"
 import { Config, Console, Effect, FileSystem, Option, Path } from "effect"
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
+import type { Command } from "effect/cli"
 import * as Buyer from "../../buyer/Buyer.ts"
 import { baseOf, guarded } from "../../buyer/Client.ts"
 import * as Orders from "../../buyer/Orders.ts"
 import type { Policy } from "../../buyer/Policy.ts"
 import { randomHex } from "../../buyer/core/Digest.ts"
 import { altarFetch } from "./AltarFetch.ts"
+import { type common, type paying, provided } from "../Flags.ts"
 import { sandboxOf } from "./Faucet.ts"
 import * as JournalFile from "./JournalFile.ts"
 import { type CommandError, plain, resumeHint, show } from "../Output.ts"
 import { Trouble } from "../Trouble.ts"
 import { walletOf } from "./Wallet.ts"
 
-export interface Common {
-  readonly url: string
-  readonly data: Option.Option<string>
-  readonly json: boolean
-  readonly insecure: boolean
-}
-
-export interface Paying extends Common {
-  readonly key: Option.Option<string>
-  readonly wallet: Option.Option<string>
-  readonly max: Option.Option<bigint>
-  readonly maxPerDay: Option.Option<bigint>
-  readonly payTo: Option.Option<string>
-}
+export type Common = Command.Command.Config.Infer<typeof common>
+export type Paying = Command.Command.Config.Infer<typeof paying>
 
 /** `.data/buyer` in a checkout of this project, the account's state folder anywhere else. */
 export const folderOf = Effect.fn("Session.folderOf")(function* (data: Option.Option<string>) {
@@ -77,7 +67,7 @@ const onProgress = (progress: Buyer.Progress) => void process.stderr.write(`${pr
 export const runFree = <A>(
   flags: Common,
   use: (orders: Orders.Orders) => Effect.Effect<A, CommandError>,
-  render: (answer: A) => Effect.Effect<string>,
+  render: (answer: A) => string | Effect.Effect<string>,
 ) =>
   show(
     flags,
@@ -94,7 +84,7 @@ export const runFree = <A>(
 export const runPaid = <A, R = never>(
   flags: Paying,
   use: (orders: Orders.Orders, key: string) => Effect.Effect<A, CommandError, R>,
-  render: (answer: A) => Effect.Effect<string>,
+  render: (answer: A) => string | Effect.Effect<string>,
 ) =>
   show(
     flags,
@@ -105,15 +95,13 @@ export const runPaid = <A, R = never>(
       const sandbox = yield* sandboxOf(altar, request)
       const journal = yield* journalOf(flags.data)
       const account = yield* walletOf(flags.wallet, altar, sandbox, yield* folderOf(flags.data))
-      const payTo = Option.getOrUndefined(flags.payTo)
       const policy: Policy = {
         ...Option.match(sandbox, {
           onNone: () => ({}),
           onSome: ({ asset, network, payTo }) => ({ asset, network, payTo }),
         }),
-        ...(payTo === undefined ? {} : { payTo }),
-        ...Option.match(flags.max, { onNone: () => ({}), onSome: (maxPerPayment) => ({ maxPerPayment }) }),
-        ...Option.match(flags.maxPerDay, { onNone: () => ({}), onSome: (maxPerDay) => ({ maxPerDay }) }),
+        ...provided({ payTo: flags.payTo }),
+        ...provided({ maxPerPayment: flags.max, maxPerDay: flags.maxPerDay }),
       }
       const key = Option.getOrElse(flags.key, () => `buyer-${randomHex(12)}`)
       yield* Console.error(`key         ${key}`)

@@ -4,14 +4,18 @@ import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
 import { Trouble } from "../Trouble.ts"
 
-export const policyIn = Effect.fnUntraced(function* (file: string) {
+export const policyIn = Effect.fnUntraced(function* (named: Option.Option<string>) {
+  if (Option.isNone(named)) return Option.none<Policy>()
+  const file = named.value
   const fs = yield* FileSystem.FileSystem
   const text = yield* Effect.mapError(
     fs.readFileString(file),
     () => new Trouble({ message: `${file} cannot be read.` }),
   )
   const policy = parsePolicy(text)
-  return policy instanceof Malformed ? yield* new Trouble({ message: `${file}: ${policy.message}` }) : policy
+  return policy instanceof Malformed
+    ? yield* new Trouble({ message: `${file}: ${policy.message}` })
+    : Option.some(policy)
 })
 
 /** The log of a policy that names one. */

@@ -6,6 +6,7 @@ import { consistencyRanges } from "../../../schema/log/Merkle.ts"
 import type { Policy } from "../../../schema/log/Policy.ts"
 import { tilePath, widthAt } from "../../../schema/log/Tile.ts"
 import { openCheckpoint, type Trust } from "../../buyer/log/SignedCheckpoint.ts"
+import { provided } from "../Flags.ts"
 import { extendsTree } from "../../log/Consistency.ts"
 import { placesOf, proofOf } from "../../log/Tree.ts"
 import * as Download from "../verify/Download.ts"
@@ -73,7 +74,7 @@ export const openLog = Effect.fn("openLog")(function* ({ base, policy, seen, vke
   const vkey = Option.isSome(known) ? known.value : (yield* Download.json(`${base}/api/witness/log`, Status)).vkey
   if (Option.isSome(before)) yield* sameKey(memory, before.value, vkey)
   const note = yield* Download.text(`${base}/log/checkpoint`)
-  const trust = { vkey, ...Option.match(policy, { onNone: () => ({}), onSome: (witnesses) => ({ witnesses }) }) }
+  const trust = { vkey, ...provided({ witnesses: policy }) }
   const { checkpoint, cosignatures } = yield* open(note, trust)
   const old = Option.isNone(before)
     ? Option.none<Checkpoint>()

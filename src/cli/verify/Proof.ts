@@ -2,9 +2,9 @@
 import { Console, Effect, FileSystem, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { policy } from "./Verify.ts"
-import type { Policy } from "../../../schema/log/Policy.ts"
 import { verifyProof as verify } from "../../buyer/log/StoneProof.ts"
 import { onlyLogOf, policyIn } from "../log/Policy.ts"
+import { provided } from "../Flags.ts"
 import { plain } from "../Output.ts"
 import { Broken, Trouble } from "../Trouble.ts"
 
@@ -78,15 +78,15 @@ const stoneIn = Effect.fnUntraced(function* (file: string) {
 })
 
 const trustOf = Effect.fnUntraced(function* ({ origin, policy: file, vkey: named }: Flags) {
-  const policy: Option.Option<Policy> = Option.isSome(file) ? Option.some(yield* policyIn(file.value)) : Option.none()
+  const policy = yield* policyIn(file)
   const vkey = Option.orElse(named, () => Option.flatMap(policy, onlyLogOf))
   if (Option.isNone(vkey)) {
     return yield* new Trouble({ message: "Name the log's key with --vkey, or give a --policy that names one log." })
   }
   return {
     vkey: vkey.value,
-    ...Option.match(origin, { onNone: () => ({}), onSome: (name) => ({ origin: name }) }),
-    ...Option.match(policy, { onNone: () => ({}), onSome: (witnesses) => ({ witnesses }) }),
+    ...provided({ origin }),
+    ...provided({ witnesses: policy }),
   }
 })
 

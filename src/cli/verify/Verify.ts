@@ -82,7 +82,7 @@ const ownNode = Effect.fnUntraced(function* (base: string) {
 const check = Effect.fnUntraced(function* (flags: Flags) {
   const { log: isLogAsked, payTo, policy: policyFile, rpc, seen, url, vkey } = flags
   const base = url.replace(/\/+$/u, "")
-  const policy = Option.isSome(policyFile) ? Option.some(yield* policyIn(policyFile.value)) : Option.none()
+  const policy = yield* policyIn(policyFile)
   const rpcUrl = Option.isSome(rpc) ? rpc : yield* ownNode(base)
   if (payTo.length > 0 && Option.isNone(rpcUrl)) {
     return yield* new Trouble({ message: "--pay-to says where payments went: name the network's RPC with --rpc." })

@@ -5,6 +5,7 @@
 import { base, usdcNetworks } from "../../../schema/payments/Usdc.ts"
 import { groupMost } from "../../payments/Settlement.ts"
 import { defaults, roomBytes } from "../../room/Ceiling.ts"
+import { samplers } from "../../telemetry/TelemetryConfig.ts"
 import * as Kinds from "./Kinds.ts"
 import { optional, preset, type Variable, type Words } from "./Kinds.ts"
 
@@ -124,21 +125,9 @@ export const otlp = {
   attributes: preset("OTEL_RESOURCE_ATTRIBUTES", "", Kinds.anyText, {
     says: "What else is said of it there: name=value, separated by commas, escaped as in a URL.",
   }),
-  sampler: preset(
-    "OTEL_TRACES_SAMPLER",
-    "parentbased_always_on",
-    Kinds.oneOf(
-      "always_on",
-      "always_off",
-      "traceidratio",
-      "parentbased_always_on",
-      "parentbased_always_off",
-      "parentbased_traceidratio",
-    ),
-    {
-      says: "Which traces are kept: always_on, always_off or traceidratio; after parentbased_, whoever began a trace elsewhere decides.",
-    },
-  ),
+  sampler: preset("OTEL_TRACES_SAMPLER", "parentbased_always_on", Kinds.oneOf(...samplers), {
+    says: "Which traces are kept: always_on, always_off or traceidratio; after parentbased_, whoever began a trace elsewhere decides.",
+  }),
   ratio: preset("OTEL_TRACES_SAMPLER_ARG", 1, Kinds.share, {
     says: "The share of traces that a ratio's sampler keeps, 0 to 1.",
   }),
