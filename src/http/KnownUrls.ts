@@ -40,12 +40,13 @@ const Refused = Context.Reference<Option.Option<unknown>>("spirit-altar/http/Kno
 /** `GET` and `HEAD` have one handler. */
 const nameOf = ({ method, url }: Request) => `${method === "HEAD" ? "GET" : method} ${url}`
 
-const againOf = (handler: Handler, call: Call): Again => {
-  const { headers, path } = call.endpoint
+/** Of the call nothing stays but what its URL and its endpoint say: a request holds its body and its secrets. */
+const againOf = (handler: Handler, { headers: _, request: __, ...said }: Call): Again => {
+  const { headers, path } = said.endpoint
   const fits = headers === undefined ? () => true : Schema.is(headers)
   return (request) =>
     fits(request.headers)
-      ? Option.some(Trace.routed(path)(handler({ ...call, request, headers: request.headers })))
+      ? Option.some(Trace.routed(path)(handler({ ...said, request, headers: request.headers })))
       : Option.none()
 }
 
@@ -100,8 +101,8 @@ export const known = <Handlers extends { readonly handleRaw: (name: never, handl
         urls.remember(call, handler)
         return handler(call)
       })
-    const handleRaw = (name: string, handler: Handler) => {
-      Reflect.apply(handlers.handleRaw, handlers, [name, remembering(handler)])
+    const handleRaw = (name: string, handler: Handler, ...options: ReadonlyArray<unknown>) => {
+      Reflect.apply(handlers.handleRaw, handlers, [name, remembering(handler), ...options])
       return wrapped
     }
     const wrapped: Handlers = Object.create(handlers, { handleRaw: { value: handleRaw } })

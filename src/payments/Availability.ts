@@ -57,7 +57,7 @@ export class Availability extends Context.Service<
       )
 
       const toOffer = Effect.gen(function* () {
-        yield* unlessPaused
+        yield* Effect.tapError(unlessPaused, () => report({ isPaused: true, obstacle: undefined }))
         const obstacle = (yield* token.obstacle) ?? (yield* settlement.obstacle)
         yield* report({ isPaused: false, obstacle })
         if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")

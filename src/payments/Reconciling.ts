@@ -1,5 +1,5 @@
 /** Concurrent clients of one attempt share an inquiry. For two seconds after it, the stored state is the answer. */
-import { Duration, Effect, Fiber, FiberMap, Option } from "effect"
+import { type Context, Duration, Effect, Fiber, FiberMap, Option } from "effect"
 import type { Attempt } from "./ledger/Attempt.ts"
 
 /** The minimum time between two inquiries that clients cause; no `Retry-After` is shorter. */
@@ -14,6 +14,7 @@ export const make = Effect.fnUntraced(function* (
   every: Duration.Duration,
 ) {
   const looks = yield* FiberMap.make<string, Attempt, never>()
+  const run = yield* FiberMap.runtime(looks)<never>()
   const pauses = yield* FiberMap.make<string>()
   const begin = (attempt: Attempt) =>
     Effect.tap(look(attempt), (seen) =>
@@ -22,12 +23,19 @@ export const make = Effect.fnUntraced(function* (
         : Effect.void,
     )
 
+  /** In one step: two that begin the same inquiry would interrupt each other. */
+  const joined = (attempt: Attempt) =>
+    Effect.contextWith((context: Context.Context<never>) =>
+      Fiber.join(
+        Option.getOrElse(FiberMap.getUnsafe(looks, attempt.id), () =>
+          run(attempt.id, Effect.provideContext(begin(attempt), context)),
+        ),
+      ),
+    )
+
   return Effect.fnUntraced(function* (attempt: Attempt): Effect.fn.Return<Attempt> {
     if (attempt.state !== "pending" || FiberMap.hasUnsafe(pauses, attempt.id)) return attempt
-    const known = FiberMap.getUnsafe(looks, attempt.id)
-    const seen = yield* Fiber.join(
-      Option.isSome(known) ? known.value : yield* FiberMap.run(looks, attempt.id, begin(attempt)),
-    )
+    const seen = yield* joined(attempt)
     return seen.state === "pending" ? attempt : seen
   })
 })

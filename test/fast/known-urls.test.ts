@@ -1,4 +1,6 @@
 /** Which URLs are remembered, and what of a request is looked at again. */
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -63,6 +65,28 @@ describe("a URL", () => {
     }).pipe(Effect.provide(KnownUrls.layer)),
   )
 })
+
+it.effect("nothing of the request is kept with its URL", () =>
+  Effect.gen(function* () {
+    const urls = yield* KnownUrls
+    setFlagsFromString("--expose-gc")
+    const collect: () => void = runInNewContext("gc")
+    const remembered = () => {
+      const first = { ...call("/read"), headers: { authorization: "Bearer secret" } }
+      urls.remember(first, handler)
+      return [new WeakRef(first.request), new WeakRef(first.headers)]
+    }
+    const references = remembered()
+    // A reference that was just made lives to the end of its turn.
+    yield* Effect.promise(() => new Promise((resolve) => void setImmediate(resolve)))
+    collect()
+    assert.deepStrictEqual(
+      references.map((one) => one.deref()),
+      [undefined, undefined],
+    )
+    assert.strictEqual(yield* urls.answer(request("/read"), whole), answered)
+  }).pipe(Effect.provide(KnownUrls.layer)),
+)
 
 it.effect("a refusal of a known URL is asked for once, and written by the router", () =>
   Effect.gen(function* () {
