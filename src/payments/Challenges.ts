@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { PaymentFailed, PaymentInvalid, PaymentRequired, PaymentsUnavailable } from "../../schema/payments/Errors.ts"
 import type { FailedAttempt } from "./ledger/Attempt.ts"
-import { contractsRefused, unknownRefused } from "./ledger/Claim.ts"
+import { contractsRefused, unknownRefused } from "./ledger/OpenPayments.ts"
 import { UnclaimedPayments } from "./ledger/UnclaimedPayments.ts"
 import type { SoldAct } from "./PaidAct.ts"
 import type { PaidRequest } from "./PaidRequest.ts"

@@ -20,8 +20,9 @@ import { timestampOf } from "../platform/Time.ts"
 import { CardRail, cardCredentialIn } from "./card/CardRail.ts"
 import { addressOf, filled } from "./ActAddress.ts"
 import type { PaidAct } from "./PaidAct.ts"
-import type { PaymentGuard } from "./PaidRequest.ts"
-import { type Outcome, type PaidRequest, PaymentPipeline, type PipelineRefusal } from "./PaymentPipeline.ts"
+import type { PaidRequest, PaymentGuard } from "./PaidRequest.ts"
+import type { Outcome, PipelineRefusal } from "./Outcome.ts"
+import { PaymentPipeline } from "./PaymentPipeline.ts"
 import { retryAfterSeconds } from "./protocol/Decision.ts"
 
 /** What the endpoint of a paid act has decoded. */

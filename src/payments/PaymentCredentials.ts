@@ -10,7 +10,7 @@ import {
 import { notSettled } from "./Availability.ts"
 import { CardRail, type CardRequest } from "./card/CardRail.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
-import type { PayerBalance } from "./ledger/Claim.ts"
+import type { PayerBalance } from "./ledger/NewAttempt.ts"
 import { Lookup } from "./ledger/Lookup.ts"
 import type { SoldAct } from "./PaidAct.ts"
 import type { ChainPayment, Payment } from "./Payment.ts"

@@ -3,28 +3,21 @@ import { Clock, Context, Duration, Effect, Fiber, FiberSet, Layer, Option } from
 import {
   AuthorizationAlreadyBound,
   FacilitatorUnavailable,
-  firstPaymentsMaximum,
   IdempotencyConflict,
-  type IdempotencyKeyInvalid,
-  type IdempotencyKeyRequired,
-  openPaymentsMaximum,
   type PaymentFailed,
-  type PaymentInvalid,
-  type PaymentRequired,
   type PaymentsUnavailable,
-  ReconcileRequired,
-  type SellingPaused,
 } from "../../schema/payments/Errors.ts"
-import type { BadRequest, RateLimited } from "../../schema/Errors.ts"
 import { timestampOf } from "../platform/Time.ts"
 import * as Trace from "../platform/Trace.ts"
 import { Availability, notSettled } from "./Availability.ts"
 import { changed } from "./Changes.ts"
 import * as Challenges from "./Challenges.ts"
 import { CardRail } from "./card/CardRail.ts"
-import type { Attempt, PendingAttempt, SettledAttempt } from "./ledger/Attempt.ts"
-import { Claim, isCodeless, type NewAttempt } from "./ledger/Claim.ts"
+import type { Attempt } from "./ledger/Attempt.ts"
+import { Claim } from "./ledger/Claim.ts"
+import { isCodeless, type NewAttempt } from "./ledger/NewAttempt.ts"
 import { type AttemptState, Lookup } from "./ledger/Lookup.ts"
+import { type Outcome, overdrawn, type PipelineRefusal, tooManyOpen } from "./Outcome.ts"
 import type { PaidAct } from "./PaidAct.ts"
 import { bodyOf, fingerprintOf, type PaidRequest, type PaymentGuard, paidTwice } from "./PaidRequest.ts"
 import { isRefused, PaymentCredentials } from "./PaymentCredentials.ts"
@@ -37,27 +30,6 @@ import { PayerBalances } from "./x402/verification/PayerBalances.ts"
 import * as PaymentHeader from "./x402/verification/PaymentHeader.ts"
 import { keyOf } from "./x402/verification/PaymentIdentifier.ts"
 
-export type { PaidRequest } from "./PaidRequest.ts"
-
-export type Outcome =
-  | { readonly _tag: "Settled"; readonly attempt: SettledAttempt; readonly replayed: boolean }
-  | { readonly _tag: "Pending"; readonly attempt: PendingAttempt }
-
-export type PipelineRefusal =
-  | BadRequest
-  | IdempotencyKeyRequired
-  | IdempotencyKeyInvalid
-  | PaymentRequired
-  | PaymentInvalid
-  | PaymentFailed
-  | IdempotencyConflict
-  | AuthorizationAlreadyBound
-  | PaymentsUnavailable
-  | SellingPaused
-  | FacilitatorUnavailable
-  | RateLimited
-  | ReconcileRequired
-
 export interface PipelineConfig {
   /** How long a live server may take over one attempt before another may look at it. */
   readonly lease: Duration.Duration
@@ -66,19 +38,6 @@ export interface PipelineConfig {
 }
 
 const isUnavailable = (refusal: unknown): refusal is FacilitatorUnavailable => refusal instanceof FacilitatorUnavailable
-const tooManyOpen = (most: number, isContract: boolean) => {
-  const rule = isContract
-    ? "A wallet with code may have one payment more open here than it has paid, and one alone once one of its payments did not pay in its block"
-    : `A wallet may have ${firstPaymentsMaximum} payments open here, as many again for each that it has paid, and ${openPaymentsMaximum} at most; one alone once one of its payments did not pay in its block, or, where it has never paid, while such payments cost this server much gas`
-  return new ReconcileRequired({
-    message: `${rule}: this one may have ${most} whose outcome is not known yet. POST /api/reconcile/{Idempotency-Key} for each that is open, then send the same request again. This request charged nothing.`,
-  })
-}
-const overdrawn = new PaymentRejected({
-  reason: "insufficient_funds",
-  message:
-    "The paying wallet holds less USDC than this price and its payments in flight here; fund it, or wait for them, and send the same request again. This request charged nothing.",
-})
 
 export class PaymentPipeline extends Context.Service<
   PaymentPipeline,

@@ -93,7 +93,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   },
   {
     fault: "a wallet with code may have two payments more open than it has paid",
-    file: "src/payments/ledger/Claim.ts",
+    file: "src/payments/ledger/OpenPayments.ts",
     from: "THEN least(${first} * (c.paid + 1),",
     to: "THEN least(${first} * (c.paid + 2),",
     tests: ["test/concurrency/claims.test.ts"],

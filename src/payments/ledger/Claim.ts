@@ -2,108 +2,18 @@
 import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import type { Hex } from "viem"
-import { firstPaymentsMaximum, openPaymentsMaximum } from "../../../schema/payments/Errors.ts"
+import { firstPaymentsMaximum } from "../../../schema/payments/Errors.ts"
 import * as Gather from "../../platform/Gather.ts"
 import { isRefused, named, prepared, retryConflicts } from "../../platform/Sql.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import * as Trace from "../../platform/Trace.ts"
-import type { Claims } from "../PaidAct.ts"
-import { claimOf, columnsOf, type Payment } from "../Payment.ts"
+import { claimOf, columnsOf } from "../Payment.ts"
 import { Word } from "../Hex.ts"
+import { Lookup } from "./Lookup.ts"
 import type { Attempt } from "./Attempt.ts"
-import { type AttemptState, Lookup } from "./Lookup.ts"
-
-/** Atomic units that a wallet held when it was asked for, at `asOfMillis` or a little later. */
-export interface PayerBalance {
-  readonly balanceAtomic: bigint
-  readonly asOfMillis: number
-  /** Whether what its payments in flight have taken is back in it. */
-  readonly isExact: boolean
-  /** Whether it has code and its gas is ours: in its block such a wallet may refuse what it agreed to. */
-  readonly isContract: boolean
-}
-
-export interface NewAttempt {
-  readonly idempotencyKey: string
-  readonly fingerprint: string
-  readonly act: string
-  readonly url: string
-  readonly input: Schema.Json
-  readonly amountAtomic: bigint
-  readonly payment: Payment
-  /** The x402 payload as sent; empty for a card. */
-  readonly payload: string
-  readonly claims: Claims
-  /** What its wallet can pay with; absent for a card, and for what is paid already. */
-  readonly balance?: PayerBalance | undefined
-  readonly acceptedAtMillis: number
-  /** Milliseconds after which another server may look at it. */
-  readonly leaseMillis: number
-}
-
-/** Whether it is let in as the payment of a wallet without code, of which more may be open. */
-export const isCodeless = ({ balance }: Pick<NewAttempt, "balance">) => balance?.isContract === false
-
-/** A payment of a wallet that may still leave its balance, or has just left it. */
-export interface InFlight {
-  readonly nonce: Hex
-  readonly amountAtomic: bigint
-}
-
-export type ClaimOutcome =
-  | { readonly _tag: "Claimed"; readonly attempt: Attempt }
-  | { readonly _tag: "Conflict"; readonly state: AttemptState }
-  /** The wallet has too much in flight for its balance, or has as many as it may, `most`. */
-  | {
-      readonly _tag: "Overdrawn"
-      readonly tooMany: boolean
-      readonly most: number
-      readonly inFlight: ReadonlyArray<InFlight>
-    }
-  /** Nothing is sent for the wallet at our cost for a while, and why. */
-  | { readonly _tag: "Distrusted"; readonly reason: string }
-
-/** Gas that wallets of a kind which did not pay may have cost within an hour until no unknown one of that kind is taken. */
-const lostGasAtMost = 15_000_000n
-
-/** The same from which an unknown one has one payment open: then it cannot burn more of our gas than of its own. */
-const lostGasUnnoticed = 5_000_000n
-
-/** How a payment of a wallet fails in its block at our cost, and how many are open of one that has never paid here. */
-const kinds = {
-  codeless: { first: firstPaymentsMaximum, refusal: "wallet_did_not_pay" },
-  contract: { first: 1, refusal: "wallet_reverted_settlement" },
-} as const
-
-/**
- * How many may be pending of the wallet whose row is `p`: as many again for each that it has paid. One that has never paid, or
- * was ever refused, has fewer while much gas of ours is lost to its kind, and none while too much is.
- */
-const mostOf = ({ first, refusal }: (typeof kinds)[keyof typeof kinds]) => `(
-    SELECT CASE WHEN c.paid > 0 THEN least(${first} * (c.paid + 1), ${openPaymentsMaximum}) ELSE (
-      SELECT CASE WHEN l.gas >= ${lostGasAtMost} THEN 0
-        WHEN p.refused_until IS NOT NULL OR l.gas >= ${lostGasUnnoticed} THEN 1 ELSE ${first} END
-      FROM (SELECT COALESCE(sum(lost_gas), 0) AS gas FROM payment_payers
-        WHERE refused_until > now() AND refusal = '${refusal}') AS l) END
-    FROM (SELECT count(*)::int AS paid FROM (
-      SELECT 1 FROM payment_attempts
-      WHERE lower(payer) = p.name AND state = 'settled' AND p.refused_until IS NULL
-      LIMIT ${Math.ceil(openPaymentsMaximum / first) - 1}
-    ) AS s) AS c)`
-
-const mostOfContract = mostOf(kinds.contract)
-const mostOfCodeless = mostOf(kinds.codeless)
-
-/** What an unknown wallet is refused for while too much gas is lost to its kind. */
-export const contractsRefused = "wallet_with_code"
-export const unknownRefused = "wallet_never_paid"
-
-/** Milliseconds by which servers' clocks may differ: what settled so long before a balance was read may not be in it. */
-const clockSkew = 60_000
-
-const sinceOf = ({ asOfMillis }: PayerBalance) => timestampOf(asOfMillis - clockSkew)
+import { type ClaimOutcome, isCodeless, type NewAttempt, sinceOf } from "./NewAttempt.ts"
+import { contractsRefused, mostOfCodeless, mostOfContract, unknownRefused } from "./OpenPayments.ts"
 
 const readInFlight = rowReader(
   "payment_attempts",
@@ -114,10 +24,8 @@ const readInFlight = rowReader(
   }),
 )
 
-const readPayer = rowReader(
-  "payment_payers",
-  Schema.Struct({ refusal: Schema.NullOr(Schema.String), most: Schema.Int }),
-)
+const PayerRow = Schema.Struct({ refusal: Schema.NullOr(Schema.String), most: Schema.Int })
+const readPayer = rowReader("payment_payers", PayerRow)
 const unknownPayer = { refusal: null, most: firstPaymentsMaximum }
 
 interface Intent {

@@ -1,7 +1,7 @@
 /** What a wallet can still pay with: its balance, what of its payments in flight that has already left for, and whether it has code. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { HexText } from "../../Hex.ts"
-import type { InFlight, PayerBalance } from "../../ledger/Claim.ts"
+import type { InFlight, PayerBalance } from "../../ledger/NewAttempt.ts"
 import { Chain } from "../node/Chain.ts"
 import { type ChainUnavailable, senseless } from "../node/ChainUnavailable.ts"
 import {

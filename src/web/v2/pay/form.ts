@@ -1,18 +1,13 @@
 /** A form that pays: its words are sealed here, its progress is written out, and its receipt stays on the page. */
 import { baseSepolia, priceUsd } from "../../../../schema/payments/Usdc.ts"
-import { commitmentOf } from "../../../buyer/core/Commitment.ts"
-import { randomHex } from "../../../buyer/core/Digest.ts"
-import type { Keepsake } from "../words/box.ts"
 import { canHash, cannotHash } from "../page/hashing.ts"
 import { all, button, failure, make, one, verdict, renewed } from "../page/dom.ts"
 import { isUnreached, pageFailed, Said, sentenceOf } from "../page/http.ts"
 import { paying } from "./paying.ts"
-import { unsealableWords } from "../words/seal.ts"
 import type { Result } from "./checkout.ts"
-import { begin, forget, type Listed, mayLeave, pending, type Purchase, remembered } from "./purchase.ts"
+import { begin, forget, mayLeave, pending, type Purchase, remembered } from "./purchase.ts"
+import { orderOf } from "./order.ts"
 import * as Wallets from "./wallet.ts"
-
-type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
 /** One wallet for all forms of the page. */
 let wallet: Wallets.Wallet | undefined
@@ -24,45 +19,6 @@ let opening: Promise<void> = Promise.resolve()
 const use = (chosen: Wallets.Wallet) => {
   wallet = chosen
   for (const watch of watchers) watch()
-}
-
-const fields = (form: HTMLFormElement, name: string): ReadonlyArray<Field> => [
-  ...all(`input[data-${name}]`, HTMLInputElement, form),
-  ...all(`textarea[data-${name}]`, HTMLTextAreaElement, form),
-  ...all(`select[data-${name}]`, HTMLSelectElement, form),
-]
-
-/** Path, price and body as the form stands now. */
-const orderOf = async (form: HTMLFormElement) => {
-  const rung = all("input[data-path]:checked", HTMLInputElement, form)[0]
-  const query = new URLSearchParams(
-    fields(form, "query").flatMap((field) => (field.value === "" ? [] : [[field.dataset["query"] ?? "", field.value]])),
-  ).toString()
-  const written = rung?.dataset["path"] ?? form.dataset["path"] ?? ""
-  // Where the altar is chosen in the form, the path waits for it.
-  const place = fields(form, "place")[0]
-  const path = place === undefined ? written : written.replace(place.dataset["place"] ?? "", place.value)
-  const listed: Listed = {
-    path: `${path}${query === "" ? "" : `?${query}`}`,
-    amount: rung?.dataset["amount"] ?? form.dataset["amount"] ?? "",
-    network: form.dataset["network"] ?? "",
-    title: form.dataset["title"] ?? "",
-  }
-  const body: Record<string, string> = {}
-  for (const field of fields(form, "body")) {
-    const value = field.value.trim()
-    if (value !== "") body[field.dataset["body"] ?? ""] = value
-  }
-  let keepsake: Keepsake | null = null
-  for (const field of fields(form, "seal")) {
-    if (field.value.trim() === "") continue
-    const salt = randomHex(16)
-    const problem = unsealableWords(salt, field.value)
-    if (problem !== undefined) throw new Said(problem)
-    keepsake = { salt, words: field.value, commitment: await commitmentOf(salt, field.value) }
-    body[field.dataset["seal"] ?? ""] = keepsake.commitment
-  }
-  return { listed, body: Object.keys(body).length === 0 ? "" : JSON.stringify(body), keepsake }
 }
 
 const attach = (form: HTMLFormElement) => {

@@ -1,133 +1,18 @@
 /** Every link is hashed anew before the reader's eyes, and compared with the page and with what this browser saw. */
-import { type ChainPoint, headFault, holds } from "../../../../schema/altar/ChainCheck.ts"
-import { checkSegment, readSegment, type Segment, type Stone } from "./chain.ts"
-import {
-  type Compared,
-  dateOf,
-  differenceAt,
-  type Difference,
-  differencesOf,
-  headline,
-  type Known,
-  shorterOf,
-  shorterWords,
-} from "./compare.ts"
+import { headFault } from "../../../../schema/altar/ChainCheck.ts"
+import { dateOf, headline, type Known, shorterWords } from "./compare.ts"
 import { button, make, verdict } from "../page/dom.ts"
-import { code, isSound, type Judged, mark, report, unmark } from "./report.ts"
+import { code, unmark } from "./report.ts"
 import { forget, history, isKept, newest, record, type SeenPoint } from "./history.ts"
 import { rendered } from "./rendered.ts"
 import { checkReveals } from "./reveals.ts"
-
-const batch = 100
-
-/** Links walked beyond what was asked for, to reach the heads that the page names and that this browser saw. */
-const reach = 500
-
-/** Of what is remembered beyond them, so many are looked up alone: a newest one that was only shown proves little. */
-const samples = 8
-
-export interface Place {
-  readonly status: HTMLElement
-  readonly list: HTMLElement
-}
-
-interface Range {
-  readonly from: number
-  readonly to: number
-}
+import { isWithin, type Place, type Range, walk, type Walked } from "./walk.ts"
 
 /** What this page shows itself is no memory, unless it was seen `before` the page was. */
 const knownNow = (before: ReadonlyArray<SeenPoint>): Known => {
   const page = rendered()
   const since = history().filter(({ sequence }) => !(page.stones.has(sequence) || page.head?.sequence === sequence))
   return { ...page, seen: new Map([...since, ...before].map((point) => [point.sequence, point])) }
-}
-
-const isWithin = ({ from, to }: Range, sequence: number) => sequence >= from && sequence <= to
-
-/** Some of many, from first to last. */
-const spread = <A>(many: ReadonlyArray<A>): ReadonlyArray<A> =>
-  many.filter((_, at) => at % Math.ceil(many.length / samples) === 0)
-
-/** The range and, where they are near enough, the heads on both sides of it; what is not is looked up alone. */
-const planOf = ({ from, to }: Range, { head, seen: known }: Known) => {
-  const points = [...known.values()]
-  const heads = [head, newest(points), newest(points.filter(({ isWalked }) => isWalked))].flatMap((point) =>
-    point === undefined || point.sequence === 0 ? [] : [point.sequence],
-  )
-  const near = heads.filter((sequence) => isWithin({ from: from - reach, to: to + reach }, sequence))
-  const range = { from: Math.min(from, ...near), to: Math.max(to, ...near) }
-  const isFar = (sequence: number) => !isWithin(range, sequence)
-  return { range, far: new Set([...heads.filter(isFar), ...spread([...known.keys()].filter(isFar))]) }
-}
-
-const judge = async (segment: Segment, from: number, known: Known): Promise<ReadonlyArray<Judged>> =>
-  (await checkSegment(segment, from)).map((checked) => ({
-    ...checked,
-    differences: differencesOf(checked.link, known),
-    isShown: known.stones.has(checked.link.sequence),
-  }))
-
-interface Walked extends Compared {
-  readonly range: Range
-  readonly count: number
-  readonly expected: number
-  readonly wrong: number
-  readonly last: Stone | undefined
-  readonly head: ChainPoint | undefined
-  /** Points that were looked up alone. */
-  readonly apart: ReadonlySet<number>
-  /** Those of them that were not answered. */
-  readonly missed: number
-}
-
-const walk = async (place: Place, asked: Range, known: Known, show: (judged: Judged) => boolean): Promise<Walked> => {
-  const { far, range } = planOf(asked, known)
-  const differences: Array<Difference> = []
-  let [next, count, wrong, bad, missed, end, ends] = [range.from, 0, 0, 0, 0, range.to, Infinity]
-  let last: Stone | undefined
-  let head: ChainPoint | undefined
-  const add = (judged: Judged) => {
-    mark(judged)
-    differences.push(...judged.differences)
-    if (!holds(judged)) wrong += 1
-    if (isSound(judged)) return show(judged) && place.list.append(report(judged, asked.from === asked.to))
-    // What is wrong stands first: nobody should have to look for it. Every link after a changed one differs too.
-    place.list.insertBefore(report(judged, !holds(judged) || bad === 0), place.list.children[bad] ?? null)
-    bad += 1
-  }
-  const read = async (from: number, limit: number) => {
-    const segment = await readSegment(from, limit)
-    ends = Math.min(ends, segment.head.sequence)
-    differences.push(...differenceAt(segment.head, known))
-    return segment
-  }
-  for (const sequence of far) {
-    const answered = await judge(await read(sequence, 1), sequence, known)
-    if (answered.length !== 1) missed += 1
-    for (const judged of answered) add(judged)
-  }
-  while (next <= end) {
-    const segment = await read(next, Math.min(batch, end - next + 1))
-    end = Math.min(range.to, segment.head.sequence)
-    head = segment.head
-    if (next === range.from) differences.push(...differenceAt(segment.anchor, known))
-    const judged = await judge(segment, next, known)
-    const first = judged[0]
-    if (first === undefined) break
-    // Segments that each hold must also hold together.
-    const seam = last === undefined || first.before.chainHash === last.chainHash
-    for (const [index, one] of judged.entries()) add(index === 0 && !seam ? { ...one, follows: false } : one)
-    count += judged.length
-    last = judged.at(-1)?.link
-    next += judged.length
-    place.status.replaceChildren(verdict("waits", `${count} of ${end - range.from + 1} links checked.`))
-  }
-  // An empty page asks for no link, and still for the head.
-  head ??= (await read(1, 1)).head
-  const shorter = ends === Infinity ? undefined : shorterOf(ends, known)
-  const expected = Math.max(0, end - range.from + 1)
-  return { range, count, expected, wrong, last, head, differences, shorter, apart: far, missed }
 }
 
 /** What to do about a difference. */

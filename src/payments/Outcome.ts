@@ -1,0 +1,52 @@
+/** How a paid request ends: its attempt, or a refusal. */
+import type { BadRequest, RateLimited } from "../../schema/Errors.ts"
+import {
+  type AuthorizationAlreadyBound,
+  type FacilitatorUnavailable,
+  firstPaymentsMaximum,
+  type IdempotencyConflict,
+  type IdempotencyKeyInvalid,
+  type IdempotencyKeyRequired,
+  openPaymentsMaximum,
+  type PaymentFailed,
+  type PaymentInvalid,
+  type PaymentRequired,
+  type PaymentsUnavailable,
+  ReconcileRequired,
+  type SellingPaused,
+} from "../../schema/payments/Errors.ts"
+import type { PendingAttempt, SettledAttempt } from "./ledger/Attempt.ts"
+import { PaymentRejected } from "./PaymentRejected.ts"
+
+export type Outcome =
+  | { readonly _tag: "Settled"; readonly attempt: SettledAttempt; readonly replayed: boolean }
+  | { readonly _tag: "Pending"; readonly attempt: PendingAttempt }
+
+export type PipelineRefusal =
+  | BadRequest
+  | IdempotencyKeyRequired
+  | IdempotencyKeyInvalid
+  | PaymentRequired
+  | PaymentInvalid
+  | PaymentFailed
+  | IdempotencyConflict
+  | AuthorizationAlreadyBound
+  | PaymentsUnavailable
+  | SellingPaused
+  | FacilitatorUnavailable
+  | RateLimited
+  | ReconcileRequired
+
+export const tooManyOpen = (most: number, isContract: boolean) => {
+  const rule = isContract
+    ? "A wallet with code may have one payment more open here than it has paid, and one alone once one of its payments did not pay in its block"
+    : `A wallet may have ${firstPaymentsMaximum} payments open here, as many again for each that it has paid, and ${openPaymentsMaximum} at most; one alone once one of its payments did not pay in its block, or, where it has never paid, while such payments cost this server much gas`
+  return new ReconcileRequired({
+    message: `${rule}: this one may have ${most} whose outcome is not known yet. POST /api/reconcile/{Idempotency-Key} for each that is open, then send the same request again. This request charged nothing.`,
+  })
+}
+export const overdrawn = new PaymentRejected({
+  reason: "insufficient_funds",
+  message:
+    "The paying wallet holds less USDC than this price and its payments in flight here; fund it, or wait for them, and send the same request again. This request charged nothing.",
+})
