@@ -44,10 +44,10 @@ const nameOf = ({ method, url }: Request) => `${method === "HEAD" ? "GET" : meth
 const againOf = (handler: Handler, { headers: _, request: __, ...said }: Call): Again => {
   const { headers, path } = said.endpoint
   const fits = headers === undefined ? () => true : Schema.is(headers)
-  return (request) =>
-    fits(request.headers)
-      ? Option.some(Trace.routed(path)(handler({ ...said, request, headers: request.headers })))
-      : Option.none()
+  return (request) => {
+    const again = Effect.suspend(() => handler({ ...said, request, headers: request.headers }))
+    return fits(request.headers) ? Option.some(Trace.routed(path)(again)) : Option.none()
+  }
 }
 
 export class KnownUrls extends Context.Service<

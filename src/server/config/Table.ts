@@ -120,7 +120,7 @@ export const otlp = {
   traces: preset("OTEL_TRACES_EXPORTER", "otlp", Kinds.anyText, { says: "Whether traces are sent: otlp or none." }),
   metrics: preset("OTEL_METRICS_EXPORTER", "otlp", Kinds.anyText, { says: "Whether metrics are sent: otlp or none." }),
   serviceName: preset("OTEL_SERVICE_NAME", "", Kinds.anyText, {
-    says: "What this server is called there: by default the service.name of OTEL_RESOURCE_ATTRIBUTES, or spirit-altar.",
+    says: "The name of this server there: by default the service.name of OTEL_RESOURCE_ATTRIBUTES, or spirit-altar.",
   }),
   attributes: preset("OTEL_RESOURCE_ATTRIBUTES", "", Kinds.anyText, {
     says: "What else is said of it there: name=value, separated by commas, escaped as in a URL.",
