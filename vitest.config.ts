@@ -2,11 +2,23 @@
 import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
-import FileOrder from "./test/support/FileOrder.ts"
-import { patience } from "./test/support/Patience.ts"
+import FileOrder from "./test/lab/run/FileOrder.ts"
+import { patience } from "./test/lab/Patience.ts"
+import { deep, fast } from "./test/lab/run/Projects.ts"
 
-/** What needs no process, chain or browser: whoever changes a line hears about it in seconds. */
-const fast = "test/fast/**/*.test.ts"
+/** Tests with a database, and with a chain or a browser where they ask for one. */
+const whole = (name: string, include: Array<string>, exclude: Array<string> = []) => ({
+  extends: true as const,
+  test: {
+    name,
+    include,
+    exclude: [...exclude, "**/node_modules/**"],
+    globalSetup: ["test/lab/run/globalSetup.ts"],
+    setupFiles: ["test/lab/run/validateAnswers.ts"],
+    testTimeout: patience(120),
+    hookTimeout: patience(120),
+  },
+})
 
 export default defineConfig({
   test: {
@@ -15,26 +27,16 @@ export default defineConfig({
     // Half of the time they wait: for blocks, for polls, for processes that start.
     maxWorkers: 2 * availableParallelism(),
     silent: "passed-only",
-    reporters: ["default", "./test/support/FailureReporter.ts"],
+    reporters: ["default", "./test/lab/run/FailureReporter.ts"],
     sequence: { sequencer: FileOrder },
     coverage: {
       include: ["src/**/*.ts", "schema/**/*.ts"],
-      reporter: ["text", "html", fileURLToPath(new URL("test/support/UncoveredFiles.ts", import.meta.url))],
+      reporter: ["text", "html", fileURLToPath(new URL("test/lab/run/UncoveredFiles.ts", import.meta.url))],
     },
     projects: [
-      { extends: true, test: { name: "fast", include: [fast], testTimeout: patience(60), hookTimeout: patience(60) } },
-      {
-        extends: true,
-        test: {
-          name: "whole",
-          include: ["test/**/*.test.ts"],
-          exclude: [fast, "**/node_modules/**"],
-          globalSetup: ["test/support/globalSetup.ts"],
-          setupFiles: ["test/support/validateAnswers.ts"],
-          testTimeout: patience(120),
-          hookTimeout: patience(120),
-        },
-      },
+      { extends: true, test: { name: "fast", include: fast, testTimeout: patience(60), hookTimeout: patience(60) } },
+      whole("core", ["test/**/*.test.ts"], [...fast, ...deep]),
+      whole("deep", deep),
     ],
   },
 })

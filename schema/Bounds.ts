@@ -27,6 +27,10 @@ export const sentence = (example: string, maximum = 500, pattern: RegExp = oneLi
 export const header = (description: string, example: string, maximum = 256) =>
   sentence(example, maximum, /^[ -~]*$/u).annotate({ description })
 
+/** A header that says how many seconds to wait. */
+export const waitSeconds = (example: string, description = "Seconds to wait.") =>
+  shaped(/^[0-9]{1,6}$/u, 6, 1).annotate({ description, examples: [example] })
+
 /** A header that holds Base64 of JSON. */
 export const base64 = (description: string, example: string) =>
   sentence(example, 16_384, /^[A-Za-z0-9+/]+={0,2}$/u).annotate({ description })

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "./Group.ts"
-import { Count, listOf, sentence, shaped } from "./Bounds.ts"
+import { Count, waitSeconds, listOf, sentence, shaped } from "./Bounds.ts"
 import { ChainHead } from "./altar/Witness.ts"
 import { RoomRequests } from "./room/Api.ts"
 import { Mode, modes } from "./room/Message.ts"
@@ -91,9 +91,15 @@ export const Health = Schema.Struct({
   ],
 })
 
+/** The same body where the answer is no, with when to ask again. */
+const unhealthy = <Fields extends Schema.Struct.Fields>(state: Schema.Struct<Fields>) =>
+  HttpApiSchema.WithHeaders(state.pipe(HttpApiSchema.status(503)), {
+    "retry-after": waitSeconds("5"),
+  })
+
 const health = HttpApiEndpoint.get("health", "/api/health", {
   success: Health.pipe(HttpApiSchema.status(200)),
-  error: Health.pipe(HttpApiSchema.status(503)),
+  error: unhealthy(Health),
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "health",
@@ -144,7 +150,7 @@ const readyz = HttpApiEndpoint.get("readyz", "/readyz", {
     ),
   },
   success: Readiness.pipe(HttpApiSchema.status(200)),
-  error: Readiness.pipe(HttpApiSchema.status(503)),
+  error: unhealthy(Readiness),
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "readyz",

@@ -1,7 +1,7 @@
 /** What every endpoint of the altar shares: how undecodable requests are refused, and how an operation is described. */
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware, HttpApiSchema, OpenApi } from "effect/http-api"
-import { header } from "../Bounds.ts"
+import { waitSeconds } from "../Bounds.ts"
 import { Uuid } from "../Common.ts"
 import {
   BadRequest,
@@ -19,7 +19,7 @@ const Limited = RateLimited.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
       body: RateLimited,
-      headers: { "retry-after": header("Seconds to wait.", "7") },
+      headers: { "retry-after": waitSeconds("7") },
     },
     {
       decode: ({ body }) => body,

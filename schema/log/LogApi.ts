@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
-import { Count, header, sentence, shaped } from "../Bounds.ts"
+import { Count, header, sentence, shaped, waitSeconds } from "../Bounds.ts"
 import { Timestamp, Url, Uuid } from "../Common.ts"
 import { NotFound } from "../Errors.ts"
 import { at, envelope } from "../Refusal.ts"
@@ -76,7 +76,7 @@ export class ProofNotReady extends Schema.Error<ProofNotReady>("ProofNotReady")(
 /** With when to ask again: the next checkpoint is a moment away. */
 const NotReady = ProofNotReady.pipe(
   HttpApiSchema.encodeToWithHeaders(
-    { body: ProofNotReady, headers: { "retry-after": header("Seconds to wait.", "1") } },
+    { body: ProofNotReady, headers: { "retry-after": waitSeconds("1") } },
     { decode: ({ body }) => body, encode: (error) => ({ body: error, headers: { "retry-after": "1" } }) },
   ),
 )
@@ -92,13 +92,15 @@ export class LogHalted extends Schema.Error<LogHalted>("LogHalted")(
 /** A person has to look at it: a minute is soon. */
 const Halted = LogHalted.pipe(
   HttpApiSchema.encodeToWithHeaders(
-    { body: LogHalted, headers: { "retry-after": header("Seconds to wait.", "60") } },
+    { body: LogHalted, headers: { "retry-after": waitSeconds("60") } },
     { decode: ({ body }) => body, encode: (error) => ({ body: error, headers: { "retry-after": "60" } }) },
   ),
 )
 
 export const readLog = HttpApiEndpoint.get("readLog", "/api/witness/log", {
-  success: LogStatus,
+  success: HttpApiSchema.WithHeaders(LogStatus, {
+    "cache-control": Schema.optionalKey(header("Ask again before it is used again.", "no-cache")),
+  }),
   error: [NotFound, NotReady, Halted],
 }).annotateMerge(
   described(

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { HttpApiSchema } from "effect/http-api"
-import { base64, header } from "../Bounds.ts"
+import { base64, header, waitSeconds } from "../Bounds.ts"
 import { SettlementPending } from "./Act.ts"
 import {
   AuthorizationAlreadyBound,
@@ -32,7 +32,7 @@ const Unavailable = NotNow.pipe(
         description:
           "Payments are not configured, paused by the operator, or not possible at the moment; the code says which.",
       }).pipe(HttpApiSchema.status(503)),
-      headers: { "retry-after": Schema.optionalKey(header("Seconds to wait, where waiting helps.", "5")) },
+      headers: { "retry-after": Schema.optionalKey(waitSeconds("5", "Seconds to wait, where waiting helps.")) },
     },
     {
       decode: ({ body }) => body,

@@ -9,7 +9,7 @@ import {
   OpenApi,
 } from "effect/http-api"
 import type { Group } from "../Group.ts"
-import { header, whole } from "../Bounds.ts"
+import { header, whole, waitSeconds } from "../Bounds.ts"
 import { optionalBody } from "../openapi/OptionalBody.ts"
 import * as Errors from "./Errors.ts"
 import { MessageBody } from "./Message.ts"
@@ -61,14 +61,11 @@ const RateLimited = Errors.RoomRateLimited.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
       body: Errors.RoomRateLimited.pipe(HttpApiSchema.status(429)),
-      headers: { "retry-after": header("Seconds to wait.", "12"), ...left },
+      headers: { "retry-after": waitSeconds("12"), ...left },
     },
     {
       decode: ({ body }) => body,
-      encode: (body) => ({
-        body,
-        headers: { "retry-after": String(body.retryAfter), ratelimit: "", "ratelimit-policy": "" },
-      }),
+      encode: (body) => ({ body, headers: { "retry-after": String(body.retryAfter), ...body.left } }),
     },
   ),
 )
@@ -79,7 +76,7 @@ const Full = Errors.RoomsFull.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
       body: Errors.RoomsFull.pipe(HttpApiSchema.status(503)),
-      headers: { "retry-after": header("Seconds to wait.", "60") },
+      headers: { "retry-after": waitSeconds("60") },
     },
     {
       decode: ({ body }) => body,

@@ -61,7 +61,20 @@ export class RoomRateLimited extends Schema.Error<RoomRateLimited>("RoomRateLimi
     }),
   },
   at(429, "A limit is reached; the message names it."),
-) {}
+) {
+  #left = { ratelimit: "", "ratelimit-policy": "" }
+
+  /** The rest of each limit, for the headers alone. */
+  get left(): { readonly ratelimit: string; readonly "ratelimit-policy": string } {
+    return this.#left
+  }
+
+  static readonly because = (message: string, retryAfter: number, left: RoomRateLimited["left"]) => {
+    const refusal = new RoomRateLimited({ error: { code: "RATE_LIMITED", message }, retryAfter })
+    refusal.#left = left
+    return refusal
+  }
+}
 
 export class RoomsFull extends Schema.Error<RoomsFull>("RoomsFull")(
   {

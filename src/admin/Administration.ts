@@ -1,7 +1,6 @@
 /** What an operator changes by hand; each change and its line of the audit are one transaction. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
-import { Moderation, type NothingToHide } from "../altar/Moderation.ts"
+import { Moderation } from "../altar/Moderation.ts"
 import { Selling } from "../payments/ledger/Selling.ts"
 import { transaction } from "../platform/Sql.ts"
 import * as Removal from "../room/Removal.ts"
@@ -16,47 +15,30 @@ export interface By {
 /** Nothing was changed, and why. */
 export class NothingDone extends Schema.TaggedError<NothingDone>()("NothingDone", { message: Schema.String }) {}
 
-type Done<E = NothingDone> = Effect.Effect<void, E | SqlError.SqlError>
+export class Administration extends Context.Service<Administration>()("spirit-altar/admin/Administration", {
+  make: Effect.gen(function* () {
+    const selling = yield* Selling
+    const moderation = yield* Moderation
+    const removeRoom = yield* Removal.make
+    const inTransaction = yield* transaction
+    const audit = yield* Audit.make
 
-export class Administration extends Context.Service<
-  Administration,
-  {
-    pause(by: By): Done
-    resume(by: By): Done
-    hide(act: string, field: string, by: By): Done<NothingToHide>
-    show(act: string, field: string, by: By): Done<NothingToHide>
-    deleteRoom(room: string, by: By): Done
-  }
->()("spirit-altar/admin/Administration") {
-  static readonly layer = Layer.effect(
-    Administration,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const selling = yield* Selling
-      const moderation = yield* Moderation
-      const removeRoom = Removal.make(sql)
-      const audit = yield* Audit.make
+    const noted = <E>(what: string, subject: string, by: By, change: Effect.Effect<void, E>) =>
+      inTransaction(Effect.andThen(change, Effect.asVoid(audit.note({ ...by, what, subject }))))
 
-      const noted = <E>(
-        what: string,
-        subject: string,
-        by: By,
-        change: Effect.Effect<void, E>,
-      ): Effect.Effect<void, E | SqlError.SqlError> =>
-        transaction(sql, Effect.andThen(change, Effect.asVoid(audit.note({ ...by, what, subject }))))
+    /** A change that finds things as it wants them is none. */
+    const unless = <E>(change: Effect.Effect<boolean, E>, message: string) =>
+      Effect.flatMap(change, (isChanged) => (isChanged ? Effect.void : Effect.fail(new NothingDone({ message }))))
 
-      /** A change that finds things as it wants them is none. */
-      const unless = <E>(change: Effect.Effect<boolean, E>, message: string) =>
-        Effect.flatMap(change, (isChanged) => (isChanged ? Effect.void : Effect.fail(new NothingDone({ message }))))
-
-      return Administration.of({
-        pause: (by) => noted("pause", "selling", by, unless(selling.pause(by.why), "Selling is paused already.")),
-        resume: (by) => noted("resume", "selling", by, unless(selling.resume, "Selling is not paused.")),
-        hide: (act, field, by) => noted(`hide ${field}`, act, by, moderation.hide(act, field)),
-        show: (act, field, by) => noted(`show ${field}`, act, by, moderation.show(act, field)),
-        deleteRoom: (room, by) =>
-          noted("delete room", room, by, unless(removeRoom(room), `No room has the id ${room}.`)),
-      })
-    }),
-  )
+    return {
+      pause: (by: By) => noted("pause", "selling", by, unless(selling.pause(by.why), "Selling is paused already.")),
+      resume: (by: By) => noted("resume", "selling", by, unless(selling.resume, "Selling is not paused.")),
+      hide: (act: string, field: string, by: By) => noted(`hide ${field}`, act, by, moderation.hide(act, field)),
+      show: (act: string, field: string, by: By) => noted(`show ${field}`, act, by, moderation.show(act, field)),
+      deleteRoom: (room: string, by: By) =>
+        noted("delete room", room, by, unless(removeRoom(room), `No room has the id ${room}.`)),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(Administration, Administration.make)
 }

@@ -3,7 +3,7 @@ import { Effect, Layer, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { preferred } from "../http/Accept.ts"
 import { mayCall } from "../http/Origins.ts"
-import { readBody } from "../http/Responses.ts"
+import { body } from "../http/Responses.ts"
 import { tools as paths } from "../server/Shapes.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
 import { headersOf, type Policy } from "../limits/Policy.ts"
@@ -66,7 +66,7 @@ export const layer = Layer.unwrap(
         if (preferred(request.headers["accept"], ["application/json"]) === undefined) {
           return refuse(406, "Answers are application/json; accept it, and text/event-stream, as the protocol says")
         }
-        return yield* receive(request, yield* readBody(request))
+        return yield* receive(request, yield* body.text(request))
       },
       Effect.catchTags({
         Exceeded: ({ remaining, retryAfter, window }) =>

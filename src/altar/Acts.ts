@@ -179,11 +179,10 @@ export class Acts extends Context.Service<
       })
 
       const page = yield* KeptReads.make({
-        sql,
         nameOf: ({ before, limit }: Page) => `${limit} ${before}`,
         statement: ({ before, limit }) => {
           const below = before === undefined ? sql`` : sql`WHERE (a.settled_at, a.id) < ${Ledger.placeOfAct(before)}`
-          return rowsWhere(sql`${below} ORDER BY a.settled_at DESC, a.id DESC ${atMost(sql, limit)}`)
+          return rowsWhere(sql`${below} ORDER BY a.settled_at DESC, a.id DESC ${atMost(limit)}`)
         },
         make: pageOf,
       })
@@ -212,7 +211,6 @@ export class Acts extends Context.Service<
           .reduce((one, other) => part`${one} UNION ALL ${other}`)
 
       const altar = yield* KeptReads.make({
-        sql,
         nameOf: ({ limit, spirit }: Altar) => `${limit} ${spirit}`,
         // Each owner finds its own by an index; the acts are then read by their ids.
         statement: (altar, now) =>

@@ -16,6 +16,7 @@ export const handlers = HttpApiBuilder.group(Api, "acts", (handlers) =>
     const list = kept(({ acts, next }: ActPage) =>
       Effect.succeed(jsonOf<typeof ActList.Type>({ ok: true, acts: JsonText.list(acts), next })),
     )
+    // Raw: bytes that are kept, with their tag.
     return (yield* known(handlers))
       .handleRaw("listActs", ({ query, request }) => list(request, acts.list(query.limit ?? listDefault, query.before)))
       .handleRaw("readAct", ({ params, request }) =>

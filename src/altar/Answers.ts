@@ -2,10 +2,8 @@
 import { Effect, Schema, SchemaAST } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BrokenChain, brokenAt } from "../../schema/altar/BrokenChain.ts"
-import { BadRequest } from "../../schema/Errors.ts"
 import { issuesOf } from "../platform/Issues.ts"
-import { readJson } from "../http/Responses.ts"
-import { type Written, written } from "../http/Written.ts"
+import { written, writtenOnce } from "../http/Written.ts"
 import type { ChainBroken } from "./HashChain.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -45,23 +43,11 @@ export const textOf = <Found, Body, Json extends Schema.JsonObject>(
   return (found) => Effect.map(encode(bodyOf(found)), (json) => JSON.stringify(json))
 }
 
-/**
- * Answers a read with bytes that are written once for each object that was read: a read hands out the same object as
- * long as nothing changed.
- */
+/** Answers a read with bytes that are kept with what was read. */
 export const kept = <Found extends object>(write: Write<Found>) => {
-  const known = new WeakMap<Found, Written>()
-  const writtenOf = (found: Found) => {
-    const before = known.get(found)
-    if (before !== undefined) return Effect.succeed(before)
-    return Effect.map(write(found), (text) => {
-      const now = written(text)
-      known.set(found, now)
-      return now
-    })
-  }
+  const respond = writtenOnce((found: Found) => Effect.map(write(found), (text) => written(text)))
   return <E>(request: Request, read: Effect.Effect<Found, E>) =>
-    Effect.flatMap(read, (found) => Effect.flatMap(writtenOf(found), (one) => one.respond(request)))
+    Effect.flatMap(read, (found) => respond(request, found))
 }
 
 /** The refusal of a link that does not hold, which names it. */
@@ -75,13 +61,4 @@ export const once = <Body extends { readonly replayed: boolean }>(schema: Schema
   const encode = encoderOf(schema)
   return (body: Body) =>
     Effect.map(encode(body), (json) => HttpServerResponse.jsonUnsafe(json, { status: body.replayed ? 200 : 201 }))
-}
-
-/** The body of a free POST in its documented form, or a `bad_request` that says where it is not. */
-export const bodyAs = <Body>(schema: Schema.Codec<Body, Schema.Json>) => {
-  const decode = Schema.decodeUnknownEffect(schema, { onExcessProperty: "error", errors: "all" })
-  return (request: Request) =>
-    Effect.flatMap(readJson(request), (json) =>
-      Effect.mapError(decode(json), (error) => new BadRequest({ issues: issuesOf(error) })),
-    )
 }

@@ -40,6 +40,7 @@ const sell = (group: PaidGroup<string>) =>
       if (first === undefined) return yield* Effect.die(`the group ${group.identifier} sells nothing`)
       const guardOf = yield* PaymentGuards.make
       const routes = yield* known(handlers)
+      // Raw: the stored answer.
       const register = ({ act, name }: typeof first) =>
         routes.handleRaw(name, (call) => paid.pay(act, { ...call, guard: guardOf(call.request) }))
       for (const other of others) register(other)
@@ -60,6 +61,7 @@ export const payments = HttpApiBuilder.group(Api, "payments", (handlers) =>
   Effect.gen(function* () {
     const paid = yield* PaidHttp
     const limit = yield* limits
+    // Raw: the stored answer.
     return handlers.handleRaw("reconcile", ({ params, request }) =>
       Effect.andThen(limit(questions, request), paid.reconcile(params.idempotencyKey)),
     )

@@ -92,7 +92,7 @@ export const make = Effect.fnUntraced(function* <
     SELECT ${headColumns}, ${shown}
     FROM ${head} h LEFT JOIN (
       SELECT * FROM ${links} WHERE sequence BETWEEN ${from - 1}::bigint AND ${from + limit - 1}::bigint
-      ORDER BY sequence ${atMost(sql, limit + 1)}
+      ORDER BY sequence ${atMost(limit + 1)}
     ) l ON true
     WHERE h.id = 1 ORDER BY l.sequence`
 
@@ -108,7 +108,6 @@ export const make = Effect.fnUntraced(function* <
     Effect.flatMap(bounded(Effect.orDie(rowsFrom({ from, limit }))), (rows) => segmentOf(rows, { from, limit }))
 
   const kept = yield* KeptReads.make({
-    sql,
     nameOf: ({ from, limit }: Range) => `${from} ${limit}`,
     statement: rowsFrom,
     make: segmentOf,

@@ -5,16 +5,8 @@ import { baseOf, guarded, make as makeClient } from "./Client.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { compared } from "./Compared.ts"
 import { memoryJournal } from "./core/Journal.ts"
-import {
-  type Asked,
-  type NextStep,
-  nextStep,
-  type Outcome,
-  readOutcome,
-  type Reply,
-  type Settlement,
-  waitOf,
-} from "./core/Outcome.ts"
+import { type Outcome, readOutcome, type Reply, type Settlement, unknownAnswer } from "./core/Outcome.ts"
+import { type Move, moveAfter, type Standing, unanswered, unattended } from "./core/Pursuit.ts"
 import { type Exchange, reconcile, send } from "./core/Request.ts"
 import type { Options, Progress } from "./Options.ts"
 import { objection } from "./Policy.ts"
@@ -24,9 +16,6 @@ import { sign } from "./Signer.ts"
 import { expected } from "./Terms.ts"
 
 export type { Options, Progress } from "./Options.ts"
-
-/** How often a silent altar is asked again: a signed purchase is left open after that, an unsigned one refused. */
-const retries = { signed: 10, unsigned: 2 }
 
 /** A free request: its refusal in the altar's words, or that nobody answered. */
 export const free = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, Refused> =>
@@ -119,7 +108,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
 
   const refused = Effect.fn("Buyer.refused")(function* (
     purchase: Purchases.Purchase,
-    { body, refusal: { code, message } }: Extract<NextStep, { step: "refuse" }>,
+    { body, refusal: { code, message } }: Extract<Move, { step: "refuse" }>,
   ) {
     const { key } = purchase
     if (code === "payment_failed") yield* Effect.ignore(purchases.fail(purchase, String(body["reason"])))
@@ -140,63 +129,47 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
     const { key } = purchase
     const paid = { url: purchase.url, key, body: bodyOf(purchase.request) }
     let payment = purchase.payment?.header
-    let by: Asked["by"] = "send"
-    let silent = 0
+    let standing: Standing = { by: "send", isSigned: payment !== undefined, tries: 0 }
     while (true) {
-      const isSigned: boolean = payment !== undefined
-      const asking: Asked["by"] = by
+      const { by, isSigned }: Standing = standing
       const outcome: Outcome = yield* ask((exchange) =>
-        asking === "send" ? send(exchange, paid, payment) : reconcile(exchange, purchase.altar, key),
+        by === "send" ? send(exchange, paid, payment) : reconcile(exchange, purchase.altar, key),
       )
-      let next: NextStep = nextStep(outcome, { by, isSigned })
-      // What is known of a key may be another's act: only the answer to the very request ends a purchase.
-      if (asking === "reconcile" && next.step !== "pend" && next.step !== "retry") next = { step: "send" }
-      if (next.step === "settle") {
-        const { settlement }: { readonly settlement: Settlement } = next
-        yield* compared(
-          purchases,
-          purchase,
-          { ...paid, payment, amountAtomic: price?.priceAtomic.toString() },
-          settlement,
-        )
+      let move: Move = moveAfter(standing, unattended, outcome)
+      if (move.step === "settle") {
+        const { settlement }: { readonly settlement: Settlement } = move
+        const bought = { ...paid, payment, amountAtomic: price?.priceAtomic.toString() }
+        yield* compared(purchases, purchase, bought, settlement)
         const settled: Result.Result<A, Schema.SchemaError> = yield* Effect.result(answer(settlement.body))
         if (Result.isSuccess(settled)) {
           yield* settle(purchase, settled.success)
           return settled.success
         }
-        next = { step: "retry", reason: "its answer is none that the contract knows", refusal: undefined }
+        move = unanswered(standing, unattended, { reason: unknownAnswer, refusal: undefined })
       }
-      switch (next.step) {
+      switch (move.step) {
         case "sign":
-          payment = yield* signed(price, purchase, next.challenge)
-          by = "send"
-          break
-        case "send":
-          by = "send"
-          break
-        case "pend":
-          yield* report({ step: "pending", key, seconds: next.seconds })
-          yield* Effect.sleep(`${next.seconds} seconds`)
-          by = "reconcile"
-          silent = 0
+          payment = yield* signed(price, purchase, move.challenge)
+          standing = { by: "send", isSigned: true, tries: standing.tries }
           break
         case "refuse":
-          return yield* refused(purchase, next)
-        case "retry": {
-          const { reason, refusal } = next
-          silent += 1
-          if (isSigned && silent > retries.signed)
+          return yield* refused(purchase, move)
+        case "give-up": {
+          const { reason, refusal } = move
+          if (isSigned)
             return yield* new Open({ key, message: `The altar does not say how the payment ended: ${reason}` })
-          if (!isSigned && silent > retries.unsigned)
-            return yield* refuse(
-              refusal?.code ?? "unreachable",
-              refusal?.message ?? `The altar does not answer: ${reason}. This request charged nothing.`,
-              key,
-            )
-          const seconds = waitOf(refusal?.retryAfter ?? Math.min(10, silent))
-          yield* report({ step: "silent", key, seconds, because: reason })
+          return yield* refuse(
+            refusal?.code ?? "unreachable",
+            refusal?.message ?? `The altar does not answer: ${reason}. This request charged nothing.`,
+            key,
+          )
+        }
+        case "ask": {
+          const { because, next, seconds } = move
+          if (because !== undefined) yield* report({ step: "silent", key, seconds, because })
+          else if (seconds > 0) yield* report({ step: "pending", key, seconds })
           yield* Effect.sleep(`${seconds} seconds`)
-          by = isSigned ? "reconcile" : "send"
+          standing = next
         }
       }
     }

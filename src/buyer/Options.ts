@@ -11,6 +11,11 @@ export type Progress =
   | { readonly step: "unkept"; readonly key: string; readonly because: string }
   | { readonly step: "silent"; readonly key: string; readonly seconds: number; readonly because: string }
 
+/** Of one call. What is aborted after it was signed stays in the journal and is taken up again by its key. */
+export interface Call {
+  readonly signal?: AbortSignal
+}
+
 export interface Options {
   /** Public URL of the altar; a challenge must name exactly what was asked there. */
   readonly url: string

@@ -2,22 +2,12 @@
 import { Effect, Option, Schedule, Schema } from "effect"
 import { oneOf } from "../../schema/Bounds.ts"
 import { candleDays } from "../../schema/altar/Candle.ts"
+import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
 import { type Act, acts, type Settled } from "./Acts.ts"
 import { type Buyer, free } from "./Buyer.ts"
 import { randomHex } from "./core/Digest.ts"
-import type {
-  ActOrder,
-  CandleOrder,
-  CollectOrder,
-  KeeperOrder,
-  Keyed,
-  Opening,
-  PrayerOrder,
-  Sealing,
-  Secret,
-  WitnessOrder,
-} from "./OrderTypes.ts"
+import type * as Order from "./OrderTypes.ts"
 import { refuse, type Unsettled } from "./PurchaseError.ts"
 import { seal } from "./Seal.ts"
 import { isAsSealed, isShownAs } from "./Shown.ts"
@@ -44,7 +34,7 @@ const misunderstood = (error: Schema.SchemaError, key: string) =>
 export const make = (buyer: Buyer) => {
   const { altar, client, purchases } = buyer
 
-  const keyOf = ({ key = `buyer-${randomHex(12)}` }: Keyed) =>
+  const keyOf = ({ key = `buyer-${randomHex(12)}` }: Order.Keyed) =>
     isKey(key)
       ? Effect.succeed(key)
       : refuse(
@@ -54,7 +44,7 @@ export const make = (buyer: Buyer) => {
         )
 
   /** The salt of a key's own words is taken up again. */
-  const sealed = Effect.fnUntraced(function* ({ commitment, salt, words }: Partial<Sealing>, key: string) {
+  const sealed = Effect.fnUntraced(function* ({ commitment, salt, words }: Partial<Order.Sealing>, key: string) {
     if (words === undefined) return { commitment: commitment ?? "", secret: undefined }
     const before = Option.flatMapNullishOr(yield* purchases.find(key), (purchase) => purchase.sealed)
     const earlier = Option.isSome(before) && before.value.words === words ? before.value.salt : undefined
@@ -67,9 +57,9 @@ export const make = (buyer: Buyer) => {
 
   /** When two runs seal the same words under a new key at once, the later takes up the salt of the earlier. */
   const sealing = <A>(
-    order: Partial<Sealing>,
+    order: Partial<Order.Sealing>,
     key: string,
-    use: (commitment: string, secret: Secret | undefined) => Effect.Effect<A, Unsettled>,
+    use: (commitment: string, secret: Order.Secret | undefined) => Effect.Effect<A, Unsettled>,
   ) =>
     Effect.flatMap(sealed(order, key), ({ commitment, secret }) => use(commitment, secret)).pipe(
       Effect.retry({ times: 1, while: (error) => error._tag === "Refused" && error.code === "key_in_use" }),
@@ -80,7 +70,7 @@ export const make = (buyer: Buyer) => {
     act: Act<Request, Answer>,
     request: Request,
     key: string,
-    secret?: Secret,
+    secret?: Order.Secret,
   ) =>
     act.order(altar, request).pipe(
       Effect.mapError((error) => misunderstood(error, key)),
@@ -91,7 +81,7 @@ export const make = (buyer: Buyer) => {
   /** The same under the key of an order, with its words sealed where it has some. */
   const bought = Effect.fn("Orders.bought")(function* <Request, Answer extends Settled>(
     act: Act<Request, Answer>,
-    order: Partial<Sealing> & Keyed,
+    order: Partial<Order.Sealing> & Order.Keyed,
     request: (commitment?: string) => Request,
   ) {
     const key = yield* keyOf(order)
@@ -99,9 +89,9 @@ export const make = (buyer: Buyer) => {
     return yield* sealing(order, key, (commitment, secret) => purchase(act, request(commitment), key, secret))
   })
 
-  const opening = Effect.fnUntraced(function* (id: string, { salt, words }: Opening) {
+  const opening = Effect.fnUntraced(function* (id: string, { salt, words }: Order.Opening) {
     if (salt !== undefined && words !== undefined) return { at: client, sealed: { salt, words } }
-    const found = new Map<string, { readonly altar: string; readonly sealed: Secret }>()
+    const found = new Map<string, { readonly altar: string; readonly sealed: Order.Secret }>()
     for (const { altar, sealed } of yield* purchases.withId(id))
       if (sealed !== undefined) found.set(JSON.stringify([altar, sealed.salt, sealed.words]), { altar, sealed })
     const all = [...found.values()]
@@ -122,9 +112,14 @@ export const make = (buyer: Buyer) => {
     )
   })
 
+  const altars = Effect.tap(
+    Effect.map(free(client.guide.listAltars()), ({ altars }) => altars),
+    Effect.forEach(({ candles }) => Effect.forEach(candles, isAsSealed)),
+  )
+
   return {
     /** Buys any act of the contract by its name, also one that this version has no words for. */
-    act: Effect.fn("Orders.act")(function* (name: string, order: ActOrder) {
+    act: Effect.fn("Orders.act")(function* (name: string, order: Order.ActOrder) {
       const { payload, query, sealing: secret } = order
       const key = yield* keyOf(order)
       const act = buyer.catalog.get(name)
@@ -149,7 +144,7 @@ export const make = (buyer: Buyer) => {
     }),
 
     /** Sets a witness stone. */
-    witness: (order: WitnessOrder) => {
+    witness: (order: Order.WitnessOrder) => {
       const { agentName, kind, spirit } = order
       return bought(acts.setWitnessStone, order, (commitment = "") => ({
         payload: { commitment, ...present({ kind, spirit, agentName }) },
@@ -157,7 +152,7 @@ export const make = (buyer: Buyer) => {
     },
 
     /** Lays today's prayer of a spirit. */
-    pray: (order: PrayerOrder) =>
+    pray: (order: Order.PrayerOrder) =>
       bought(acts.offerPrayer, order, (intentionCommitment = "") => ({
         params: { familiarId: order.spirit },
         query: present({ day: order.day }),
@@ -165,14 +160,14 @@ export const make = (buyer: Buyer) => {
       })),
 
     /** Becomes a spirit's first keeper. */
-    keep: ({ agentName, key, reason, spirit }: KeeperOrder) =>
+    keep: ({ agentName, key, reason, spirit }: Order.KeeperOrder) =>
       bought(acts.takeIn, present({ key }), () => ({
         params: { familiarId: spirit },
         payload: present({ agentName, reason }),
       })),
 
     /** Collects the next edition of a material, crab or pixel. */
-    collect: ({ agentName, element, key, reason, spirit }: CollectOrder) =>
+    collect: ({ agentName, element, key, reason, spirit }: Order.CollectOrder) =>
       bought(acts.collectMaterial, present({ key }), () => ({
         params: { elementId: element },
         query: present({ spirit }),
@@ -180,7 +175,7 @@ export const make = (buyer: Buyer) => {
       })),
 
     /** Lights a candle, or with `parentId` adds a light to one. */
-    light: Effect.fn("Orders.light")(function* (order: CandleOrder) {
+    light: Effect.fn("Orders.light")(function* (order: Order.CandleOrder) {
       const { agentName, days, dedication, parentId, spirit } = order
       const act = acts.candles.find(({ price }) => price.days === days)
       if (act === undefined)
@@ -196,7 +191,7 @@ export const make = (buyer: Buyer) => {
     }),
 
     /** Reveals a stone's words, free and once: words and salt become public. */
-    reveal: Effect.fn("Orders.reveal")(function* (id: string, given: Opening = {}) {
+    reveal: Effect.fn("Orders.reveal")(function* (id: string, given: Order.Opening = {}) {
       const { at, sealed } = yield* opening(id, given)
       const payload = { salt: sealed.salt, text: sealed.words, ...present({ agentName: given.agentName }) }
       const answer = yield* free(at.witness.revealWitnessStone({ params: { witnessId: id }, payload }))
@@ -215,10 +210,10 @@ export const make = (buyer: Buyer) => {
     }),
 
     /** The key that the server says its log signs with: its own word. */
-    logKey: Effect.map(free(client.log.readLog()), ({ vkey }) => vkey),
+    logKey: Effect.map(free(client.log.readLog()), ({ body }) => body.vkey),
 
     /** Unseals the words of a candle or light, free and once: words and salt become public. */
-    unseal: Effect.fn("Orders.unseal")(function* (id: string, given: Opening = {}) {
+    unseal: Effect.fn("Orders.unseal")(function* (id: string, given: Order.Opening = {}) {
       const { at, sealed } = yield* opening(id, given)
       const answer = yield* free(at.candles.unsealCandle({ params: { candleId: id }, payload: sealed }))
       const { intentionCommitment: commitment, unsealed: revealed } = answer.candle
@@ -238,10 +233,8 @@ export const make = (buyer: Buyer) => {
     purchases: purchases.all,
 
     spirits: Effect.map(free(client.guide.listSpirits()), ({ spirits }) => spirits),
-    altars: Effect.tap(
-      Effect.map(free(client.guide.listAltars()), ({ altars }) => altars),
-      Effect.forEach(({ candles }) => Effect.forEach(candles, isAsSealed)),
-    ),
+    altars,
+    altar: (spirit: SpiritId) => Effect.map(altars, (all) => all.find((one) => one.spirit === spirit)),
   }
 }
 

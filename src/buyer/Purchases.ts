@@ -71,6 +71,12 @@ export const make = (journal: Journal) => {
       Option.getOrElse(() => purchase),
     )
 
+  /** Adds to a purchase, and keeps the rest of its page. */
+  const amend = (purchase: Purchase, change: Partial<Pick<Purchase, "settled" | "misrecorded" | "failed">>) =>
+    alone((pages) =>
+      Effect.flatMap(current(pages, purchase), (found) => purchases.set(pages, purchase.key, { ...found, ...change })),
+    )
+
   return {
     all: alone((pages) => purchases.all(pages), unsent),
 
@@ -127,25 +133,14 @@ export const make = (journal: Journal) => {
         unpaid,
       ),
 
-    settle: (purchase: Purchase, settled: NonNullable<Purchase["settled"]>) =>
-      alone((pages) =>
-        Effect.flatMap(current(pages, purchase), (found) => purchases.set(pages, purchase.key, { ...found, settled })),
-      ),
+    settle: (purchase: Purchase, settled: NonNullable<Purchase["settled"]>) => amend(purchase, { settled }),
 
     /** Keeps the answer of an altar that recorded something else; payment and words stay. */
     misrecord: (purchase: Purchase, answered: Omit<NonNullable<Purchase["misrecorded"]>, "at">) =>
-      alone((pages) =>
-        Effect.gen(function* () {
-          const found = yield* current(pages, purchase)
-          yield* purchases.set(pages, purchase.key, { ...found, misrecorded: { at: yield* now, ...answered } })
-        }),
-      ),
+      Effect.flatMap(now, (at) => amend(purchase, { misrecorded: { at, ...answered } })),
 
     /** By the altar's word alone: what was signed for it counts against its day all the same. */
-    fail: (purchase: Purchase, failed: string) =>
-      alone((pages) =>
-        Effect.flatMap(current(pages, purchase), (found) => purchases.set(pages, purchase.key, { ...found, failed })),
-      ),
+    fail: (purchase: Purchase, failed: string) => amend(purchase, { failed }),
   }
 }
 

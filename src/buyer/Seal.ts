@@ -1,5 +1,5 @@
 /** Sealing for the library: salt is made where none is given, and what could never be revealed is refused. */
-import { commitmentOf, sealBounds, unsealable, type Unsealable } from "./core/Commitment.ts"
+import { commitmentOf, unsealable } from "./core/Commitment.ts"
 import { randomHex } from "./core/Digest.ts"
 
 export interface Sealed {
@@ -9,23 +9,12 @@ export interface Sealed {
   readonly words: string
 }
 
-const explain = (problem: Unsealable): string => {
-  switch (problem.part) {
-    case "words":
-      return `Sealed words have ${sealBounds.words.join(" to ")} characters after trimming; these have ${problem.length}.`
-    case "salt":
-      return `A salt has ${sealBounds.salt.join(" to ")} characters; this has ${problem.length}.`
-    case "characters":
-      return "Words and salt must not hold NUL or lone surrogates."
-  }
-}
-
 /**
  * The commitment of salt and words. Rejects with a `RangeError` for words or a salt outside `sealBounds`: such a seal
  * could never be revealed.
  */
 export const seal = async (words: string, salt: string = randomHex(16)): Promise<Sealed> => {
   const problem = unsealable(salt, words)
-  if (problem !== undefined) throw new RangeError(`${explain(problem)} This request charged nothing.`)
+  if (problem !== undefined) throw new RangeError(`${problem} This request charged nothing.`)
   return { commitment: await commitmentOf(salt, words), salt, words }
 }

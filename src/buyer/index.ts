@@ -2,8 +2,13 @@
  * `spirit-altar`: seal words, check what the altar says, and buy from it. Nothing here needs a server, and what pays is
  * loaded only when somebody buys.
  */
+import type { Effect } from "effect"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
-import type { Options } from "./Buyer.ts"
+import type * as MerkleProofs from "./log/MerkleProofs.ts"
+import type * as SignedCheckpoint from "./log/SignedCheckpoint.ts"
+import type * as StoneProof from "./log/StoneProof.ts"
+import type { Call, Options } from "./Options.ts"
+import type { Orders } from "./Orders.ts"
 import type {
   ActOrder,
   CandleOrder,
@@ -13,26 +18,14 @@ import type {
   PrayerOrder,
   WitnessOrder,
 } from "./OrderTypes.ts"
-import type * as MerkleProofs from "./log/MerkleProofs.ts"
-import type * as SignedCheckpoint from "./log/SignedCheckpoint.ts"
-import type * as StoneProof from "./log/StoneProof.ts"
-import type { Call, PromiseApi } from "./PromiseApi.ts"
+import type { answering } from "./Promises.ts"
 
 export { normalize, recipe } from "../../schema/altar/Recipe.ts"
-export type { Options as BuyerOptions, Progress } from "./Buyer.ts"
+export type { Call, Options as BuyerOptions, Progress } from "./Options.ts"
 export type { Misrecorded, Open, Refused } from "./PurchaseError.ts"
 export { browserJournal, type Journal, memoryJournal, type Pages } from "./core/Journal.ts"
-export type {
-  ActOrder,
-  CandleOrder,
-  CollectOrder,
-  KeeperOrder,
-  Opening,
-  PrayerOrder,
-  WitnessOrder,
-} from "./OrderTypes.ts"
+export type * from "./OrderTypes.ts"
 export type { Policy } from "./Policy.ts"
-export type { Call } from "./PromiseApi.ts"
 export { seal, type Sealed } from "./Seal.ts"
 export type { Account } from "./Signer.ts"
 export type { Tree } from "./log/MerkleProofs.ts"
@@ -75,35 +68,37 @@ export const extendsTree: typeof MerkleProofs.extendsTree = (...of) =>
  * ```
  */
 export const buyer = (options: Options) => {
-  let loading: Promise<PromiseApi> | undefined
-  const loaded = () => (loading ??= import("./PromiseApi.ts").then(({ promiseApi }) => promiseApi(options)))
+  let loading: Promise<ReturnType<typeof answering>> | undefined
+  const run = <A, E>(use: (orders: Orders) => Effect.Effect<A, E>, call: Call = {}): Promise<A> =>
+    (loading ??= import("./Promises.ts").then((loaded) => loaded.answering(options))).then((answer) =>
+      answer(use, call),
+    )
   return {
     /** Buys any act of the contract by its name, `offerPrayer` for example; prices are those of the contract. */
-    act: (name: string, order: ActOrder, call: Call = {}) => loaded().then((made) => made.act(call, name, order)),
+    act: (name: string, order: ActOrder, call?: Call) => run((orders) => orders.act(name, order), call),
     /** Sets a witness stone. */
-    witness: (order: WitnessOrder, call: Call = {}) => loaded().then((made) => made.witness(call, order)),
+    witness: (order: WitnessOrder, call?: Call) => run((orders) => orders.witness(order), call),
     /** Lays today's one prayer of a spirit. */
-    pray: (order: PrayerOrder, call: Call = {}) => loaded().then((made) => made.pray(call, order)),
+    pray: (order: PrayerOrder, call?: Call) => run((orders) => orders.pray(order), call),
     /** Becomes a spirit's first keeper. */
-    keep: (order: KeeperOrder, call: Call = {}) => loaded().then((made) => made.keep(call, order)),
+    keep: (order: KeeperOrder, call?: Call) => run((orders) => orders.keep(order), call),
     /** Collects the next edition of a material, crab or pixel. */
-    collect: (order: CollectOrder, call: Call = {}) => loaded().then((made) => made.collect(call, order)),
+    collect: (order: CollectOrder, call?: Call) => run((orders) => orders.collect(order), call),
     /** Lights a candle, or with `parentId` adds a light to one. */
-    light: (order: CandleOrder, call: Call = {}) => loaded().then((made) => made.light(call, order)),
+    light: (order: CandleOrder, call?: Call) => run((orders) => orders.light(order), call),
     /** Reveals a stone's words, free and once; the journal knows them. Words and salt become public, so that everyone can check them. */
-    reveal: (id: string, opening: Opening = {}, call: Call = {}) =>
-      loaded().then((made) => made.reveal(call, id, opening)),
+    reveal: (id: string, opening?: Opening, call?: Call) => run((orders) => orders.reveal(id, opening), call),
     /** The `.tlog-proof` of a stone, when the log's next checkpoint covers it; `verifyProof` checks it offline. */
-    proof: (id: string, call: Call = {}) => loaded().then((made) => made.proof(call, id)),
+    proof: (id: string, call?: Call) => run((orders) => orders.proof(id), call),
     /** Unseals a candle's words, free and once; the journal knows them. Words and salt become public, so that everyone can check them. */
-    unseal: (id: string, opening: Opening = {}, call: Call = {}) =>
-      loaded().then((made) => made.unseal(call, id, opening)),
+    unseal: (id: string, opening?: Opening, call?: Call) => run((orders) => orders.unseal(id, opening), call),
     /** How the purchase of a key ended; free, and never signs. */
-    reconcile: (key: string, call: Call = {}) => loaded().then((made) => made.reconcile(call, key)),
+    reconcile: (key: string, call?: Call) => run((orders) => orders.reconcile(key), call),
     /** The 24 spirits with their keepers. */
-    spirits: (call: Call = {}) => loaded().then((made) => made.spirits(call)),
+    spirits: (call?: Call) => run((orders) => orders.spirits, call),
     /** One altar as it stands now. */
-    altar: (spirit: SpiritId, call: Call = {}) => loaded().then((made) => made.altar(call, spirit)),
+    altar: (spirit: SpiritId, call?: Call) =>
+      run((orders) => orders.altars, call).then((altars) => altars.find((altar) => altar.spirit === spirit)),
   }
 }
 

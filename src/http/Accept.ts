@@ -1,22 +1,14 @@
-/** What a client would rather read, by its `Accept` header (RFC 9110 §12.5.1). */
+/** The client's preferences, by its `Accept` and `Accept-Encoding` headers (RFC 9110 §12.5). */
 
-interface Range {
-  readonly type: string
-  readonly quality: number
-}
-
-const rangesOf = (header: string): ReadonlyArray<Range> =>
-  header.split(",").map((range) => {
-    const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase())
-    const quality = parameters.find((one) => one.startsWith("q="))?.slice(2)
-    return { type, quality: quality === undefined ? 1 : Number(quality) || 0 }
-  })
-
-/** The quality a header gives a media type; the most specific range that covers it decides. */
-const qualityOf = (ranges: ReadonlyArray<Range>, type: string) => {
-  const names = [type, `${type.split("/", 1)[0]}/*`, "*/*"]
-  return names.flatMap((name) => ranges.find((range) => range.type === name) ?? [])[0]?.quality ?? 0
-}
+/** How much each name of a header is wanted, 0 to 1, in lowercase. */
+const qualitiesOf = (header: string): ReadonlyMap<string, number> =>
+  new Map(
+    header.split(",").map((one) => {
+      const [name = "", ...parameters] = one.split(";").map((part) => part.trim().toLowerCase())
+      const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2)
+      return [name, quality === undefined ? 1 : Number(quality) || 0]
+    }),
+  )
 
 /** The offered type the client likes best, the first on a tie; none when it takes none of them. */
 export const preferred = <const Type extends string>(
@@ -24,7 +16,24 @@ export const preferred = <const Type extends string>(
   offered: readonly [Type, ...ReadonlyArray<Type>],
 ): Type | undefined => {
   if (header === undefined || header.trim() === "") return offered[0]
-  const ranges = rangesOf(header)
-  const rated = offered.map((type) => ({ type, quality: qualityOf(ranges, type) })).filter(({ quality }) => quality > 0)
-  return rated.sort((one, other) => other.quality - one.quality)[0]?.type
+  const qualities = qualitiesOf(header)
+  // The most specific range that covers a type decides.
+  const rated = offered.map((type) => ({
+    type,
+    quality: qualities.get(type) ?? qualities.get(`${type.split("/", 1)[0]}/*`) ?? qualities.get("*/*") ?? 0,
+  }))
+  return rated.filter(({ quality }) => quality > 0).sort((one, other) => other.quality - one.quality)[0]?.type
+}
+
+export type Encoding = "identity" | "gzip" | "br"
+
+export const encodingFor = (header: string | undefined): Encoding => {
+  if (header === undefined) return "identity"
+  const qualities = qualitiesOf(header)
+  const rated = (encoding: Encoding) => qualities.get(encoding) ?? qualities.get("*") ?? 0
+  const [br, gz] = [rated("br"), rated("gzip")]
+  if (br <= 0 && gz <= 0) return "identity"
+  // A client that prefers plain bytes says so. Any other takes the shorter ones.
+  if ((qualities.get("identity") ?? 0) > Math.max(br, gz)) return "identity"
+  return br >= gz ? "br" : "gzip"
 }

@@ -1,7 +1,8 @@
 /** Compresses what is answered once, where that is worth it. */
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { compressed, encodingFor, leastBytes } from "./Encoding.ts"
+import { encodingFor } from "./Accept.ts"
+import { compressed, leastBytes } from "./Encoding.ts"
 
 const isText = (contentType: string | undefined) => contentType !== undefined && /^text\/|[/+]json\b/u.test(contentType)
 

@@ -1,7 +1,7 @@
 /** Bodies on the way in and out: JSON read strictly, refusals written in the shape of their service. */
-import { Effect, Result, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BadRequest, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
+import * as Body from "./Body.ts"
 import { type How, written } from "./Written.ts"
 
 interface Refusal {
@@ -21,40 +21,11 @@ export const refuse = (status: number, refusal: Refusal, headers: Record<string,
 export const jsonText = (text: string, status = 200, headers: Record<string, string> = {}) =>
   HttpServerResponse.text(text, { status, contentType: "application/json", headers })
 
-const utf8 = new TextDecoder("utf-8", { fatal: true })
-const decodeUtf8 = (bytes: ArrayBuffer): Result.Result<string, BadRequest> =>
-  Result.try({
-    try: () => utf8.decode(bytes),
-    catch: () => new BadRequest({ issues: [{ path: "", message: "Expected a body in UTF-8" }] }),
-  })
-
-const isJson = (contentType: string | undefined) =>
-  contentType === undefined || /^application\/json\s*(?:;|$)/iu.test(contentType)
-
-/** The body as text, read once within its limit; empty when there is none. */
-export const readBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-  const { "content-length": length, "transfer-encoding": encoding } = request.headers
-  if (encoding === undefined && (length === undefined || length === "0")) return ""
-  const bytes = yield* request.arrayBuffer.pipe(
-    Effect.mapError((error) =>
-      error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
-        ? new TooLarge({})
-        : new BadRequest({ issues: [{ path: "", message: "The body could not be read" }] }),
-    ),
-  )
-  if (bytes.byteLength > 0 && !isJson(request.headers["content-type"])) return yield* new UnsupportedMediaType({})
-  return yield* Effect.fromResult(decodeUtf8(bytes))
-})
-
-const parse = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
-
-/** The body as JSON of a given form; anything else is a `bad_request` that says where. */
-export const readJson = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-  const text = yield* readBody(request)
-  return yield* Effect.mapError(
-    parse(text),
-    () => new BadRequest({ issues: [{ path: "", message: "Expected a valid JSON body" }] }),
-  )
+/** How all but the rooms read a body. */
+export const body = Body.reader<BadRequest | TooLarge | UnsupportedMediaType>({
+  tooLarge: () => new TooLarge({}),
+  unsupported: () => new UnsupportedMediaType({}),
+  malformed: (issues) => new BadRequest({ issues }),
 })
 
 /** A read that may be kept as long as it is asked again: 304 when the reader has these very bytes. */

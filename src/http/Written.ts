@@ -2,7 +2,8 @@
 import { hash } from "node:crypto"
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { compressed, type Effort, type Encoding, encodingFor, leastBytes } from "./Encoding.ts"
+import { type Encoding, encodingFor } from "./Accept.ts"
+import { compressed, type Effort, leastBytes } from "./Encoding.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -96,5 +97,18 @@ export const written = (text: string, how: How = {}): Written => {
       if (have !== undefined && form.tag !== undefined && names(have, form.tag)) return Effect.succeed(form.unchanged)
       return (form.response ??= begun(form, encoding))
     },
+  }
+}
+
+/** Answers with bytes that are written once for each object: a read hands out the same one as long as nothing changed. */
+export const writtenOnce = <Found extends object>(write: (found: Found) => Effect.Effect<Written>) => {
+  const known = new WeakMap<Found, Written>()
+  return (request: Request, found: Found): Effect.Effect<Response> => {
+    const before = known.get(found)
+    if (before !== undefined) return before.respond(request)
+    return Effect.flatMap(write(found), (now) => {
+      known.set(found, now)
+      return now.respond(request)
+    })
   }
 }

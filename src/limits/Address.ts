@@ -19,7 +19,6 @@ const parse = (text: string): NetAddress.IpAddress | undefined => {
   return Result.isSuccess(address) ? NetAddress.toCanonical(address.success) : undefined
 }
 
-/** An address or a CIDR of the configuration. */
 export const network = (text: string): Result.Result<IpNetwork.IpNetwork, NetAddress.NetAddressError> =>
   text.includes("/")
     ? IpNetwork.fromString(text)

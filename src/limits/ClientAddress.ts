@@ -30,47 +30,39 @@ const storedSecret = Effect.gen(function* () {
   return row === undefined ? yield* Effect.die("rate_limit_secret has no row") : Redacted.make(row.secret)
 })
 
-export class ClientAddress extends Context.Service<
-  ClientAddress,
-  {
-    /**
-     * The pseudonym of the client, 43 base64url characters, the same for every address of an IPv6 /64. Of IPv6, the
-     * pseudonyms of its /56 and its /48 follow, separated by dots.
-     */
-    of(request: HttpServerRequest.HttpServerRequest): string
-  }
->()("spirit-altar/limits/ClientAddress") {
-  static readonly layer = (config: ClientAddressConfig) =>
-    Layer.effect(
-      ClientAddress,
-      Effect.gen(function* () {
-        const secret = Option.isSome(config.rateLimitSecret) ? config.rateLimitSecret.value : yield* storedSecret
-        const hasProxies = config.trustedProxies.length > 0
-        const known = new Map<string, string>()
+export class ClientAddress extends Context.Service<ClientAddress>()("spirit-altar/limits/ClientAddress", {
+  make: Effect.fnUntraced(function* (config: ClientAddressConfig) {
+    const secret = Option.isSome(config.rateLimitSecret) ? config.rateLimitSecret.value : yield* storedSecret
+    const hasProxies = config.trustedProxies.length > 0
+    const known = new Map<string, string>()
 
-        /** All that the address is derived from. */
-        const originOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest) => {
-          const peer = Option.getOrElse(remoteAddress, () => "")
-          return hasProxies ? `${peer} ${headers["x-forwarded-for"] ?? "-"} ${headers["forwarded"] ?? "-"}` : peer
-        }
+    const originOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest) => {
+      const peer = Option.getOrElse(remoteAddress, () => "")
+      return hasProxies ? `${peer} ${headers["x-forwarded-for"] ?? "-"} ${headers["forwarded"] ?? "-"}` : peer
+    }
 
-        const pseudonymOf = (request: HttpServerRequest.HttpServerRequest, origin: string) => {
-          const address = addressOf(request, config.trustedProxies)
-          const pseudonym = [address, ...networksOf(address)]
-            .map((network) => createHmac("sha256", Redacted.value(secret)).update(network).digest("base64url"))
-            .join(".")
-          if (origin.length > rememberedLength) return pseudonym
-          if (known.size >= remembered) known.clear()
-          known.set(origin, pseudonym)
-          return pseudonym
-        }
+    const pseudonymOf = (request: HttpServerRequest.HttpServerRequest, origin: string) => {
+      const address = addressOf(request, config.trustedProxies)
+      const pseudonym = [address, ...networksOf(address)]
+        .map((network) => createHmac("sha256", Redacted.value(secret)).update(network).digest("base64url"))
+        .join(".")
+      if (origin.length > rememberedLength) return pseudonym
+      if (known.size >= remembered) known.clear()
+      known.set(origin, pseudonym)
+      return pseudonym
+    }
 
-        return ClientAddress.of({
-          of: (request) => {
-            const origin = originOf(request)
-            return known.get(origin) ?? pseudonymOf(request, origin)
-          },
-        })
-      }),
-    )
+    return {
+      /**
+       * The pseudonym of the client, 43 base64url characters, the same for every address of an IPv6 /64. Of IPv6, the
+       * pseudonyms of its /56 and its /48 follow, separated by dots.
+       */
+      of: (request: HttpServerRequest.HttpServerRequest) => {
+        const origin = originOf(request)
+        return known.get(origin) ?? pseudonymOf(request, origin)
+      },
+    }
+  }),
+}) {
+  static readonly layer = (config: ClientAddressConfig) => Layer.effect(this, this.make(config))
 }

@@ -2,7 +2,7 @@
 import { Layer } from "effect"
 import { ClientAddress, type ClientAddressConfig } from "./ClientAddress.ts"
 import * as Loose from "./Loose.ts"
-import * as PostgresLimiter from "./PostgresLimiter.ts"
+import { RateLimiter } from "./RateLimiter.ts"
 
 export const layer = (config: ClientAddressConfig) =>
-  Layer.merge(Loose.layer.pipe(Layer.provide(PostgresLimiter.layer())), ClientAddress.layer(config))
+  Layer.merge(Loose.layer.pipe(Layer.provide(RateLimiter.layer())), ClientAddress.layer(config))

@@ -3,7 +3,6 @@ import { Context, Effect, Layer } from "effect"
 import type { Policy, Window } from "./Policy.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 
-/** How many times as wide. */
 export const Loose = Context.Reference<number>("spirit-altar/limits/Loose", { defaultValue: () => 1 })
 
 const wider = (factor: number) => (window: Window) => {
@@ -26,7 +25,6 @@ export const loosened = (factor: number) => {
   }
 }
 
-/** The limiter beneath, asked for wider limits. */
 export const layer = Layer.effect(
   RateLimiter,
   Effect.gen(function* () {

@@ -22,7 +22,6 @@ export interface Policy {
   readonly wider?: readonly [Policy, Policy]
 }
 
-/** What is left of one window. */
 export interface Remaining {
   readonly window: Window
   readonly remaining: number

@@ -1,7 +1,11 @@
 /** Accepts a request only while its policy has room, exactly, on however many servers; a refusal consumes nothing. */
-import { Context, type Effect } from "effect"
-import type { Statement } from "effect/sql"
-import type { Exceeded, Remaining, Policy } from "./Policy.ts"
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
+import * as Rows from "../platform/Rows.ts"
+import { inBatches, named, prepare, retryConflicts } from "../platform/Sql.ts"
+import { exceeded, type Policy } from "./Policy.ts"
+import * as Windows from "./Windows.ts"
 
 /** Decisions that a larger statement carries, so that limit and work cost one round trip together. */
 export interface Gate {
@@ -12,24 +16,15 @@ export interface Gate {
    */
   readonly slot: Statement.Fragment
   readonly keyOf: (key: string) => string
-  /** One of `keys` for each request; those that are the same stand or fall together. */
-  readonly enter: (keys: ReadonlyArray<string>) => Effect.Effect<Entry>
-}
-
-/** Requests at a gate. */
-export interface Entry {
-  /** The named parameters of the gate's query. */
-  readonly values: Readonly<Record<string, unknown>>
-  /** To be run for each request for which the statement was not run, or took nothing for a reason of its own. */
-  readonly release: (key: string) => Effect.Effect<void>
+  readonly values: Effect.Effect<Readonly<Record<string, unknown>>>
 }
 
 /** Milliseconds of idleness after which state may go. */
-export const idle = 86_400_000
-export const sweepEvery = "5 minutes"
+const idle = 86_400_000
+const sweepEvery = "5 minutes"
 
 /** Each policy of a request with the key of its row: that of the address, and those of its wider networks. */
-export const rowsOf = (policy: Policy, key: string): ReadonlyArray<readonly [Policy, string]> => {
+const rowsOf = (policy: Policy, key: string): ReadonlyArray<readonly [Policy, string]> => {
   const [address = "", ...networks] = key.split(".")
   const wider = networks.length === 0 ? [] : (policy.wider ?? [])
   return [
@@ -39,21 +34,154 @@ export const rowsOf = (policy: Policy, key: string): ReadonlyArray<readonly [Pol
 }
 
 /** The keys of all rows of a request, separated by dots. */
-export const keyOf = (policy: Policy, key: string) =>
+const keyOf = (policy: Policy, key: string) =>
   rowsOf(policy, key)
     .map(([, row]) => row)
     .join(".")
 
-export class RateLimiter extends Context.Service<
-  RateLimiter,
-  {
-    /** Takes one request of `key`, a pseudonym and never an address; tells what is left. */
-    take(policy: Policy, key: string): Effect.Effect<ReadonlyArray<Remaining>, Exceeded>
-    /** What is left, without taking. */
-    look(policy: Policy, key: string): Effect.Effect<ReadonlyArray<Remaining>>
+/** `idle_from` moves in steps of this many milliseconds, so that most updates leave the index on it alone. */
+const step = 600_000
+const batch = 1000
+
+/** Of addresses, and of each wider network. */
+const tables = ["rate_limits", "rate_limits_56", "rate_limits_48"] as const
+
+const countsOf = Rows.rowsOf("rate_limits", Windows.Counts)
+
+/**
+ * State in PostgreSQL, shared by all servers. Time is the database's, read when the row is locked: it is the one
+ * clock that several servers agree on. `now` is its SQL; tests give one that they can move.
+ */
+export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/limits/RateLimiter", {
+  make: Effect.fnUntraced(function* (now: string) {
+    const sql = yield* SqlClient.SqlClient
+    const statementOf = yield* prepare
+
+    /** From when state may go; one step later than needed, because this is the clock of a server. */
+    const idleFrom = Effect.map(
+      Clock.currentTimeMillis,
+      (millis) => new Date((Math.floor(millis / step) + 2) * step + idle),
+    )
+
+    /** How many are asked for, where the key is there already. */
+    const asked = "cardinality(excluded.hits)"
+
+    const tableOf = ({ network }: Policy) => sql.literal(network === undefined ? tables[0] : `${tables[0]}_${network}`)
+
+    /** Takes of one policy what `from` asks for, a relation of `key` and `n` with what follows it. */
+    const taking = (policy: Policy, from: Statement.Fragment) =>
+      // In the order of keys, so that statements that lock several never wait for each other in a circle.
+      sql`
+        INSERT INTO ${tableOf(policy)} AS l (key, hits, idle_from)
+        SELECT key, array_fill(${sql.literal(now)}, ARRAY[n]), ${named("limit_idle")}::timestamptz
+        FROM ${from} ORDER BY key
+        ON CONFLICT (key) DO UPDATE
+        SET hits = ${Windows.appended(policy, "l.hits", now, asked)}, idle_from = excluded.idle_from
+        WHERE ${Windows.isFree(policy, "l.hits", now, asked)}
+        RETURNING key, ${Windows.countsAppended(policy, "l.hits")}`
+
+    const mostOf = (policy: Policy) => sql.literal(String(Windows.most(policy)))
+
+    /** Whether the row of a policy has room, as far as the statement's snapshot knows. */
+    const seemsFree = (policy: Policy, key: string) => sql`NOT EXISTS (
+      SELECT FROM ${tableOf(policy)} AS l
+      WHERE l.key = ${sql.literal(key)} AND NOT (${Windows.isFree(policy, "l.hits", now, "n")}))`
+
+    /**
+     * The wider networks of an address give way first and the address last, each under its lock, so that none ever
+     * accepts more than it may. What is full is seen before anything is taken; a request that loses a race against
+     * others of its address may still take a place of its networks.
+     */
+    const withNetworks = (policy: Policy, [middle, wide]: readonly [Policy, Policy], source: Statement.Fragment) => sql`
+      limit_asked AS MATERIALIZED (
+        SELECT * FROM (
+          SELECT key AS whole, n, split_part(key, '.', 1) AS address, nullif(split_part(key, '.', 2), '') AS middle,
+            nullif(split_part(key, '.', 3), '') AS wide
+          FROM ${source} WHERE n <= ${mostOf(policy)}
+        ) AS parted
+        WHERE middle IS NULL OR (${seemsFree(policy, "parted.address")}
+          AND ${seemsFree(middle, "parted.middle")} AND ${seemsFree(wide, "parted.wide")})
+      ), limit_wide AS (
+        ${taking(wide, sql`(SELECT wide AS key, sum(n)::int AS n FROM limit_asked WHERE wide IS NOT NULL GROUP BY wide) AS a`)}
+      ), limit_middle AS (
+        ${taking(
+          middle,
+          sql`(SELECT middle AS key, sum(n)::int AS n FROM limit_asked
+            WHERE wide IN (SELECT key FROM limit_wide) GROUP BY middle) AS a`,
+        )}
+      ), limit_address AS (
+        ${taking(
+          policy,
+          sql`(SELECT address AS key, n FROM limit_asked
+            WHERE middle IS NULL OR middle IN (SELECT key FROM limit_middle)) AS a`,
+        )}
+      ), slot AS (
+        SELECT whole AS key, used, oldest, at FROM limit_address JOIN limit_asked ON address = limit_address.key
+      )`
+
     /** The same as `take` for a statement of the caller; `source` is what follows its `FROM`. */
-    gate(policy: Policy, source: Statement.Fragment): Gate
+    const gate = (policy: Policy, source: Statement.Fragment): Gate => ({
+      slot:
+        policy.wider === undefined
+          ? sql`slot AS (${taking(policy, sql`${source} WHERE n <= ${mostOf(policy)}`)})`
+          : withNetworks(policy, policy.wider, source),
+      keyOf: (key) => keyOf(policy, key),
+      values: Effect.map(idleFrom, (from) => ({ limit_idle: from })),
+    })
+
+    const statements = new WeakMap<Policy, ReturnType<typeof written>>()
+    const one = sql`(SELECT ${named("key")}::text AS key, 1 AS n) AS asked`
+    const written = (policy: Policy) => {
+      const { slot, values } = gate(policy, one)
+      const looking = sql`SELECT ${Windows.counts(policy, "hits", now)} FROM ${tableOf(policy)} WHERE key = ${named("key")}`
+      return { values, take: statementOf(sql`WITH ${slot} SELECT * FROM slot`), look: statementOf(looking) }
+    }
+    const statementsOf = (policy: Policy) => {
+      const known = statements.get(policy) ?? written(policy)
+      statements.set(policy, known)
+      return known
+    }
+
+    /** What is left, without taking. */
+    const look = Effect.fn("RateLimiter.look")(function* (policy: Policy, key: string) {
+      const remaining = yield* Effect.forEach(rowsOf(policy, key), ([one, row]) =>
+        Effect.map(countsOf(statementsOf(one).look({ key: row })), ([counts]) =>
+          counts === undefined ? Windows.untouched(one) : Windows.remainingOf(one, counts),
+        ),
+      )
+      return remaining.flat()
+    }, Effect.orDie)
+
+    /** Takes one request of `key`, a pseudonym and never an address; tells what is left. */
+    const take = Effect.fn("RateLimiter.take")(
+      function* (policy: Policy, key: string) {
+        const statement = statementsOf(policy)
+        const values = yield* statement.values
+        const [row] = yield* countsOf(retryConflicts(statement.take({ ...values, key: keyOf(policy, key) })))
+        return row === undefined ? yield* exceeded(yield* look(policy, key), policy) : Windows.remainingOf(policy, row)
+      },
+      Effect.catchTag("SqlError", Effect.die),
+    )
+
+    const sweepOnce = (table: (typeof tables)[number]) =>
+      Effect.flatMap(
+        Clock.currentTimeMillis,
+        (millis) => sql`
+          DELETE FROM ${sql(table)} WHERE key IN (
+            SELECT key FROM ${sql(table)} WHERE idle_from <= ${new Date(millis)}
+            ORDER BY idle_from LIMIT ${batch}::int FOR UPDATE SKIP LOCKED)
+          RETURNING 1`,
+      )
     /** Forgets what has been idle for 24 hours; returns how many keys. Runs by itself too. */
-    readonly sweep: Effect.Effect<number>
-  }
->()("spirit-altar/limits/RateLimiter") {}
+    const sweep = Effect.forEach(tables, (table) => inBatches(batch, sweepOnce(table))).pipe(
+      Effect.map((gone) => gone.reduce((total, some) => total + some, 0)),
+      Effect.orDie,
+      Effect.withSpan("RateLimiter.sweep"),
+    )
+
+    yield* DatabaseWatch.sweeping(sweep, sweepEvery, "Idle limits could not be removed")
+    return { take, look, gate, sweep }
+  }),
+}) {
+  static readonly layer = (now = "clock_timestamp()") => Layer.effect(this, this.make(now))
+}

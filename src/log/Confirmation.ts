@@ -33,55 +33,51 @@ const waitOf = ({ file, hasWitnesses, newest }: Evidence) => {
   return `${whom} to confirm the checkpoint of size ${newest.value.size}`
 }
 
-export class Confirmation extends Context.Service<
-  Confirmation,
-  {
-    /** What the log waits for before it signs anything more; nothing while it may sign. */
-    readonly waitsFor: Effect.Effect<Option.Option<string>>
-    /** Whether this server may sign; once given, it lasts until the server stops. */
-    readonly isGiven: Effect.Effect<boolean>
-    /** Gives it where the evidence is enough. */
-    settle(evidence: Evidence): Effect.Effect<boolean, Trouble>
-  }
->()("spirit-altar/log/Confirmation") {
-  static readonly layer = Layer.effect(
-    Confirmation,
-    Effect.gen(function* () {
-      const waiting = yield* Ref.make(Option.none<string>())
-      let isGiven = false
-      let first: Pick<Published, "at" | "size"> | undefined
+export class Confirmation extends Context.Service<Confirmation>()("spirit-altar/log/Confirmation", {
+  make: Effect.gen(function* () {
+    const waiting = yield* Ref.make(Option.none<string>())
+    let isGiven = false
+    let first: Pick<Published, "at" | "size"> | undefined
 
-      /** Only a server that was given it signs a checkpoint or dates it anew: another one works on this very database. */
-      const isByAnother = ({ at, size }: Published) => {
-        first ??= { at, size }
-        return size >= first.size && at.getTime() > first.at.getTime()
-      }
+    /** Only a server that was given it signs a checkpoint or dates it anew: another one works on this very database. */
+    const isByAnother = ({ at, size }: Published) => {
+      first ??= { at, size }
+      return size >= first.size && at.getTime() > first.at.getTime()
+    }
 
-      const isEnough = ({ file, isAnyHeard, isWitnessed, newest }: Evidence) => {
-        const kept = Option.flatten(file)
-        return Option.match(newest, {
-          onNone: () => (Option.isSome(kept) ? Effect.succeed(true) : isAnyHeard),
-          onSome: (published) =>
-            Option.exists(kept, ({ size }) => size >= published.size) || isByAnother(published)
-              ? Effect.succeed(true)
-              : isWitnessed(published),
-        })
-      }
-
-      const settle = Effect.fn("Confirmation.settle")(function* (given: Evidence) {
-        if (isGiven) return true
-        const evidence = { ...given, newest: Option.filter(given.newest, ({ size }) => size > 0) }
-        isGiven = yield* isEnough(evidence)
-        const wait = isGiven ? Option.none<string>() : Option.some(waitOf(evidence))
-        const before = yield* Ref.getAndSet(waiting, wait)
-        if (Option.isSome(wait) && Option.isNone(before)) {
-          yield* Effect.logWarning(`The transparency log signs nothing yet. It waits for ${wait.value}.`)
-        }
-        if (isGiven && Option.isSome(before)) yield* Effect.logInfo("The transparency log is confirmed and goes on")
-        return isGiven
+    const isEnough = ({ file, isAnyHeard, isWitnessed, newest }: Evidence) => {
+      const kept = Option.flatten(file)
+      return Option.match(newest, {
+        onNone: () => (Option.isSome(kept) ? Effect.succeed(true) : isAnyHeard),
+        onSome: (published) =>
+          Option.exists(kept, ({ size }) => size >= published.size) || isByAnother(published)
+            ? Effect.succeed(true)
+            : isWitnessed(published),
       })
+    }
 
-      return Confirmation.of({ waitsFor: Ref.get(waiting), isGiven: Effect.sync(() => isGiven), settle })
-    }),
-  )
+    const settle = Effect.fn("Confirmation.settle")(function* (given: Evidence) {
+      if (isGiven) return true
+      const evidence = { ...given, newest: Option.filter(given.newest, ({ size }) => size > 0) }
+      isGiven = yield* isEnough(evidence)
+      const wait = isGiven ? Option.none<string>() : Option.some(waitOf(evidence))
+      const before = yield* Ref.getAndSet(waiting, wait)
+      if (Option.isSome(wait) && Option.isNone(before)) {
+        yield* Effect.logWarning(`The transparency log signs nothing yet. It waits for ${wait.value}.`)
+      }
+      if (isGiven && Option.isSome(before)) yield* Effect.logInfo("The transparency log is confirmed and goes on")
+      return isGiven
+    })
+
+    return {
+      /** What the log waits for before it signs anything more; nothing while it may sign. */
+      waitsFor: Ref.get(waiting),
+      /** Whether this server may sign; once given, it lasts until the server stops. */
+      isGiven: Effect.sync(() => isGiven),
+      /** Gives it where the evidence is enough. */
+      settle,
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(Confirmation, Confirmation.make)
 }

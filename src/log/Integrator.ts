@@ -1,6 +1,6 @@
 /** Carries settled stones into the tree, in their order: derived, so a slow log holds up no payment. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import type { ChainBroken, Segment } from "../altar/HashChain.ts"
+import type { Segment } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { equal } from "../../schema/log/Bytes.ts"
 import { entryOf, indexOf } from "../../schema/log/Entry.ts"
@@ -25,79 +25,76 @@ class Contradiction extends Schema.TaggedError<Contradiction>()("Contradiction",
 
 type Stones = Segment<Parameters<typeof entryOf>[0]>
 
-export class Integrator extends Context.Service<
-  Integrator,
-  {
-    /** Appends what is settled, at most one batch; how many stones it was. 0 while another server is at work. */
-    readonly integrate: Effect.Effect<number, LogStopped | ChainBroken>
-    /** Rung when this server has appended something. */
-    readonly grown: Wake.Wake
-  }
->()("spirit-altar/log/Integrator") {
+export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/Integrator", {
+  make: ({ batch }: IntegratorConfig) =>
+    Effect.gen(function* () {
+      const store = yield* LogStore
+      const chain = yield* WitnessChain
+      const grown = yield* Wake.make
+
+      /** What is wrong with the tree or with the stones that should follow it, if anything is. */
+      const extend = Effect.fnUntraced(function* (head: LogHead, stones: Stones) {
+        const { size } = head
+        const places = [...edgePlaces(size), ...placesOf(size === 0 ? [] : [{ from: size - 1, to: size }])]
+        const read = yield* store.tiles(places)
+        const edge = edgeOf(size, read)
+        if (edge === undefined || !equal(rootOf(edge), head.root)) {
+          return Option.some<StopReason>(
+            `the tiles of the ${size} stones of the log do not have the root it was built with`,
+          )
+        }
+        const known = stones.links.find((stone) => stone.sequence === size)
+        const leaf = size === 0 ? undefined : leafAt(size - 1, read)
+        if (size > 0 && (known === undefined || leaf === undefined || !equal(leafOf(entryOf(known)), leaf))) {
+          return Option.some<StopReason>(`stone ${size} is not the one that the log holds`)
+        }
+        const leaves = stones.links.filter((stone) => indexOf(stone) >= size).map((stone) => leafOf(entryOf(stone)))
+        const grown = append(edge, size, leaves)
+        const root = rootOf(grown.edge)
+        return (yield* store.extend(size, grown.growths, { size: size + leaves.length, root }))
+          ? Option.none()
+          : Option.some<StopReason>(`the tiles behind stone ${size} are not as the log left them`)
+      })
+
+      const integrate = Effect.gen(function* () {
+        const before = yield* store.head
+        if (Option.isSome(before.stopped)) return yield* new LogStopped({ reason: before.stopped.value.reason })
+        const { size } = before
+        // The last stone of the tree is read once more: the new ones follow it, and it must still be the same.
+        const stones = yield* chain.segment(Math.max(1, size), size === 0 ? batch : batch + 1)
+        if (stones.head.sequence < size) {
+          return yield* stopped(store, `the log holds ${size} stones, but there are only ${stones.head.sequence}`)
+        }
+        const added = stones.links.length - (size === 0 ? 0 : 1)
+        if (stones.head.sequence === size) return 0
+        return yield* store
+          .atOnce(
+            Effect.gen(function* () {
+              const head = yield* store.lockHead
+              // Whoever holds it does this very work, and who was faster has done it.
+              if (Option.isNone(head) || head.value.size !== size || Option.isSome(head.value.stopped)) return 0
+              const wrong = yield* extend(head.value, stones)
+              return Option.isSome(wrong) ? yield* new Contradiction({ reason: wrong.value }) : added
+            }),
+          )
+          .pipe(Effect.catchTag("Contradiction", ({ reason }) => stopped(store, reason)))
+      }).pipe(
+        Effect.catchTag("SqlError", (error) => Effect.die(error)),
+        Effect.tap((stones) => (stones > 0 ? grown.ring : Effect.void)),
+        Effect.withSpan("Integrator.integrate"),
+      )
+
+      return {
+        /** Appends what is settled, at most one batch; how many stones it was. 0 while another server is at work. */
+        integrate,
+        /** Rung when this server has appended something. */
+        grown,
+      }
+    }),
+}) {
   /** Integrates when it is told to, and not by itself. */
-  static readonly layerNoLoop = ({ batch }: IntegratorConfig = defaults) =>
-    Layer.effect(
-      Integrator,
-      Effect.gen(function* () {
-        const store = yield* LogStore
-        const chain = yield* WitnessChain
-        const grown = yield* Wake.make
-
-        /** What is wrong with the tree or with the stones that should follow it, if anything is. */
-        const extend = Effect.fnUntraced(function* (head: LogHead, stones: Stones) {
-          const { size } = head
-          const places = [...edgePlaces(size), ...placesOf(size === 0 ? [] : [{ from: size - 1, to: size }])]
-          const read = yield* store.tiles(places)
-          const edge = edgeOf(size, read)
-          if (edge === undefined || !equal(rootOf(edge), head.root)) {
-            return Option.some<StopReason>(
-              `the tiles of the ${size} stones of the log do not have the root it was built with`,
-            )
-          }
-          const known = stones.links.find((stone) => stone.sequence === size)
-          const leaf = size === 0 ? undefined : leafAt(size - 1, read)
-          if (size > 0 && (known === undefined || leaf === undefined || !equal(leafOf(entryOf(known)), leaf))) {
-            return Option.some<StopReason>(`stone ${size} is not the one that the log holds`)
-          }
-          const leaves = stones.links.filter((stone) => indexOf(stone) >= size).map((stone) => leafOf(entryOf(stone)))
-          const grown = append(edge, size, leaves)
-          const root = rootOf(grown.edge)
-          return (yield* store.extend(size, grown.growths, { size: size + leaves.length, root }))
-            ? Option.none()
-            : Option.some<StopReason>(`the tiles behind stone ${size} are not as the log left them`)
-        })
-
-        const integrate = Effect.gen(function* () {
-          const before = yield* store.head
-          if (Option.isSome(before.stopped)) return yield* new LogStopped({ reason: before.stopped.value.reason })
-          const { size } = before
-          // The last stone of the tree is read once more: the new ones follow it, and it must still be the same.
-          const stones = yield* chain.segment(Math.max(1, size), size === 0 ? batch : batch + 1)
-          if (stones.head.sequence < size) {
-            return yield* stopped(store, `the log holds ${size} stones, but there are only ${stones.head.sequence}`)
-          }
-          const added = stones.links.length - (size === 0 ? 0 : 1)
-          if (stones.head.sequence === size) return 0
-          return yield* store
-            .atOnce(
-              Effect.gen(function* () {
-                const head = yield* store.lockHead
-                // Whoever holds it does this very work, and who was faster has done it.
-                if (Option.isNone(head) || head.value.size !== size || Option.isSome(head.value.stopped)) return 0
-                const wrong = yield* extend(head.value, stones)
-                return Option.isSome(wrong) ? yield* new Contradiction({ reason: wrong.value }) : added
-              }),
-            )
-            .pipe(Effect.catchTag("Contradiction", ({ reason }) => stopped(store, reason)))
-        }).pipe(
-          Effect.catchTag("SqlError", (error) => Effect.die(error)),
-          Effect.tap((stones) => (stones > 0 ? grown.ring : Effect.void)),
-          Effect.withSpan("Integrator.integrate"),
-        )
-
-        return Integrator.of({ integrate, grown })
-      }),
-    )
+  static readonly layerNoLoop = (config: IntegratorConfig = defaults) =>
+    Layer.effect(Integrator, Integrator.make(config))
 
   /** Integrates by itself; any number of servers may. */
   static readonly layer = (config: IntegratorConfig = defaults) =>

@@ -1,13 +1,12 @@
 /** What the log shows: never more than its newest checkpoint covers, and nothing that does not fold to its root. */
 import { Context, Effect, Layer, Option, Ref, Schema } from "effect"
-import { type Bytes, concat, equal } from "../../schema/log/Bytes.ts"
+import { concat, equal } from "../../schema/log/Bytes.ts"
 import { entryOf, indexOf } from "../../schema/log/Entry.ts"
 import { hashSize, inclusionRanges } from "../../schema/log/Merkle.ts"
 import { proofFileText } from "../../schema/log/ProofFile.ts"
 import { type Bundle, bundleBytes, fullWidth, type Tile, widthAt } from "../../schema/log/Tile.ts"
-import type { ChainBroken } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
-import { type LogStopped, stopped } from "./Alarm.ts"
+import { stopped } from "./Alarm.ts"
 import type { Path, Published } from "./LogRows.ts"
 import { LogStore } from "./LogStore.ts"
 import type { PublisherConfig } from "./Publisher.ts"
@@ -35,27 +34,120 @@ export interface StoneProofFile {
   readonly isFinal: boolean
 }
 
-/** Whoever finds that something was changed has stopped the log, and shows nothing of it. */
-type Refusal = NotPublished | LogStopped
+export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/log/PublishedLog", {
+  make: ({ origin, signer }: PublisherConfig) =>
+    Effect.gen(function* () {
+      const store = yield* LogStore
+      const chain = yield* WitnessChain
+      const witnesses = yield* Witnesses
+      const genuine = yield* Ref.make<Published | undefined>(undefined)
+      const hashOf = TileMemo.make()
 
-export class PublishedLog extends Context.Service<
-  PublishedLog,
-  {
-    /** Whose log it is, and the key it is checked with; nothing where this server has no log. */
-    readonly identity: Option.Option<LogIdentity>
-    /** Why nothing new is covered any more, if that is so. */
-    readonly stopped: Effect.Effect<Option.Option<string>>
-    /** The newest checkpoint; its note is what was signed. */
-    readonly checkpoint: Effect.Effect<Published, Refusal>
-    tile(tile: Tile): Effect.Effect<Bytes, Refusal>
-    /** Entries as tlog-tiles frames them, each of which its tile holds. */
-    bundle(bundle: Bundle): Effect.Effect<Bytes, Refusal | ChainBroken>
-    /** The `.tlog-proof` of a stone, by its UUID: its inclusion proof with the checkpoint it leads to; one round trip. */
-    proof(id: string): Effect.Effect<StoneProofFile, Refusal | StoneUnknown | ChainBroken>
-    /** Who signed beside the log under a checkpoint's note, and how many of them there are. */
-    readonly witnesses: Witnesses["Service"]
-  }
->()("spirit-altar/log/PublishedLog") {
+      /** The key signs the same bytes each time, and its witnesses below: a row that was changed is none they ever signed. */
+      const checked = Effect.fnUntraced(function* (published: Option.Option<Published>) {
+        if (Option.isNone(published)) return yield* new NotPublished({})
+        const { note, root, size } = published.value
+        const known = yield* Ref.get(genuine)
+        if (known?.note === note && known.size === size && equal(known.root, root)) return published.value
+        const own = signer.note({ origin, size, root: concat(root), extensions: [] })
+        if (!note.startsWith(own) || Option.isNone(witnesses.cosigned(note)))
+          return yield* stopped(store, `the checkpoint of ${size} stones is not as signed`)
+        yield* Ref.set(genuine, published.value)
+        return published.value
+      })
+
+      /** The newest checkpoint; its note is what was signed. */
+      const checkpoint = store.newest.pipe(Effect.flatMap(checked), Effect.catchTag("SqlError", Effect.die))
+
+      /** The tiles above a leaf, each of which the checkpoint's root vouches for. */
+      const pathTo = Effect.fnUntraced(function* (leaf: number) {
+        if (!Number.isSafeInteger(leaf)) return yield* new NotPublished({})
+        return yield* soundPath(yield* store.path(leaf), leaf)
+      })
+
+      const soundPath = Effect.fnUntraced(function* (found: Option.Option<Path>, leaf: number) {
+        const published = yield* checked(Option.map(found, (path) => path.published))
+        if (Option.isNone(found) || leaf >= published.size) return yield* new NotPublished({})
+        const { read } = found.value
+        if (!isSound(published, leaf, read, hashOf)) {
+          return yield* stopped(store, `the tiles above stone ${leaf + 1} are not those of the published checkpoint`)
+        }
+        return { published, read }
+      })
+
+      const cut = (read: TileReader, tile: Tile) =>
+        concat(read(tile)?.subarray(0, tile.width * hashSize) ?? new Uint8Array())
+
+      const tile = Effect.fn("PublishedLog.tile")(
+        function* (wanted: Tile) {
+          const { published, read } = yield* pathTo(wanted.index * fullWidth ** (wanted.level + 1))
+          return wanted.width > widthAt(published.size, wanted) ? yield* new NotPublished({}) : cut(read, wanted)
+        },
+        Effect.catchTag("SqlError", Effect.die),
+      )
+
+      /** Entries as tlog-tiles frames them, each of which its tile holds. */
+      const bundle = Effect.fn("PublishedLog.bundle")(
+        function* ({ index, width }: Bundle) {
+          const from = index * fullWidth
+          const { published, read } = yield* pathTo(from)
+          if (width > widthAt(published.size, { level: 0, index })) return yield* new NotPublished({})
+          const { links } = yield* chain.segment(from + 1, width)
+          const entries = links.map(entryOf)
+          const leaves = concat(...entries.map(leafOf))
+          if (!equal(leaves, cut(read, { level: 0, index, width }))) {
+            return yield* stopped(store, `stones from ${from + 1} to ${from + width} are not those that the log holds`)
+          }
+          return bundleBytes(entries)
+        },
+        Effect.catchTag("SqlError", Effect.die),
+      )
+
+      /** The `.tlog-proof` of a stone, by its UUID: its inclusion proof with the checkpoint it leads to; one round trip. */
+      const proof = Effect.fn("PublishedLog.proof")(
+        function* (id: string) {
+          const found = yield* store.stonePath(chain.linkOf(id))
+          if (Option.isNone(found)) return yield* new StoneUnknown({})
+          const { path, stone } = found.value
+          const { sequence } = stone
+          // A stone alone proves its own link.
+          yield* chain.check([stone], { sequence: sequence - 1, chainHash: stone.previousHash })
+          const index = indexOf(stone)
+          const { published, read } = yield* soundPath(path, index)
+          const leaf = leafAt(index, read)
+          const hashes = proofOf(inclusionRanges(index, published.size), read, hashOf)
+          if (leaf === undefined || hashes === undefined || !equal(leaf, leafOf(entryOf(stone)))) {
+            return yield* stopped(store, `stone ${sequence} is not the one that the log holds`)
+          }
+          const { note } = published
+          const exact = hashes.map((hash) => concat(hash))
+          return {
+            text: proofFileText({ extra: undefined, index, hashes: exact, checkpoint: note }),
+            sequence,
+            isFinal: isWitnessed(witnesses, note) && Option.exists(witnesses.cosigned(note), (some) => some.length > 0),
+          }
+        },
+        Effect.catchTag("SqlError", Effect.die),
+      )
+
+      const identity: LogIdentity = { origin, vkey: signer.vkey }
+      return {
+        /** Whose log it is, and the key it is checked with; nothing where this server has no log. */
+        identity: Option.some(identity),
+        /** Why nothing new is covered any more, if that is so. */
+        stopped: store.head.pipe(
+          Effect.map((head) => Option.map(head.stopped, ({ reason }) => reason)),
+          Effect.catchTag("SqlError", Effect.die),
+        ),
+        checkpoint,
+        tile,
+        bundle,
+        proof,
+        /** Who signed beside the log under a checkpoint's note, and how many of them there are. */
+        witnesses,
+      }
+    }),
+}) {
   /** A server without a key shows no log. */
   static readonly none = Layer.succeed(PublishedLog, {
     identity: Option.none(),
@@ -67,116 +159,5 @@ export class PublishedLog extends Context.Service<
     witnesses: noWitnesses,
   })
 
-  static readonly layer = ({ origin, signer }: PublisherConfig) =>
-    Layer.effect(
-      PublishedLog,
-      Effect.gen(function* () {
-        const store = yield* LogStore
-        const chain = yield* WitnessChain
-        const witnesses = yield* Witnesses
-        const genuine = yield* Ref.make<Published | undefined>(undefined)
-        const hashOf = TileMemo.make()
-
-        /** The key signs the same bytes each time, and its witnesses below: a row that was changed is none they ever signed. */
-        const checked = Effect.fnUntraced(function* (published: Option.Option<Published>) {
-          if (Option.isNone(published)) return yield* new NotPublished({})
-          const { note, root, size } = published.value
-          const known = yield* Ref.get(genuine)
-          if (known?.note === note && known.size === size && equal(known.root, root)) return published.value
-          const own = signer.note({ origin, size, root: concat(root), extensions: [] })
-          if (!note.startsWith(own) || Option.isNone(witnesses.cosigned(note)))
-            return yield* stopped(store, `the checkpoint of ${size} stones is not as signed`)
-          yield* Ref.set(genuine, published.value)
-          return published.value
-        })
-
-        const checkpoint = store.newest.pipe(Effect.flatMap(checked), Effect.catchTag("SqlError", Effect.die))
-
-        /** The tiles above a leaf, each of which the checkpoint's root vouches for. */
-        const pathTo = Effect.fnUntraced(function* (leaf: number) {
-          if (!Number.isSafeInteger(leaf)) return yield* new NotPublished({})
-          return yield* soundPath(yield* store.path(leaf), leaf)
-        })
-
-        const soundPath = Effect.fnUntraced(function* (found: Option.Option<Path>, leaf: number) {
-          const published = yield* checked(Option.map(found, (path) => path.published))
-          if (Option.isNone(found) || leaf >= published.size) return yield* new NotPublished({})
-          const { read } = found.value
-          if (!isSound(published, leaf, read, hashOf)) {
-            return yield* stopped(store, `the tiles above stone ${leaf + 1} are not those of the published checkpoint`)
-          }
-          return { published, read }
-        })
-
-        const cut = (read: TileReader, tile: Tile) =>
-          concat(read(tile)?.subarray(0, tile.width * hashSize) ?? new Uint8Array())
-
-        const tile = Effect.fn("PublishedLog.tile")(
-          function* (wanted: Tile) {
-            const { published, read } = yield* pathTo(wanted.index * fullWidth ** (wanted.level + 1))
-            return wanted.width > widthAt(published.size, wanted) ? yield* new NotPublished({}) : cut(read, wanted)
-          },
-          Effect.catchTag("SqlError", Effect.die),
-        )
-
-        const bundle = Effect.fn("PublishedLog.bundle")(
-          function* ({ index, width }: Bundle) {
-            const from = index * fullWidth
-            const { published, read } = yield* pathTo(from)
-            if (width > widthAt(published.size, { level: 0, index })) return yield* new NotPublished({})
-            const { links } = yield* chain.segment(from + 1, width)
-            const entries = links.map(entryOf)
-            const leaves = concat(...entries.map(leafOf))
-            if (!equal(leaves, cut(read, { level: 0, index, width }))) {
-              return yield* stopped(
-                store,
-                `stones from ${from + 1} to ${from + width} are not those that the log holds`,
-              )
-            }
-            return bundleBytes(entries)
-          },
-          Effect.catchTag("SqlError", Effect.die),
-        )
-
-        const proof = Effect.fn("PublishedLog.proof")(
-          function* (id: string) {
-            const found = yield* store.stonePath(chain.linkOf(id))
-            if (Option.isNone(found)) return yield* new StoneUnknown({})
-            const { path, stone } = found.value
-            const { sequence } = stone
-            // A stone alone proves its own link.
-            yield* chain.check([stone], { sequence: sequence - 1, chainHash: stone.previousHash })
-            const index = indexOf(stone)
-            const { published, read } = yield* soundPath(path, index)
-            const leaf = leafAt(index, read)
-            const hashes = proofOf(inclusionRanges(index, published.size), read, hashOf)
-            if (leaf === undefined || hashes === undefined || !equal(leaf, leafOf(entryOf(stone)))) {
-              return yield* stopped(store, `stone ${sequence} is not the one that the log holds`)
-            }
-            const { note } = published
-            const exact = hashes.map((hash) => concat(hash))
-            return {
-              text: proofFileText({ extra: undefined, index, hashes: exact, checkpoint: note }),
-              sequence,
-              isFinal:
-                isWitnessed(witnesses, note) && Option.exists(witnesses.cosigned(note), (some) => some.length > 0),
-            }
-          },
-          Effect.catchTag("SqlError", Effect.die),
-        )
-
-        return PublishedLog.of({
-          identity: Option.some({ origin, vkey: signer.vkey }),
-          stopped: store.head.pipe(
-            Effect.map((head) => Option.map(head.stopped, ({ reason }) => reason)),
-            Effect.catchTag("SqlError", Effect.die),
-          ),
-          checkpoint,
-          tile,
-          bundle,
-          proof,
-          witnesses,
-        })
-      }),
-    )
+  static readonly layer = (config: PublisherConfig) => Layer.effect(PublishedLog, PublishedLog.make(config))
 }

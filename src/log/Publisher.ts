@@ -6,7 +6,7 @@ import { LogStopped, stopped } from "./Alarm.ts"
 import { Confirmation } from "./Confirmation.ts"
 import { extendsTree } from "./Consistency.ts"
 import { Integrator } from "./Integrator.ts"
-import { LastSigned, type LastSignedLost } from "./LastSigned.ts"
+import { LastSigned } from "./LastSigned.ts"
 import type { Published, TreeHead } from "./LogRows.ts"
 import { LogStore } from "./LogStore.ts"
 import type { Signer } from "./Signer.ts"
@@ -35,171 +35,165 @@ type Signed =
   | "the largest checkpoint this server has seen"
   | `the checkpoint that the log witness ${string} holds`
 
-export class Publisher extends Context.Service<
-  Publisher,
-  {
-    /** Publishes a checkpoint of what is integrated; false when the newest one covers it. */
-    readonly publish: Effect.Effect<boolean, LogStopped | LastSignedLost>
-  }
->()("spirit-altar/log/Publisher") {
-  /** Publishes when it is told to, and not by itself. */
-  static readonly layerNoLoop = ({ origin, signer }: PublisherConfig) =>
-    Layer.effect(
-      Publisher,
-      Effect.gen(function* () {
-        const store = yield* LogStore
-        const lastSigned = yield* LastSigned
+export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Publisher", {
+  make: ({ origin, signer }: PublisherConfig) =>
+    Effect.gen(function* () {
+      const store = yield* LogStore
+      const lastSigned = yield* LastSigned
 
-        const witnesses = yield* Witnesses
-        const confirmation = yield* Confirmation
+      const witnesses = yield* Witnesses
+      const confirmation = yield* Confirmation
 
-        /** What witnesses were found to hold, until the log was found to continue it. */
-        const unproved = yield* Ref.make<ReadonlyArray<Held>>([])
-        /** The largest checkpoint this server has seen published: a database rolled back under it shows a smaller one. */
-        const largest = yield* Ref.make(Option.none<Published>())
+      /** What witnesses were found to hold, until the log was found to continue it. */
+      const unproved = yield* Ref.make<ReadonlyArray<Held>>([])
+      /** The largest checkpoint this server has seen published: a database rolled back under it shows a smaller one. */
+      const largest = yield* Ref.make(Option.none<Published>())
 
-        const byWitness = ({ checkpoint, witness }: Held) =>
-          [`the checkpoint that the log witness ${witness} holds`, checkpoint] as const
+      const byWitness = ({ checkpoint, witness }: Held) =>
+        [`the checkpoint that the log witness ${witness} holds`, checkpoint] as const
 
-        /** Why signing this tree would contradict what was signed before, if it would. */
-        const contradiction = Effect.fnUntraced(function* (
-          tree: TreeHead,
-          signed: ReadonlyArray<readonly [what: Signed, TreeHead]>,
-        ) {
-          const ranges = signed.flatMap(([, before]) => rangesOf(before.size, tree.size))
-          const read = yield* store.tiles([...edgePlaces(tree.size), ...placesOf(ranges)])
-          const edge = edgeOf(tree.size, read)
-          if (edge === undefined || !equal(rootOf(edge), tree.root)) {
+      /** Why signing this tree would contradict what was signed before, if it would. */
+      const contradiction = Effect.fnUntraced(function* (
+        tree: TreeHead,
+        signed: ReadonlyArray<readonly [what: Signed, TreeHead]>,
+      ) {
+        const ranges = signed.flatMap(([, before]) => rangesOf(before.size, tree.size))
+        const read = yield* store.tiles([...edgePlaces(tree.size), ...placesOf(ranges)])
+        const edge = edgeOf(tree.size, read)
+        if (edge === undefined || !equal(rootOf(edge), tree.root)) {
+          return Option.some<StopReason>(
+            `the tiles of the ${tree.size} stones of the log do not have the root it was built with`,
+          )
+        }
+        for (const [what, before] of signed) {
+          if (before.size > tree.size) {
             return Option.some<StopReason>(
-              `the tiles of the ${tree.size} stones of the log do not have the root it was built with`,
+              `${what} covers ${before.size} stones, but this database has ${tree.size} in its log: a backup was restored, or this is another database`,
             )
           }
-          for (const [what, before] of signed) {
-            if (before.size > tree.size) {
-              return Option.some<StopReason>(
-                `${what} covers ${before.size} stones, but this database has ${tree.size} in its log: a backup was restored, or this is another database`,
-              )
-            }
-            const proof = proofOf(rangesOf(before.size, tree.size), read)
-            if (proof === undefined || !extendsTree(before, tree, proof)) {
-              return Option.some<StopReason>(
-                `the first ${before.size} stones of the log are not those that ${what} covers`,
-              )
-            }
-          }
-          return Option.none<StopReason>()
-        })
-
-        /** The consistency proof that a witness checks. */
-        const prove = (size: number) =>
-          Effect.fnUntraced(function* (old: number) {
-            const ranges = rangesOf(old, size)
-            const proof = proofOf(ranges, yield* Effect.orDie(store.tiles(placesOf(ranges))))
-            return proof === undefined
-              ? yield* new NotWitnessed({ message: "a tile is missing for its proof", isDoubt: false })
-              : proof.map((hash) => concat(hash))
-          })
-
-        /** Asks the witnesses. Whoever holds what this log signed and is not part of it has found a fork: that is believed. */
-        const witnessed = Effect.fnUntraced(function* (
-          { root, size }: TreeHead,
-          note: string,
-          how: "cosign" | "vouch" = "cosign",
-        ) {
-          const checkpoint = { origin, size, root: concat(root), extensions: [] }
-          const { held, lines } = yield* witnesses[how]({ note, checkpoint, prove: prove(size) })
-          if (held.length > 0) {
-            // Read after what they hold, so that another server of this log cannot be ahead of it.
-            const tree = yield* store.head
-            const wrong = yield* contradiction(tree, held.map(byWitness))
-            if (Option.isSome(wrong)) {
-              yield* Ref.update(unproved, (before) => [...before, ...held])
-              return yield* stopped(store, wrong.value)
-            }
-          }
-          return { lines, isAhead: held.some((one) => one.checkpoint.size >= size) }
-        })
-
-        /** Whether a witness knows the newest checkpoint: it signs it once more, or shows a later one of this tree. */
-        const isWitnessed = (newest: Published) =>
-          witnessed(newest, newest.note, "vouch").pipe(
-            Effect.map(({ isAhead, lines }) => isAhead || lines !== ""),
-            Effect.catchTag("SqlError", Effect.die),
-          )
-
-        /** Asks for the signatures that a published checkpoint lacks. */
-        const witnessAgain = Effect.fnUntraced(function* (published: Published) {
-          if (!(yield* witnesses.isDue(published.note))) return
-          const { lines } = yield* witnessed(published, published.note)
-          if (lines !== "") yield* store.cosign(published.size, published.note, published.note + lines)
-        })
-
-        const noteOf = ({ root, size }: TreeHead) =>
-          signer.note({ origin, size, root: Uint8Array.from(root), extensions: [] })
-
-        const publish = Effect.gen(function* () {
-          // What was signed is read before the tree, which only grows: read after it, another server's could be ahead.
-          const kept = yield* lastSigned.recall
-          // A server that remembers nothing asks those who may before it signs anything: a fork is not to be signed first.
-          if (Option.isNone(kept)) {
-            const held = yield* witnesses.recall
-            yield* Ref.update(unproved, (before) => [...before, ...held])
-          }
-          const held = yield* Ref.get(unproved)
-          const newest = yield* store.newest
-          const seen = yield* Ref.updateAndGet(largest, (before) =>
-            Option.exists(
-              newest,
-              ({ size }) => size >= Option.match(before, { onNone: () => 0, onSome: (one) => one.size }),
+          const proof = proofOf(rangesOf(before.size, tree.size), read)
+          if (proof === undefined || !extendsTree(before, tree, proof)) {
+            return Option.some<StopReason>(
+              `the first ${before.size} stones of the log are not those that ${what} covers`,
             )
-              ? newest
-              : before,
-          )
+          }
+        }
+        return Option.none<StopReason>()
+      })
+
+      /** The consistency proof that a witness checks. */
+      const prove = (size: number) =>
+        Effect.fnUntraced(function* (old: number) {
+          const ranges = rangesOf(old, size)
+          const proof = proofOf(ranges, yield* Effect.orDie(store.tiles(placesOf(ranges))))
+          return proof === undefined
+            ? yield* new NotWitnessed({ message: "a tile is missing for its proof", isDoubt: false })
+            : proof.map((hash) => concat(hash))
+        })
+
+      /** Asks the witnesses. Whoever holds what this log signed and is not part of it has found a fork: that is believed. */
+      const witnessed = Effect.fnUntraced(function* (
+        { root, size }: TreeHead,
+        note: string,
+        how: "cosign" | "vouch" = "cosign",
+      ) {
+        const checkpoint = { origin, size, root: concat(root), extensions: [] }
+        const { held, lines } = yield* witnesses[how]({ note, checkpoint, prove: prove(size) })
+        if (held.length > 0) {
+          // Read after what they hold, so that another server of this log cannot be ahead of it.
           const tree = yield* store.head
-          if (Option.isSome(tree.stopped)) return yield* new LogStopped({ reason: tree.stopped.value.reason })
-          const isThis = ({ root, size }: TreeHead) => size === tree.size && equal(root, tree.root)
-          const isCovered = Option.exists(newest, isThis)
-          const isKnown = !lastSigned.isKept || Option.exists(kept, isThis)
-          const now = yield* Clock.currentTimeMillis
-          const isRecent = Option.exists(newest, ({ at }) => now - at.getTime() < confirmEvery)
-          const isGiven = yield* confirmation.isGiven
-          if (isGiven && isCovered && isKnown && isRecent && held.length === 0) {
-            if (Option.isSome(newest)) yield* witnessAgain(newest.value)
-            return false
+          const wrong = yield* contradiction(tree, held.map(byWitness))
+          if (Option.isSome(wrong)) {
+            yield* Ref.update(unproved, (before) => [...before, ...held])
+            return yield* stopped(store, wrong.value)
           }
-          const signed = [
-            ...Option.toArray(newest).map((one) => ["the published checkpoint", one] as const),
-            ...Option.toArray(kept).map((one) => ["the checkpoint this server signed last", one] as const),
-            ...Option.toArray(seen).map((one) => ["the largest checkpoint this server has seen", one] as const),
-            ...held.map(byWitness),
-          ]
-          const wrong = yield* contradiction(tree, signed)
-          if (Option.isSome(wrong)) return yield* stopped(store, wrong.value)
-          yield* Ref.set(unproved, [])
-          if (Option.exists(newest, (one) => !one.note.startsWith(noteOf(one)))) {
-            return yield* stopped(store, "the published checkpoint is not as this server's key would sign it")
-          }
-          const file = lastSigned.isKept ? Option.some(kept) : Option.none()
-          const hasWitnesses = Option.exists(witnesses.policy, (policy) => policy.witnesses.some(({ url }) => url))
-          const { isAnyHeard } = witnesses
-          if (!(yield* confirmation.settle({ newest, file, hasWitnesses, isAnyHeard, isWitnessed }))) return false
-          const note = noteOf(tree)
-          // Also what another server signed: each of them has to know it when a backup has forgotten it.
-          if (!isKnown) yield* lastSigned.remember(note)
-          if (isCovered) {
-            if (!isRecent) yield* store.confirm(tree.size)
-            return false
-          }
-          yield* store.publish(tree, note + (yield* witnessed(tree, note)).lines)
-          return true
-        }).pipe(
-          Effect.catchTag("SqlError", (error) => Effect.die(error)),
-          Effect.withSpan("Publisher.publish"),
+        }
+        return { lines, isAhead: held.some((one) => one.checkpoint.size >= size) }
+      })
+
+      /** Whether a witness knows the newest checkpoint: it signs it once more, or shows a later one of this tree. */
+      const isWitnessed = (newest: Published) =>
+        witnessed(newest, newest.note, "vouch").pipe(
+          Effect.map(({ isAhead, lines }) => isAhead || lines !== ""),
+          Effect.catchTag("SqlError", Effect.die),
         )
 
-        return Publisher.of({ publish })
-      }),
-    )
+      /** Asks for the signatures that a published checkpoint lacks. */
+      const witnessAgain = Effect.fnUntraced(function* (published: Published) {
+        if (!(yield* witnesses.isDue(published.note))) return
+        const { lines } = yield* witnessed(published, published.note)
+        if (lines !== "") yield* store.cosign(published.size, published.note, published.note + lines)
+      })
+
+      const noteOf = ({ root, size }: TreeHead) =>
+        signer.note({ origin, size, root: Uint8Array.from(root), extensions: [] })
+
+      const publish = Effect.gen(function* () {
+        // What was signed is read before the tree, which only grows: read after it, another server's could be ahead.
+        const kept = yield* lastSigned.recall
+        // A server that remembers nothing asks those who may before it signs anything: a fork is not to be signed first.
+        if (Option.isNone(kept)) {
+          const held = yield* witnesses.recall
+          yield* Ref.update(unproved, (before) => [...before, ...held])
+        }
+        const held = yield* Ref.get(unproved)
+        const newest = yield* store.newest
+        const seen = yield* Ref.updateAndGet(largest, (before) =>
+          Option.exists(
+            newest,
+            ({ size }) => size >= Option.match(before, { onNone: () => 0, onSome: (one) => one.size }),
+          )
+            ? newest
+            : before,
+        )
+        const tree = yield* store.head
+        if (Option.isSome(tree.stopped)) return yield* new LogStopped({ reason: tree.stopped.value.reason })
+        const isThis = ({ root, size }: TreeHead) => size === tree.size && equal(root, tree.root)
+        const isCovered = Option.exists(newest, isThis)
+        const isKnown = !lastSigned.isKept || Option.exists(kept, isThis)
+        const now = yield* Clock.currentTimeMillis
+        const isRecent = Option.exists(newest, ({ at }) => now - at.getTime() < confirmEvery)
+        const isGiven = yield* confirmation.isGiven
+        if (isGiven && isCovered && isKnown && isRecent && held.length === 0) {
+          if (Option.isSome(newest)) yield* witnessAgain(newest.value)
+          return false
+        }
+        const signed = [
+          ...Option.toArray(newest).map((one) => ["the published checkpoint", one] as const),
+          ...Option.toArray(kept).map((one) => ["the checkpoint this server signed last", one] as const),
+          ...Option.toArray(seen).map((one) => ["the largest checkpoint this server has seen", one] as const),
+          ...held.map(byWitness),
+        ]
+        const wrong = yield* contradiction(tree, signed)
+        if (Option.isSome(wrong)) return yield* stopped(store, wrong.value)
+        yield* Ref.set(unproved, [])
+        if (Option.exists(newest, (one) => !one.note.startsWith(noteOf(one)))) {
+          return yield* stopped(store, "the published checkpoint is not as this server's key would sign it")
+        }
+        const file = lastSigned.isKept ? Option.some(kept) : Option.none()
+        const hasWitnesses = Option.exists(witnesses.policy, (policy) => policy.witnesses.some(({ url }) => url))
+        const { isAnyHeard } = witnesses
+        if (!(yield* confirmation.settle({ newest, file, hasWitnesses, isAnyHeard, isWitnessed }))) return false
+        const note = noteOf(tree)
+        // Also what another server signed: each of them has to know it when a backup has forgotten it.
+        if (!isKnown) yield* lastSigned.remember(note)
+        if (isCovered) {
+          if (!isRecent) yield* store.confirm(tree.size)
+          return false
+        }
+        yield* store.publish(tree, note + (yield* witnessed(tree, note)).lines)
+        return true
+      }).pipe(
+        Effect.catchTag("SqlError", (error) => Effect.die(error)),
+        Effect.withSpan("Publisher.publish"),
+      )
+
+      /** Publishes a checkpoint of what is integrated; false when the newest one covers it. */
+      return { publish }
+    }),
+}) {
+  /** Publishes when it is told to, and not by itself. */
+  static readonly layerNoLoop = (config: PublisherConfig) => Layer.effect(Publisher, Publisher.make(config))
 
   /** Publishes by itself; any number of servers may, for the same tree is signed with the same bytes. */
   static readonly layer = (config: PublisherConfig) =>

@@ -41,28 +41,25 @@ const xml = (root: Html): string =>
   `<?xml version="1.0" encoding="utf-8"?>\n${root.text.replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, "\ufffd")}\n`
 
 /** What is followed, and where it stands. */
-interface Followed {
-  readonly title: string
-  readonly subtitle: string
-  readonly feed: string
-  readonly page: string
-}
-
-const everything: Followed = {
+const everything = {
   title: "Spirit Altar: acts",
   subtitle: "Every paid act, newest first. Names are self-declared.",
   feed: "/acts.atom",
   page: "/v2/#acts",
 }
 
-const spiritFeed = (plate: Plate): Followed => ({
+const spiritFeed = (plate: Plate): typeof everything => ({
   title: `Spirit Altar: acts with ${plate.name}`,
   subtitle: `What lies on the altar of ${plate.name}, newest first; candles as long as they burn. Names are self-declared.`,
   feed: spiritFeedPath(plate.id),
   page: spiritPath(plate.id),
 })
 
-const atom = (publicUrl: string, { feed, page, subtitle, title }: Followed, acts: ReadonlyArray<SettledAct>): string =>
+const atom = (
+  publicUrl: string,
+  { feed, page, subtitle, title }: typeof everything,
+  acts: ReadonlyArray<SettledAct>,
+): string =>
   xml(
     html`<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"
       ><id>${publicUrl}${feed}</id><title>${title}</title><subtitle>${subtitle}</subtitle
@@ -76,17 +73,7 @@ const atom = (publicUrl: string, { feed, page, subtitle, title }: Followed, acts
   )
 
 /** Pages that stay; `/v2/log` where there is a log. */
-const pages = [
-  "/v2/candles",
-  "/v2/witness",
-  "/v2/catalog",
-  "/signals/",
-  "/for-agents",
-  "/docs",
-  "/terms",
-  "/privacy",
-  "/verify",
-]
+const pages = "/v2/candles /v2/witness /v2/catalog /signals/ /for-agents /docs /terms /privacy /verify".split(" ")
 
 /** Permalinks of each kind in the list of pages, the newest; older ones are found from the pages of the chain. */
 const mostPermalinks = 200
@@ -96,6 +83,8 @@ interface Listed {
   /** When what it says last changed; absent where nothing tells. */
   readonly changed?: string
 }
+
+const pageOf = (path: string): Listed => ({ path })
 
 const sitemap = (publicUrl: string, listed: ReadonlyArray<Listed>) =>
   xml(
@@ -134,7 +123,7 @@ export const layer = HttpRouter.use((router) =>
 
     const follow = (
       request: HttpServerRequest.HttpServerRequest,
-      followed: Followed,
+      followed: typeof everything,
       texts: Effect.Effect<ReadonlyArray<string>>,
     ) =>
       Effect.flatMap(Effect.flatMap(texts, actsOf), (list) =>
@@ -160,9 +149,7 @@ export const layer = HttpRouter.use((router) =>
       const [last] = read
       return [
         { path: "/v2/", ...(last === undefined ? {} : { changed: last.settledAt }) },
-        ...[...pages, ...(hasLog ? ["/v2/log"] : []), ...plates.map(({ id }) => spiritPath(id))].map((path) => ({
-          path,
-        })),
+        ...[...pages, ...(hasLog ? ["/v2/log"] : []), ...plates.map(({ id }) => spiritPath(id))].map(pageOf),
         ...ofStones,
         ...read.filter((act) => !hasOwnPage(act)).map((act) => ({ path: pathOf(act), changed: changedAt(act) })),
       ]

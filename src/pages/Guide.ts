@@ -89,16 +89,7 @@ const routes = HttpRouter.use((router) =>
         const item = items.get(one.elementId)
         return item === undefined ? [] : [{ ...one, item }]
       })
-      return SpiritPage.spirit({
-        plate,
-        altar,
-        wall: lit,
-        keeping,
-        dedicated,
-        stones: set,
-        ...shop,
-        now,
-      })
+      return SpiritPage.spirit({ plate, altar, wall: lit, keeping, dedicated, stones: set, ...shop, now })
     })
 
     const candles = Effect.fnUntraced(function* (request: Request) {
@@ -107,27 +98,15 @@ const routes = HttpRouter.use((router) =>
       const [asked, from] = [query.get("spirit") ?? "", query.get("before") ?? ""]
       const chosen = isSpirit(asked) ? asked : undefined
       const before = Pages.isUuid(from) ? from : undefined
-      return CandlesPage.candles({
-        wall: yield* wall.list({ spirit: chosen, limit: 50, before }),
-        spirit: chosen,
-        before,
-        ...shop,
-        now,
-      })
+      const lit = yield* wall.list({ spirit: chosen, limit: 50, before })
+      return CandlesPage.candles({ wall: lit, spirit: chosen, before, ...shop, now })
     })
 
-    const catalog = Effect.gen(function* () {
-      return CatalogPage.catalog({
-        shelves: yield* Effect.forEach(
-          shelves,
-          ([id, note]) => Effect.map(catalogs.items(id), (items) => ({ id, title: titles[id].title, note, items })),
-          { concurrency: "unbounded" },
-        ),
-        terms:
-          "An edition is a numbered record kept by this site under the wallet that paid. It is not an on-chain token, cannot be transferred, and has no resale route and no financial return.",
-        ...shop,
-      })
-    })
+    const catalog = Effect.forEach(
+      shelves,
+      ([id, note]) => Effect.map(catalogs.items(id), (items) => ({ id, title: titles[id].title, note, items })),
+      { concurrency: "unbounded" },
+    ).pipe(Effect.map((shelves) => CatalogPage.catalog({ shelves, ...shop })))
 
     const witness = Effect.fnUntraced(function* (request: Request) {
       const query = Pages.urlOf(request).searchParams
@@ -136,17 +115,8 @@ const routes = HttpRouter.use((router) =>
       const { head, next, stones: listed } = yield* stones.list(24, before)
       const answer = asked === "" ? undefined : yield* search.find(asked, head)
       if (answer?._tag === "Page") return HttpServerResponse.redirect(answer.path, { status: 303 })
-      return yield* Pages.page(publicUrl, request, {
-        ...WitnessPage.witness({
-          stones: listed,
-          head,
-          next,
-          before,
-          found: answer?.found,
-          ...shop,
-        }),
-        hasLog,
-      })
+      const shown = WitnessPage.witness({ stones: listed, head, next, before, found: answer?.found, ...shop })
+      return yield* Pages.page(publicUrl, request, { ...shown, hasLog })
     })
 
     const mine = Effect.fnUntraced(function* (request: Request) {
@@ -188,15 +158,7 @@ const routes = HttpRouter.use((router) =>
             publicUrl,
             Effect.flatMap(make(request, id ?? ""), (made) =>
               made === undefined
-                ? Effect.succeed(
-                    Pages.notFound(
-                      publicUrl,
-                      request,
-                      path === "/v2/log"
-                        ? "This server has no transparency log."
-                        : "There is no such plate. The guide has twenty-four.",
-                    ),
-                  )
+                ? Effect.succeed(Pages.notFound(publicUrl, request, missing[path === "/v2/log" ? "log" : "plate"]))
                 : Pages.page(publicUrl, request, { ...made, hasLog }),
             ),
           ),
@@ -216,6 +178,11 @@ const routes = HttpRouter.use((router) =>
     }
   }),
 )
+
+const missing = {
+  log: "This server has no transparency log.",
+  plate: "There is no such plate. The guide has twenty-four.",
+}
 
 /** What a reader may type or shorten. */
 const shortcuts = [

@@ -38,31 +38,28 @@ export const guarded = <R>(
   publicUrl: string,
   handled: Effect.Effect<HttpServerResponse.HttpServerResponse, ChainBroken, R>,
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>
-  handled.pipe(
-    Effect.catchTag("ChainBroken", ({ message }) =>
-      Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
-        bare(publicUrl, 500, ErrorPage.broken(message, urlOf(request).pathname)),
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    const { pathname } = urlOf(request)
+    return handled.pipe(
+      Effect.catchTag("ChainBroken", ({ message }) =>
+        Effect.succeed(bare(publicUrl, 500, ErrorPage.broken(message, pathname))),
       ),
-    ),
-    Effect.catchDefect((defect) =>
-      defect instanceof RevealBroken
-        ? Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
-            bare(publicUrl, 500, ErrorPage.notSealed(defect.message, urlOf(request).pathname)),
+      Effect.catchDefect((defect) =>
+        defect instanceof RevealBroken
+          ? Effect.succeed(bare(publicUrl, 500, ErrorPage.notSealed(defect.message, pathname)))
+          : Effect.die(defect),
+      ),
+      Effect.catchCauseIf(
+        (cause) => !Cause.hasInterruptsOnly(cause),
+        (cause) => {
+          const page = ErrorPage.failed(requestIdOf(request), pathname)
+          return Effect.as(
+            DatabaseWatch.failed("A page failed")(cause),
+            Sql.isAway(cause)
+              ? HttpServerResponse.setHeader(bare(publicUrl, 503, page), "retry-after", "2")
+              : bare(publicUrl, 500, page),
           )
-        : Effect.die(defect),
-    ),
-    Effect.catchCauseIf(
-      (cause) => !Cause.hasInterruptsOnly(cause),
-      (cause) =>
-        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-          const requestId = requestIdOf(request)
-          const page = ErrorPage.failed(requestId, urlOf(request).pathname)
-          return Sql.isAway(cause)
-            ? Effect.as(
-                DatabaseWatch.failed("A page failed")(cause),
-                HttpServerResponse.setHeader(bare(publicUrl, 503, page), "retry-after", "2"),
-              )
-            : Effect.as(DatabaseWatch.failed("A page failed")(cause), bare(publicUrl, 500, page))
-        }),
-    ),
-  )
+        },
+      ),
+    )
+  })

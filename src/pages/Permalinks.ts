@@ -55,16 +55,10 @@ export const layer = HttpRouter.use((router) =>
     const publicUrl = yield* PublicUrl
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
-    const actPage = Effect.fnUntraced(function* (text: string) {
-      const act = yield* actOf(text)
-      const now = yield* Clock.currentTimeMillis
-      return ActPage.act({ act, now })
-    })
-
     const act: Find = (id) =>
       Effect.map(acts.get(id), (text): Found => ({
         json: jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(text) }),
-        page: actPage(text),
+        page: Effect.zipWith(actOf(text), Clock.currentTimeMillis, ActPage.act),
       }))
 
     const stone: Find = (id) =>

@@ -17,7 +17,13 @@ export type Answer =
   | { readonly _tag: "Page"; readonly path: string }
   | { readonly _tag: "Found"; readonly found: Found }
 
-const nothing = (asked: string, scope: string): Answer => ({ _tag: "Found", found: { asked, scope, hits: [] } })
+/** Hits of a search, and what was searched; a list that is as long as it may be says so. */
+const foundIn = (asked: string, scope: string, hits: Found["hits"] = []): Answer => ({
+  _tag: "Found",
+  found: { asked, scope: hits.length === most ? `${scope} The newest ${most} are listed.` : scope, hits },
+})
+
+const pageAt = (path: string): Answer => ({ _tag: "Page", path })
 
 const stoneHit = ({ id, sequence, witnessedAt }: Stone) => ({
   path: `/witness/${id}`,
@@ -26,9 +32,6 @@ const stoneHit = ({ id, sequence, witnessedAt }: Stone) => ({
 })
 
 const hitOf = (act: SettledAct) => ({ path: pathOf(act), words: sentence(act), at: act.settledAt })
-
-/** Said where a list is as long as it may be. */
-const moreThan = ({ length }: ReadonlyArray<unknown>) => (length === most ? ` The newest ${most} are listed.` : "")
 
 /** Both ends of a hash, or of a wallet with its `0x`, as pages print them; or the first digits alone. */
 const shortened = /^(0x)?([0-9a-f]{4,63})(?:\s*(?:…|\.{2,3})\s*([0-9a-f]{1,60}))?\s*…?$/u
@@ -51,59 +54,44 @@ export class Search extends Context.Service<
       const byId = (asked: string) =>
         acts.get(asked).pipe(
           Effect.flatMap(actOf),
-          Effect.map((act): Answer => ({ _tag: "Page", path: pathOf(act) })),
-          Effect.orElseSucceed(() => nothing(asked, "All settled acts were searched for this id.")),
+          Effect.map((act) => pageAt(pathOf(act))),
+          Effect.orElseSucceed(() => foundIn(asked, "All settled acts were searched for this id.")),
         )
 
-      const bySequence = (asked: string, head: Head) =>
-        Effect.map(chain.segment(Number(asked), 1), ({ links }): Answer => {
-          const stone = links[0]
-          return stone === undefined
-            ? nothing(
-                asked,
-                head.sequence === 0 ? "The chain is empty." : `The chain has stones 1 to ${head.sequence}.`,
-              )
-            : { _tag: "Page", path: `/witness/${stone.id}` }
+      const bySequence = (asked: string, { sequence }: Head) =>
+        Effect.map(chain.segment(Number(asked), 1), ({ links: [stone] }) => {
+          if (stone !== undefined) return pageAt(`/witness/${stone.id}`)
+          return foundIn(asked, sequence === 0 ? "The chain is empty." : `The chain has stones 1 to ${sequence}.`)
         })
 
-      const byShortHash = Effect.fnUntraced(function* (asked: string, first: string, last: string) {
-        const found = yield* stones.find({ head: first, tail: last }, most)
-        const [only] = found
-        if (only === undefined) return undefined
-        if (found.length === 1) return { _tag: "Page", path: `/witness/${only.id}` } satisfies Answer
-        const scope = `All stones were searched for a commitment or chain hash with these digits at its ends.${moreThan(found)}`
-        return { _tag: "Found", found: { asked, scope, hits: found.map(stoneHit) } } satisfies Answer
-      })
+      const leftBy = (asked: string, by: Parameters<typeof acts.leftBy>[0], scope: string) =>
+        acts.leftBy(by, most).pipe(
+          Effect.flatMap(actsOf),
+          Effect.map((found) => foundIn(asked, scope, found.map(hitOf))),
+        )
 
-      const byShortWallet = Effect.fnUntraced(function* (asked: string, head: string, tail: string) {
-        const found = yield* acts.leftBy({ head, tail }, most)
-        if (found.length === 0) return undefined
-        const scope = `All settled acts were searched for a wallet with these digits at its ends.${moreThan(found)}`
-        return { _tag: "Found", found: { asked, scope, hits: (yield* actsOf(found)).map(hitOf) } } satisfies Answer
+      const byHash = (asked: string, by: Parameters<typeof stones.find>[0], scope: string) =>
+        Effect.map(stones.find(by, most), (found) => foundIn(asked, scope, found.map(stoneHit)))
+
+      /** Undefined where nothing has these digits at its ends. */
+      const byEnds = Effect.fnUntraced(function* (asked: string, isWallet: boolean, head: string, tail: string) {
+        const scope = (what: string) => `All ${what} with these digits at its ends.`
+        const answer = isWallet
+          ? yield* leftBy(asked, { head, tail }, scope("settled acts were searched for a wallet"))
+          : yield* byHash(asked, { head, tail }, scope("stones were searched for a commitment or chain hash"))
+        const [only, ...others] = answer._tag === "Found" ? answer.found.hits : []
+        if (only === undefined) return undefined
+        return isWallet || others.length > 0 ? answer : pageAt(only.path)
       })
 
       /** `before` says what was searched in vain before. */
-      const byName = Effect.fnUntraced(function* (asked: string, before: string) {
+      const byName = (asked: string, before: string) => {
         const plate = plates.find(({ id, name }) => [id, name.toLowerCase()].includes(asked.toLowerCase()))
-        if (plate !== undefined) return { _tag: "Page", path: spiritPath(plate.id) } satisfies Answer
-        const found = yield* acts.leftBy({ name: asked }, most)
-        const scope = `${before}No spirit has this name; all settled acts were searched for it as a public name.${moreThan(found)}`
-        return { _tag: "Found", found: { asked, scope, hits: (yield* actsOf(found)).map(hitOf) } } satisfies Answer
-      })
-
-      const byPayment = Effect.fnUntraced(function* (asked: string) {
-        const wallet = asked.length === 42
-        const found = yield* acts.leftBy(wallet ? { wallet: asked } : { transaction: asked }, most)
-        const what = wallet ? "wallet" : "transaction"
-        const scope = `All settled acts were searched for this ${what}.${moreThan(found)}`
-        return { _tag: "Found", found: { asked, scope, hits: (yield* actsOf(found)).map(hitOf) } } satisfies Answer
-      })
-
-      const byHash = Effect.fnUntraced(function* (asked: string) {
-        const found = yield* stones.find({ hash: asked }, most)
-        const scope = "All stones were searched for this commitment or chain hash."
-        return { _tag: "Found", found: { asked, scope, hits: found.map(stoneHit) } } satisfies Answer
-      })
+        const scope = `${before}No spirit has this name; all settled acts were searched for it as a public name.`
+        return plate === undefined
+          ? leftBy(asked, { name: asked }, scope)
+          : Effect.succeed(pageAt(spiritPath(plate.id)))
+      }
 
       const find = Effect.fn("Search.find")(function* (typed: string, head: Head) {
         // No name, hash or link has such a character, and PostgreSQL takes no text with a null in it.
@@ -118,21 +106,21 @@ export class Search extends Context.Service<
           const numbered = yield* bySequence(number, head)
           // The first digits of a hash may all be decimal.
           const isHash = numbered._tag !== "Page" && number === asked && number.length >= 4
-          return (isHash ? yield* byShortHash(asked, asked, "") : undefined) ?? numbered
+          return (isHash ? yield* byEnds(asked, false, asked, "") : undefined) ?? numbered
         }
-        if (/^0x(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.test(asked)) return yield* byPayment(asked)
-        if (/^[0-9a-f]{64}$/u.test(asked)) return yield* byHash(asked)
+        if (/^0x[0-9a-f]{40}$/u.test(asked))
+          return yield* leftBy(asked, { wallet: asked }, "All settled acts were searched for this wallet.")
+        if (/^0x[0-9a-f]{64}$/u.test(asked))
+          return yield* leftBy(asked, { transaction: asked }, "All settled acts were searched for this transaction.")
+        if (/^[0-9a-f]{64}$/u.test(asked))
+          return yield* byHash(asked, { hash: asked }, "All stones were searched for this commitment or chain hash.")
         const [, mark = "", digits, last = ""] = shortened.exec(asked) ?? []
-        const first = `${mark}${digits}`
-        const hit =
-          digits === undefined
-            ? undefined
-            : yield* mark === "" ? byShortHash(asked, first, last) : byShortWallet(asked, first, last)
+        const hit = digits === undefined ? undefined : yield* byEnds(asked, mark !== "", `${mark}${digits}`, last)
         if (hit !== undefined) return hit
         const what = mark === "" ? "stone has a commitment or chain hash" : "settled act was paid by a wallet"
         const before = digits === undefined ? "" : `No ${what} with these digits at its ends. `
         if (written !== "" && written.length <= agentNameMaximum) return yield* byName(written, before)
-        return nothing(
+        return foundIn(
           written.slice(0, 100),
           "That is neither an id, a sequence, a hash or its ends, a wallet, a transaction, a name nor a link of this site, so nothing was searched.",
         )

@@ -11,13 +11,12 @@ import { packageRoot } from "../platform/PackageRoot.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Feed from "./Feed.ts"
 import * as Guide from "./Guide.ts"
-import * as Legal from "./Legal.ts"
 import * as Pages from "./Pages.ts"
 import * as Permalinks from "./Permalinks.ts"
 import * as Reference from "./reference/Http.ts"
 import * as Certificates from "./sharing/Certificates.ts"
 import * as Sharing from "./sharing/Http.ts"
-import * as SignalRoom from "./SignalRoom.ts"
+import * as Standing from "./Standing.ts"
 
 /** What `src/web/build.ts` writes. */
 const root = fileURLToPath(new URL("dist/web/", packageRoot))
@@ -103,14 +102,9 @@ const pages = Layer.unwrap(
 ).pipe(Layer.provide([guarded, compressed]))
 
 /** Pages that are written as they are asked for, under the same rules. */
-const rendered = Layer.mergeAll(
-  Guide.layer,
-  Feed.layer,
-  Permalinks.layer,
-  Certificates.layer,
-  Legal.layer,
-  SignalRoom.layer,
-).pipe(Layer.provide([guarded, compressed]))
+const rendered = Layer.mergeAll(Guide.layer, Feed.layer, Permalinks.layer, Certificates.layer, Standing.layer).pipe(
+  Layer.provide([guarded, compressed]),
+)
 
 /** Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for whatever runs there next. */
 const home = HttpRouter.add("GET", "/", ({ url }) => {

@@ -7,7 +7,6 @@ import { issuesOf } from "../platform/Issues.ts"
 
 type Part<S> = [S] extends [never] ? unknown : S extends Schema.Constraint ? S["Type"] : never
 
-/** Path and query parameters together with the body. */
 export type InputOf<Endpoint extends PaidEndpoint> = Part<HttpApiEndpoint.Params<Endpoint>> &
   Part<HttpApiEndpoint.Query<Endpoint>> &
   Part<HttpApiEndpoint.Payload<Endpoint>>
@@ -15,7 +14,6 @@ export type InputOf<Endpoint extends PaidEndpoint> = Part<HttpApiEndpoint.Params
 /** The JSON body of an endpoint; undefined when it takes none. */
 export const bodyOf = (endpoint: PaidEndpoint): Schema.Top | undefined => [...endpoint.payload.values()][0]?.schemas[0]
 
-/** The members of an object schema. */
 export const namesOf = (schema: Schema.Top | undefined): ReadonlyArray<string> => {
   const ast = schema?.ast
   return ast?._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : []
@@ -31,7 +29,6 @@ const isPlain = (schema: Schema.Top | undefined): schema is Schema.Top & Schema.
 
 const whole = (json: Schema.JsonObject) => json
 
-/** Those members of an object whose names are among these, or are not. */
 const membersOf = (names: ReadonlySet<string>, areThese: boolean) => (json: Schema.JsonObject) =>
   Object.fromEntries(Object.entries(json).filter(([name]) => names.has(name) === areThese))
 

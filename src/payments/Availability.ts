@@ -16,54 +16,46 @@ export interface AvailabilityState {
 export const notSettled = (obstacle: string, charged: string) =>
   new FacilitatorUnavailable({ message: `${obstacle}; send the same request again later. ${charged}` })
 
-export class Availability extends Context.Service<
-  Availability,
-  {
-    readonly state: Effect.Effect<AvailabilityState>
+export class Availability extends Context.Service<Availability>()("spirit-altar/payments/Availability", {
+  make: Effect.gen(function* () {
+    const selling = yield* Selling
+    const token = yield* TokenWatch
+    const settlement = yield* Settlement
+    const reported = yield* Ref.make<string | undefined>(undefined)
+
+    const report = Effect.fnUntraced(function* ({ isPaused, obstacle }: Omit<AvailabilityState, "settlement">) {
+      const why = isPaused ? "The operator has paused sales" : obstacle
+      if ((yield* Ref.getAndSet(reported, why)) === why) return
+      yield* why === undefined
+        ? Effect.logInfo("payments are taken")
+        : Effect.logError("payments are not taken", { why })
+    })
+
+    const state = Effect.all([selling.paused, token.obstacle, settlement.obstacle, settlement.funds], {
+      concurrency: "unbounded",
+    }).pipe(
+      Effect.map(([paused, ofToken, ofSettlement, funds]): AvailabilityState => {
+        const obstacle = ofToken ?? ofSettlement
+        return { isPaused: Option.isSome(paused), obstacle, settlement: obstacle === undefined ? funds : "failing" }
+      }),
+      Effect.tap(report),
+    )
+
     /** Fails while the operator has paused sales. The operator's reason stays with the operator. */
-    readonly unlessPaused: Effect.Effect<void, SellingPaused>
+    const unlessPaused = Effect.flatMap(selling.paused, (reason) =>
+      Option.isNone(reason) ? Effect.void : Effect.fail(new SellingPaused({})),
+    )
+
     /** Fails while an unpaid request would be offered what nobody could pay for on chain. */
-    readonly toOffer: Effect.Effect<void, SellingPaused | FacilitatorUnavailable>
-  }
->()("spirit-altar/payments/Availability") {
-  static readonly layer = Layer.effect(
-    Availability,
-    Effect.gen(function* () {
-      const selling = yield* Selling
-      const token = yield* TokenWatch
-      const settlement = yield* Settlement
-      const reported = yield* Ref.make<string | undefined>(undefined)
+    const toOffer = Effect.gen(function* () {
+      yield* Effect.tapError(unlessPaused, () => report({ isPaused: true, obstacle: undefined }))
+      const obstacle = (yield* token.obstacle) ?? (yield* settlement.obstacle)
+      yield* report({ isPaused: false, obstacle })
+      if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
+    })
 
-      const report = Effect.fnUntraced(function* ({ isPaused, obstacle }: Omit<AvailabilityState, "settlement">) {
-        const why = isPaused ? "The operator has paused sales" : obstacle
-        if ((yield* Ref.getAndSet(reported, why)) === why) return
-        yield* why === undefined
-          ? Effect.logInfo("payments are taken")
-          : Effect.logError("payments are not taken", { why })
-      })
-
-      const state = Effect.all([selling.paused, token.obstacle, settlement.obstacle, settlement.funds], {
-        concurrency: "unbounded",
-      }).pipe(
-        Effect.map(([paused, ofToken, ofSettlement, funds]): AvailabilityState => {
-          const obstacle = ofToken ?? ofSettlement
-          return { isPaused: Option.isSome(paused), obstacle, settlement: obstacle === undefined ? funds : "failing" }
-        }),
-        Effect.tap(report),
-      )
-
-      const unlessPaused = Effect.flatMap(selling.paused, (reason) =>
-        Option.isNone(reason) ? Effect.void : Effect.fail(new SellingPaused({})),
-      )
-
-      const toOffer = Effect.gen(function* () {
-        yield* Effect.tapError(unlessPaused, () => report({ isPaused: true, obstacle: undefined }))
-        const obstacle = (yield* token.obstacle) ?? (yield* settlement.obstacle)
-        yield* report({ isPaused: false, obstacle })
-        if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
-      })
-
-      return Availability.of({ state, unlessPaused, toOffer })
-    }),
-  )
+    return { state, unlessPaused, toOffer }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

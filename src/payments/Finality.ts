@@ -2,7 +2,7 @@
  * Inquires about every settled transfer again once its block is final: still there, found elsewhere, or lost. As long as its
  * authorization can pay, also before: what was taken back is handed in again.
  */
-import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Context, Duration, Effect, Layer, Option } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import type { FailureVerdict } from "./ledger/Attempt.ts"
 import { type SettledTransfer, SettledTransfers } from "./ledger/SettledTransfers.ts"
@@ -41,125 +41,111 @@ const goneAfterMillis = 10_000
 const handedInAfterMillis = (checks: number) =>
   Math.max(goneAfterMillis, Math.min(retryAfterMillis(checks), 6 * goneAfterMillis))
 
-export class Finality extends Context.Service<
-  Finality,
-  {
-    /** Inquires about settled transfers whose block should be final by now, or may be gone; returns how many were taken. */
-    readonly sweep: Effect.Effect<number>
-  }
->()("spirit-altar/payments/Finality") {
-  static readonly layer = (config: FinalityConfig) =>
-    Layer.effect(
-      Finality,
-      Effect.gen(function* () {
-        const transfers = yield* SettledTransfers
-        const chain = yield* Chain
-        const settlement = yield* Settlement
-        const apart = Duration.toMillis(config.sweepEvery)
-        const heldFor = leaseMillis + Duration.toMillis(config.patience)
+export class Finality extends Context.Service<Finality>()("spirit-altar/payments/Finality", {
+  make: Effect.fnUntraced(function* (config: FinalityConfig) {
+    const transfers = yield* SettledTransfers
+    const chain = yield* Chain
+    const settlement = yield* Settlement
+    const apart = Duration.toMillis(config.sweepEvery)
+    const heldFor = leaseMillis + Duration.toMillis(config.patience)
 
-        /** The act stays and so does its answer; whoever finds it out first rings the alarm. */
-        const lose = Effect.fnUntraced(function* ({ act, id, transaction }: SettledTransfer, verdict: FailureVerdict) {
-          if (yield* transfers.lose(id, verdict)) {
-            yield* changed({ id, act, from: "settled", to: "lost", evidence: verdict.reason, transaction })
-            yield* Effect.logError(
-              `The payment of ${act} ${id} is lost: the block of ${transaction} was reorganised away (${verdict.reason}). The act stays and is marked; the payer was not charged. /api/health fails until an operator acknowledges it`,
-            )
-          }
-        })
-
-        /** Its act stands, and whoever signed it is still to pay for it: handed in by whoever holds it, once at a time. */
-        const handIn = Effect.fnUntraced(function* (transfer: SettledTransfer, reverts: boolean) {
-          const held = yield* transfers.hold(transfer, heldFor)
-          if (Option.isNone(held)) return
-          const { acceptedAt, act, checks, id, payment, transaction } = held.value
-          const unpaid = { id, acceptedAt, checks, state: "settled", paidIn: lastIn(held.value), reverts } as const
-          const submission = yield* settlement.resubmit(unpaid, payment)
-          if (Option.isNone(submission)) {
-            return yield* transfers.defer(held.value, null, Math.min(retryAfterMillis(checks), goneAfterMillis))
-          }
-          const { _tag } = submission.value
-          const isIn = _tag === "Submitted" || _tag === "Unclear"
-          yield* Effect.logWarning(
-            `The payment of ${act} ${id} was taken back with the block of ${transaction} and ${isIn ? "is handed in again" : "could not be handed in again"}`,
-            submission.value,
-          )
-          return yield* transfers.defer(held.value, null, handedInAfterMillis(checks))
-        })
-
-        const inquire = Effect.fnUntraced(function* (transfer: SettledTransfer) {
-          const { act, id, isEarly, payment, pendingLoss, transaction } = transfer
-          const { authorization, fromBlock } = payment
-          const known = lastIn(transfer)
-          const evidence = yield* chain.evidence({
-            authorization,
-            fromBlock,
-            transaction: Option.some(known),
-            patience: Duration.zero,
-            foundIn: transfer.settledBlock,
-          })
-          const found = findingOf(evidence)
-          const decision = decide(found, { is: "settled" }, pendingLoss, apart)
-          switch (decision.is) {
-            case "settle": {
-              const { block, transaction: now } = decision.proof
-              if (isEarly && now === known.toLowerCase()) return
-              const moved = now === transaction.toLowerCase() ? Option.none() : Option.some(now)
-              const isFinal = !isEarly && (yield* chain.isFinal(block))
-              yield* transfers.confirm(id, isFinal ? "final" : "pending", block.number, moved)
-              const to = isFinal ? "final" : "moved"
-              if (isFinal || Option.isSome(moved))
-                yield* changed({ id, act, from: "settled", to, evidence: "transfer found", transaction: now })
-              return
-            }
-            case "agreed":
-              return yield* lose(transfer, decision.doubt)
-            case "doubt":
-              return yield* transfers.defer(transfer, decision.reason, apart)
-            case "submit":
-              return yield* handIn(transfer, found.is !== "unused")
-            default:
-              return yield* transfers.defer(transfer, null, pauseOf(transfer))
-          }
-        }, Trace.span("Finality.inquire"))
-
-        /** Nothing was learnt: a doubt stays as it was. */
-        const putOff = (transfer: SettledTransfer) =>
-          transfers.defer(transfer, transfer.pendingLoss?.reason ?? null, pauseOf(transfer))
-
-        const sweep = Effect.gen(function* () {
-          if (!(yield* transfers.isAnyDue)) return 0
-          const final = yield* Effect.option(chain.final)
-          if (Option.isNone(final)) return 0
-          const due = yield* transfers.lease(sweepSize, final.value.number, heldFor)
-          yield* Effect.forEach(
-            due.transfers,
-            (transfer) =>
-              inquire(transfer).pipe(
-                // What fails again and again must not stand before those that were never looked at.
-                Effect.tapCause(() => putOff(transfer)),
-                Effect.catchCause((cause) =>
-                  Effect.logWarning("The finality of a payment could not be looked at", transfer.id, cause),
-                ),
-              ),
-            { concurrency: inquiredAtOnce, discard: true },
-          )
-          return due.taken
-        }).pipe(Effect.withSpan("Finality.sweep"))
-
-        yield* sweep.pipe(
-          // Where more is due than one sweep takes, the next one follows at once.
-          Effect.repeat({ while: (taken) => taken === sweepSize }),
-          Effect.catchCause(DatabaseWatch.failed("The finality sweep failed")),
-          Effect.repeat(Schedule.spaced(config.sweepEvery)),
-          Effect.forkScoped,
+    /** The act stays and so does its answer; whoever finds it out first rings the alarm. */
+    const lose = Effect.fnUntraced(function* ({ act, id, transaction }: SettledTransfer, verdict: FailureVerdict) {
+      if (yield* transfers.lose(id, verdict)) {
+        yield* changed({ id, act, from: "settled", to: "lost", evidence: verdict.reason, transaction })
+        yield* Effect.logError(
+          `The payment of ${act} ${id} is lost: the block of ${transaction} was reorganised away (${verdict.reason}). The act stays and is marked; the payer was not charged. /api/health fails until an operator acknowledges it`,
         )
+      }
+    })
 
-        return Finality.of({ sweep })
-      }),
-    )
+    /** Its act stands, and whoever signed it is still to pay for it: handed in by whoever holds it, once at a time. */
+    const handIn = Effect.fnUntraced(function* (transfer: SettledTransfer, reverts: boolean) {
+      const held = yield* transfers.hold(transfer, heldFor)
+      if (Option.isNone(held)) return
+      const { acceptedAt, act, checks, id, payment, transaction } = held.value
+      const unpaid = { id, acceptedAt, checks, state: "settled", paidIn: lastIn(held.value), reverts } as const
+      const submission = yield* settlement.resubmit(unpaid, payment)
+      if (Option.isNone(submission)) {
+        return yield* transfers.defer(held.value, null, Math.min(retryAfterMillis(checks), goneAfterMillis))
+      }
+      const { _tag } = submission.value
+      const isIn = _tag === "Submitted" || _tag === "Unclear"
+      yield* Effect.logWarning(
+        `The payment of ${act} ${id} was taken back with the block of ${transaction} and ${isIn ? "is handed in again" : "could not be handed in again"}`,
+        submission.value,
+      )
+      return yield* transfers.defer(held.value, null, handedInAfterMillis(checks))
+    })
+
+    const inquire = Effect.fnUntraced(function* (transfer: SettledTransfer) {
+      const { act, id, isEarly, payment, pendingLoss, transaction } = transfer
+      const { authorization, fromBlock } = payment
+      const known = lastIn(transfer)
+      const evidence = yield* chain.evidence({
+        authorization,
+        fromBlock,
+        transaction: Option.some(known),
+        patience: Duration.zero,
+        foundIn: transfer.settledBlock,
+      })
+      const found = findingOf(evidence)
+      const decision = decide(found, { is: "settled" }, pendingLoss, apart)
+      switch (decision.is) {
+        case "settle": {
+          const { block, transaction: now } = decision.proof
+          if (isEarly && now === known.toLowerCase()) return
+          const moved = now === transaction.toLowerCase() ? Option.none() : Option.some(now)
+          const isFinal = !isEarly && (yield* chain.isFinal(block))
+          yield* transfers.confirm(id, isFinal ? "final" : "pending", block.number, moved)
+          const to = isFinal ? "final" : "moved"
+          if (isFinal || Option.isSome(moved))
+            yield* changed({ id, act, from: "settled", to, evidence: "transfer found", transaction: now })
+          return
+        }
+        case "agreed":
+          return yield* lose(transfer, decision.doubt)
+        case "doubt":
+          return yield* transfers.defer(transfer, decision.reason, apart)
+        case "submit":
+          return yield* handIn(transfer, found.is !== "unused")
+        default:
+          return yield* transfers.defer(transfer, null, pauseOf(transfer))
+      }
+    }, Trace.span("Finality.inquire"))
+
+    /** Nothing was learnt: a doubt stays as it was. */
+    const putOff = (transfer: SettledTransfer) =>
+      transfers.defer(transfer, transfer.pendingLoss?.reason ?? null, pauseOf(transfer))
+
+    /** Inquires about settled transfers whose block should be final by now, or may be gone; returns how many were taken. */
+    const sweep = Effect.gen(function* () {
+      if (!(yield* transfers.isAnyDue)) return 0
+      const final = yield* Effect.option(chain.final)
+      if (Option.isNone(final)) return 0
+      const due = yield* transfers.lease(sweepSize, final.value.number, heldFor)
+      yield* Effect.forEach(
+        due.transfers,
+        (transfer) =>
+          inquire(transfer).pipe(
+            // What fails again and again must not stand before those that were never looked at.
+            Effect.tapCause(() => putOff(transfer)),
+            Effect.catchCause((cause) =>
+              Effect.logWarning("The finality of a payment could not be looked at", transfer.id, cause),
+            ),
+          ),
+        { concurrency: inquiredAtOnce, discard: true },
+      )
+      return due.taken
+    }).pipe(Effect.withSpan("Finality.sweep"))
+
+    yield* DatabaseWatch.sweeping(sweep, config.sweepEvery, "The finality sweep failed", sweepSize)
+
+    return { sweep }
+  }),
+}) {
+  static readonly layer = (config: FinalityConfig) => Layer.effect(this, this.make(config))
 }
 
-/** The transaction that it was last found in. */
 const lastIn = ({ currentTransaction, transaction }: SettledTransfer) =>
   Option.getOrElse(currentTransaction, () => transaction)

@@ -1,9 +1,9 @@
 /** Looks at failed attempts until their authorization has ended: what somebody has it pay late is noted, and never lost. */
-import { Duration, Effect, Layer, Schedule } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
-import { AliveAttempts } from "./ledger/AliveAttempts.ts"
+import { Sweep } from "./ledger/Sweep.ts"
 import { UnclaimedPayments } from "./ledger/UnclaimedPayments.ts"
 import { decide } from "./protocol/Decision.ts"
 import { Chain } from "./x402/node/Chain.ts"
@@ -16,13 +16,13 @@ const lookedAtAtOnce = 8
 export const layer = (sweepEvery: Duration.Duration) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const alive = yield* AliveAttempts
+      const attempts = yield* Sweep
       const unclaimed = yield* UnclaimedPayments
       const chain = yield* Chain
 
       const look = Effect.fnUntraced(function* (attempt: Attempt) {
         const { payment } = attempt
-        if (payment.rail === "card") return yield* alive.end(attempt.id)
+        if (payment.rail === "card") return yield* attempts.endAlive(attempt.id)
         const { authorization, fromBlock, transaction } = payment
         const evidence = yield* chain.evidence({ authorization, fromBlock, transaction, patience: Duration.zero })
         const decision = decide(findingOf(evidence), { is: "failed" }, null, 0)
@@ -32,13 +32,13 @@ export const layer = (sweepEvery: Duration.Duration) =>
           const { block, transaction } = decision.proof
           yield* unclaimed.noteFailed(attempt, { rail: "x402", payment, transaction, block: block.number })
         } else if (decision.is !== "fail") return
-        yield* alive.end(attempt.id)
+        yield* attempts.endAlive(attempt.id)
       }, Trace.span("LatePayments.look"))
 
       const sweep = Effect.gen(function* () {
-        const { attempts, taken } = yield* alive.lease(sweepSize)
+        const due = yield* attempts.leaseAlive(sweepSize)
         yield* Effect.forEach(
-          attempts,
+          due.attempts,
           (attempt) =>
             Effect.catchCause(
               look(attempt),
@@ -46,14 +46,9 @@ export const layer = (sweepEvery: Duration.Duration) =>
             ),
           { concurrency: lookedAtAtOnce, discard: true },
         )
-        return taken
+        return due.taken
       })
 
-      yield* sweep.pipe(
-        Effect.repeat({ while: (taken) => taken === sweepSize }),
-        Effect.catchCause(DatabaseWatch.failed("The sweep of failed payments failed")),
-        Effect.repeat(Schedule.spaced(sweepEvery)),
-        Effect.forkScoped,
-      )
+      yield* DatabaseWatch.sweeping(sweep, sweepEvery, "The sweep of failed payments failed", sweepSize)
     }),
   )

@@ -6,10 +6,8 @@ import { BadRequest } from "../../schema/Errors.ts"
 import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
 import { inputOf, type InputOf } from "./ActInput.ts"
 
-/** When a request was accepted. */
 export interface Acceptance {
   readonly millis: number
-  /** The UTC day, `YYYY-MM-DD`. */
   readonly day: string
 }
 
@@ -25,7 +23,6 @@ export type ClaimConflict =
   | { readonly _tag: "Slot"; readonly name: string; readonly settled: boolean }
   | { readonly _tag: "Pool"; readonly name: string }
 
-/** Who paid, and where that can be seen. */
 export interface OnChain {
   readonly payer: `0x${string}`
   readonly transaction: `0x${string}`
@@ -47,10 +44,8 @@ export type Paid<Input, By extends Payer = OnChain> = By & {
 /** What an act wrote: its public record and where a person finds it. */
 export interface Recorded {
   readonly record: Schema.JsonObject
-  /** Path below the public URL. */
   readonly path: string
   readonly agentName: string | null
-  /** When the act happened, RFC 3339 UTC with milliseconds. */
   readonly at: string
   /** Further members of the answer, such as the line of a prayer. */
   readonly extra?: Schema.JsonObject
@@ -105,7 +100,6 @@ export interface PaidAct<Refusal> extends SoldAct {
   ) => Effect.Effect<ReadonlyArray<Recorded>, SqlError.SqlError>
 }
 
-/** The act that an endpoint sells. */
 export type ActOf<Endpoint extends PaidEndpoint> = PaidAct<RefusalOf<Endpoint>>
 
 const make = <Endpoint extends PaidEndpoint, By extends Payer>(
@@ -161,6 +155,5 @@ export class PaidActs extends Context.Service<PaidActs, ReadonlyMap<string, Paid
   "spirit-altar/payments/PaidActs",
 ) {}
 
-/** Acts as the server looks them up. */
 export const actsByName = (acts: ReadonlyArray<PaidAct<unknown>>): ReadonlyMap<string, PaidAct<unknown>> =>
   new Map(acts.map((act) => [act.name, act]))

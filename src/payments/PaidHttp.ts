@@ -3,17 +3,11 @@ import { Context, Effect, Layer, Option } from "effect"
 import { Base64 } from "effect/encoding"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { SettlementPending } from "../../schema/payments/Act.ts"
-import {
-  AttemptNotFound,
-  PaymentFailed,
-  PaymentInvalid,
-  PaymentRequired,
-  type PaymentsUnavailable,
-} from "../../schema/payments/Errors.ts"
+import { AttemptNotFound, PaymentFailed, PaymentInvalid, PaymentRequired } from "../../schema/payments/Errors.ts"
 import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
-import { jsonText, readBody, refusalOf } from "../http/Responses.ts"
-import { type Written, written } from "../http/Written.ts"
+import { body, jsonText, refusalOf } from "../http/Responses.ts"
+import { written, writtenOnce } from "../http/Written.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { timestampOf } from "../platform/Time.ts"
@@ -21,11 +15,10 @@ import { CardRail, cardCredentialIn } from "./card/CardRail.ts"
 import { addressOf, filled } from "./ActAddress.ts"
 import type { PaidAct } from "./PaidAct.ts"
 import type { PaidRequest, PaymentGuard } from "./PaidRequest.ts"
-import type { Outcome, PipelineRefusal } from "./Outcome.ts"
+import type { Outcome } from "./Outcome.ts"
 import { PaymentPipeline } from "./PaymentPipeline.ts"
 import { retryAfterSeconds } from "./protocol/Decision.ts"
 
-/** What the endpoint of a paid act has decoded. */
 export interface PaidCall {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly params?: unknown
@@ -40,119 +33,102 @@ type Unpaid = PaymentRequired | PaymentInvalid | PaymentFailed
 const isUnpaid = (error: unknown): error is Unpaid =>
   error instanceof PaymentRequired || error instanceof PaymentInvalid || error instanceof PaymentFailed
 
-const known = new WeakMap<Unpaid, Written>()
-
 /** A 402, written once: offers are kept by the pipeline and asked for most of all. */
-const writtenOf = (refusal: Unpaid) => {
-  const before = known.get(refusal)
-  if (before !== undefined) return before
-  const { challenge } = refusal
-  const now = written(JSON.stringify(refusalOf(refusal)), {
-    status: 402,
-    headers: { "cache-control": "no-store", "payment-required": Base64.encode(JSON.stringify(challenge)) },
-  })
-  known.set(refusal, now)
-  return now
-}
-
-export class PaidHttp extends Context.Service<
-  PaidHttp,
-  {
-    readonly pay: <Refusal>(
-      act: PaidAct<Refusal>,
-      call: PaidCall,
-    ) => Effect.Effect<
-      HttpServerResponse.HttpServerResponse,
-      Effect.Error<ReturnType<typeof readBody>> | PipelineRefusal | Refusal
-    >
-    readonly reconcile: (
-      key: string,
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, AttemptNotFound | PaymentFailed | PaymentsUnavailable>
-  }
->()("spirit-altar/payments/PaidHttp") {
-  static readonly layer = Layer.effect(
-    PaidHttp,
-    Effect.gen(function* () {
-      const pipeline = yield* PaymentPipeline
-      const cards = yield* CardRail
-      const publicUrl = yield* PublicUrl
-
-      const pending = (attempt: Attempt) => {
-        const { payment } = attempt
-        const reconcile = `${publicUrl}${filled(reconcilePath, { idempotencyKey: attempt.idempotencyKey })}`
-        const body: SettlementPending = {
-          ok: true,
-          code: "settlement_pending",
-          message: `The payment of ${priceUsd(attempt.amountAtomic)} was accepted and its outcome is not known yet. Do not pay again: POST ${reconcile} until it answers 200 or 402.`,
-          reconcile,
-          attempt: {
-            id: attempt.id,
-            act: attempt.act,
-            idempotencyKey: attempt.idempotencyKey,
-            url: attempt.url,
-            amountAtomic: attempt.amountAtomic.toString(),
-            network: payment.rail === "card" ? null : payment.network,
-            acceptedAt: attempt.acceptedAt,
-            validBefore: payment.rail === "card" ? null : timestampOf(Number(payment.authorization.validBefore) * 1000),
-          },
-        }
-        return HttpServerResponse.jsonUnsafe(body, {
-          status: 202,
-          headers: {
-            location: reconcile,
-            "retry-after": String(retryAfterSeconds(attempt.checks)),
-            "cache-control": "no-store",
-          },
-        })
-      }
-
-      const respond = (outcome: Outcome) => {
-        if (outcome._tag === "Pending") return pending(outcome.attempt)
-        const { answer, payment, paymentResponse } = outcome.attempt
-        const name = payment.rail === "card" ? "payment-receipt" : "payment-response"
-        const headers = { [name]: paymentResponse, "cache-control": "no-store" }
-        return outcome.replayed
-          ? jsonText(replay(answer), 200, { ...headers, "idempotent-replayed": "true" })
-          : jsonText(answer, 201, headers)
-      }
-
-      /** A 402 says every way to pay: where cards are taken, with a challenge of its own. A key that failed is no offer. */
-      const unpaid = Effect.fnUntraced(function* <Refusal>(
-        refusal: Unpaid,
-        act: PaidAct<Refusal>,
-        request: PaidRequest,
-        call: PaidCall,
-      ) {
-        const offer = refusal instanceof PaymentFailed ? Option.none() : yield* cards.offer(act, request)
-        const response = yield* writtenOf(refusal).respond(call.request)
-        return Option.isNone(offer) ? response : HttpServerResponse.setHeader(response, "www-authenticate", offer.value)
-      })
-
-      const pay = Effect.fnUntraced(function* <Refusal>(act: PaidAct<Refusal>, call: PaidCall) {
-        const { headers, method } = call.request
-        const { parameters, path } = addressOf(act.endpoint.path, call)
-        const request: PaidRequest = {
-          method,
-          url: `${publicUrl}${path}`,
-          key: headers["idempotency-key"],
-          payment: headers["payment-signature"],
-          card: cardCredentialIn(headers["authorization"]),
-          parameters,
-          body: yield* readBody(call.request),
-        }
-        return yield* pipeline.run(act, request, call.guard).pipe(
-          Effect.map(respond),
-          Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, act, request, call)),
-        )
-      })
-
-      const reconcile = Effect.fn("PaidHttp.reconcile")(function* (key: string) {
-        const outcome = yield* pipeline.reconcile(key)
-        if (Option.isNone(outcome)) return yield* new AttemptNotFound({})
-        return respond(outcome.value)
-      })
-
-      return PaidHttp.of({ pay, reconcile })
+const respondUnpaid = writtenOnce((refusal: Unpaid) =>
+  Effect.succeed(
+    written(JSON.stringify(refusalOf(refusal)), {
+      status: 402,
+      headers: {
+        "cache-control": "no-store",
+        "payment-required": Base64.encode(JSON.stringify(refusal.challenge)),
+      },
     }),
-  )
+  ),
+)
+
+export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments/PaidHttp", {
+  make: Effect.gen(function* () {
+    const pipeline = yield* PaymentPipeline
+    const cards = yield* CardRail
+    const publicUrl = yield* PublicUrl
+
+    const openAnswer = (attempt: Attempt) => {
+      const { payment } = attempt
+      const reconcile = `${publicUrl}${filled(reconcilePath, { idempotencyKey: attempt.idempotencyKey })}`
+      const pending: SettlementPending = {
+        ok: true,
+        code: "settlement_pending",
+        message: `The payment of ${priceUsd(attempt.amountAtomic)} was accepted and its outcome is not known yet. Do not pay again: POST ${reconcile} until it answers 200 or 402.`,
+        reconcile,
+        attempt: {
+          id: attempt.id,
+          act: attempt.act,
+          idempotencyKey: attempt.idempotencyKey,
+          url: attempt.url,
+          amountAtomic: attempt.amountAtomic.toString(),
+          network: payment.rail === "card" ? null : payment.network,
+          acceptedAt: attempt.acceptedAt,
+          validBefore: payment.rail === "card" ? null : timestampOf(Number(payment.authorization.validBefore) * 1000),
+        },
+      }
+      return HttpServerResponse.jsonUnsafe(pending, {
+        status: 202,
+        headers: {
+          location: reconcile,
+          "retry-after": String(retryAfterSeconds(attempt.checks)),
+          "cache-control": "no-store",
+        },
+      })
+    }
+
+    const respond = (outcome: Outcome) => {
+      if (outcome._tag === "Pending") return openAnswer(outcome.attempt)
+      const { answer, payment, paymentResponse } = outcome.attempt
+      const name = payment.rail === "card" ? "payment-receipt" : "payment-response"
+      const headers = { [name]: paymentResponse, "cache-control": "no-store" }
+      return outcome.replayed
+        ? jsonText(replay(answer), 200, { ...headers, "idempotent-replayed": "true" })
+        : jsonText(answer, 201, headers)
+    }
+
+    /** A 402 says every way to pay: where cards are taken, with a challenge of its own. A key that failed is no offer. */
+    const unpaid = Effect.fnUntraced(function* <Refusal>(
+      refusal: Unpaid,
+      act: PaidAct<Refusal>,
+      request: PaidRequest,
+      call: PaidCall,
+    ) {
+      const offer = refusal instanceof PaymentFailed ? Option.none() : yield* cards.offer(act, request)
+      const response = yield* respondUnpaid(call.request, refusal)
+      return Option.isNone(offer) ? response : HttpServerResponse.setHeader(response, "www-authenticate", offer.value)
+    })
+
+    const pay = Effect.fnUntraced(function* <Refusal>(act: PaidAct<Refusal>, call: PaidCall) {
+      const { headers, method } = call.request
+      const { parameters, path } = addressOf(act.endpoint.path, call)
+      const request: PaidRequest = {
+        method,
+        url: `${publicUrl}${path}`,
+        key: headers["idempotency-key"],
+        payment: headers["payment-signature"],
+        card: cardCredentialIn(headers["authorization"]),
+        parameters,
+        body: yield* body.text(call.request),
+      }
+      return yield* pipeline.run(act, request, call.guard).pipe(
+        Effect.map(respond),
+        Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, act, request, call)),
+      )
+    })
+
+    const reconcile = Effect.fn("PaidHttp.reconcile")(function* (key: string) {
+      const outcome = yield* pipeline.reconcile(key)
+      if (Option.isNone(outcome)) return yield* new AttemptNotFound({})
+      return respond(outcome.value)
+    })
+
+    return { pay, reconcile }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

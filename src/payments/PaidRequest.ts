@@ -9,7 +9,6 @@ import type { SoldAct } from "./PaidAct.ts"
 export interface PaymentGuard {
   /** Runs the judgement of a payment; fails without it while too many payments of this caller were refused. */
   admit<A, E, R>(judgement: Effect.Effect<A, E, R>): Effect.Effect<A, E | RateLimited, R>
-  /** Counts a refused payment. */
   readonly refused: Effect.Effect<void>
 }
 
@@ -18,19 +17,16 @@ export interface PaidRequest {
   /** The canonical absolute URL, as it has to be signed. */
   readonly url: string
   readonly key: string | undefined
-  /** `PAYMENT-SIGNATURE` as sent. */
   readonly payment: string | undefined
   /** The `Payment` credential of `Authorization` as sent. */
   readonly card: string | undefined
   /** Path and query parameters that belong to the act's input. */
   readonly parameters: Schema.JsonObject
-  /** The body as text; empty when there is none. */
   readonly body: string
 }
 
 const badRequest = (path: string, message: string) => new BadRequest({ issues: [{ path, message }] })
 
-/** The refusal of a request that pays by both rails. */
 export const paidTwice = () =>
   badRequest(
     "authorization",
@@ -47,7 +43,7 @@ export const bodyOf = Effect.fnUntraced(function* (act: SoldAct, request: PaidRe
   const body =
     request.body === "" && act.bodyOptional
       ? {}
-      : yield* decode(request.body).pipe(Effect.mapError(() => badRequest("", "Expected a valid JSON body")))
+      : yield* decode(request.body).pipe(Effect.mapError(() => badRequest("", "The body is not valid JSON.")))
   if (!isObject(body)) return yield* badRequest("", "Expected a JSON object")
   const repeated = Object.keys(request.parameters).filter((name) => name in body)
   if (repeated.length > 0) {

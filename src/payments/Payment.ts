@@ -8,10 +8,8 @@ import { AddressText, HexText, Word } from "./Hex.ts"
 
 export type Rail = "x402" | "card"
 
-/** A signed authorization, and where its transfer may be found. */
 export interface ChainPayment {
   readonly rail: "x402"
-  /** CAIP-2. */
   readonly network: string
   readonly authorization: SignedAuthorization
   /** First block whose logs can hold the transfer. */
@@ -23,7 +21,6 @@ export interface ChainPayment {
 export interface CardPayment {
   readonly rail: "card"
   readonly profile: string
-  /** The challenge it was granted for. */
   readonly challenge: string
   readonly token: Redacted.Redacted<string>
   /** The processor's payment intent, once it is known. */
@@ -45,52 +42,38 @@ export type Proof =
     }
   | { readonly rail: "card"; readonly intent: string }
 
-/** A payment as columns. */
-export interface PaymentColumns {
-  readonly rail: Rail
-  readonly network: string
-  readonly asset: string
-  readonly payTo: string
-  readonly payer: string
-  readonly nonce: string
-  readonly validAfter: string
-  readonly validBefore: bigint
-  readonly signature: string
-  readonly fromBlock: bigint
-  readonly transaction: string | null
-}
-
 /** The last second of the year 9999: nothing on a chain ends a card attempt. */
 const endless = 253_402_300_799n
 
-export const columnsOf = (payment: Payment): PaymentColumns => {
+/** A payment as it is written: columns by their names, numbers as text. */
+export const columnsOf = (payment: Payment) => {
   if (payment.rail === "card") {
     return {
-      rail: "card",
+      rail: payment.rail,
       network: "card",
       asset: "usd",
-      payTo: payment.profile,
+      pay_to: payment.profile,
       payer: "",
       nonce: payment.challenge,
-      validAfter: "0",
-      validBefore: endless,
+      valid_after: "0",
+      valid_before: String(endless),
       signature: Redacted.value(payment.token),
-      fromBlock: 0n,
+      from_block: "0",
       transaction: Option.getOrNull(payment.intent),
     }
   }
-  const { authorization, fromBlock, network, transaction } = payment
+  const { authorization, fromBlock, network, rail, transaction } = payment
   return {
-    rail: "x402",
+    rail,
     network,
     asset: authorization.asset,
-    payTo: authorization.to,
+    pay_to: authorization.to,
     payer: authorization.from,
     nonce: authorization.nonce,
-    validAfter: authorization.validAfter.toString(),
-    validBefore: authorization.validBefore,
+    valid_after: String(authorization.validAfter),
+    valid_before: String(authorization.validBefore),
     signature: authorization.signature,
-    fromBlock,
+    from_block: String(fromBlock),
     transaction: Option.getOrNull(transaction),
   }
 }

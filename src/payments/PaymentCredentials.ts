@@ -16,24 +16,20 @@ import type { SoldAct } from "./PaidAct.ts"
 import type { ChainPayment, Payment } from "./Payment.ts"
 import type { PaymentRejected } from "./PaymentRejected.ts"
 import { saleOf, type Terms } from "./PaymentTerms.ts"
-import type { ChainUnavailable } from "./x402/node/ChainUnavailable.ts"
+import type { ChainUnavailable } from "./x402/node/Rpc.ts"
 import { type SignedAuthorization, unexplained } from "./x402/verification/Eip3009.ts"
 import { type PaymentHeader, read as readHeader } from "./x402/verification/PaymentHeader.ts"
 import { TokenWatch } from "./x402/node/TokenWatch.ts"
 import { UsedAuthorizations } from "./x402/evidence/UsedAuthorizations.ts"
 import { Verifier } from "./x402/verification/Verifier.ts"
 
-/** A paid request with its key and what it pays with. */
 export interface CredentialRequest extends CardRequest {
   readonly key: string
-  /** `PAYMENT-SIGNATURE`, decoded. */
   readonly payment: PaymentHeader | undefined
   readonly card: string | undefined
-  /** Path and query parameters, as in `PaidRequest`. */
   readonly parameters: Schema.JsonObject
 }
 
-/** A payment that may be claimed. */
 export interface PresentedPayment {
   readonly _tag: "Presented"
   readonly payment: Payment
@@ -85,16 +81,10 @@ type Presented = Effect.Effect<
   PaymentRejected | AuthorizationAlreadyBound | FacilitatorUnavailable
 >
 
-export class PaymentCredentials extends Context.Service<
-  PaymentCredentials,
+export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
+  "spirit-altar/payments/PaymentCredentials",
   {
-    /** Reads and verifies what the request pays with, by either rail. */
-    read(act: SoldAct, request: CredentialRequest, terms: Terms): Presented
-  }
->()("spirit-altar/payments/PaymentCredentials") {
-  static readonly layer = Layer.effect(
-    PaymentCredentials,
-    Effect.gen(function* () {
+    make: Effect.gen(function* () {
       const verifier = yield* Verifier
       const cards = yield* CardRail
       const lookup = yield* Lookup
@@ -139,6 +129,7 @@ export class PaymentCredentials extends Context.Service<
         return yield* obstacle === undefined ? rejected : notSettled(obstacle, "This request charged nothing.")
       })
 
+      /** Reads and verifies what the request pays with, by either rail. */
       const read = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {
         const read: Presented =
           request.card === undefined ? onChain(act, request, terms) : byCard(act, request, request.card)
@@ -151,7 +142,9 @@ export class PaymentCredentials extends Context.Service<
         )
       })
 
-      return PaymentCredentials.of({ read })
+      return { read }
     }),
-  )
+  },
+) {
+  static readonly layer = Layer.effect(this, this.make)
 }

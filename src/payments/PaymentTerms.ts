@@ -4,7 +4,7 @@ import type { Address } from "../../schema/Common.ts"
 import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/payments/Payment.ts"
 import { bazaarOf } from "./x402/settlement/Bazaar.ts"
 import type { SoldAct } from "./PaidAct.ts"
-import { paymentIdentifier } from "./x402/verification/PaymentIdentifier.ts"
+import { paymentIdentifier } from "./x402/verification/PaymentHeader.ts"
 
 /** Where payments go. All servers of one altar share these. */
 export interface Terms {
@@ -25,7 +25,6 @@ export interface Terms {
   readonly explorer: string
 }
 
-/** What a configured network is paid with. */
 export { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 
 /** What is being sold: price in atomic USDC, the canonical URL and one line for the wallet's owner. */

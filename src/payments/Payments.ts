@@ -1,7 +1,8 @@
 /** How an altar is paid: verification, settlement and evidence over its chain, its cards, and the one pipeline for both. */
-import { Duration, Layer, type Option, type Redacted } from "effect"
+import { Duration, Effect, Layer, type Option, type Redacted } from "effect"
 import { Availability } from "./Availability.ts"
 import * as Cards from "./card/Cards.ts"
+import { CardRail } from "./card/CardRail.ts"
 import { Finality } from "./Finality.ts"
 import * as LatePayments from "./LatePayments.ts"
 import { Broadcasts } from "./ledger/Broadcasts.ts"
@@ -12,11 +13,10 @@ import { PaymentCredentials } from "./PaymentCredentials.ts"
 import { PaymentPipeline } from "./PaymentPipeline.ts"
 import { PaymentTerms, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
-import { groupMost } from "./Settlement.ts"
-import * as Unconfigured from "./Unconfigured.ts"
+import { groupMost, Settlement } from "./Settlement.ts"
 import { Chain } from "./x402/node/Chain.ts"
 import * as Facilitator from "./x402/settlement/Facilitator.ts"
-import type { FacilitatorKey } from "./x402/settlement/FacilitatorKey.ts"
+import type { FacilitatorKey } from "./x402/settlement/Supported.ts"
 import { NodeWatch } from "./x402/node/NodeWatch.ts"
 import { PayerBalances } from "./x402/verification/PayerBalances.ts"
 import * as Relayer from "./x402/relayer/Relayer.ts"
@@ -51,7 +51,6 @@ export interface PaymentsConfig {
   readonly lookEvery?: Duration.Duration | undefined
 }
 
-/** Payments, or the names of what is missing for them. */
 export type Configured = PaymentsConfig | ReadonlyArray<string>
 
 const isMissing = (payments: Configured): payments is ReadonlyArray<string> => Array.isArray(payments)
@@ -85,7 +84,28 @@ const rails = (payments: PaymentsConfig) => {
   )
 }
 
-const unconfigured = Layer.mergeAll(Unconfigured.layer, NodeWatch.none, TokenWatch.none)
+const unreachable = Effect.die("payments are not configured")
+
+/** Attempts of an earlier configuration stay as they are. */
+const unconfigured = Layer.mergeAll(
+  Layer.succeed(Verifier, Verifier.of({ verify: () => unreachable })),
+  CardRail.off,
+  Layer.succeed(PayerBalances, PayerBalances.of({ current: () => unreachable, beforePayments: () => unreachable })),
+  Layer.succeed(UsedAuthorizations, UsedAuthorizations.of({ trace: () => unreachable })),
+  Layer.succeed(
+    Settlement,
+    Settlement.of({
+      submit: () => unreachable,
+      resubmit: () => unreachable,
+      abandon: () => unreachable,
+      obstacle: Effect.undefined,
+      funds: Effect.succeed("ok"),
+    }),
+  ),
+  Layer.succeed(Reconciler, Reconciler.of({ conclude: Effect.succeed, look: Effect.succeed })),
+  NodeWatch.none,
+  TokenWatch.none,
+)
 
 /** What is asked for an act and how it may be paid; the acts themselves are sold by these terms. */
 export const terms = (payments: Configured) =>

@@ -2,6 +2,7 @@
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import * as Trace from "../platform/Trace.ts"
 import { CardProcessor } from "./card/CardProcessor.ts"
+import { inquiryTimed } from "./Changes.ts"
 import type { Attempt, PendingAttempt } from "./ledger/Attempt.ts"
 import { Fail } from "./ledger/Fail.ts"
 import { Settle } from "./ledger/Settle.ts"
@@ -11,7 +12,6 @@ import { decide, type Found, retryAfterSeconds, standingOf } from "./protocol/De
 import * as Reconciling from "./Reconciling.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
 import * as Sweeping from "./Sweeping.ts"
-import * as Timing from "./Timing.ts"
 import { Chain } from "./x402/node/Chain.ts"
 import { findingOf } from "./x402/evidence/Evidence.ts"
 
@@ -29,155 +29,143 @@ type Caller = "request" | "client" | "sweep" | "start"
 
 interface Inquiry {
   readonly found: Found<Proof>
-  /** The transaction or intent to ask for next time. */
   readonly reference: Option.Option<string>
 }
 
-export class Reconciler extends Context.Service<
-  Reconciler,
-  {
-    /**
-     * Inquires for the request that claimed the attempt. Without evidence the attempt stays pending. `submission` is what
-     * settlement has just reported, absent for a card.
-     */
-    conclude(attempt: Attempt, submission?: Submission): Effect.Effect<Attempt>
+export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/payments/Reconciler", {
+  make: Effect.fnUntraced(function* (config: ReconcilerConfig) {
+    const chain = yield* Chain
+    const cards = yield* CardProcessor
+    const { settle } = yield* Settle
+    const { fail, failUnsent } = yield* Fail
+    const pending = yield* Sweep
+    const settlement = yield* Settlement
+    const apart = Duration.toMillis(config.sweepEvery)
+
+    const defer = Effect.fnUntraced(function* (attempt: Attempt, inquiry: OpenInquiry, caller: Caller) {
+      const now = yield* Clock.currentTimeMillis
+      // An inquiry that would fail it is repeated as soon as it counts.
+      const pause = typeof inquiry.verdict === "string" ? apart : retryAfterSeconds(attempt.checks) * 1000
+      yield* pending.defer(attempt.id, inquiry, now + pause, caller === "client")
+      yield* Effect.logDebug("attempt stays open", {
+        attempt: attempt.id,
+        act: attempt.act,
+        checks: attempt.checks + 1,
+        evidence: inquiry.verdict === undefined ? "nobody could be asked" : (inquiry.verdict ?? "open"),
+        nextMs: pause,
+      })
+      return attempt
+    })
+
+    const askChain = Effect.fnUntraced(function* (
+      attempt: Attempt,
+      payment: ChainPayment,
+      submission: Submission | undefined,
+      patience: Duration.Duration,
+    ): Effect.fn.Return<Inquiry> {
+      const { authorization, fromBlock } = payment
+      const reference = Option.orElse(hintOf(submission), () => payment.transaction)
+      const found = yield* chain.evidence({ authorization, fromBlock, transaction: reference, patience }).pipe(
+        inquiryTimed,
+        Effect.map(findingOf),
+        Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
+        Effect.orElseSucceed(() => ({ is: "silence" }) as const),
+      )
+      if (found.is === "paid") {
+        const { block, transaction } = found.proof
+        return {
+          found: { is: "paid", proof: { rail: "x402", payment, transaction, block: block.number } },
+          reference,
+        }
+      }
+      if (found.is !== "void" && found.is !== "ended" && found.is !== "poor") return { found, reference }
+      // A wallet without money fails nothing while another transaction of ours may still pay.
+      const isGone = yield* settlement.abandon(attempt)
+      return { found: found.is === "poor" && !isGone ? { is: "reverts" } : found, reference }
+    })
+
+    /** Asking for the outcome of a charge is asking for the charge, under its one key. */
+    const askProcessor = Effect.fnUntraced(function* (
+      attempt: Attempt,
+      payment: CardPayment,
+    ): Effect.fn.Return<Inquiry> {
+      const evidence = yield* inquiryTimed(cards.evidence(attempt, payment))
+      const reference = evidence._tag === "Open" ? evidence.intent : Option.none()
+      if (evidence._tag === "Open") return { found: { is: "nothing" }, reference }
+      if (evidence._tag === "Paid")
+        return { found: { is: "paid", proof: { rail: "card", intent: evidence.intent } }, reference }
+      return { found: { is: evidence.isRuling ? "ruled" : "void", reason: evidence.reason }, reference }
+    })
+
+    /** Nothing has just been submitted: the payment is submitted again unless it may be in flight. */
+    const resubmit = (attempt: PendingAttempt, reverts: boolean, hold: Effect.Effect<boolean> | undefined) =>
+      attempt.payment.rail === "card"
+        ? Effect.succeedNone
+        : settlement.resubmit({ ...attempt, reverts, ...(hold === undefined ? {} : { hold }) }, attempt.payment)
+
+    const concludeFor = Effect.fnUntraced(function* (
+      caller: Caller,
+      attempt: Attempt,
+      reported?: Submission,
+      hold?: Effect.Effect<boolean>,
+    ): Effect.fn.Return<Attempt> {
+      if (attempt.state !== "pending") return attempt
+      const { payment, pendingFailure } = attempt
+      const isFirst = caller === "request"
+      let submission = reported
+      while (true) {
+        const { found, reference } = yield* payment.rail === "card"
+          ? askProcessor(attempt, payment)
+          : askChain(attempt, payment, submission, isFirst ? config.patience : Duration.zero)
+        const left = { reference, refusal: refusalOf(submission) }
+        const decision = decide(found, standingOf(submission, attempt.refusal, isFirst), pendingFailure, apart)
+        switch (decision.is) {
+          case "settle":
+            return yield* settle(attempt.id, decision.proof)
+          case "fail":
+            return yield* fail(attempt.id, decision.reason)
+          case "fail unsent":
+            return yield* failUnsent(attempt.id, decision.reason, submission?._tag === "Unheard")
+          case "agreed":
+            return yield* fail(attempt.id, decision.doubt.reason, decision.doubt, decision.isAlive)
+          case "doubt":
+            return yield* defer(attempt, { ...left, verdict: decision.reason }, caller)
+          case "keep":
+            return yield* defer(attempt, left, caller)
+          case "wait":
+            return yield* defer(attempt, { ...left, verdict: null }, caller)
+          case "submit": {
+            const submitted = yield* resubmit(attempt, found.is === "reverts", hold)
+            if (Option.isNone(submitted)) return yield* defer(attempt, { ...left, verdict: null }, caller)
+            submission = submitted.value
+          }
+        }
+      }
+    }, Trace.span("Reconciler.conclude"))
+
+    yield* Sweeping.start({
+      pending,
+      conclude: (caller, attempt, hold) => concludeFor(caller, attempt, undefined, hold),
+      sweepEvery: config.sweepEvery,
+      patience: config.patience,
+    })
     /** Inquires for a client. Concurrent clients share an inquiry, and so do those of the two seconds after it. */
-    look(attempt: Attempt): Effect.Effect<Attempt>
-  }
->()("spirit-altar/payments/Reconciler") {
-  static readonly layer = (config: ReconcilerConfig) =>
-    Layer.effect(
-      Reconciler,
-      Effect.gen(function* () {
-        const chain = yield* Chain
-        const cards = yield* CardProcessor
-        const { settle } = yield* Settle
-        const { fail, failUnsent } = yield* Fail
-        const pending = yield* Sweep
-        const settlement = yield* Settlement
-        const apart = Duration.toMillis(config.sweepEvery)
-
-        const defer = Effect.fnUntraced(function* (attempt: Attempt, inquiry: OpenInquiry, caller: Caller) {
-          const now = yield* Clock.currentTimeMillis
-          // An inquiry that would fail it is repeated as soon as it counts.
-          const pause = typeof inquiry.verdict === "string" ? apart : retryAfterSeconds(attempt.checks) * 1000
-          yield* pending.defer(attempt.id, inquiry, now + pause, caller === "client")
-          yield* Effect.logDebug("attempt stays open", {
-            attempt: attempt.id,
-            act: attempt.act,
-            checks: attempt.checks + 1,
-            evidence: inquiry.verdict === undefined ? "nobody could be asked" : (inquiry.verdict ?? "open"),
-            nextMs: pause,
-          })
-          return attempt
-        })
-
-        const askChain = Effect.fnUntraced(function* (
-          attempt: Attempt,
-          payment: ChainPayment,
-          submission: Submission | undefined,
-          patience: Duration.Duration,
-        ): Effect.fn.Return<Inquiry> {
-          const { authorization, fromBlock } = payment
-          const reference = Option.orElse(hintOf(submission), () => payment.transaction)
-          const found = yield* chain.evidence({ authorization, fromBlock, transaction: reference, patience }).pipe(
-            Timing.inquiry,
-            Effect.map(findingOf),
-            Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
-            Effect.orElseSucceed(() => ({ is: "silence" }) as const),
-          )
-          if (found.is === "paid") {
-            const { block, transaction } = found.proof
-            return {
-              found: { is: "paid", proof: { rail: "x402", payment, transaction, block: block.number } },
-              reference,
-            }
-          }
-          if (found.is !== "void" && found.is !== "ended" && found.is !== "poor") return { found, reference }
-          // A wallet without money fails nothing while another transaction of ours may still pay.
-          const isGone = yield* settlement.abandon(attempt)
-          return { found: found.is === "poor" && !isGone ? { is: "reverts" } : found, reference }
-        })
-
-        /** Asking for the outcome of a charge is asking for the charge, under its one key. */
-        const askProcessor = Effect.fnUntraced(function* (
-          attempt: Attempt,
-          payment: CardPayment,
-        ): Effect.fn.Return<Inquiry> {
-          const evidence = yield* Timing.inquiry(cards.evidence(attempt, payment))
-          const reference = evidence._tag === "Open" ? evidence.intent : Option.none()
-          if (evidence._tag === "Open") return { found: { is: "nothing" }, reference }
-          if (evidence._tag === "Paid")
-            return { found: { is: "paid", proof: { rail: "card", intent: evidence.intent } }, reference }
-          return { found: { is: evidence.isRuling ? "ruled" : "void", reason: evidence.reason }, reference }
-        })
-
-        /** Nothing has just been submitted: the payment is submitted again unless it may be in flight. */
-        const resubmit = (attempt: PendingAttempt, reverts: boolean, hold: Effect.Effect<boolean> | undefined) =>
-          attempt.payment.rail === "card"
-            ? Effect.succeedNone
-            : settlement.resubmit({ ...attempt, reverts, ...(hold === undefined ? {} : { hold }) }, attempt.payment)
-
-        const inquire: (
-          caller: Caller,
-          attempt: PendingAttempt,
-          submission?: Submission,
-          hold?: Effect.Effect<boolean>,
-        ) => Effect.Effect<Attempt> = Effect.fnUntraced(function* (caller, attempt, submission, hold) {
-          const { payment, pendingFailure } = attempt
-          const isFirst = caller === "request"
-          const { found, reference } = yield* payment.rail === "card"
-            ? askProcessor(attempt, payment)
-            : askChain(attempt, payment, submission, isFirst ? config.patience : Duration.zero)
-          const left = { reference, refusal: refusalOf(submission) }
-          const decision = decide(found, standingOf(submission, attempt.refusal, isFirst), pendingFailure, apart)
-          switch (decision.is) {
-            case "settle":
-              return yield* settle(attempt.id, decision.proof)
-            case "fail":
-              return yield* fail(attempt.id, decision.reason)
-            case "fail unsent":
-              return yield* failUnsent(attempt.id, decision.reason, submission?._tag === "Unheard")
-            case "agreed":
-              return yield* fail(attempt.id, decision.doubt.reason, decision.doubt, decision.isAlive)
-            case "doubt":
-              return yield* defer(attempt, { ...left, verdict: decision.reason }, caller)
-            case "keep":
-              return yield* defer(attempt, left, caller)
-            case "wait":
-              return yield* defer(attempt, { ...left, verdict: null }, caller)
-            case "submit": {
-              const submitted = yield* resubmit(attempt, found.is === "reverts", hold)
-              return Option.isSome(submitted)
-                ? yield* inquire(caller, attempt, submitted.value, hold)
-                : yield* defer(attempt, { ...left, verdict: null }, caller)
-            }
-          }
-        })
-
-        const concludeFor = Effect.fnUntraced(function* (
-          caller: Caller,
-          attempt: Attempt,
-          submission?: Submission,
-          hold?: Effect.Effect<boolean>,
-        ) {
-          return attempt.state === "pending" ? yield* inquire(caller, attempt, submission, hold) : attempt
-        }, Trace.span("Reconciler.conclude"))
-
-        yield* Sweeping.start({
-          pending,
-          conclude: (caller, attempt, hold) => concludeFor(caller, attempt, undefined, hold),
-          sweepEvery: config.sweepEvery,
-          patience: config.patience,
-        })
-        const look = yield* Reconciling.make(
-          (attempt) => concludeFor("client", attempt),
-          config.lookEvery ?? Reconciling.lookEvery,
-        )
-
-        return Reconciler.of({ conclude: (attempt, submission) => concludeFor("request", attempt, submission), look })
-      }),
+    const look = yield* Reconciling.make(
+      (attempt) => concludeFor("client", attempt),
+      config.lookEvery ?? Reconciling.lookEvery,
     )
+
+    return {
+      /**
+       * Inquires for the request that claimed the attempt. Without evidence the attempt stays pending. `submission` is
+       * what settlement has just reported, absent for a card.
+       */
+      conclude: (attempt: Attempt, submission?: Submission) => concludeFor("request", attempt, submission),
+      look,
+    }
+  }),
+}) {
+  static readonly layer = (config: ReconcilerConfig) => Layer.effect(this, this.make(config))
 }
 
 const hintOf = (submission: Submission | undefined): Option.Option<`0x${string}`> =>

@@ -7,7 +7,6 @@ import type { SignedAuthorization } from "./x402/verification/Eip3009.ts"
 import type { ChainPayment } from "./Payment.ts"
 
 export interface SettlementRequest {
-  /** The attempt's id. */
   readonly attempt: string
   readonly authorization: SignedAuthorization
   readonly requirements: PaymentRequirements
@@ -39,15 +38,12 @@ export type Funds = "ok" | "failing" | "unknown"
 export interface Unpaid {
   readonly id: string
   readonly state: Attempt["state"]
-  /** RFC 3339, of the intent. */
   readonly acceptedAt: string
-  /** Inquiries that it has seen. */
   readonly checks: number
   /** The transaction that has paid it before: where the node knows it no more, it is lost and not on its way. */
   readonly paidIn?: Hex
   /** Whether the newest block would refuse its transfer. */
   readonly reverts?: boolean
-  /** What a facilitator refused it with. */
   readonly refusal?: string | null
   /** Keeps it from all others while it is handed in; false if somebody was faster. Absent for whoever may not hand it in. */
   readonly hold?: Effect.Effect<boolean>

@@ -26,7 +26,6 @@ const startSize = 1000
 const leaseMillis = 60_000
 const startAheadMillis = 86_400_000
 
-/** Starts the sweeps of both rails in the current scope. */
 export const start = Effect.fnUntraced(function* ({ conclude, patience, pending, sweepEvery }: Sweeper) {
   const scope = yield* Effect.scope
   const heldFor = leaseMillis + Duration.toMillis(patience)

@@ -19,40 +19,34 @@ export const isFarOff = ({ aheadMillis }: Reading) => Math.abs(aheadMillis) > Du
 
 const timesOf = rowsOf("clock_timestamp", Schema.Struct({ now: Schema.Date }))
 
-export class DatabaseClock extends Context.Service<
-  DatabaseClock,
-  {
+export class DatabaseClock extends Context.Service<DatabaseClock>()("spirit-altar/platform/DatabaseClock", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const wasFarOff = yield* Ref.make(false)
+
+    const report = Effect.fnUntraced(function* (reading: Reading) {
+      const isOff = isFarOff(reading)
+      if ((yield* Ref.getAndSet(wasFarOff, isOff)) === isOff) return
+      const seconds = Math.round(reading.aheadMillis / 1000)
+      yield* isOff
+        ? Effect.logError("server clock is wrong", { aheadOfDatabaseSeconds: seconds })
+        : Effect.logInfo("server clock is right", { aheadOfDatabaseSeconds: seconds })
+    })
+
+    const read = Effect.gen(function* () {
+      const before = yield* Clock.currentTimeMillis
+      const [row] = yield* timesOf(Effect.orDie(sql`SELECT clock_timestamp() AS now`))
+      if (row === undefined) return yield* Effect.die("SELECT clock_timestamp() returned no row")
+      // The answer is from some moment between the two readings of our clock.
+      const here = (before + (yield* Clock.currentTimeMillis)) / 2
+      const millis = row.now.getTime()
+      return { millis, aheadMillis: here - millis } satisfies Reading
+    }).pipe(Effect.tap(report), bounded)
+
     /** Reads the clock. Concurrent callers share a reading that starts after their call. */
-    readonly now: Effect.Effect<Reading>
-  }
->()("spirit-altar/platform/DatabaseClock") {
-  static readonly layer = Layer.effect(
-    DatabaseClock,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const wasFarOff = yield* Ref.make(false)
-
-      const report = Effect.fnUntraced(function* (reading: Reading) {
-        const isOff = isFarOff(reading)
-        if ((yield* Ref.getAndSet(wasFarOff, isOff)) === isOff) return
-        const seconds = Math.round(reading.aheadMillis / 1000)
-        yield* isOff
-          ? Effect.logError("server clock is wrong", { aheadOfDatabaseSeconds: seconds })
-          : Effect.logInfo("server clock is right", { aheadOfDatabaseSeconds: seconds })
-      })
-
-      const read = Effect.gen(function* () {
-        const before = yield* Clock.currentTimeMillis
-        const [row] = yield* timesOf(Effect.orDie(sql`SELECT clock_timestamp() AS now`))
-        if (row === undefined) return yield* Effect.die("SELECT clock_timestamp() returned no row")
-        // The answer is from some moment between the two readings of our clock.
-        const here = (before + (yield* Clock.currentTimeMillis)) / 2
-        const millis = row.now.getTime()
-        return { millis, aheadMillis: here - millis } satisfies Reading
-      }).pipe(Effect.tap(report), bounded)
-
-      const now = yield* Gather.shared({ nameOf: () => "", run: () => read })
-      return DatabaseClock.of({ now: now(undefined) })
-    }),
-  )
+    const now = yield* Gather.shared({ nameOf: () => "", run: () => read })
+    return { now: now(undefined) }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

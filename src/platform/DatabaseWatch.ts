@@ -1,5 +1,5 @@
 /** Says once that the database is away, and once that it answers again, however many requests and sweeps notice. */
-import { type Cause, Context, Effect, Layer, Redacted, Ref, Schedule } from "effect"
+import { type Cause, Context, type Duration, Effect, Layer, Redacted, Ref, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { isAway, missingGrant, reasonIn, roleOf } from "./Sql.ts"
 
@@ -28,6 +28,20 @@ export const failed =
   (what: string, fields: object = {}) =>
   (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
     Effect.flatMap(Reporter, (report) => report(what, fields, cause))
+
+/** Sweeps now and then, in the current scope; where more was due than one sweep takes, the next one follows at once. */
+export const sweeping = <E, R>(
+  sweep: Effect.Effect<number, E, R>,
+  every: Duration.Input,
+  what: string,
+  full = Infinity,
+) =>
+  sweep.pipe(
+    Effect.repeat({ while: (taken) => taken === full }),
+    Effect.catchCause(failed(what)),
+    Effect.repeat(Schedule.spaced(every)),
+    Effect.forkScoped,
+  )
 
 export const layer = (url: Redacted.Redacted<string>) =>
   Layer.effect(

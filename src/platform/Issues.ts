@@ -5,7 +5,7 @@ import type { Issue } from "../../schema/Errors.ts"
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /** Names of members come from the caller: shown without what would steer a terminal, and without half a character. */
-const shown = (text: string, length: number) =>
+export const shown = (text: string, length: number) =>
   text
     .slice(0, length)
     .toWellFormed()

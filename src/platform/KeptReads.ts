@@ -1,13 +1,13 @@
 /** What was made of rows is kept, and the database is asked each time whether they are still the same. */
 import { Clock, Effect } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
+import { BoundedMap } from "./BoundedMap.ts"
 import * as Gather from "./Gather.ts"
 import { bounded } from "./Sql.ts"
 import { timestampOf } from "./Time.ts"
 
 /** A read of one kind. What is made must depend on its rows alone: a day that is shown is a column of them. */
 export interface KeptRead<Key, A extends object, E> {
-  readonly sql: SqlClient.SqlClient
   /** Equal names, equal statements but for their time. */
   readonly nameOf: (key: Key) => string
   /** Rows in their order; `now` is RFC 3339, of the moment when the database is asked. */
@@ -40,25 +40,13 @@ const overhead = 1024
  * moment, and sends them only when that is not the hash we have: so whatever changes a row is seen by the next read, be it
  * an act, another server, the clock or somebody with a database client.
  */
-export const make = <Key, A extends object, E>({ make, nameOf, sql, statement }: KeptRead<Key, A, E>) => {
-  const kept = new Map<string, Kept<A>>()
-  let held = 0
-
-  const forget = (name: string) => {
-    held -= kept.get(name)?.bytes ?? 0
-    kept.delete(name)
-  }
-
-  const keep = (name: string, entry: Kept<A>) => {
-    forget(name)
-    if (entry.bytes > most) return
-    kept.set(name, entry)
-    held += entry.bytes
-    for (const [oldest] of kept) {
-      if (held <= most) return
-      forget(oldest)
-    }
-  }
+export const make = Effect.fnUntraced(function* <Key, A extends object, E>({
+  make,
+  nameOf,
+  statement,
+}: KeptRead<Key, A, E>) {
+  const sql = yield* SqlClient.SqlClient
+  const kept = new BoundedMap<string, Kept<A>>(most)
 
   const run = Effect.fnUntraced(function* (key: Key) {
     const name = nameOf(key)
@@ -76,13 +64,14 @@ export const make = <Key, A extends object, E>({ make, nameOf, sql, statement }:
     const [first] = rows
     if (first === undefined) return yield* Effect.die("a kept read has no tag")
     if (known !== undefined && known.tag === first.tag) {
-      keep(name, known)
+      kept.set(name, known, known.bytes)
       return known.value
     }
     const value = yield* make(first.place === null ? [] : rows, key)
-    keep(name, { tag: first.tag, value, bytes: overhead + growth * first.octets })
+    const bytes = overhead + growth * first.octets
+    kept.set(name, { tag: first.tag, value, bytes }, bytes)
     return value
   })
 
-  return Gather.shared({ nameOf, run: (key: Key) => bounded(run(key)) })
-}
+  return yield* Gather.shared({ nameOf, run: (key: Key) => bounded(run(key)) })
+})

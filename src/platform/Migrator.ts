@@ -50,47 +50,49 @@ export const all: Readonly<Record<string, Migration>> = {
 }
 
 /** Ids of those that have run. */
-const applied = (sql: SqlClient.SqlClient) =>
+const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.map(
     sql<{ migration_id: number }>`SELECT migration_id FROM effect_sql_migrations`.withoutTransform,
     (rows) => new Set(rows.map(({ migration_id }) => migration_id)),
-  )
+  ),
+)
 
 /** SQLSTATE 42P01: there is no such table. */
 const isUnmade = (failure: SqlError.SqlError): boolean => codeOf(failure) === "42P01"
 
 /** The table of the versions before, so that they and we see what the other has run. */
-const table = (sql: SqlClient.SqlClient) => sql`
+const makeTable = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`
   CREATE TABLE effect_sql_migrations (
     migration_id integer PRIMARY KEY,
     created_at timestamptz NOT NULL DEFAULT now(),
     name text NOT NULL
-  )`
+  )`,
+)
 
 /**
  * The row of a migration is its claim: who comes second waits for the first one's transaction, and then finds it taken, or
  * free again. The version before locks the whole table instead, and so waits for this row as well.
  */
-const once = (sql: SqlClient.SqlClient, id: number, name: string, migration: Migration) =>
-  transaction(
-    sql,
-    Effect.gen(function* () {
-      const claimed = yield* sql`
-        INSERT INTO effect_sql_migrations (migration_id, name) VALUES (${id}, ${name})
-        ON CONFLICT (migration_id) DO NOTHING RETURNING migration_id`
-      if (claimed.length > 0) yield* migration
-    }),
-  ).pipe(Effect.withSpan(`Migrator ${name}`))
+const once = Effect.fnUntraced(function* (id: number, name: string, migration: Migration) {
+  const sql = yield* SqlClient.SqlClient
+  const claimed = yield* sql`
+    INSERT INTO effect_sql_migrations (migration_id, name) VALUES (${id}, ${name})
+    ON CONFLICT (migration_id) DO NOTHING RETURNING migration_id`
+  if (claimed.length > 0) yield* migration
+})
 
 /** Runs those that have not run, lowest number first; a database where all have run is only read. */
 export const run = Effect.fn("Migrator.run")(function* (migrations: Readonly<Record<string, Migration>>) {
-  const sql = yield* SqlClient.SqlClient
+  const inTransaction = yield* transaction
   // Where somebody else makes the table at the same moment, ours is refused, and theirs will do.
-  const makeTable = Effect.catch(table(sql), (refused) => Effect.mapError(applied(sql), () => refused))
-  const done = yield* Effect.catchIf(applied(sql), isUnmade, () => Effect.andThen(makeTable, applied(sql)))
+  const made = Effect.catch(makeTable, (refused) => Effect.mapError(applied, () => refused))
+  const done = yield* Effect.catchIf(applied, isUnmade, () => Effect.andThen(made, applied))
   for (const [file, migration] of Object.entries(migrations).sort(([one], [other]) => one.localeCompare(other))) {
     const [, id, name = ""] = /^(\d+)_(.+)$/u.exec(file) ?? []
-    if (!done.has(Number(id))) yield* once(sql, Number(id), name, migration)
+    if (done.has(Number(id))) continue
+    yield* inTransaction(once(Number(id), name, migration)).pipe(Effect.withSpan(`Migrator ${name}`))
   }
 })
 

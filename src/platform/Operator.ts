@@ -18,42 +18,31 @@ export class TextUnreadable extends Schema.TaggedError<TextUnreadable>()("TextUn
   message: Schema.String,
 }) {}
 
-export class Operator extends Context.Service<
-  Operator,
-  {
-    readonly name: Option.Option<string>
-    readonly contact: Option.Option<string>
-    readonly source: Option.Option<string>
-    /** The operator's own texts, instead of those that come with the server. */
-    readonly terms: Option.Option<string>
-    readonly privacy: Option.Option<string>
-  }
->()("spirit-altar/platform/Operator") {
-  static readonly layer = ({ contact, name, privacyFile, source, termsFile }: OperatorConfig) =>
-    Layer.effect(
-      Operator,
-      Effect.gen(function* () {
-        const files = yield* FileSystem.FileSystem
-        const read = (variable: string, path: Option.Option<string>) =>
-          Option.match(path, {
-            onNone: () => Effect.succeedNone,
-            onSome: (file) =>
-              files.readFileString(file).pipe(
-                Effect.asSome,
-                Effect.mapError(
-                  ({ message }) => new TextUnreadable({ message: `${variable}: ${file} cannot be read: ${message}` }),
-                ),
-              ),
-          })
-        return {
-          name,
-          contact,
-          source,
-          terms: yield* read("TERMS_FILE", termsFile),
-          privacy: yield* read("PRIVACY_FILE", privacyFile),
-        }
-      }),
-    ).pipe(Layer.provide(NodeFileSystem.layer))
+export class Operator extends Context.Service<Operator>()("spirit-altar/platform/Operator", {
+  make: Effect.fnUntraced(function* ({ contact, name, privacyFile, source, termsFile }: OperatorConfig) {
+    const files = yield* FileSystem.FileSystem
+    const read = (variable: string, path: Option.Option<string>) =>
+      Option.match(path, {
+        onNone: () => Effect.succeedNone,
+        onSome: (file) =>
+          files.readFileString(file).pipe(
+            Effect.asSome,
+            Effect.mapError(
+              ({ message }) => new TextUnreadable({ message: `${variable}: ${file} cannot be read: ${message}` }),
+            ),
+          ),
+      })
+    return {
+      name,
+      contact,
+      source,
+      terms: yield* read("TERMS_FILE", termsFile),
+      privacy: yield* read("PRIVACY_FILE", privacyFile),
+    }
+  }),
+}) {
+  static readonly layer = (config: OperatorConfig) =>
+    Layer.effect(this, this.make(config)).pipe(Layer.provide(NodeFileSystem.layer))
 
   /** Nobody has said anything. */
   static readonly unnamed: OperatorConfig = {

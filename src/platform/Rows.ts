@@ -17,21 +17,16 @@ export const Whole = Schema.BigInt.pipe(
   Schema.decodeTo(Schema.Int, SchemaTransformation.transform({ decode: Number, encode: BigInt })),
 )
 
+const asText = SchemaTransformation.transform({
+  decode: (date: Date) => date.toISOString(),
+  encode: (text: string) => new Date(text),
+})
+
 /** `timestamptz`, as RFC 3339 UTC with milliseconds. */
-export const Moment = Schema.Date.pipe(
-  Schema.decodeTo(
-    Schema.String,
-    SchemaTransformation.transform({ decode: (date) => date.toISOString(), encode: (text) => new Date(text) }),
-  ),
-)
+export const Moment = Schema.Date.pipe(Schema.decodeTo(Schema.String, asText))
 
 /** The same where PostgreSQL gathered the rows as JSON: its own spelling of a time. */
-export const JsonMoment = Schema.DateFromString.pipe(
-  Schema.decodeTo(
-    Schema.String,
-    SchemaTransformation.transform({ decode: (date) => date.toISOString(), encode: (text) => new Date(text) }),
-  ),
-)
+export const JsonMoment = Schema.DateFromString.pipe(Schema.decodeTo(Schema.String, asText))
 
 const malformed = (table: string, error: Schema.SchemaError) =>
   Effect.die(new MalformedRow({ table, columns: issuesOf(error).map(({ path }) => path) }))

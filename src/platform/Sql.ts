@@ -2,6 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { type Cause, Duration, Effect, Redacted, Ref, Schedule, String } from "effect"
 import { SqlClient, SqlError, Statement } from "effect/sql"
+import { literal } from "./SqlPart.ts"
 
 const names = new Map<string, string>()
 
@@ -137,7 +138,7 @@ export const isRefused = (cause: Cause.Cause<unknown>): boolean =>
  * The first rows, so many at most: as a number, because of a parameter PostgreSQL expects a tenth of the table, and plans
  * each page of a long one anew. For few different numbers.
  */
-export const atMost = (sql: SqlClient.SqlClient, rows: number) => sql.literal(`LIMIT ${rows.toFixed(0)}`)
+export const atMost = (rows: number) => literal(`LIMIT ${rows.toFixed(0)}`)
 
 /** How long a read may take before the database counts as away: who waits for it shares it with all who ask the same. */
 const readPatience = Duration.seconds(10)
@@ -160,18 +161,7 @@ export const bounded = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A,
 
 /** PostgreSQL's way of saying "nothing happened, start over": 40001 and 40P01. */
 const isConflict = (error: unknown) =>
-  typeof error === "object" &&
-  error !== null &&
-  "_tag" in error &&
-  error._tag === "SqlError" &&
-  "reason" in error &&
-  isConflictReason(error.reason)
-
-const isConflictReason = (reason: unknown) =>
-  typeof reason === "object" &&
-  reason !== null &&
-  "_tag" in reason &&
-  (reason._tag === "SerializationError" || reason._tag === "DeadlockError")
+  SqlError.isSqlError(error) && ["SerializationError", "DeadlockError"].includes(error.reason._tag)
 
 const conflictSchedule = Schedule.jittered(Schedule.exponential("5 millis"))
 
@@ -179,11 +169,13 @@ const conflictSchedule = Schedule.jittered(Schedule.exponential("5 millis"))
 export const retryConflicts = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(effect, { while: isConflict, times: 8, schedule: conflictSchedule })
 
-/** One transaction as a whole, with no network inside: committed once or not at all. */
-export const transaction = <A, E, R>(
-  sql: SqlClient.SqlClient,
-  effect: Effect.Effect<A, E, R>,
-): Effect.Effect<A, E | SqlError.SqlError, R> => retryConflicts(sql.withTransaction(effect))
+/** Runs each effect as one transaction, with no network inside: committed once or not at all. */
+export const transaction = Effect.map(
+  SqlClient.SqlClient,
+  (sql) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+      retryConflicts(sql.withTransaction(effect)),
+)
 
 /** Repeats a statement that changes at most `batch` rows and returns them, until it finds fewer; returns how many. */
 export const inBatches = Effect.fnUntraced(function* <E, R>(
@@ -210,14 +202,14 @@ class Named {
 export const named = (name: string): Statement.Fragment => Statement.fragment([Statement.parameter(new Named(name))])
 
 /**
- * A statement that is written once and run with values by name: composing the text of a long one costs as much as
- * running it. Column names arrive as they are written.
+ * Prepares statements that are written once and run with values by name: composing the text of a long one costs as much
+ * as running it. Column names arrive as they are written.
  */
-export const prepared = <Row extends object>(sql: SqlClient.SqlClient, statement: Statement.Fragment) => {
+export const prepare = Effect.map(SqlClient.SqlClient, (sql) => <Row extends object>(statement: Statement.Fragment) => {
   const [text, parameters] = sql`${statement}`.compile(true)
   return (values: Readonly<Record<string, unknown>>) =>
     sql.unsafe<Row>(
       text,
       parameters.map((one) => (one instanceof Named ? values[one.name] : one)),
     ).withoutTransform
-}
+})

@@ -1,6 +1,7 @@
 /** How many rooms there may be at once, so that strangers with any number of addresses cannot fill the disk. */
-import { Clock, Data, Effect, Schema, Semaphore } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import { Clock, Effect, Schema, Semaphore } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { RoomsFull } from "../../schema/room/Errors.ts"
 import { rowsOf } from "../platform/Rows.ts"
 
 export interface CeilingConfig {
@@ -12,13 +13,9 @@ export interface CeilingConfig {
   readonly countEvery: number
 }
 
-/** A room with 50 of the longest messages, as stored. */
 export const roomBytes = 65_536
 
 export const defaults: CeilingConfig = { rooms: 20_000, bytes: 2 * 1024 ** 3, countEvery: 1000 }
-
-/** All places are taken: nothing was created or counted. */
-export class RoomsFull extends Data.TaggedError("RoomsFull")<{ readonly retryAfter: number }> {}
 
 /** Seconds until a swept room gives its place away at the latest, and the longest wait that is named. */
 const sweptWithin = 60
@@ -26,7 +23,8 @@ const longestWait = 3600
 
 const countsOf = rowsOf("rooms", Schema.Struct({ rooms: Schema.Int, firstEnds: Schema.NullOr(Schema.Date) }))
 
-export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, config: CeilingConfig) {
+export const make = Effect.fnUntraced(function* (config: CeilingConfig) {
+  const sql = yield* SqlClient.SqlClient
   const maximum = Math.min(config.rooms, Math.floor(config.bytes / roomBytes))
   const turn = yield* Semaphore.make(1)
   let known: { readonly rooms: number; readonly firstEnds: Date | null; readonly at: number } | undefined

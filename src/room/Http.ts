@@ -1,39 +1,46 @@
 /** The signal room's endpoints: each hands on to the store and answers in the form the contract promises. */
 import { Effect, Result } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
+import * as Errors from "../../schema/room/Errors.ts"
 import { MessageBody } from "../../schema/room/Message.ts"
-import { type Deleted, type Replayed, RoomBody, type Sent, type Signals } from "../../schema/room/Room.ts"
+import { type Replayed, RoomBody, type Sent, type Signals } from "../../schema/room/Room.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
 import { known } from "../http/KnownUrls.ts"
-import { type Exceeded, headersOf } from "../limits/Policy.ts"
+import { Exceeded, headersOf } from "../limits/Policy.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
-import { bodyAs } from "./Body.ts"
-import type { RoomsFull } from "./Ceiling.ts"
-import { allTaken, tooMany } from "./RateLimited.ts"
-import { refuseRoom } from "./Refusals.ts"
 import { RoomStore } from "./RoomStore.ts"
-import { tokenOf } from "./Requests.ts"
-import type { Admitted, Answer } from "./Rows.ts"
+import { body, tokenOf } from "./Requests.ts"
+import type { Admitted } from "./Rows.ts"
 
-const roomBody = bodyAs(RoomBody, "{}")
-const messageBody = bodyAs(MessageBody)
+const roomBody = body.as(RoomBody, "{}")
+const messageBody = body.as(MessageBody)
 
 type RateLimitHeaders = ReturnType<typeof headersOf>
-type Response = HttpServerResponse.HttpServerResponse
+
+/** 429, naming the limit. */
+const tooMany = ({ remaining, retryAfter, window }: Exceeded) =>
+  Errors.RoomRateLimited.because(
+    `The limit of ${window.says} is reached; try again in ${retryAfter} ${retryAfter === 1 ? "second" : "seconds"}.`,
+    retryAfter,
+    headersOf(remaining),
+  )
 
 /** What the store admits, answered by `write`; whatever took something says what is left. */
-const respond = <A>(admitted: Answer<A, RoomsFull>, write: (value: A, headers: RateLimitHeaders) => Response) =>
-  Effect.match(admitted, {
-    onFailure: (refusal: Exceeded | RoomsFull) =>
-      refusal._tag === "RoomsFull" ? allTaken(refusal.retryAfter) : tooMany(refusal),
-    onSuccess: ({ remaining, outcome }: Admitted<A>) =>
-      Result.match(outcome, {
-        onFailure: (refusal) => refuseRoom(refusal),
-        onSuccess: (value) => write(value, headersOf(remaining)),
-      }),
-  })
+const respond = <A, Answered, Refusal, E>(
+  admitted: Effect.Effect<Admitted<A, Refusal>, E>,
+  write: (value: A, headers: RateLimitHeaders) => Answered,
+) =>
+  Effect.catchIf(
+    admitted,
+    (error): error is Extract<E, Exceeded> => error instanceof Exceeded,
+    (exceeded) => Effect.fail(tooMany(exceeded)),
+  ).pipe(
+    Effect.flatMap(({ outcome, remaining }) =>
+      Effect.fromResult(Result.map(outcome, (value) => write(value, headersOf(remaining)))),
+    ),
+  )
 
 /** Messages are answered as the bytes that were stored, so that a replay has those of the first answer. */
 const stored = (text: string, status: number, headers: RateLimitHeaders) =>
@@ -60,8 +67,8 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
 
     const send = (id: string, request: HttpServerRequest.HttpServerRequest) =>
       Effect.all([callerOf(request), messageBody(request)]).pipe(
-        Effect.flatMap(([caller, body]) =>
-          respond(rooms.send(id, body, caller), ({ duplicate, message, room }, headers) =>
+        Effect.flatMap(([caller, message]) =>
+          respond(rooms.send(id, message, caller), ({ duplicate, message, room }, headers) =>
             stored(
               jsonOf<typeof Sent.Type | typeof Replayed.Type>({ message: new JsonText(message), room, duplicate }),
               duplicate ? 200 : 201,
@@ -71,24 +78,28 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
         ),
       )
 
-    return (yield* known(handlers))
-      .handleRaw("createRoom", ({ request }) =>
-        Effect.flatMap(roomBody(request), ({ name }) =>
-          respond(rooms.create(name, addresses.of(request)), (room, headers) =>
-            HttpServerResponse.jsonUnsafe(room, { status: 201, headers }),
+    return (
+      (yield* known(handlers))
+        // Raw: the body is read strictly.
+        .handleRaw("createRoom", ({ request }) =>
+          Effect.flatMap(roomBody(request), ({ name }) =>
+            respond(rooms.create(name, addresses.of(request)), (room, headers) =>
+              HttpServerResponse.jsonUnsafe(room, { status: 201, headers }),
+            ),
           ),
-        ),
-      )
-      .handleRaw("readRoom", ({ params, query, request }) => read(params.roomId, query.after ?? 0, request))
-      .handleRaw("streamRoom", ({ params, query, request }) => read(params.roomId, query.after ?? 0, request))
-      .handleRaw("sendMessage", ({ params, request }) => send(params.roomId, request))
-      .handleRaw("sendMessageToRoom", ({ params, request }) => send(params.roomId, request))
-      .handleRaw("deleteRoom", ({ params, request }) =>
-        Effect.flatMap(callerOf(request), (caller) =>
-          respond(rooms.remove(params.roomId, caller), (_, headers) =>
-            HttpServerResponse.jsonUnsafe({ deleted: true } satisfies typeof Deleted.Type, { headers }),
+        )
+        // Raw: stored bytes.
+        .handleRaw("readRoom", ({ params, query, request }) => read(params.roomId, query.after ?? 0, request))
+        .handleRaw("streamRoom", ({ params, query, request }) => read(params.roomId, query.after ?? 0, request))
+        .handleRaw("sendMessage", ({ params, request }) => send(params.roomId, request))
+        .handleRaw("sendMessageToRoom", ({ params, request }) => send(params.roomId, request))
+        .handle("deleteRoom", ({ params, request }) =>
+          Effect.flatMap(callerOf(request), (caller) =>
+            respond(rooms.remove(params.roomId, caller), (_, headers) =>
+              HttpApiSchema.withHeaders({ body: { deleted: true }, headers }),
+            ),
           ),
-        ),
-      )
+        )
+    )
   }),
 )

@@ -1,21 +1,21 @@
 /** Posting a message: all that post at the same time share one statement. */
 import { randomUUID } from "node:crypto"
 import { Effect, Result, Schema } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { RoomConflict, RoomNotFound } from "../../schema/room/Errors.ts"
 import type { MessageBody } from "../../schema/room/Message.ts"
 import type { Room } from "../../schema/room/Room.ts"
 import * as Gather from "../platform/Gather.ts"
 import { exceeded, type Exceeded, type Remaining } from "../limits/Policy.ts"
-import type { RateLimiter } from "../limits/RateLimiter.ts"
 import * as Windows from "../limits/Windows.ts"
 import { rowsOf } from "../platform/Rows.ts"
-import { isRefused, retryConflicts } from "../platform/Sql.ts"
+import { isRefused } from "../platform/Sql.ts"
+import { gated } from "./Gated.ts"
 import * as Invites from "./Invites.ts"
 import { Loose, loosened } from "../limits/Loose.ts"
 import { newMessages, sends } from "./Limits.ts"
 import * as PostStatement from "./PostStatement.ts"
-import { type Admitted, type Caller, opened, takenOf } from "./Rows.ts"
+import { type Admitted, type Caller, type Closed, opened, takenOf } from "./Rows.ts"
 
 interface Send {
   readonly id: string
@@ -45,17 +45,16 @@ const keysOf = ({ clientId, mode, sender, senderKind, text }: MessageBody) =>
         contentKey: Invites.fingerprint(JSON.stringify([sender, senderKind, text, mode])),
       }
 
-const postsOf = rowsOf("rooms", PostStatement.PostRow)
 const bodiesOf = rowsOf("room_messages", Schema.Struct({ body: Schema.String }))
 
-export const make = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  limiter: RateLimiter["Service"],
-  invites: ReturnType<typeof Invites.make>,
-) {
-  const loose = loosened(yield* Loose)
-  const ofRoom = loose(newMessages)
-  const { gate, statement } = PostStatement.make(sql, limiter, invites, ofRoom)
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ofRoom = loosened(yield* Loose)(newMessages)
+  const {
+    look,
+    remainingOf,
+    run: post,
+  } = yield* gated(sends, PostStatement.PostRow, PostStatement.admitted, PostStatement.statement(ofRoom))
 
   const remainingOfRoom = (row: PostStatement.PostRow): ReadonlyArray<Remaining> =>
     row.id === null || !row.proved
@@ -71,26 +70,16 @@ export const make = Effect.fnUntraced(function* (
 
   const run = Effect.fnUntraced(function* (batch: ReadonlyArray<Send>) {
     const addresses = batch.map(({ caller }) => caller.address)
-    const { release, values } = yield* gate.enter(addresses)
     const keys = batch.map(({ message }) => keysOf(message))
     const parts = batch.map(({ message }) => partsOf(message))
-    const rows = yield* retryConflicts(
-      statement({
-        ...values,
-        blind: invites.blind,
-        ids: batch.map(({ id }) => id),
-        proofs: batch.map(({ caller }) => invites.proofOf(caller.token)),
-        keys: addresses.map(gate.keyOf),
-        clientKeys: keys.map(({ clientKey }) => clientKey),
-        contentKeys: keys.map(({ contentKey }) => contentKey),
-        heads: parts.map(({ head }) => head),
-        middles: parts.map(({ middle }) => middle),
-      }),
-    ).pipe(
-      Effect.onError(() => Effect.forEach(addresses, release, { discard: true })),
-      postsOf,
-    )
-    for (const { nth, used } of rows) if (used === null) yield* release(addresses[nth - 1] ?? "")
+    const rows = yield* post(addresses, {
+      ids: batch.map(({ id }) => id),
+      proofs: batch.map(({ caller }) => Invites.proofOf(caller.token)),
+      clientKeys: keys.map(({ clientKey }) => clientKey),
+      contentKeys: keys.map(({ contentKey }) => contentKey),
+      heads: parts.map(({ head }) => head),
+      middles: parts.map(({ middle }) => middle),
+    })
     const byNth = new Map(rows.map((row) => [row.nth, row]))
     return batch.flatMap((_, index) => byNth.get(index + 1) ?? [])
   })
@@ -103,7 +92,7 @@ export const make = Effect.fnUntraced(function* (
 
   /** The room or the address is full; nothing was taken from either, and the longer wait is the true one. */
   const refusal = (row: PostStatement.PostRow, address: string) =>
-    Effect.map(limiter.look(sends, address), (remaining) =>
+    Effect.map(look(address), (remaining) =>
       row.verdict === "full" ? exceeded([...remaining, ...remainingOfRoom(row)], ofRoom) : exceeded(remaining, sends),
     )
 
@@ -112,14 +101,14 @@ export const make = Effect.fnUntraced(function* (
       id: string,
       message: MessageBody,
       caller: Caller,
-    ): Effect.fn.Return<Admitted<PostedMessage>, Exceeded | SqlError.SqlError> {
+    ): Effect.fn.Return<Admitted<PostedMessage, Closed | RoomConflict>, Exceeded | SqlError.SqlError> {
       const row = yield* ask({ id, message, caller })
       const room = opened(row)
       if (Result.isFailure(room)) return { remaining: [], outcome: Result.fail(room.failure) }
       if (row.verdict === "conflict") return { remaining: [], outcome: Result.fail(new RoomConflict({})) }
       const taken = takenOf(row)
       if (taken === undefined) return yield* yield* refusal(row, caller.address)
-      const remaining = [...Windows.remainingOf(loose(sends), taken), ...remainingOfRoom(row)]
+      const remaining = [...remainingOf(taken), ...remainingOfRoom(row)]
       const text = row.body ?? (yield* originalOf(id, row.original))
       // Its room was deleted in between.
       if (text === undefined) return { remaining, outcome: Result.fail(new RoomNotFound({})) }

@@ -1,20 +1,18 @@
 /** Polls: token, expiry, limit and what is new, in one statement for all that wait at the same time. */
 import { Effect, Result, Schema, Tuple } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlError, Statement } from "effect/sql"
 import { retained } from "../../schema/room/Limits.ts"
 import type { Room } from "../../schema/room/Room.ts"
 import * as Gather from "../platform/Gather.ts"
-import { Loose, loosened } from "../limits/Loose.ts"
-import { exceeded, type Exceeded } from "../limits/Policy.ts"
-import type { RateLimiter } from "../limits/RateLimiter.ts"
+import type { Exceeded } from "../limits/Policy.ts"
 import * as Windows from "../limits/Windows.ts"
-import { rowsOf } from "../platform/Rows.ts"
-import { bounded, isRefused, named, prepared, retryConflicts } from "../platform/Sql.ts"
-import type * as Invites from "./Invites.ts"
+import { bounded, isRefused, named } from "../platform/Sql.ts"
+import { part } from "../platform/SqlPart.ts"
+import { gated } from "./Gated.ts"
+import * as Invites from "./Invites.ts"
 import { reads } from "./Limits.ts"
 import { type Admitted, type Caller, opened, Sought, Taken, takenOf } from "./Rows.ts"
 
-/** What is new in a room. */
 export interface NewMessages {
   readonly room: Room
   /** JSON text: the members of an array, none where nothing is new. */
@@ -51,55 +49,36 @@ interface Polled {
 /** Polls of one address in a statement at most, half of it: however many come from one address, others have room. */
 const share = 32
 
-const pollsOf = rowsOf("rooms", PollRow)
+/** What the room refuses takes nothing. */
+const admitted = part`(
+  SELECT key, count(*)::int AS n FROM asked WHERE proved AND expires > now GROUP BY key) AS callers`
 
-export const make = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  limiter: RateLimiter["Service"],
-  invites: ReturnType<typeof Invites.make>,
-) {
-  const loose = loosened(yield* Loose)
-  // What the room refuses takes nothing.
-  const gate = limiter.gate(
-    reads,
-    sql`(SELECT key, count(*)::int AS n FROM asked WHERE proved AND expires > now GROUP BY key) AS callers`,
-  )
+const statement = (slot: Statement.Fragment) => part`
+  WITH asked AS MATERIALIZED (
+    SELECT key, place::int AS place, after, rooms.id, name, created_at AS created, expires_at AS expires,
+      latest_sequence AS latest, ${Invites.proved(part`proof`)} AS proved, clock_timestamp() AS now
+    FROM unnest(${named("ids")}::uuid[], ${named("afters")}::float8[], ${named("proofs")}::bytea[],
+      ${named("keys")}::text[]) WITH ORDINALITY AS a(sought, after, proof, key, place)
+    LEFT JOIN rooms ON rooms.id = sought
+  ), ${slot}
+  SELECT place, slot.used, slot.oldest, slot.at, id, name, created, expires, latest, proved,
+    expires <= coalesce(slot.at, now) AS expired,
+    CASE WHEN latest > after AND proved AND expires > slot.at THEN (
+      SELECT string_agg(body, ',' ORDER BY sequence) FROM room_messages
+      WHERE room_id = asked.id AND sequence > after) END AS messages
+  FROM asked LEFT JOIN slot ON slot.key = asked.key`
 
-  const statement = prepared(
-    sql,
-    sql`
-      WITH asked AS MATERIALIZED (
-        SELECT key, place::int AS place, after, rooms.id, name, created_at AS created, expires_at AS expires,
-          latest_sequence AS latest, ${invites.proved(sql`proof`)} AS proved, clock_timestamp() AS now
-        FROM unnest(${named("ids")}::uuid[], ${named("afters")}::float8[], ${named("proofs")}::bytea[],
-          ${named("keys")}::text[]) WITH ORDINALITY AS a(sought, after, proof, key, place)
-        LEFT JOIN rooms ON rooms.id = sought
-      ), ${gate.slot}
-      SELECT place, slot.used, slot.oldest, slot.at, id, name, created, expires, latest, proved,
-        expires <= coalesce(slot.at, now) AS expired,
-        CASE WHEN latest > after AND proved AND expires > slot.at THEN (
-          SELECT string_agg(body, ',' ORDER BY sequence) FROM room_messages
-          WHERE room_id = asked.id AND sequence > after) END AS messages
-      FROM asked LEFT JOIN slot ON slot.key = asked.key`,
-  )
+export const make = Effect.gen(function* () {
+  const { refuse, remainingOf, run: poll } = yield* gated(reads, PollRow, admitted, statement)
 
   const run = Effect.fnUntraced(function* (polls: ReadonlyArray<Poll>) {
     const addresses = polls.map(({ caller }) => caller.address)
-    const { release, values } = yield* gate.enter(addresses)
-    const rows = yield* retryConflicts(
-      statement({
-        ...values,
-        blind: invites.blind,
-        ids: polls.map(({ id }) => id),
-        // As text: the client takes the type of an array from its members, and numbers that differ in size are of two.
-        afters: polls.map(({ after }) => String(after)),
-        proofs: polls.map(({ caller }) => invites.proofOf(caller.token)),
-        keys: addresses.map(gate.keyOf),
-      }),
-    ).pipe(
-      Effect.onError(() => Effect.forEach(addresses, release, { discard: true })),
-      pollsOf,
-    )
+    const rows = yield* poll(addresses, {
+      ids: polls.map(({ id }) => id),
+      // As text: the client takes the type of an array from its members, and numbers that differ in size are of two.
+      afters: polls.map(({ after }) => String(after)),
+      proofs: polls.map(({ caller }) => Invites.proofOf(caller.token)),
+    })
     const callers = Map.groupBy(addresses, (address) => address)
     const admitted = new Map<string, number>()
     const answers: Array<Polled> = []
@@ -108,7 +87,6 @@ export const make = Effect.fnUntraced(function* (
       const later = admitted.get(address) ?? 0
       answers.unshift({ row, later, isAlone: callers.get(address)?.length === 1 })
       if (Result.isSuccess(opened(row))) admitted.set(address, later + 1)
-      else yield* release(address)
     }
     return answers
   })
@@ -140,10 +118,10 @@ export const make = Effect.fnUntraced(function* (
       const found = opened(row)
       if (Result.isFailure(found)) return { remaining: [], outcome: Result.fail(found.failure) }
       const taken = takenOf(row)
-      if (taken === undefined) return yield* exceeded(yield* limiter.look(reads, caller.address), reads)
+      if (taken === undefined) return yield* refuse(caller.address)
       const room = found.success
       return {
-        remaining: Windows.remainingOf(loose(reads), Windows.before(taken, later)),
+        remaining: remainingOf(Windows.before(taken, later)),
         outcome: Result.succeed({
           room,
           messages: row.messages ?? "",

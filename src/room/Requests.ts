@@ -1,41 +1,30 @@
-/** Turns whatever does not decode into a declared refusal of the room, and takes the token from the one place it may be. */
+/** How the room reads and refuses a request: its token, its body, and what the contract cannot decode. */
 import { Effect, Layer, Redacted, Schema } from "effect"
-import { HttpServerRequest } from "effect/http"
-import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
+import type { HttpServerRequest } from "effect/http"
+import type { Issue } from "../../schema/Errors.ts"
 import { RoomInvite, RoomRequests } from "../../schema/room/Api.ts"
-import { RoomBadRequest, RoomNotFound, RoomUnauthorized } from "../../schema/room/Errors.ts"
+import { RoomBadRequest, RoomNotFound, RoomTooLarge, RoomUnauthorized } from "../../schema/room/Errors.ts"
 import { Token } from "../../schema/room/Room.ts"
-import { refusalOf } from "./Body.ts"
+import * as Body from "../http/Body.ts"
+import { refusedBy } from "../http/Requests.ts"
 import { refuseRoom } from "./Refusals.ts"
 
-const explain = (error: HttpApiError.HttpApiSchemaError) => {
-  switch (error.kind) {
-    case "Params":
-      return Effect.succeed(refuseRoom(new RoomNotFound({})))
-    case "Headers":
-    case "Query":
-    case "Payload":
-      return Effect.succeed(refuseRoom(refusalOf(error.cause)))
-    // What we answer ourselves does not fit the contract: a fault of ours.
-    case "Body":
-    case "ResponseHeaders":
-      return Effect.die(error)
-  }
-}
+/** The issues as one sentence. */
+export const malformed = (issues: ReadonlyArray<Issue>) =>
+  RoomBadRequest.because(
+    issues
+      .slice(0, 3)
+      .map(({ message, path }) => (path === "" ? message : `${path}: ${message}`))
+      .join("; "),
+  )
 
-/** An endpoint without a query takes none: a token in a URL must not seem to work. */
-const hasUndeclaredQuery = (request: HttpServerRequest.HttpServerRequest, endpoint: HttpApiEndpoint.Top) =>
-  endpoint.query === undefined && (request.url.split("?")[1] ?? "") !== ""
-
-const requests = Layer.succeed(RoomRequests, (httpEffect, { endpoint }) =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    hasUndeclaredQuery(request, endpoint)
-      ? Effect.succeed(refuseRoom(RoomBadRequest.because("This path takes no query parameters.")))
-      : httpEffect.pipe(
-          Effect.catch((error) => (HttpApiError.HttpApiSchemaError.is(error) ? explain(error) : Effect.fail(error))),
-        ),
-  ),
-)
+export const body = Body.reader<RoomBadRequest | RoomTooLarge>({
+  limit: 4096,
+  isTypeRequired: true,
+  tooLarge: () => new RoomTooLarge({}),
+  unsupported: () => RoomBadRequest.because("Send the body as Content-Type: application/json."),
+  malformed,
+})
 
 const isToken = Schema.is(Token)
 
@@ -48,7 +37,16 @@ export const tokenOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
   return isToken(token) ? Effect.succeed(Redacted.make(token)) : Effect.fail(new RoomUnauthorized({}))
 }
 
-/** The contract says where a token stands; `tokenOf` reads it. */
-const invite = Layer.succeed(RoomInvite, { invite: (httpEffect) => httpEffect })
-
-export const layer = Layer.merge(requests, invite)
+export const layer = Layer.merge(
+  Layer.succeed(
+    RoomRequests,
+    refusedBy({
+      unknown: () => refuseRoom(new RoomNotFound({})),
+      malformed: (issues) => refuseRoom(malformed(issues)),
+      // The names are not repeated: one may be a token.
+      undeclared: () => refuseRoom(RoomBadRequest.because("This path takes no query parameters.")),
+    }),
+  ),
+  // The contract says where a token stands; `tokenOf` reads it.
+  Layer.succeed(RoomInvite, { invite: (httpEffect) => httpEffect }),
+)

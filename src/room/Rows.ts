@@ -1,8 +1,8 @@
 /** A row of the room as statements return it, and whether it is open to the caller. */
-import { type Effect, type Redacted, Result, Schema } from "effect"
-import { type RoomConflict, RoomExpired, RoomNotFound, RoomUnauthorized } from "../../schema/room/Errors.ts"
+import { type Redacted, Result, Schema } from "effect"
+import { RoomExpired, RoomNotFound, RoomUnauthorized } from "../../schema/room/Errors.ts"
 import type { Room } from "../../schema/room/Room.ts"
-import type { Exceeded, Remaining } from "../limits/Policy.ts"
+import type { Remaining } from "../limits/Policy.ts"
 import * as Windows from "../limits/Windows.ts"
 import { Moment } from "../platform/Rows.ts"
 
@@ -12,17 +12,15 @@ export interface Caller {
   readonly address: string
 }
 
-export type Refusal = RoomNotFound | RoomUnauthorized | RoomExpired | RoomConflict
+/** Why a room is not open to a caller. */
+export type Closed = RoomNotFound | RoomUnauthorized | RoomExpired
 
 /** What came of a request that no limit refused, and what is left of them: nothing is said where the room refused, which took nothing. */
-export interface Admitted<A> {
+export interface Admitted<A, Refusal = Closed> {
   readonly outcome: Result.Result<A, Refusal>
   readonly remaining: ReadonlyArray<Remaining>
 }
 
-export type Answer<A, E = never> = Effect.Effect<Admitted<A>, Exceeded | E>
-
-/** The columns of a room. */
 export const roomColumns = {
   id: Schema.String,
   name: Schema.String,
@@ -59,7 +57,7 @@ export const roomOf = ({ created, expires, id, latest, name }: RoomRow): Room =>
 })
 
 /** The room, if there is one and the token opens it; expiry counts here, whenever it is swept. */
-export const opened = (row: Sought): Result.Result<Room, Refusal> => {
+export const opened = (row: Sought): Result.Result<Room, Closed> => {
   if (row.id === null) return Result.fail(new RoomNotFound({}))
   if (!row.proved) return Result.fail(new RoomUnauthorized({}))
   return row.expired ? Result.fail(new RoomExpired({})) : Result.succeed(roomOf(row))

@@ -59,29 +59,22 @@ const livingIn = Effect.fn("DataFolder.livingIn")(function* (folder: string) {
 })
 
 /** `DATA_DIR`, absolute. */
-const dataDir = Effect.gen(function* () {
-  const path = yield* Path.Path
-  return path.resolve(yield* sandbox.dataDir)
-})
+const dataDir = Effect.zipWith(Path.Path, sandbox.dataDir, (path, folder) => path.resolve(folder))
 
 /** The sandbox that runs with the data of this folder, for the commands that are used beside it. */
 export const livingHere = Effect.option(Effect.flatMap(dataDir, livingIn))
 
 /** Who has the folder. One that has just locked it says so a moment later; until then a dead one's name may stand there. */
-const ownerOf = Effect.fn("DataFolder.ownerOf")(function* (folder: string) {
-  return yield* livingIn(folder).pipe(
+const ownerOf = (folder: string) =>
+  livingIn(folder).pipe(
     Effect.retry(Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))),
-    Effect.option,
+    Effect.map((owner) => ({ owner })),
+    Effect.orElseSucceed(() => ({})),
   )
-})
 
 const hold = Effect.fn("DataFolder.hold")(function* (folder: string, url: string) {
-  yield* lock(folder).pipe(
-    Effect.catchTag("FolderInUse", () =>
-      Effect.flatMap(ownerOf(folder), (owner) =>
-        Effect.fail(new FolderInUse({ folder, ...(owner._tag === "Some" ? { owner: owner.value } : {}) })),
-      ),
-    ),
+  yield* Effect.catchTag(lock(folder), "FolderInUse", () =>
+    Effect.flatMap(ownerOf(folder), (owner) => new FolderInUse({ folder, ...owner })),
   )
   yield* sign(folder, url)
 })
@@ -123,7 +116,7 @@ const make = Effect.fn("DataFolder.make")(function* ({ fresh }: DataFolderOption
   if (fresh) yield* sweep(kept)
   const folder = fresh ? yield* makeFresh(kept) : kept
   yield* hold(folder, publicUrl)
-  return DataFolder.of({ folder })
+  return { folder }
 })
 
 export interface DataFolderOptions {
@@ -131,13 +124,7 @@ export interface DataFolderOptions {
   readonly fresh: boolean
 }
 
-/** The folder this sandbox alone uses, until its layer ends. */
-export class DataFolder extends Context.Service<
-  DataFolder,
-  {
-    /** Absolute. */
-    readonly folder: string
-  }
->()("spirit-altar/sandbox/DataFolder") {
-  static readonly layer = (options: DataFolderOptions) => Layer.effect(DataFolder, make(options))
+/** The folder this sandbox alone uses, absolute, until its layer ends. */
+export class DataFolder extends Context.Service<DataFolder>()("spirit-altar/sandbox/DataFolder", { make }) {
+  static readonly layer = (options: DataFolderOptions) => Layer.effect(DataFolder, DataFolder.make(options))
 }

@@ -17,7 +17,7 @@ export class LocalChainError extends Schema.TaggedError<LocalChainError>()("Loca
 type Hex = `0x${string}`
 
 // Keys and accounts of the test mnemonic printed in anvil's own manual: public, and worth nothing on any real chain.
-const relayerKey: Hex = "0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6" // account 9
+const relayerKey = Redacted.make<Hex>("0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6") // account 9
 const relayer: Hex = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 const payTo: Hex = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC" // account 2
 // Account 8 hands out play money, so that the relayer's nonces stay the relayer's own.
@@ -127,12 +127,9 @@ const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions)
   // The node numbers the faucet's transactions as they arrive: one at a time, or two get the same number.
   const turn = yield* Semaphore.make(1)
 
+  /** Mints atomic USDC and answers the balance after it. */
   const fund = Effect.fn("LocalChain.fund")(function* (address: Hex, amountAtomic: bigint) {
-    const data = encodeFunctionData({
-      abi: token,
-      functionName: "mint",
-      args: [address, amountAtomic],
-    })
+    const data = encodeFunctionData({ abi: token, functionName: "mint", args: [address, amountAtomic] })
     const transaction = yield* ask("mint", () =>
       client.sendTransaction({ account: faucet, to: asset, data, chain: null }),
     ).pipe(turn.withPermits(1))
@@ -144,19 +141,15 @@ const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions)
       return yield* new LocalChainError({ message: `mint reverted in ${transaction}` })
     }
     const balanceAtomic = yield* ask("balanceOf", () =>
-      client.readContract({
-        address: asset,
-        abi: token,
-        functionName: "balanceOf",
-        args: [address],
-      }),
+      client.readContract({ address: asset, abi: token, functionName: "balanceOf", args: [address] }),
     )
     return { balanceAtomic, transaction }
   })
+  /** Mines one block; a transaction is `finalized` once two blocks follow its own. */
   const mine = ask("mine", () => client.mine({ blocks: 1 })).pipe(Effect.withSpan("LocalChain.mine"))
-  const { network } = options
-  const key = Redacted.make(relayerKey)
-  return LocalChain.of({ rpcUrl, chainId, network, asset, payTo, relayerKey: key, fund, mine })
+  // Annotated: the inferred type of the service would widen it to any text.
+  const named: Pick<LocalChainOptions, "network"> = { network: options.network }
+  return { ...named, rpcUrl, chainId, asset, payTo, relayerKey, fund, mine }
 })
 
 /** What a local chain is started with. */
@@ -171,31 +164,10 @@ export interface LocalChainOptions {
   readonly keptBlocks?: number
 }
 
-export class LocalChain extends Context.Service<
-  LocalChain,
-  {
-    /** JSON-RPC over HTTP, on the loopback only. */
-    readonly rpcUrl: string
-    readonly chainId: number
-    readonly network: UsdcNetwork
-    /** The play token, at the address of that network's USDC. */
-    readonly asset: Hex
-    /** A well-known test account for a seller. */
-    readonly payTo: Hex
-    /** The well-known key that has gas to broadcast with. */
-    readonly relayerKey: Redacted.Redacted<Hex>
-    /** Mints `amountAtomic` (atomic USDC, six decimals) and answers the balance after it. */
-    readonly fund: (
-      address: Hex,
-      amountAtomic: bigint,
-    ) => Effect.Effect<{ readonly balanceAtomic: bigint; readonly transaction: Hex }, LocalChainError>
-    /** Mines one block; a transaction is `finalized` once two blocks follow its own. */
-    readonly mine: Effect.Effect<void, LocalChainError>
-  }
->()("spirit-altar/sandbox/LocalChain") {
+export class LocalChain extends Context.Service<LocalChain>()("spirit-altar/sandbox/LocalChain", { make }) {
   static readonly layer = (options: LocalChainOptions): Layer.Layer<LocalChain, LocalChainError> =>
     Layer.effect(
       LocalChain,
-      Effect.mapError(make(options), ({ message }) => new LocalChainError({ message })),
+      Effect.mapError(LocalChain.make(options), ({ message }) => new LocalChainError({ message })),
     ).pipe(Layer.provide([NodeFileSystem.layer, NodePath.layer]))
 }

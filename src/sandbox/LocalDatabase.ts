@@ -133,7 +133,8 @@ const make = Effect.fn("LocalDatabase.make")(function* (options: LocalDatabaseOp
     const present = yield* sql`SELECT 1 FROM pg_database WHERE datname = 'altar'`
     if (present.length === 0) yield* sql.unsafe("CREATE DATABASE altar")
   }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
-  return LocalDatabase.of({ url: urlOf("altar") })
+  /** Of the database `altar`, with the password. */
+  return { url: urlOf("altar") }
 })
 
 /** What a local database is started with. */
@@ -146,16 +147,10 @@ export interface LocalDatabaseOptions {
   readonly port?: number
 }
 
-export class LocalDatabase extends Context.Service<
-  LocalDatabase,
-  {
-    /** Of the database `altar`, with the password. */
-    readonly url: Redacted.Redacted<string>
-  }
->()("spirit-altar/sandbox/LocalDatabase") {
+export class LocalDatabase extends Context.Service<LocalDatabase>()("spirit-altar/sandbox/LocalDatabase", { make }) {
   static readonly layer = (options: LocalDatabaseOptions): Layer.Layer<LocalDatabase, LocalDatabaseError> =>
     Layer.effect(
       LocalDatabase,
-      Effect.mapError(make(options), ({ message }) => new LocalDatabaseError({ message })),
+      Effect.mapError(LocalDatabase.make(options), ({ message }) => new LocalDatabaseError({ message })),
     ).pipe(Layer.provide([NodeFileSystem.layer, NodePath.layer]))
 }

@@ -7,8 +7,7 @@ import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { createPublicClient, http } from "viem"
 import { AppConfig, listen, type ServerConfig } from "../server/config/Config.ts"
 import { Loose } from "../limits/Loose.ts"
-import { readJson, refuse } from "../http/Responses.ts"
-import { issuesOf } from "../platform/Issues.ts"
+import { body, refuse } from "../http/Responses.ts"
 import { sufficient } from "../server/config/Table.ts"
 import { DataFolder } from "./DataFolder.ts"
 import { LocalChain } from "./LocalChain.ts"
@@ -91,7 +90,7 @@ export const limits = Layer.succeed(Loose, 100)
 const Gift = AtomicAmount.check(Schema.isMaxLength(12))
 
 const FundBody = Schema.Struct({ address: Address, amountAtomic: Schema.optionalKey(Gift) })
-const decodeFund = Schema.decodeUnknownEffect(FundBody, { onExcessProperty: "error", errors: "all" })
+const fundBody = body.as(FundBody)
 
 /** Play money given when the caller names no amount: ten dollars. */
 const defaultGift = "10000000"
@@ -124,13 +123,12 @@ export const routes = Layer.mergeAll(
     "/sandbox/fund",
     Effect.gen(function* () {
       const chain = yield* LocalChain
-      const json = yield* readJson(yield* HttpServerRequest.HttpServerRequest)
-      const body = yield* Effect.mapError(decodeFund(json), (error) => new BadRequest({ issues: issuesOf(error) }))
-      if (!isHex(body.address)) return refuse(400, new BadRequest({ issues: [] }))
-      const funded = yield* Effect.orDie(chain.fund(body.address, BigInt(body.amountAtomic ?? defaultGift)))
+      const { address, amountAtomic } = yield* fundBody(yield* HttpServerRequest.HttpServerRequest)
+      if (!isHex(address)) return refuse(400, new BadRequest({ issues: [] }))
+      const funded = yield* Effect.orDie(chain.fund(address, BigInt(amountAtomic ?? defaultGift)))
       return HttpServerResponse.jsonUnsafe({
         ok: true,
-        address: body.address,
+        address,
         balanceAtomic: funded.balanceAtomic.toString(),
         transaction: funded.transaction,
       })

@@ -1,10 +1,9 @@
 /** `/api/health`, `/livez` and `/readyz`: whether the parts work, asked anew each time; who asks together shares an answer. */
 import { Effect, Option, Result } from "effect"
-import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { SqlError } from "effect/sql"
 import { Api } from "../../schema/Api.ts"
-import { Health, Liveness, type LogHealth, Readiness } from "../../schema/Health.ts"
+import type { Health, LogHealth, Readiness } from "../../schema/Health.ts"
 import { modes } from "../../schema/room/Message.ts"
 import { Reveals } from "../altar/Reveals.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
@@ -18,15 +17,8 @@ import { DatabaseClock, isFarOff, type Reading } from "../platform/DatabaseClock
 import * as Gather from "../platform/Gather.ts"
 import { commit, version } from "../platform/Software.ts"
 
-const healthJson = HttpServerResponse.schemaJson(Health)
-const livenessJson = HttpServerResponse.schemaJson(Liveness)
-const readinessJson = HttpServerResponse.schemaJson(Readiness)
-
-/** Nobody keeps a state, and one that says no says when to ask again. */
-const told = (ok: boolean) => ({
-  status: ok ? 200 : 503,
-  headers: { "cache-control": "no-store", ...(ok ? {} : { "retry-after": "5" }) },
-})
+/** Says no, and when to ask again. */
+const no = <State>(body: State) => Effect.fail(HttpApiSchema.withHeaders({ body, headers: { "retry-after": "5" } }))
 
 /** A part that cannot be asked is a finding here, not a failure; one that does not answer is given up. */
 const found = <A, E>(part: Effect.Effect<A, E>) =>
@@ -151,14 +143,10 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     const askReadiness = yield* Gather.shared({ nameOf: String, run: readiness })
 
     return handlers
-      .handleRaw("health", () =>
-        Effect.flatMap(askHealth(undefined), (state) => healthJson(state, told(state.ok))).pipe(Effect.orDie),
-      )
-      .handleRaw("livez", () => livenessJson({ alive: true }, told(true)).pipe(Effect.orDie))
-      .handleRaw("readyz", ({ query }) =>
-        Effect.flatMap(askReadiness(query.for === undefined), (state) => readinessJson(state, told(state.ready))).pipe(
-          Effect.orDie,
-        ),
+      .handle("health", () => Effect.filterOrElse(askHealth(undefined), ({ ok }) => ok, no))
+      .handle("livez", () => Effect.succeed({ alive: true } as const))
+      .handle("readyz", ({ query }) =>
+        Effect.filterOrElse(askReadiness(query.for === undefined), ({ ready }) => ready, no),
       )
   }),
 )

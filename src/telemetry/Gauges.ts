@@ -1,6 +1,6 @@
 /** What has to be asked for to be known, as gauges: asked every few seconds, and only where somebody reads metrics. */
 import { performance } from "node:perf_hooks"
-import { Clock, Effect, Layer, Metric, Option, Schedule } from "effect"
+import { Clock, Effect, Layer, Metric, Option, Record, Schedule } from "effect"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { Availability } from "../payments/Availability.ts"
@@ -17,33 +17,59 @@ const attempts = gauge(
   "altar.payment.attempts",
   "Attempts to pay, by how they stand; `unfinal` and `lost` are settled.",
 )
-const oldest = gauge("altar.payment.oldest_pending.age", "Age of the oldest attempt whose outcome is not known.", "s")
 const connections = gauge("db.client.connection.count", "Connections of all servers to the database, by state.")
-const databaseUp = gauge("altar.database.up", "1 while the database answers, 0 while it does not.")
-const clockAhead = gauge("altar.clock.ahead", "How far this server's clock is ahead of the database's.", "s")
-const salesPaused = gauge("altar.sales.paused", "1 while the operator has paused sales, 0 while they go on.")
-const paymentsTaken = gauge("altar.payments.taken", "1 while a payment on chain could be taken, 0 while none could.")
-const nodeUp = gauge("altar.rpc.up", "1 while the node answers, 0 while it does not.")
-const headAge = gauge("altar.rpc.head.age.seconds", "Age of the newest block of the node.", "s")
-const balance = gauge("altar.relayer.balance", "What our relayer holds to pay gas with.", "{ether}")
-const waiting = gauge("altar.relayer.nonce_lag", "Transactions of our relayer that are sent and in no block.")
-const unminedAge = gauge(
-  "altar.relayer.unmined.age",
-  "How long the oldest of these has waited while this was watched.",
-  "s",
-)
-const chainHead = gauge("altar.chain.head", "Position of the newest stone.")
-const chainUp = gauge("altar.chain.whole", "1 while the newest link hashes, 0 where it does not.")
-const logLag = gauge("altar.log.lag", "Stones that no published checkpoint covers yet.")
-const uncoveredAge = gauge(
-  "altar.log.uncovered.age",
-  "How long the oldest of these has waited while this was watched.",
-  "s",
-)
-const logAge = gauge("altar.log.checkpoint.age", "Age of the newest checkpoint.", "s")
-const logRunning = gauge("altar.log.running", "1 while the transparency log grows, 0 while it is stopped.")
-const memory = gauge("process.memory.usage", "Resident memory of this server.", "By")
-const loop = gauge("nodejs.eventloop.utilization", "Share of time in which the event loop was busy.")
+
+const database = {
+  databaseUp: gauge("altar.database.up", "1 while the database answers, 0 while it does not."),
+  pending: Metric.withAttributes(attempts, { state: "pending" }),
+  settled: Metric.withAttributes(attempts, { state: "settled" }),
+  unfinal: Metric.withAttributes(attempts, { state: "unfinal" }),
+  lost: Metric.withAttributes(attempts, { state: "lost" }),
+  oldestSeconds: gauge(
+    "altar.payment.oldest_pending.age",
+    "Age of the oldest attempt whose outcome is not known.",
+    "s",
+  ),
+  connectionsUsed: Metric.withAttributes(connections, { state: "used" }),
+  connectionsIdle: Metric.withAttributes(connections, { state: "idle" }),
+}
+
+const clocks = { ahead: gauge("altar.clock.ahead", "How far this server's clock is ahead of the database's.", "s") }
+
+const sales = {
+  paused: gauge("altar.sales.paused", "1 while the operator has paused sales, 0 while they go on."),
+  taken: gauge("altar.payments.taken", "1 while a payment on chain could be taken, 0 while none could."),
+}
+
+const nodes = {
+  up: gauge("altar.rpc.up", "1 while the node answers, 0 while it does not."),
+  headAge: gauge("altar.rpc.head.age.seconds", "Age of the newest block of the node.", "s"),
+  balance: gauge("altar.relayer.balance", "What our relayer holds to pay gas with.", "{ether}"),
+  waiting: gauge("altar.relayer.nonce_lag", "Transactions of our relayer that are sent and in no block."),
+  unminedAge: gauge(
+    "altar.relayer.unmined.age",
+    "How long the oldest of these has waited while this was watched.",
+    "s",
+  ),
+}
+
+const chains = {
+  head: gauge("altar.chain.head", "Position of the newest stone."),
+  whole: gauge("altar.chain.whole", "1 while the newest link hashes, 0 where it does not."),
+  logLag: gauge("altar.log.lag", "Stones that no published checkpoint covers yet."),
+  uncoveredAge: gauge(
+    "altar.log.uncovered.age",
+    "How long the oldest of these has waited while this was watched.",
+    "s",
+  ),
+  logAge: gauge("altar.log.checkpoint.age", "Age of the newest checkpoint.", "s"),
+  logRunning: gauge("altar.log.running", "1 while the transparency log grows, 0 while it is stopped."),
+}
+
+const processes = {
+  memory: gauge("process.memory.usage", "Resident memory of this server.", "By"),
+  loop: gauge("nodejs.eventloop.utilization", "Share of time in which the event loop was busy."),
+}
 
 const spent = Metric.counter("altar.relayer.spent", {
   description: "What our relayer's balance fell by while this server watched: gas, in ether.",
@@ -53,9 +79,28 @@ const spent = Metric.counter("altar.relayer.spent", {
 
 const etherOf = (wei: bigint) => Number(wei) / 1e18
 
-/** A number that is not known is not shown, instead of the one that was. */
-const unknown = (gauges: ReadonlyArray<Metric.Gauge<number>>) =>
-  Effect.forEach(gauges, Metric.remove, { discard: true })
+const bit = (is: boolean) => (is ? 1 : 0)
+
+/** Shows what was found of these gauges; a number that is not known is not shown, instead of the one that was. */
+const showing = <Name extends string, E>(
+  gauges: Readonly<Record<Name, Metric.Gauge<number>>>,
+  ask: Effect.Effect<Readonly<Partial<Record<Name, number>>>, E>,
+  unanswered?: Readonly<Partial<Record<Name, number>>>,
+) =>
+  ask.pipe(
+    Effect.timeout("5 seconds"),
+    Effect.catchCause(() => Effect.succeed(unanswered)),
+    Effect.flatMap((found) =>
+      Effect.forEach(
+        Record.toEntries(gauges),
+        ([name, gauge]) => {
+          const value = found?.[name]
+          return value === undefined ? Metric.remove(gauge) : Metric.update(gauge, value)
+        },
+        { discard: true },
+      ),
+    ),
+  )
 
 /** Seconds since a place that something waits at moved last: a queue that moves is busy, one that stands is stuck. */
 const standing = () => {
@@ -66,9 +111,6 @@ const standing = () => {
       return (now - before.since) / 1000
     })
 }
-
-const stateOf = (state: string) => Metric.withAttributes(attempts, { state })
-const connectionsIn = (state: string) => Metric.withAttributes(connections, { state })
 
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -83,94 +125,74 @@ export const layer = Layer.effectDiscard(
     const coverStands = standing()
     let busy = performance.eventLoopUtilization()
 
-    const askDatabase = Effect.gen(function* () {
-      const found = yield* standings.now
-      yield* Metric.update(databaseUp, 1)
-      yield* Metric.update(stateOf("pending"), found.pending)
-      yield* Metric.update(stateOf("settled"), found.settled)
-      yield* Metric.update(stateOf("unfinal"), found.unfinal)
-      yield* Metric.update(stateOf("lost"), found.lost)
-      yield* Metric.update(oldest, found.oldestSeconds)
-      yield* Metric.update(connectionsIn("used"), found.connectionsUsed)
-      yield* Metric.update(connectionsIn("idle"), found.connectionsIdle)
-    }).pipe(
-      Effect.timeout("5 seconds"),
-      Effect.catchCause(() =>
-        Effect.andThen(
-          Metric.update(databaseUp, 0),
-          unknown([
-            oldest,
-            ...["pending", "settled", "unfinal", "lost"].map(stateOf),
-            ...["used", "idle"].map(connectionsIn),
-          ]),
-        ),
-      ),
-    )
-
-    const askClock = clock.now.pipe(
-      Effect.timeout("5 seconds"),
-      Effect.flatMap(({ aheadMillis }) => Metric.update(clockAhead, aheadMillis / 1000)),
-      Effect.catchCause(() => unknown([clockAhead])),
-    )
-
-    const askSales = Effect.gen(function* () {
-      const { isPaused, settlement } = yield* availability.state
-      yield* Metric.update(salesPaused, isPaused ? 1 : 0)
-      yield* Metric.update(paymentsTaken, settlement === "failing" ? 0 : 1)
-    })
-
     const askNode = Effect.gen(function* () {
       const found = yield* node.now
-      if (Option.isNone(found)) return
-      yield* Metric.update(nodeUp, 1)
-      yield* Metric.update(headAge, found.value.headAgeSeconds)
-      if (Option.isNone(found.value.relayer)) return
-      const { balanceWei, mined, waiting: sent } = found.value.relayer.value
-      yield* Metric.update(balance, etherOf(balanceWei))
-      yield* Metric.update(waiting, sent)
-      yield* Metric.update(unminedAge, yield* minedStands(mined, sent > 0))
+      if (Option.isNone(found)) return {}
+      const seen = { up: 1, headAge: found.value.headAgeSeconds }
+      if (Option.isNone(found.value.relayer)) return seen
+      const { balanceWei, mined, waiting } = found.value.relayer.value
       const fell = lastBalance !== undefined && balanceWei < lastBalance ? lastBalance - balanceWei : 0n
       yield* Metric.update(spent, etherOf(fell))
       lastBalance = balanceWei
-    }).pipe(
-      Effect.timeout("5 seconds"),
-      Effect.catchCause(() =>
-        Effect.andThen(Metric.update(nodeUp, 0), unknown([headAge, balance, waiting, unminedAge])),
-      ),
-    )
-
-    const askChains = Effect.gen(function* () {
-      const { sequence } = yield* chain.head
-      yield* Metric.update(chainHead, sequence)
-      yield* Metric.update(chainUp, 1)
-      if (Option.isNone(log.identity)) return
-      yield* Metric.update(logRunning, Option.isNone(yield* log.stopped) ? 1 : 0)
-      // Before the first checkpoint nothing is covered; that says nothing against the chain.
-      const published = yield* Effect.catchTag(Effect.asSome(log.checkpoint), "NotPublished", () => Effect.succeedNone)
-      const size = Option.match(published, { onNone: () => 0, onSome: (one) => one.size })
-      yield* Metric.update(logLag, Math.max(0, sequence - size))
-      yield* Metric.update(uncoveredAge, yield* coverStands(size, sequence > size))
-      if (Option.isNone(published)) return yield* unknown([logAge])
-      yield* Metric.update(logAge, ((yield* Clock.currentTimeMillis) - published.value.at.getTime()) / 1000)
-    }).pipe(
-      Effect.timeout("5 seconds"),
-      Effect.catchTags({
-        ChainBroken: () => Metric.update(chainUp, 0),
-        LogStopped: () => Effect.andThen(Metric.update(logRunning, 0), unknown([logLag, uncoveredAge, logAge])),
-      }),
-      Effect.catchCause(() => unknown([chainHead, chainUp, logLag, uncoveredAge, logAge, logRunning])),
-    )
-
-    const askProcess = Effect.gen(function* () {
-      const since = performance.eventLoopUtilization(busy)
-      busy = performance.eventLoopUtilization()
-      yield* Metric.update(loop, since.utilization)
-      yield* Metric.update(memory, process.memoryUsage.rss())
+      return { ...seen, balance: etherOf(balanceWei), waiting, unminedAge: yield* minedStands(mined, waiting > 0) }
     })
 
-    yield* Effect.all([askDatabase, askClock, askSales, askNode, askChains, askProcess], {
-      concurrency: "unbounded",
-      discard: true,
-    }).pipe(Effect.withTracerEnabled(false), Effect.repeat(Schedule.spaced(every)), Effect.forkScoped)
+    const askLog = Effect.fnUntraced(
+      function* (sequence: number) {
+        if (Option.isNone(log.identity)) return {}
+        const logRunning = bit(Option.isNone(yield* log.stopped))
+        // Before the first checkpoint nothing is covered; that says nothing against the chain.
+        const published = yield* Effect.catchTag(
+          Effect.asSome(log.checkpoint),
+          "NotPublished",
+          () => Effect.succeedNone,
+        )
+        const size = Option.match(published, { onNone: () => 0, onSome: (one) => one.size })
+        const uncoveredAge = yield* coverStands(size, sequence > size)
+        const found = { logRunning, logLag: Math.max(0, sequence - size), uncoveredAge }
+        if (Option.isNone(published)) return found
+        const age = (yield* Clock.currentTimeMillis) - published.value.at.getTime()
+        return { ...found, logAge: age / 1000 }
+      },
+      Effect.catchTag("LogStopped", () => Effect.succeed({ logRunning: 0 })),
+    )
+
+    const askChains = chain.head.pipe(
+      Effect.flatMap(({ sequence }) =>
+        Effect.map(askLog(sequence), (found) => ({ head: sequence, whole: 1, ...found })),
+      ),
+      Effect.catchTag("ChainBroken", () => Effect.succeed({ whole: 0 })),
+    )
+
+    const askProcess = Effect.sync(() => {
+      const { utilization } = performance.eventLoopUtilization(busy)
+      busy = performance.eventLoopUtilization()
+      return { loop: utilization, memory: process.memoryUsage.rss() }
+    })
+
+    yield* Effect.all(
+      [
+        showing(
+          database,
+          Effect.map(standings.now, (found) => ({ ...found, databaseUp: 1 })),
+          { databaseUp: 0 },
+        ),
+        showing(
+          clocks,
+          Effect.map(clock.now, ({ aheadMillis }) => ({ ahead: aheadMillis / 1000 })),
+        ),
+        showing(
+          sales,
+          Effect.map(availability.state, ({ isPaused, settlement }) => ({
+            paused: bit(isPaused),
+            taken: bit(settlement !== "failing"),
+          })),
+        ),
+        showing(nodes, askNode, { up: 0 }),
+        showing(chains, askChains),
+        showing(processes, askProcess),
+      ],
+      { concurrency: "unbounded", discard: true },
+    ).pipe(Effect.withTracerEnabled(false), Effect.repeat(Schedule.spaced(every)), Effect.forkScoped)
   }),
 )

@@ -24,7 +24,7 @@ export interface Lines {
   readonly readsPerLine: number
   readonly shows: (level: LogLevel.LogLevel) => boolean
   /** Never fails and never waits: with a reader that does not read, lines are left out and counted. */
-  readonly say: (level: LogLevel.LogLevel, message: string, fields: Fields) => void
+  readonly say: (at: Date, level: LogLevel.LogLevel, message: string, fields: Fields) => void
 }
 
 /** Bytes that may wait for the reader. */
@@ -69,20 +69,20 @@ const formats: Readonly<
 export const make = ({ format, level: least, readsPerLine }: LinesConfig, writer: Writer = stdout()): Lines => {
   let left = 0
   const shows = (level: LogLevel.LogLevel) => least !== "None" && LogLevel.isGreaterThanOrEqualTo(level, least)
-  const write = (level: LogLevel.LogLevel, message: string, fields: Fields) =>
-    writer.write(`${scrubbed(formats[format](new Date(), level, message, fields))}\n`)
+  const write: Lines["say"] = (at, level, message, fields) =>
+    writer.write(`${scrubbed(formats[format](at, level, message, fields))}\n`)
   return {
     readsPerLine,
     shows,
-    say: (level, message, fields) => {
+    say: (at, level, message, fields) => {
       if (!shows(level)) return
       if (writer.waiting() > waitingAtMost) {
         left += 1
         return
       }
-      if (left > 0) write("Warn", "Lines were left out: nobody read the log fast enough", { lines: left })
+      if (left > 0) write(at, "Warn", "Lines were left out: nobody read the log fast enough", { lines: left })
       left = 0
-      write(level, message, fields)
+      write(at, level, message, fields)
     },
   }
 }

@@ -20,12 +20,12 @@ const partsOf = (message: unknown) => {
 }
 
 const logger = (lines: Lines) =>
-  Logger.make<unknown, void>(({ cause, fiber, logLevel, message }) => {
+  Logger.make<unknown, void>(({ cause, date, fiber, logLevel, message }) => {
     if (!lines.shows(logLevel)) return
     const { fields, sentence } = partsOf(message)
     const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
     const span = fiber.cache.span
-    lines.say(logLevel, sentence, {
+    lines.say(date, logLevel, sentence, {
       ...fields,
       ...fiber.getRef(References.CurrentLogAnnotations),
       request: request?.headers[requestIdHeader],

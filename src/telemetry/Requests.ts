@@ -1,6 +1,6 @@
 /** What is noted of each request: its duration by route, and a line of the log. The one place where it is done. */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Effect, Layer, type LogLevel, Metric } from "effect"
+import { Clock, Effect, Layer, type LogLevel, Metric } from "effect"
 import { Observer, requestIdHeader } from "../http/Observer.ts"
 import { clientOf } from "./Clients.ts"
 import { Lines } from "./Lines.ts"
@@ -37,6 +37,7 @@ export const layer = (nameOf: RouteName) =>
     Effect.gen(function* () {
       const context = yield* Effect.context<never>()
       const lines = yield* Lines
+      const clock = yield* Clock.Clock
       // By route, then method, then status: names that are made once are found without being put together.
       const series = new Map<string, Map<string, Map<number, typeof durations>>>()
       let open = 0
@@ -74,7 +75,7 @@ export const layer = (nameOf: RouteName) =>
         if (isGoodRead) reads = (reads + 1) % lines.readsPerLine
         const level = isGoodRead && reads !== 0 ? "Debug" : levelOf(status)
         if (!lines.shows(level)) return
-        lines.say(level, "request", {
+        lines.say(new Date(clock.currentTimeMillisUnsafe()), level, "request", {
           request: request.headers[requestIdHeader],
           method,
           route,

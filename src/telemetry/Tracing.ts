@@ -10,41 +10,36 @@ import type { OtlpConfig } from "./TelemetryConfig.ts"
 /** What the framework would tell of a request: where it came from, and paths with keys and rooms in them. */
 const untold = new Set(["client.address", "url.full", "url.path", "url.query", "user_agent.original"])
 
-const isIn = (share: number) => (share >= 1 ? true : Math.random() < share)
-
-/** Whether a trace that begins here is kept, and whether who began one elsewhere decides. */
-const samplers = {
-  always_on: { isParentHeard: false, share: () => 1 },
-  always_off: { isParentHeard: false, share: () => 0 },
-  traceidratio: { isParentHeard: false, share: (ratio: number) => ratio },
-  parentbased_always_on: { isParentHeard: true, share: () => 1 },
-  parentbased_always_off: { isParentHeard: true, share: () => 0 },
-  parentbased_traceidratio: { isParentHeard: true, share: (ratio: number) => ratio },
-} as const
+/**
+ * Whether a trace is in a share of all: its id alone decides, so every server keeps the same ones. The last 56 bits of an id
+ * are random (OpenTelemetry's TraceIdRatioBased); a number holds the upper 52 of them.
+ */
+export const isIn = (share: number, traceId: string) =>
+  Number.parseInt(traceId.slice(-14, -1), 16) >= (1 - share) * 2 ** 52
 
 type SpanOptions = Parameters<Tracer.Tracer["span"]>[0]
 
-/** Our own spans follow their parent; only what begins here, or comes from elsewhere, is drawn. */
-const isSampled = ({ ratio, sampler }: OtlpConfig) => {
-  const { isParentHeard, share } = samplers[sampler]
-  return ({ parent, sampled }: SpanOptions) =>
-    sampled &&
-    Option.match(parent, {
-      onNone: () => isIn(share(ratio)),
-      onSome: (above) => (above._tag === "Span" || isParentHeard ? above.sampled : isIn(share(ratio))),
-    })
-}
-
-const telling = (span: Tracer.Span): Tracer.Span => {
-  const tell = span.attribute.bind(span)
-  return Object.assign(span, {
-    attribute: (key: string, value: unknown) => (untold.has(key) ? undefined : tell(key, value)),
-  })
-}
+/** Our own spans follow their parent; what begins here is drawn, and what comes from elsewhere unless its parent decides. */
+const isSampled =
+  ({ ratio, sampler }: OtlpConfig) =>
+  ({ parent, sampled }: SpanOptions, span: Tracer.Span) => {
+    const share = sampler.endsWith("always_on") ? 1 : sampler.endsWith("always_off") ? 0 : ratio
+    const above = Option.filter(parent, ({ _tag }) => _tag === "Span" || sampler.startsWith("parentbased_"))
+    return sampled && Option.match(above, { onNone: () => isIn(share, span.traceId), onSome: (one) => one.sampled })
+  }
 
 const sampling = (config: OtlpConfig, tracer: Tracer.Tracer) => {
   const keep = isSampled(config)
-  return Tracer.make({ span: (options) => telling(tracer.span({ ...options, sampled: keep(options) })) })
+  return Tracer.make({
+    span: (options) => {
+      const span = tracer.span(options)
+      const tell = span.attribute.bind(span)
+      return Object.assign(span, {
+        sampled: keep(options, span),
+        attribute: (key: string, value: unknown) => (untold.has(key) ? undefined : tell(key, value)),
+      })
+    },
+  })
 }
 
 const parse = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))

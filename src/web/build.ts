@@ -1,16 +1,15 @@
-/** `dist/web` is the same for the same sources: modules bundled, styles minified, pages copied, nothing left over. */
+/** `dist/web` is the same for the same sources: modules bundled, styles minified, nothing left over. */
 import { createHash } from "node:crypto"
 import { readdir, readFile } from "node:fs/promises"
 import { basename, dirname, extname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build as bundle, type OutputFile, type Plugin } from "esbuild"
-import { typefaces } from "../platform/AssetNames.ts"
 import { type Output, writeOutput } from "./output.ts"
 
 const source = import.meta.dirname
 
-/** What a browser asks for by name: the pages, one style and one module each; what a module loads on demand is a chunk. The artwork is served where it lies. */
-const isEntry = (file: string) => /^[a-z0-9]+\/(?:index\.html|page\.css|main\.ts|[a-z]+\.svg)$/u.test(file)
+/** What a browser asks for by name: one style and one module of each page; what a module loads on demand is a chunk. The artwork is served where it lies. */
+const isEntry = (file: string) => /^[a-z0-9]+\/(?:page\.css|main\.ts|[a-z]+\.svg)$/u.test(file)
 
 /**
  * The checks of the log, the reference and the room stand alone: what they shared with other modules would be cut into chunks of its own, and every
@@ -19,7 +18,7 @@ const isEntry = (file: string) => /^[a-z0-9]+\/(?:index\.html|page\.css|main\.ts
 const alone = [{ in: "v2/proof/log.ts", out: "v2/log" }, "docs/main.ts", "signals/main.ts"]
 
 /** What every page of the guide has already. */
-const shared = ["page/time.ts", "pay/form.ts", "proof/reveals.ts", "proof/verify.ts"]
+const shared = ["page/time.ts", "pay/form.ts", "proof/reveals.ts", "proof/verify.ts", "words/seal.ts"]
 
 /** Each part that is fetched later names all of that, so that it is one file and not one for each pair of parts. */
 const sharing: Plugin = {
@@ -55,17 +54,6 @@ const namesOf = (target: string, files: ReadonlyArray<Output>): ReadonlyMap<stri
     }),
   )
 
-/** A page that lies ready names its assets as they were named, and asks for the typeface before its style does. */
-const page = ({ path, text }: OutputFile, names: ReadonlyMap<string, string>): Output => {
-  const preloads = typefaces.map(
-    (face) => `<link rel="preload" href="${names.get(face) ?? face}" as="font" type="font/woff2" crossorigin />`,
-  )
-  const written = text
-    .replace('<link rel="stylesheet"', `${preloads.join("\n    ")}\n    $&`)
-    .replaceAll(/"(\/\w+\/(?:page\.css|main\.js))"/gu, (_, plain: string) => `"${names.get(plain) ?? plain}"`)
-  return { path, contents: Buffer.from(written) }
-}
-
 /** Bundles `src/web` into `folder`, and says which files it read. */
 export const build = async (folder: URL): Promise<ReadonlyArray<string>> => {
   const target = fileURLToPath(folder)
@@ -89,18 +77,16 @@ export const build = async (folder: URL): Promise<ReadonlyArray<string>> => {
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
     assetNames: "type/[name]-[hash]",
-    loader: { ".html": "copy", ".svg": "copy", ".woff2": "file" },
+    loader: { ".svg": "copy", ".woff2": "file" },
     external: ["/art/*"],
     plugins: [leftAlone, sharing],
   })
   const loners = await bundle({ ...common, entryPoints: alone })
-  const all = [...loners.outputFiles, ...pages.outputFiles]
-  const isPage = ({ path }: OutputFile) => path.endsWith(".html")
-  const files = all.filter((one) => !isPage(one)).map((one) => (isNamedByPages(one.path) ? named(one) : one))
+  const made = [...loners.outputFiles, ...pages.outputFiles]
+  const files = made.map((one) => (isNamedByPages(one.path) ? named(one) : one))
   const names = namesOf(target, files)
   await writeOutput(target, [
     ...files,
-    ...all.filter(isPage).map((one) => page(one, names)),
     // The licence of the typeface goes wherever the typeface goes.
     { path: join(target, "type/OFL.txt"), contents: await readFile(join(source, "style/type/OFL.txt")) },
     { path: join(target, "assets.json"), contents: Buffer.from(JSON.stringify(Object.fromEntries(names))) },

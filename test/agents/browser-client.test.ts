@@ -1,9 +1,9 @@
 /** A page of another origin calls the tools from a real browser, which asks for leave first and believes no test. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { Browser, browser } from "../support/Browser.ts"
-import { serve } from "../support/LocalHttpServer.ts"
-import { World } from "../support/World.ts"
+import { browser, Browser } from "../lab/browser/Browser.ts"
+import { serve } from "../lab/proxy/HttpServer.ts"
+import { World } from "../lab/Fixture.ts"
 
 browser("a page of another origin", (it) => {
   it.effect("begins, lists the tools and calls one", () =>

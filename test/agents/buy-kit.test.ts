@@ -2,22 +2,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { call, connect } from "../support/McpClient.ts"
-import * as Today from "../support/Today.ts"
-import {
-  ask,
-  challengeOf,
-  encode,
-  newCommitment,
-  newKey,
-  newPayer,
-  type Offer,
-  pay,
-  post,
-  sign,
-  World,
-  layer as world,
-} from "../support/World.ts"
+import { call, connect } from "../lab/McpClient.ts"
+import * as Clock from "../lab/Clock.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
+import { challengeOf, encode, type Offer, sign } from "../lab/buyer/Payment.ts"
 
 interface Kit {
   readonly action: string
@@ -69,7 +57,7 @@ layer(world(), { excludeTestServices: true })("buy_kit", (it) => {
   it.effect.each(purchases)("%s: the challenge is the live one, and paying it settles", ([act, args, price]) =>
     Effect.gen(function* () {
       const connected = yield* open
-      yield* Today.today
+      yield* Clock.today
       const kit = yield* kitOf(connected, args())
       assert.deepStrictEqual([kit.action, kit.complete, kit.price.amountAtomic], [act, true, price])
       const { body, url } = kit.request

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, beforeAll, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { patience } from "../support/Patience.ts"
-import { World, layer as world } from "../support/World.ts"
+import { patience } from "../lab/Patience.ts"
+import { layer as world, World } from "../lab/Fixture.ts"
 import { install, tools } from "../tools/Install.ts"
 
 const suite = join(tools, "node_modules/@modelcontextprotocol/conformance/dist/index.js")

@@ -5,8 +5,9 @@ import { sales } from "../../schema/altar/Sales.ts"
 import { nameMaximum, senderMaximum, textMaximum } from "../../schema/room/Limits.ts"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import { acts } from "../support/ActTable.ts"
-import { ask, challengeOf, configOf, World, layer as world } from "../support/World.ts"
+import { acts } from "../lab/ActTable.ts"
+import { ask, configOf, layer as world, World } from "../lab/Fixture.ts"
+import { challengeOf } from "../lab/buyer/Payment.ts"
 
 const documents = ["/.well-known/mcp/server-card.json", "/.well-known/agent.json", "/.well-known/x402"]
 

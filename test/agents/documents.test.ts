@@ -4,12 +4,14 @@ import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { sandbox } from "../support/Guide.ts"
-import { connect } from "../support/McpClient.ts"
-import { patience } from "../support/Patience.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { ask, chainClient, newPayer, World, layer as world } from "../support/World.ts"
-import { Agent, type Block, programOf, type Request, templateOf } from "../support/Script.ts"
+import { unescaped } from "../lab/Html.ts"
+import { sandbox } from "../lab/browser/Guide.ts"
+import { connect } from "../lab/McpClient.ts"
+import { patience } from "../lab/Patience.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { ask, layer as world, newPayer, World } from "../lab/Fixture.ts"
+import { chainClient } from "../lab/Chain.ts"
+import { Agent, type Block, programOf, type Request, templateOf } from "../lab/DocumentAgent.ts"
 
 /** What the tools' instructions name as the place where every request stands. */
 const documentOf = Effect.fnUntraced(function* (tools: string) {
@@ -25,19 +27,11 @@ const document = Effect.flatMap(World, ({ url }) => documentOf(`${url}/mcp`))
 const newAgent = (before?: (request: Request) => Promise<void>) =>
   new Agent(privateKeyToAccount(generatePrivateKey()), before)
 
-const unescaped: Readonly<Record<string, string>> = {
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&#39;": "'",
-}
-
 /** The same blocks as a browser shows them. */
 const programOfPage = (page: string): ReadonlyArray<Block> =>
   [...page.matchAll(/<pre\s+class="(http|values)"[^>]*><code>([\s\S]*?)<\/code>/gu)].map(([, language, text = ""]) => ({
     language: language === "http" ? "http" : "values",
-    text: text.replace(/&[a-z#0-9]+;/gu, (entity) => unescaped[entity] ?? entity),
+    text: unescaped(text),
   }))
 
 const acts = Effect.gen(function* () {

@@ -7,8 +7,8 @@ import { chainHash } from "../../src/altar/Hashes.ts"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
 import { sales } from "../../schema/altar/Sales.ts"
-import { call, connect } from "../support/McpClient.ts"
-import { ask, configOf, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
+import { call, connect } from "../lab/McpClient.ts"
+import { ask, configOf, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
 
 const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
 

@@ -9,24 +9,17 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { ask, World, layer as world } from "../support/World.ts"
+import { unescaped } from "../lab/Html.ts"
+import { ask, layer as world, World } from "../lab/Fixture.ts"
 
 const run = promisify(execFile)
-
-const unescaped: Readonly<Record<string, string>> = {
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&#39;": "'",
-}
 
 /** Code blocks of the section for a terminal: their language and what a reader would copy. */
 const blocksOf = (page: string) => {
   const section = /<section aria-labelledby="terminal">([\s\S]*?)<\/section>/u.exec(page)?.[1] ?? ""
   return [...section.matchAll(/<pre\s+class="(\w+)"[^>]*><code>([\s\S]*?)<\/code>/gu)].map((match) => ({
     language: match[1] ?? "",
-    text: (match[2] ?? "").replace(/&[a-z#0-9]+;/gu, (entity) => unescaped[entity] ?? entity),
+    text: unescaped(match[2] ?? ""),
   }))
 }
 

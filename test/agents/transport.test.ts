@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import { type Answer, ask, configOf, World, layer as world } from "../support/World.ts"
+import { type Answer, ask, configOf, layer as world, World } from "../lab/Fixture.ts"
 
 const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
 

@@ -7,7 +7,7 @@ import { Effect, Exit, Layer, Option } from "effect"
 import { AppConfig, type ServerConfig } from "../../src/server/config/Config.ts"
 import { Operator } from "../../src/platform/Operator.ts"
 import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, World, layer as world } from "../support/World.ts"
+import { ask, configOf, layer as world, World } from "../lab/Fixture.ts"
 
 const day = 86_400_000
 

@@ -2,9 +2,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { type ActRow, acts } from "../support/ActTable.ts"
-import { today } from "../support/Today.ts"
-import { ask, challengeOf, encode, newKey, newPayer, post, sign, World, layer as world } from "../support/World.ts"
+import { type ActRow, acts } from "../lab/ActTable.ts"
+import { today } from "../lab/Clock.ts"
+import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 const table = acts()
 

@@ -2,18 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import {
-  ask,
-  challengeOf,
-  encode,
-  newCommitment,
-  newKey,
-  newPayer,
-  post,
-  sign,
-  World,
-  layer as world,
-} from "../support/World.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 const dayMillis = 86_400_000
 

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
-import { ask, newCommitment, newPayer, pay, post, World, layer as world } from "../support/World.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, post, World } from "../lab/Fixture.ts"
 
 layer(world(), { excludeTestServices: true })("what others follow", (it) => {
   it.effect("the feed has the newest act, with a stranger's markup as text, and is 304 until the next", () =>

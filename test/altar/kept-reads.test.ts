@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as KeptReads from "../../src/platform/KeptReads.ts"
 import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
+import { ask, configOf, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
 
 /** A second server on the same database and chain. */
 const secondServer = Effect.gen(function* () {
@@ -189,7 +189,6 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE pebbles (place int PRIMARY KEY, weight int, found timestamptz)`
       const read = yield* KeptReads.make({
-        sql,
         nameOf: (least: number) => String(least),
         statement: (least, now) =>
           sql`SELECT place AS number, weight, found <= ${now}::timestamptz AS is_found FROM pebbles WHERE place >= ${least}::int ORDER BY place`,
@@ -227,7 +226,6 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
       const sql = yield* SqlClient.SqlClient
       const made: Array<number> = []
       const read = yield* KeptReads.make({
-        sql,
         nameOf: (key: number) => String(key),
         statement: (key) => sql`SELECT repeat('x', 100000) || ${key}::text AS long`,
         make: (rows, key) => Effect.sync(() => (made.push(key), rows)),

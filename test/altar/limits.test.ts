@@ -1,7 +1,7 @@
 /** The altar's free POST routes are limited by address, to the request, and a refusal says how long to wait. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, newCommitment, newKey, post, World, layer as world } from "../support/World.ts"
+import { ask, layer as world, newCommitment, newKey, post, World } from "../lab/Fixture.ts"
 
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const salt = "a salt of sixteen or more"

@@ -3,22 +3,12 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Fiber, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { type HeldClock, heldClock } from "../support/HeldClock.ts"
-import { patience } from "../support/Patience.ts"
-import { buyerOf, type Network, stage } from "../support/TestBuyer.ts"
-import {
-  ask,
-  chainClient,
-  challengeOf,
-  encode,
-  newCommitment,
-  newKey,
-  newPayer,
-  post,
-  sign,
-  World,
-  layer as world,
-} from "../support/World.ts"
+import { heldClock, type HeldClock } from "../lab/Clock.ts"
+import { patience } from "../lab/Patience.ts"
+import { buyerOf, type Network, stage } from "../lab/buyer/LibraryBuyer.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { chainClient } from "../lab/Chain.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 /** The server's clock. */
 class Hands extends Context.Service<Hands, HeldClock>()("test/Hands") {}

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { today } from "../support/Today.ts"
-import { ask, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
+import { today } from "../lab/Clock.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
 
 const paths = [
   "/api/spirits",

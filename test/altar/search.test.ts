@@ -1,7 +1,7 @@
 /** Search takes what the site prints. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
 
 const stone = Effect.fnUntraced(function* (agentName: string) {
   const { url } = yield* World

@@ -4,9 +4,9 @@ import { Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Renderer } from "../../src/pages/sharing/Renderer.ts"
-import { inhabit, leave, sandbox } from "../support/Guide.ts"
-import { from, loopback, newAddress } from "../support/Rooms.ts"
-import { ask, newCommitment, post, World } from "../support/World.ts"
+import { inhabit, leave, sandbox } from "../lab/browser/Guide.ts"
+import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
+import { ask, newCommitment, post, World } from "../lab/Fixture.ts"
 
 const circle = (fill: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630"><circle cx="600" cy="300" r="200" fill="${fill}"/></svg>`

@@ -10,8 +10,9 @@ import { PublicationChain } from "../../src/altar/collectibles/PublicationChain.
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../../src/altar/witness/WitnessStones.ts"
 import * as Server from "../../src/server/Server.ts"
-import { database } from "../support/Database.ts"
-import { chain, configOf } from "../support/World.ts"
+import { database } from "../lab/Database.ts"
+import { chain } from "../lab/Chain.ts"
+import { configOf } from "../lab/Fixture.ts"
 
 /** How many statements an effect sends. */
 const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
-import { ask, newCommitment, newKey, newPayer, pay, post, World, layer as world } from "../support/World.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
 
 const recordOf = (
   text: string,

@@ -2,12 +2,14 @@
 import { deepStrictEqual } from "node:assert"
 import { randomBytes } from "node:crypto"
 import type { Contest } from "./Contests.ts"
-import * as Databases from "./Databases.ts"
-import * as Ledger from "./Ledger.ts"
+import * as Databases from "../lab/Databases.ts"
+import * as Ledger from "../lab/Ledger.ts"
 import { askJson, type Shot, work } from "./Load.ts"
 import { newCommitment, offerOf, signMany, unpaid } from "./Payments.ts"
 import * as Store from "./peer/Store.ts"
-import { cpuSeconds, freePort, type Served, serving } from "./Processes.ts"
+import { cpuSeconds } from "../lab/ProcessUse.ts"
+import { takePort } from "../lab/Ports.ts"
+import { type Served, serving } from "../lab/server/Programs.ts"
 import { type Held, type Outcome, rates, type Sides } from "./Running.ts"
 import { type Side, slice, takeTurns } from "./Rounds.ts"
 import { ofRates } from "./Figures.ts"
@@ -51,7 +53,7 @@ const ownCpu = () => cpuSeconds(process.pid)
 const peerAppend = (sql: Store.Sql) => {
   const id = randomBytes(32).toString("hex")
   const stone = { commitment: newCommitment(), kind: "prediction", spirit: "moss-hare", agentName: "Wren" }
-  const answerOf = (row: Store.StoneRow) => JSON.stringify({ ok: true, record: row, replayed: false })
+  const answerOf = (row: Ledger.StoneRow) => JSON.stringify({ ok: true, record: row, replayed: false })
   return Store.append(sql, `bench-${id}`, { ...stone, payer: "0x", transaction: `0x${id}` }, answerOf)
 }
 
@@ -67,10 +69,10 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
     await Store.createTables(peerSql)
     await Store.seed(peerSql, await ledger.stones())
 
-    const doubles = await serve("Doubles.ts", {})
+    const doubles = await serve("lab/proxy/Doubles.ts", {})
     const environment = { PUBLIC_URL: Ledger.publicUrl, PAY_TO: Ledger.payTo, FACILITATOR_URL: doubles.url }
-    const port = String(await freePort())
-    const ours = await serve("../../src/start.js", {
+    const port = String(await takePort())
+    const ours = await serve("../src/start.js", {
       ...environment,
       X402_NETWORK: Ledger.network,
       DATABASE_URL: databases.ours,
@@ -78,16 +80,16 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
       PORT: port,
       LOG_LEVEL: "None",
     })
-    const peer = await serve("peer/Server.ts", { ...environment, DATABASE_URL: databases.peer })
+    const peer = await serve("bench/peer/Server.ts", { ...environment, DATABASE_URL: databases.peer })
     const sides: Sides = { ours, peer }
     const asked = reads(held.stones)
     for (const { shot, status } of Object.values(asked)) if (status === 200) await compare(sides, shot().path)
 
     /** The other side where it is not the peer's server. */
     const others: Readonly<Record<string, () => Promise<Served>>> = {
-      "spirits-ready": () => serve("peer/Ready.ts", { SERVER: "hono", BYTES_OF: `${ours.url}${spirits}` }),
-      "limit-router": () => serve("peer/Ready.ts", { SERVER: "effect", BYTES_OF: `${ours.url}${spirits}` }),
-      "limit-node": () => serve("peer/Ready.ts", { SERVER: "node", BYTES_OF: `${ours.url}${spirits}` }),
+      "spirits-ready": () => serve("bench/peer/Ready.ts", { SERVER: "hono", BYTES_OF: `${ours.url}${spirits}` }),
+      "limit-router": () => serve("bench/peer/Ready.ts", { SERVER: "effect", BYTES_OF: `${ours.url}${spirits}` }),
+      "limit-node": () => serve("bench/peer/Ready.ts", { SERVER: "node", BYTES_OF: `${ours.url}${spirits}` }),
     }
 
     /** Every payment must have become a stone on both sides, or they did not do the same work. */

@@ -1,11 +1,12 @@
 /** Whether a read costs more with a long history: the same reads beside 1,000 and 1,000,000 acts, interleaved. */
 import { createHash, randomBytes } from "node:crypto"
 import type { Contest } from "./Contests.ts"
-import * as Databases from "./Databases.ts"
+import * as Databases from "../lab/Databases.ts"
 import { median } from "./Figures.ts"
 import { fill, type Middle } from "./History.ts"
 import { inTurn } from "./Load.ts"
-import { freePort, serving } from "./Processes.ts"
+import { takePort } from "../lab/Ports.ts"
+import { serving } from "../lab/server/Programs.ts"
 import type { Held, Outcome } from "./Running.ts"
 import { type Side, takeTurns } from "./Rounds.ts"
 
@@ -58,7 +59,7 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
   /** Serving once migrates and publishes, as a start does; then the history is put in. */
   const filled = async (database: string, acts: number) => {
     const environment = { DATABASE_URL: database, TRUSTED_PROXIES: "127.0.0.1", LOG_LEVEL: "None" }
-    const { url } = await serve("../../src/start.js", { ...environment, PORT: String(await freePort()) })
+    const { url } = await serve("../src/start.js", { ...environment, PORT: String(await takePort()) })
     held.say(`  filling ${acts} acts and rooms`)
     const started = performance.now()
     const paths = reads(await fill(database, acts, until, digest))

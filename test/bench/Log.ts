@@ -20,11 +20,13 @@ import { fromText, generate } from "../../src/log/Signer.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
 import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
-import * as Databases from "./Databases.ts"
-import * as Ledger from "./Ledger.ts"
+import * as Databases from "../lab/Databases.ts"
+import * as Ledger from "../lab/Ledger.ts"
 import { fire, type Shot } from "./Load.ts"
 import { newPayer, offerOf, signMany } from "./Payments.ts"
-import { cpuSeconds, freePort, start } from "./Processes.ts"
+import { cpuSeconds } from "../lab/ProcessUse.ts"
+import { takePort } from "../lab/Ports.ts"
+import { start } from "../lab/server/Programs.ts"
 import { type Side, slice, takeTurns } from "./Rounds.ts"
 import { median } from "./Figures.ts"
 
@@ -100,7 +102,7 @@ const backlog = Effect.fnUntraced(function* (stones: number) {
 })
 
 const serve = async (url: string, environment: Record<string, string>) => {
-  const port = String(await freePort())
+  const port = String(await takePort())
   return start(
     ["src/start.js", "serve"],
     { DATABASE_URL: url, PORT: port, LOG_LEVEL: "None", ...environment },
@@ -133,7 +135,7 @@ const walk = async (url: string, stones: number) => {
 
 /** Paid stones with the log (ours) and without it (peer), in turns: the rates' ratio in each round. */
 export const selling = async (databases: Databases.Databases, rounds: number, count: number) => {
-  const doubles = await start(["test/bench/Doubles.ts"], {})
+  const doubles = await start(["test/lab/proxy/Doubles.ts"], {})
   const environment = {
     PUBLIC_URL: Ledger.publicUrl,
     PAY_TO: Ledger.payTo,
@@ -142,7 +144,7 @@ export const selling = async (databases: Databases.Databases, rounds: number, co
     RPC_URL: `${doubles.url}/rpc`,
   }
   const contestant = async (url: string, more: Record<string, string>) => {
-    const port = String(await freePort())
+    const port = String(await takePort())
     const server = await start(
       ["src/start.js", "serve"],
       { DATABASE_URL: url, LOG_LEVEL: "None", ...environment, ...more, PORT: port },

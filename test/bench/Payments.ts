@@ -1,7 +1,7 @@
 /** Paid requests signed ahead of time, each with a nonce, a key and a commitment of its own, for the offer the server made. */
 import { randomBytes } from "node:crypto"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import type { Challenge } from "../../schema/payments/Payment.ts"
+import { type Challenge, challengeIn, encode, signTransfer } from "../lab/buyer/Payment.ts"
 import { ask, type Shot } from "./Load.ts"
 
 export type Payer = ReturnType<typeof privateKeyToAccount>
@@ -10,19 +10,6 @@ export const newPayer = (): Payer => privateKeyToAccount(generatePrivateKey())
 
 /** A wallet that has never paid has few payments open at once, so there are many. */
 const manyPayers = Array.from({ length: 64 }, newPayer)
-
-const types = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-} as const
-
-const hex = (text: string): `0x${string}` => `0x${text.slice(2)}`
 
 export const newCommitment = () => randomBytes(32).toString("hex")
 
@@ -41,34 +28,14 @@ export const unpaid = () => {
 export const offerOf = async (url: string): Promise<Challenge> => {
   const { head } = await ask(url, { method: "POST", path: "/api/witness" })
   const header = /\r\npayment-required: *(\S+)/iu.exec(head)?.[1] ?? ""
-  return JSON.parse(Buffer.from(header, "base64").toString())
+  return challengeIn(header)
 }
 
 const sign = async ({ accepts: [offer], resource }: Challenge, payer: Payer): Promise<Shot> => {
-  const message = {
-    from: payer.address,
-    to: hex(offer.payTo),
-    value: BigInt(offer.amount),
-    validAfter: 0n,
-    validBefore: BigInt(Math.floor(Date.now() / 1000) + 540),
-    nonce: hex(`0x${randomBytes(32).toString("hex")}`),
-  }
-  const signature = await payer.signTypedData({
-    domain: {
-      name: offer.extra.name,
-      version: offer.extra.version,
-      chainId: Number(offer.network.split(":")[1]),
-      verifyingContract: hex(offer.asset),
-    },
-    types,
-    primaryType: "TransferWithAuthorization",
-    message,
-  })
-  const authorization = { ...message, value: offer.amount, validAfter: "0", validBefore: String(message.validBefore) }
-  const payment = { x402Version: 2, resource, accepted: offer, payload: { signature, authorization } }
+  const validBefore = String(Math.floor(Date.now() / 1000) + 540)
+  const payment = await signTransfer(payer, offer, resource, { validBefore })
   const shot = unpaid()
-  const header = Buffer.from(JSON.stringify(payment)).toString("base64")
-  return { ...shot, headers: { ...shot.headers, "payment-signature": header } }
+  return { ...shot, headers: { ...shot.headers, "payment-signature": encode(payment) } }
 }
 
 /** Requests paid by these wallets in turn. */

@@ -3,13 +3,15 @@ import { setImmediate, setTimeout } from "node:timers/promises"
 import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { Contest } from "./Contests.ts"
-import * as Databases from "./Databases.ts"
-import * as Ledger from "./Ledger.ts"
+import * as Databases from "../lab/Databases.ts"
+import * as Ledger from "../lab/Ledger.ts"
 import { ofRates } from "./Figures.ts"
 import { arrivals, ask, askJson, fire, type Reply, type Shot } from "./Load.ts"
 import { newPayer, offerOf, paymentIn, signMany } from "./Payments.ts"
 import * as Store from "./peer/Store.ts"
-import { cpuSeconds, freePort, serving } from "./Processes.ts"
+import { cpuSeconds } from "../lab/ProcessUse.ts"
+import { takePort } from "../lab/Ports.ts"
+import { serving } from "../lab/server/Programs.ts"
 import type { Held, Outcome } from "./Running.ts"
 import { type Side, slice, takeTurns } from "./Rounds.ts"
 
@@ -48,17 +50,17 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
     await Store.createTables(peerSql)
 
     const common = { PUBLIC_URL: Ledger.publicUrl, PAY_TO: chain.payTo }
-    const facilitator = await serve("peer/Facilitator.ts", { KEY: facilitatorKey, RPC_URL: chain.rpcUrl })
-    const ours = await serve("../../src/start.js", {
+    const facilitator = await serve("bench/peer/Facilitator.ts", { KEY: facilitatorKey, RPC_URL: chain.rpcUrl })
+    const ours = await serve("../src/start.js", {
       ...common,
       X402_NETWORK: Ledger.network,
       DATABASE_URL: databases.ours,
       RPC_URL: chain.rpcUrl,
       RELAYER_KEY: Redacted.value(chain.relayerKey),
-      PORT: String(await freePort()),
+      PORT: String(await takePort()),
       LOG_LEVEL: "None",
     })
-    const loop = await serve("peer/Server.ts", {
+    const loop = await serve("bench/peer/Server.ts", {
       ...common,
       FACILITATOR_URL: facilitator.url,
       DATABASE_URL: databases.peer,

@@ -2,10 +2,12 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto"
 import postgres from "postgres"
 import type { Contest } from "./Contests.ts"
-import * as Databases from "./Databases.ts"
+import * as Databases from "../lab/Databases.ts"
 import { ofRates } from "./Figures.ts"
 import { askJson, fire, type Shot, type Span } from "./Load.ts"
-import { cpuSeconds, freePort, serving } from "./Processes.ts"
+import { cpuSeconds } from "../lab/ProcessUse.ts"
+import { takePort } from "../lab/Ports.ts"
+import { serving } from "../lab/server/Programs.ts"
 import { type Held, type Outcome, rates, type ShotsOf, type Sides } from "./Running.ts"
 import { type Side, slice, takeTurns } from "./Rounds.ts"
 
@@ -85,11 +87,11 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
   try {
     held.say("Preparing rooms")
     await createPeerTables(sql.peer)
-    const port = String(await freePort())
+    const port = String(await takePort())
     const environment = { DATABASE_URL: databases.ours, PORT: port, TRUSTED_PROXIES: "127.0.0.1", LOG_LEVEL: "None" }
     const sides: Sides = {
-      ours: await serve("../../src/start.js", environment),
-      peer: await serve("peer/Rooms.ts", { DATABASE_URL: databases.peer }),
+      ours: await serve("../src/start.js", environment),
+      peer: await serve("bench/peer/Rooms.ts", { DATABASE_URL: databases.peer }),
     }
 
     const newRooms = async (count: number, sides: ReadonlyArray<Side> = ["ours", "peer"]) => {

@@ -3,7 +3,8 @@ import { type Contest, timed } from "./Contests.ts"
 import { type Figure, median, ofRates, ratiosOf } from "./Figures.ts"
 import { type Latency, latencies } from "./Latency.ts"
 import { fire, type Shot, type Span } from "./Load.ts"
-import { cpuSeconds, type Served } from "./Processes.ts"
+import { cpuSeconds } from "../lab/ProcessUse.ts"
+import type { Served } from "../lab/server/Programs.ts"
 import { type Side, slice, takeTurns } from "./Rounds.ts"
 
 export interface Outcome {

@@ -1,11 +1,13 @@
 /** Whether memory grows with requests: what the server holds after 1,000,000 of them, beside what it held after 10,000. */
 import { setTimeout } from "node:timers/promises"
 import type { Contest } from "./Contests.ts"
-import * as Databases from "./Databases.ts"
-import * as Ledger from "./Ledger.ts"
+import * as Databases from "../lab/Databases.ts"
+import * as Ledger from "../lab/Ledger.ts"
 import { fire, type Shot } from "./Load.ts"
 import { unpaid } from "./Payments.ts"
-import { freePort, residentMegabytes, serving } from "./Processes.ts"
+import { takePort } from "../lab/Ports.ts"
+import { residentMegabytes } from "../lab/ProcessUse.ts"
+import { serving } from "../lab/server/Programs.ts"
 import type { Held, Outcome } from "./Running.ts"
 
 const few = 10_000
@@ -27,15 +29,15 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
   const { close, serve } = serving()
   try {
     await ledger.seed(held.stones, 256)
-    const doubles = await serve("Doubles.ts", {})
-    const { pid, url } = await serve("../../src/start.js", {
+    const doubles = await serve("lab/proxy/Doubles.ts", {})
+    const { pid, url } = await serve("../src/start.js", {
       PUBLIC_URL: Ledger.publicUrl,
       PAY_TO: Ledger.payTo,
       FACILITATOR_URL: doubles.url,
       X402_NETWORK: Ledger.network,
       DATABASE_URL: databases.ours,
       RPC_URL: `${doubles.url}/rpc`,
-      PORT: String(await freePort()),
+      PORT: String(await takePort()),
       LOG_LEVEL: "None",
     })
     let asked = 0

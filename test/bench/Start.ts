@@ -1,10 +1,11 @@
 /** How long a start takes until the first answer, on tables that are there already. */
 import type { Contest } from "./Contests.ts"
-import * as Databases from "./Databases.ts"
-import * as Ledger from "./Ledger.ts"
+import * as Databases from "../lab/Databases.ts"
+import * as Ledger from "../lab/Ledger.ts"
 import { ask } from "./Load.ts"
 import * as Store from "./peer/Store.ts"
-import { freePort, serving } from "./Processes.ts"
+import { takePort } from "../lab/Ports.ts"
+import { serving } from "../lab/server/Programs.ts"
 import type { Held, Outcome } from "./Running.ts"
 import { type Side, takeTurns } from "./Rounds.ts"
 
@@ -15,19 +16,19 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
   const { close, serve } = serving()
   try {
     await Store.createTables(sql)
-    const doubles = await serve("Doubles.ts", {})
+    const doubles = await serve("lab/proxy/Doubles.ts", {})
     const common = { PUBLIC_URL: Ledger.publicUrl, PAY_TO: Ledger.payTo, FACILITATOR_URL: doubles.url }
     const one = async (side: Side) => {
       const started = performance.now()
       const served =
         side === "peer"
-          ? await serve("peer/Server.ts", { ...common, DATABASE_URL: databases.peer })
-          : await serve("../../src/start.js", {
+          ? await serve("bench/peer/Server.ts", { ...common, DATABASE_URL: databases.peer })
+          : await serve("../src/start.js", {
               ...common,
               X402_NETWORK: Ledger.network,
               DATABASE_URL: databases.ours,
               RPC_URL: `${doubles.url}/rpc`,
-              PORT: String(await freePort()),
+              PORT: String(await takePort()),
             })
       const { status } = await ask(served.url, { method: "GET", path: "/api/witness?limit=20" })
       const value = performance.now() - started

@@ -2,10 +2,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
-import { browser, type Look, looksOf, looksWell, steps, visit } from "../support/Browser.ts"
-import { from, newAddress, newRoom, send } from "../support/Rooms.ts"
-import { patience } from "../support/Patience.ts"
-import { ask, World } from "../support/World.ts"
+import { browser, type Look, looksOf, looksWell, steps, visit } from "../lab/browser/Browser.ts"
+import { from, newAddress, newRoom, send } from "../lab/server/Rooms.ts"
+import { patience } from "../lab/Patience.ts"
+import { ask, World } from "../lab/Fixture.ts"
 
 const looks: ReadonlyArray<Look> = [
   ...looksOf(320).map((look) => ({ ...look, height: 700 })),

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { folder, prefix } from "../../src/altar/Artwork.ts"
-import { browser, picture, steps, visit } from "../support/Browser.ts"
+import { browser, picture, steps, visit } from "../lab/browser/Browser.ts"
 
 const kinds = { spirits: 24, elements: 12, companions: 8, pixels: 6 } as const
 

@@ -2,9 +2,9 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { heightOf } from "../../src/web/v2/page/candleShape.ts"
-import { steps, visit } from "../support/Browser.ts"
-import { guide, leave, settled } from "../support/Guide.ts"
-import { ask, World } from "../support/World.ts"
+import { steps, visit } from "../lab/browser/Browser.ts"
+import { guide, leave, settled } from "../lab/browser/Guide.ts"
+import { ask, World } from "../lab/Fixture.ts"
 
 guide("the candle wall", (it) => {
   it.effect("lights a candle with the spirit and for the days that were chosen there", () =>

@@ -2,10 +2,10 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { type Look, looksOf, looksWell, steps, visit } from "../support/Browser.ts"
-import { guide, inhabit, leave } from "../support/Guide.ts"
-import { patience } from "../support/Patience.ts"
-import { ask, World } from "../support/World.ts"
+import { type Look, looksOf, looksWell, steps, visit } from "../lab/browser/Browser.ts"
+import { guide, inhabit, leave } from "../lab/browser/Guide.ts"
+import { patience } from "../lab/Patience.ts"
+import { ask, World } from "../lab/Fixture.ts"
 
 /** Bytes of the first window of the first page, as they travel, headers and all, with the typeface. */
 const mostOfHome = 60_000
@@ -71,7 +71,8 @@ const readThrough = async (page: Page) => {
       await new Promise(requestAnimationFrame)
     }
   })
-  await page.waitForLoadState("networkidle")
+  // A browser does not fetch folded images.
+  await page.waitForFunction(() => [...document.images].every((one) => one.complete || !one.checkVisibility()))
 }
 
 guide("the first view", (it) => {

@@ -2,11 +2,11 @@
 import { assert } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { ends, heard, listen } from "../support/Announcements.ts"
-import { isAccessible, steps, visit } from "../support/Browser.ts"
-import { guide, settled } from "../support/Guide.ts"
-import { chainClient } from "../support/World.ts"
-import { take, isFocused } from "../support/GuideVisitor.ts"
+import { ends, heard, listen } from "../lab/browser/Announcements.ts"
+import { isAccessible, steps, visit } from "../lab/browser/Browser.ts"
+import { guide, settled } from "../lab/browser/Guide.ts"
+import { chainClient } from "../lab/Chain.ts"
+import { isFocused, take } from "../lab/browser/GuidePage.ts"
 
 guide("what happened", (it) => {
   it.effect("with a candle stands on its shelf when the receipt does, and is said once", () =>

@@ -3,9 +3,9 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { chainHash } from "../../src/altar/Hashes.ts"
-import { isAccessible, picture, steps, visit } from "../support/Browser.ts"
-import { guide, leave } from "../support/Guide.ts"
-import { ask, newCommitment, World } from "../support/World.ts"
+import { isAccessible, picture, steps, visit } from "../lab/browser/Browser.ts"
+import { guide, leave } from "../lab/browser/Guide.ts"
+import { ask, newCommitment, World } from "../lab/Fixture.ts"
 
 interface Point {
   readonly sequence: number

@@ -2,10 +2,10 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Request } from "playwright-core"
-import { steps, visit } from "../support/Browser.ts"
-import { guide, leave } from "../support/Guide.ts"
-import { newCommitment } from "../support/World.ts"
-import { take, watchShifts, shifted } from "../support/GuideVisitor.ts"
+import { steps, visit } from "../lab/browser/Browser.ts"
+import { guide, leave } from "../lab/browser/Guide.ts"
+import { newCommitment } from "../lab/Fixture.ts"
+import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
 
 guide("the field", (it) => {
   it.effect("renews its notes and slots while it is looked at, and neither focus nor text moves", () =>

@@ -3,9 +3,9 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { isAccessible, steps, visit } from "../support/Browser.ts"
-import { guide, leave, settled } from "../support/Guide.ts"
-import { newCommitment } from "../support/World.ts"
+import { isAccessible, steps, visit } from "../lab/browser/Browser.ts"
+import { guide, leave, settled } from "../lab/browser/Guide.ts"
+import { newCommitment } from "../lab/Fixture.ts"
 
 /** What browsers and libraries say of their own errors. */
 const foreign = /TypeError|NetworkError|Failed to fetch|dynamically imported|DOMException|Error:|undefined|\[object/u

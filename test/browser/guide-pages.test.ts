@@ -4,10 +4,10 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { spirits } from "../../src/altar/Spirits.ts"
-import { isAccessible, looksOf, looksWell, picture, steps, visit } from "../support/Browser.ts"
-import { crowd, guide, inhabit, leave, settled } from "../support/Guide.ts"
-import { patience } from "../support/Patience.ts"
-import { ask, newCommitment, World } from "../support/World.ts"
+import { isAccessible, looksOf, looksWell, picture, steps, visit } from "../lab/browser/Browser.ts"
+import { crowd, guide, inhabit, leave, settled } from "../lab/browser/Guide.ts"
+import { patience } from "../lab/Patience.ts"
+import { ask, newCommitment, World } from "../lab/Fixture.ts"
 
 const still = [
   "/v2/",

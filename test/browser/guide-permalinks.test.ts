@@ -9,8 +9,8 @@ import { usdcOn } from "../../schema/payments/Usdc.ts"
 import { usdc } from "../../src/payments/PaymentTerms.ts"
 import { preferred } from "../../src/http/Accept.ts"
 import { html } from "../../src/platform/Html.ts"
-import { inhabit, leave, sandbox } from "../support/Guide.ts"
-import { ask, World } from "../support/World.ts"
+import { inhabit, leave, sandbox } from "../lab/browser/Guide.ts"
+import { ask, World } from "../lab/Fixture.ts"
 
 const meta = (text: string, name: string) =>
   new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1]

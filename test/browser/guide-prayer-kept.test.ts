@@ -1,9 +1,9 @@
 /** What is signed is kept by the browser, finished by the next tab, and never said to be kept where it is not. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { steps, visit } from "../support/Browser.ts"
-import { fill, guide, settled, signed } from "../support/Guide.ts"
-import { watch, attemptsAt, wallet, lay, kept, cutOff } from "../support/PrayerVisitor.ts"
+import { steps, visit } from "../lab/browser/Browser.ts"
+import { fill, guide, settled, signed } from "../lab/browser/Guide.ts"
+import { attemptsAt, cutOff, kept, lay, wallet, watch } from "../lab/browser/PrayerPage.ts"
 
 guide("a prayer", (it) => {
   it.effect("whose tab is closed is finished by the next one, and its words are not lost", () =>

@@ -2,10 +2,10 @@
 import { assert } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { isAccessible, picture, steps, visit } from "../support/Browser.ts"
-import { guide, settled, signed } from "../support/Guide.ts"
-import { chainClient } from "../support/World.ts"
-import { watch, attempts, attemptsAt, wallet, lay, paidPath, kept, cutOff } from "../support/PrayerVisitor.ts"
+import { isAccessible, picture, steps, visit } from "../lab/browser/Browser.ts"
+import { guide, settled, signed } from "../lab/browser/Guide.ts"
+import { chainClient } from "../lab/Chain.ts"
+import { attempts, attemptsAt, cutOff, kept, lay, paidPath, wallet, watch } from "../lab/browser/PrayerPage.ts"
 
 guide("a prayer", (it) => {
   it.effect("whose answer is lost is asked for, not paid again", () =>

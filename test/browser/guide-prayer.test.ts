@@ -1,10 +1,10 @@
 /** A visitor pays from the page: three clicks, one signature, one charge. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { steps, visit } from "../support/Browser.ts"
-import { guide, settled, signed } from "../support/Guide.ts"
-import { ask } from "../support/World.ts"
-import { watch, attemptsAt, wallet, lay, paidPath, kept } from "../support/PrayerVisitor.ts"
+import { steps, visit } from "../lab/browser/Browser.ts"
+import { guide, settled, signed } from "../lab/browser/Guide.ts"
+import { ask } from "../lab/Fixture.ts"
+import { attemptsAt, kept, lay, paidPath, wallet, watch } from "../lab/browser/PrayerPage.ts"
 
 guide("a prayer", (it) => {
   it.effect("takes three clicks from the first page to its receipt", () =>

@@ -4,10 +4,10 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page, Route } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { terminal } from "../support/Cli.ts"
-import { steps, visit } from "../support/Browser.ts"
-import { guide, leave } from "../support/Guide.ts"
-import { ask, newCommitment, post, World } from "../support/World.ts"
+import { terminal } from "../lab/Terminal.ts"
+import { steps, visit } from "../lab/browser/Browser.ts"
+import { guide, leave } from "../lab/browser/Guide.ts"
+import { ask, newCommitment, post, World } from "../lab/Fixture.ts"
 
 type Entry = Record<"commitment" | "previousHash" | "chainHash" | "transaction", string> & { readonly sequence: number }
 

@@ -4,9 +4,9 @@ import { Effect } from "effect"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import type { Locator, Page, Request } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { steps, visit, type Visitor } from "../support/Browser.ts"
-import { guide, settled, signed } from "../support/Guide.ts"
-import { ask } from "../support/World.ts"
+import { steps, visit, type Visitor } from "../lab/browser/Browser.ts"
+import { guide, settled, signed } from "../lab/browser/Guide.ts"
+import { ask } from "../lab/Fixture.ts"
 
 interface Call {
   readonly method: string

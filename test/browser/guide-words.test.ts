@@ -6,9 +6,9 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Download, Page, Request } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { isAccessible, looksOf, looksWell, picture, steps, visit } from "../support/Browser.ts"
-import { fill, guide, leave, settled, signed } from "../support/Guide.ts"
-import { patience } from "../support/Patience.ts"
+import { isAccessible, looksOf, looksWell, picture, steps, visit } from "../lab/browser/Browser.ts"
+import { fill, guide, leave, settled, signed } from "../lab/browser/Guide.ts"
+import { patience } from "../lab/Patience.ts"
 
 interface Kept {
   readonly salt: string

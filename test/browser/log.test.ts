@@ -2,11 +2,11 @@
 import { assert } from "@effect/vitest"
 import { Effect, Option, Schedule } from "effect"
 import type { Page } from "playwright-core"
-import { signer, origin } from "../support/LogWorld.ts"
-import { looksOf, looksWell, steps, visit } from "../support/Browser.ts"
-import { guide, leave } from "../support/Guide.ts"
-import { patience } from "../support/Patience.ts"
-import { ask, newCommitment, World } from "../support/World.ts"
+import { origin, signer } from "../lab/log/LogFixture.ts"
+import { looksOf, looksWell, steps, visit } from "../lab/browser/Browser.ts"
+import { guide, leave } from "../lab/browser/Guide.ts"
+import { patience } from "../lab/Patience.ts"
+import { ask, newCommitment, World } from "../lab/Fixture.ts"
 
 /** One more stone, and the log has it. */
 const grow = Effect.gen(function* () {

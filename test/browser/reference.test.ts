@@ -1,8 +1,8 @@
 /** The reference in a browser: found, copied and tried without leaving the page. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { looksOf, looksWell, steps, visit } from "../support/Browser.ts"
-import { guide } from "../support/Guide.ts"
+import { looksOf, looksWell, steps, visit } from "../lab/browser/Browser.ts"
+import { guide } from "../lab/browser/Guide.ts"
 
 guide("the reference of the API", (it) => {
   it.effect("finds an operation by a code, and says when nothing is found", () =>

@@ -3,12 +3,12 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Request } from "playwright-core"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { browser, steps, visit } from "../support/Browser.ts"
-import { readQrCode } from "../support/QrCode.ts"
-import { newRoom } from "../support/Rooms.ts"
-import { Agent, programOf } from "../support/Script.ts"
-import { ask, World } from "../support/World.ts"
-import { inviteOf, makeRoom, write } from "../support/RoomVisitor.ts"
+import { browser, steps, visit } from "../lab/browser/Browser.ts"
+import { readQrCode } from "../lab/browser/QrCode.ts"
+import { newRoom } from "../lab/server/Rooms.ts"
+import { Agent, programOf } from "../lab/DocumentAgent.ts"
+import { ask, World } from "../lab/Fixture.ts"
+import { inviteOf, makeRoom, write } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
   it.effect("is shared by its link: two people see each other's signals, and one deletes it for both", () =>

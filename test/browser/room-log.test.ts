@@ -3,10 +3,10 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
-import { browser, isAccessible, steps, visit } from "../support/Browser.ts"
-import { newRoom, send } from "../support/Rooms.ts"
-import { World } from "../support/World.ts"
-import { inviteOf, makeRoom, write, crowd, windows } from "../support/RoomVisitor.ts"
+import { browser, isAccessible, steps, visit } from "../lab/browser/Browser.ts"
+import { newRoom, send } from "../lab/server/Rooms.ts"
+import { World } from "../lab/Fixture.ts"
+import { crowd, inviteOf, makeRoom, windows, write } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
   it.effect("shows names and words as text, whatever they contain", () =>

@@ -1,10 +1,10 @@
 /** A room is asked while it is seen, and waits for whatever is away; what is sent is sent once. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { browser, steps, visit } from "../support/Browser.ts"
-import { newAddress, newRoom, poll, send } from "../support/Rooms.ts"
-import { World } from "../support/World.ts"
-import { inviteOf, makeRoom, write, asked, hide } from "../support/RoomVisitor.ts"
+import { browser, steps, visit } from "../lab/browser/Browser.ts"
+import { newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
+import { World } from "../lab/Fixture.ts"
+import { asked, hide, inviteOf, makeRoom, write } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
   it.effect("asks every three seconds while it is seen, rests while hidden, and goes on where it stopped", () =>

@@ -2,10 +2,10 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { browser, steps, visit } from "../support/Browser.ts"
-import { newRoom, send } from "../support/Rooms.ts"
-import { World } from "../support/World.ts"
-import { inviteOf, sensations, played } from "../support/RoomVisitor.ts"
+import { browser, steps, visit } from "../lab/browser/Browser.ts"
+import { newRoom, send } from "../lab/server/Rooms.ts"
+import { World } from "../lab/Fixture.ts"
+import { inviteOf, played, sensations } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
   it.effect("plays no history, no sound before a click, no pulse for who wants none", () =>

@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { build } from "../../src/web/build.ts"
-import { layer as rooms } from "../support/Rooms.ts"
-import { ask, World } from "../support/World.ts"
+import { layer as rooms } from "../lab/server/Rooms.ts"
+import { ask, World } from "../lab/Fixture.ts"
 
 /** `fetch` would tidy the path before it is sent. */
 const raw = (url: string, path: string) =>
@@ -20,7 +20,7 @@ const raw = (url: string, path: string) =>
     sent.end()
   })
 
-const dist = new URL("../../dist/web/", import.meta.url).pathname
+const dist = new URL("../../dist/web", import.meta.url).pathname
 
 /** The hashed name of an asset, as pages name it. */
 const assetOf = Effect.fnUntraced(function* (plain: string) {
@@ -204,7 +204,7 @@ describe("the build", () => {
     const before = built()
     assert.isAbove(before.length, 5)
     writeFileSync(join(dist, `stranger-${randomUUID()}.txt`), "")
-    await build(new URL("../../dist/web/", import.meta.url))
+    await build(new URL("../../dist/web", import.meta.url))
     assert.deepStrictEqual(built(), before)
   })
 })

@@ -6,10 +6,10 @@ import { build, type BuildOptions } from "esbuild"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { inject } from "vitest"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { authorizationsUsed } from "../support/TestBuyer.ts"
-import { Browser } from "../support/Browser.ts"
-import { serve } from "../support/LocalHttpServer.ts"
-import { World, layer as world } from "../support/World.ts"
+import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
+import { Browser } from "../lab/browser/Browser.ts"
+import { serve } from "../lab/proxy/HttpServer.ts"
+import { layer as world, World } from "../lab/Fixture.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const library = `${root}src/buyer/index.ts`

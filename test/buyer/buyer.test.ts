@@ -2,8 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { memoryJournal, verifyStone } from "../../src/buyer/index.ts"
-import { authorizationsUsed, buyerOf, diesSigned, type Network, rejection, stage } from "../support/TestBuyer.ts"
-import { newKey, layer as world } from "../support/World.ts"
+import { authorizationsUsed, buyerOf, diesSigned, type Network, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
+import { layer as world, newKey } from "../lab/Fixture.ts"
 
 const words = "The heron will return by May."
 

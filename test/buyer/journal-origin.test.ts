@@ -2,9 +2,9 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { buyer, type Journal, memoryJournal, type Progress } from "../../src/buyer/index.ts"
-import { authorizationsUsed, buyerOf, diesSigned, type Network, stage } from "../support/TestBuyer.ts"
-import { serve } from "../support/LocalHttpServer.ts"
-import { newKey, layer as world } from "../support/World.ts"
+import { authorizationsUsed, buyerOf, diesSigned, type Network, stage } from "../lab/buyer/LibraryBuyer.ts"
+import { serve } from "../lab/proxy/HttpServer.ts"
+import { layer as world, newKey } from "../lab/Fixture.ts"
 
 const words = "The heron will return by May."
 

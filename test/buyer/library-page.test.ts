@@ -7,8 +7,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { authorizationsUsed } from "../support/TestBuyer.ts"
-import { World, layer as world } from "../support/World.ts"
+import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
+import { layer as world, World } from "../lab/Fixture.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const page = readFileSync(join(root, "docs/library.md"), "utf8")

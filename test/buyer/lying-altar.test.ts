@@ -1,9 +1,9 @@
 /** An altar that is paid and answers with something else: the library believes no field that it can compare. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { LyingAltar, layer as lyingAltar, lies } from "../support/LyingAltar.ts"
-import { authorizationsUsed, buyerOf, rejection, type Stage, stage } from "../support/TestBuyer.ts"
-import { newKey } from "../support/World.ts"
+import { layer as lyingAltar, lies, LyingAltar } from "../lab/proxy/LyingAltar.ts"
+import { authorizationsUsed, buyerOf, rejection, stage, type Stage } from "../lab/buyer/LibraryBuyer.ts"
+import { newKey } from "../lab/Fixture.ts"
 
 const words = "The heron will return by May."
 

@@ -2,11 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Progress } from "../../src/buyer/index.ts"
-import { authorizationsUsed, buyerOf, rejection, stage } from "../support/TestBuyer.ts"
-import { today } from "../support/Today.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import { newKey } from "../support/World.ts"
+import { authorizationsUsed, buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
+import { today } from "../lab/Clock.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { newKey } from "../lab/Fixture.ts"
 
 const words = "The heron will return by May."
 

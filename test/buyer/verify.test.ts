@@ -4,8 +4,8 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { normalize, seal, type Segment, verifySegment, verifyStone } from "../../src/buyer/index.ts"
 import { vectors } from "../../src/agents/Words.ts"
-import { buyerOf, rejection, stage } from "../support/TestBuyer.ts"
-import { ask, layer as world } from "../support/World.ts"
+import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
+import { ask, layer as world } from "../lab/Fixture.ts"
 
 const words = "The heron will return by May."
 

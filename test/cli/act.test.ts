@@ -1,10 +1,10 @@
 /** Every act of the contract is a command, whether or not anybody wrote one for it. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { authorizationsUsed } from "../support/TestBuyer.ts"
-import { terminal } from "../support/Cli.ts"
-import { patience } from "../support/Patience.ts"
-import { newKey, layer as world } from "../support/World.ts"
+import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
+import { terminal } from "../lab/Terminal.ts"
+import { patience } from "../lab/Patience.ts"
+import { layer as world, newKey } from "../lab/Fixture.ts"
 
 const words = "The heron will return by May."
 

@@ -6,9 +6,9 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
-import { database } from "../support/Database.ts"
-import { patience } from "../support/Patience.ts"
-import { freePort } from "../support/Ports.ts"
+import { database } from "../lab/Database.ts"
+import { patience } from "../lab/Patience.ts"
+import { freePort } from "../lab/Ports.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const entry = join(root, "src/start.js")

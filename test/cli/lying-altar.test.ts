@@ -1,10 +1,10 @@
 /** An altar that is paid and answers with something else: the command says so, keeps the evidence, and fails. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { terminal } from "../support/Cli.ts"
-import { LyingAltar, layer as lyingAltar, lies } from "../support/LyingAltar.ts"
-import { patience } from "../support/Patience.ts"
-import { newKey } from "../support/World.ts"
+import { terminal } from "../lab/Terminal.ts"
+import { layer as lyingAltar, lies, LyingAltar } from "../lab/proxy/LyingAltar.ts"
+import { patience } from "../lab/Patience.ts"
+import { newKey } from "../lab/Fixture.ts"
 
 const words = "The heron will return by May."
 const bound = patience(300)

@@ -1,14 +1,15 @@
 /** The scripts of package.json that keep running end with npm: a killed `npm start` leaves no server, database or chain. */
-import { execFileSync, spawn } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { database } from "../support/Database.ts"
-import { patience } from "../support/Patience.ts"
-import { freePort } from "../support/Ports.ts"
+import { database } from "../lab/Database.ts"
+import { patience } from "../lab/Patience.ts"
+import { freePort } from "../lab/Ports.ts"
+import { run } from "../lab/Process.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const bound = patience(120)
@@ -43,34 +44,19 @@ const living = (mine: ReadonlyArray<Process>) =>
   processes().filter((one) => mine.some(({ pid, since }) => one.pid === pid && one.since === since))
 
 /** `npm run NAME` once it has said `ready`; whatever it started is killed with the scope. */
-const run = Effect.fnUntraced(function* (name: string, ready: string, env: Readonly<Record<string, string>>) {
+const runScript = Effect.fnUntraced(function* (name: string, ready: string, env: Readonly<Record<string, string>>) {
   const started: Array<Process> = []
-  const child = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      spawn("npm", ["run", name], { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] }),
-    ),
-    (npm) =>
+  const npm = yield* Effect.acquireRelease(
+    Effect.sync(() => run(["run", name], { command: "npm", cwd: root, env: { ...process.env, ...env } })),
+    ({ signal }) =>
       Effect.sync(() => {
-        npm.kill("SIGKILL")
+        signal("SIGKILL")
         for (const { pid } of living(started)) process.kill(pid, "SIGKILL")
       }),
   )
-  const output = yield* Effect.callback<string>((resume) => {
-    let said = ""
-    const hear = (bytes: Buffer) => {
-      said += bytes.toString()
-      if (said.includes(ready)) resume(Effect.succeed(said))
-    }
-    child.stdout.on("data", hear)
-    child.stderr.on("data", hear)
-    child.once("close", (code) => resume(Effect.die(new Error(`ended with ${code}: ${said}`))))
-  })
-  started.push(...descendantsOf(child.pid ?? 0))
-  const ended = Effect.callback<void>((resume) => {
-    if (child.exitCode !== null || child.signalCode !== null) resume(Effect.void)
-    child.once("exit", () => resume(Effect.void))
-  })
-  return { child, output, started, ended }
+  const output = yield* Effect.promise(() => npm.says(ready))
+  started.push(...descendantsOf(npm.pid))
+  return { signal: npm.signal, output, started, ended: Effect.promise(() => npm.exited) }
 })
 
 /** Those that still live after a while. */
@@ -109,7 +95,7 @@ layer(database, { excludeTestServices: true, timeout: bound })("npm, told to end
         yield* Effect.sync(() => chmodSync(folder, 0o755))
         const port = yield* freePort
         const env = { PORT: String(port), DATA_DIR: join(folder, "data"), DATABASE_URL: "", HOST: "", PUBLIC_URL: "" }
-        const { child, ended, output, started } = yield* run(name, "Ctrl-C", env)
+        const { ended, output, signal, started } = yield* runScript(name, "Ctrl-C", env)
         for (const line of ["Installing the database in", "Starting a private chain"])
           assert.isBelow(output.indexOf(line), output.indexOf("Spirit Altar sandbox"), output)
         assert.include(output, "Installing the database in")
@@ -119,7 +105,7 @@ layer(database, { excludeTestServices: true, timeout: bound })("npm, told to end
             started.some(({ command }) => command.includes(program)),
             program,
           )
-        child.kill("SIGTERM")
+        signal("SIGTERM")
         yield* ended
         assert.deepStrictEqual(yield* left(started), [])
       }),
@@ -133,9 +119,9 @@ layer(database, { excludeTestServices: true, timeout: bound })("npm, told to end
         const { url } = yield* LocalDatabase
         const port = yield* freePort
         const env = { PORT: String(port), DATABASE_URL: Redacted.value(url), HOST: "", PUBLIC_URL: "", PAY_TO: "" }
-        const { child, ended, started } = yield* run("serve", "Listening on", env)
+        const { ended, signal, started } = yield* runScript("serve", "Listening on", env)
         assert.isTrue(started.some(({ command }) => command.includes("src/start.js serve")))
-        child.kill("SIGTERM")
+        signal("SIGTERM")
         yield* ended
         assert.deepStrictEqual(yield* left(started), [])
       }),

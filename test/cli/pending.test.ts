@@ -1,11 +1,11 @@
 /** A terminal shows that a payment is pending, and waits for evidence instead of paying again. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { patience } from "../support/Patience.ts"
-import { authorizationsUsed } from "../support/TestBuyer.ts"
-import { terminal } from "../support/Cli.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { proxiedServer } from "../support/Proxies.ts"
+import { patience } from "../lab/Patience.ts"
+import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
+import { terminal } from "../lab/Terminal.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 
 describe("spirit-altar", () => {
   it.live(

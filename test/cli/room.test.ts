@@ -1,9 +1,9 @@
 /** A signal room from two terminals: the invite passes between them once, and shows only where it was asked for. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { patience } from "../support/Patience.ts"
-import { type Terminal, terminal } from "../support/Cli.ts"
-import { layer as world } from "../support/World.ts"
+import { patience } from "../lab/Patience.ts"
+import { terminal, type Terminal } from "../lab/Terminal.ts"
+import { layer as world } from "../lab/Fixture.ts"
 
 const token = /[A-Za-z0-9_-]{43}/u
 

@@ -1,48 +1,29 @@
 /** The newcomer's way: start, buy, verify, stop, start again; and one clear line when something is in the way. */
-import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { execFile } from "node:child_process"
 import { mkdtemp, readdir, rm, chmod } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { freePort } from "../support/Ports.ts"
+import { freePort } from "../lab/Ports.ts"
+import { main, run, type Running } from "../lab/Process.ts"
 
-const main = new URL("../../src/start.js", import.meta.url).pathname
-
-interface Ended {
-  readonly code: number | null
-  readonly output: string
-  readonly errors: string
+const endOf = async (args: ReadonlyArray<string>, env: Record<string, string>, cwd: string) => {
+  const { code, stderr, stdout } = await run([main, ...args], { env: { ...process.env, ...env }, cwd }).ended
+  return { code, output: stdout + stderr, errors: stderr }
 }
 
-const run = (args: ReadonlyArray<string>, env: Record<string, string>, cwd: string) =>
-  new Promise<Ended>((resolve) => {
-    execFile(process.execPath, [main, ...args], { env: { ...process.env, ...env }, cwd }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr, errors: stderr })
-    })
-  })
-
 /** Starts `sandbox` and waits for its block. */
-const start = (env: Record<string, string>, cwd: string) =>
-  new Promise<{ readonly child: ChildProcess; readonly block: string }>((resolve, reject) => {
-    const child = spawn(process.execPath, [main, "sandbox"], { env: { ...process.env, ...env }, cwd, stdio: "pipe" })
-    let output = ""
-    const read = (bytes: Buffer) => {
-      output += bytes.toString()
-      if (output.includes("Ctrl-C")) resolve({ child, block: output })
-    }
-    child.stdout?.on("data", read)
-    child.stderr?.on("data", read)
-    child.on("exit", (code) => reject(new Error(`ended with ${code}: ${output}`)))
-  })
+const start = async (env: Record<string, string>, cwd: string) => {
+  const one = run([main, "sandbox"], { env: { ...process.env, ...env }, cwd })
+  return { ...one, block: await one.says("Ctrl-C") }
+}
 
-const stop = (child: ChildProcess) =>
-  new Promise<number | null>((resolve) => {
-    child.removeAllListeners("exit")
-    child.on("exit", (code) => resolve(code))
-    child.kill("SIGINT")
-  })
+const stop = async ({ ended, signal }: Running) => {
+  signal("SIGINT")
+  return (await ended).code
+}
 
 const isAlive = (pid: string) => {
   try {
@@ -109,37 +90,37 @@ describe("the sandbox", () => {
     // It runs on a port of its own, and this folder says which.
     const buy = ["buy", "witness", "--text", words, "--kind", "promise", "--spirit", "moss-hare"]
     const kept = { SPIRIT_ALTAR_DATA: join(folder, "buyer"), SPIRIT_ALTAR_URL: "", DATA_DIR: join(folder, "data") }
-    const bought = await run([...buy, "--salt", "salt-of-sixteen-or-more", "--key", "buyer-test-key-1"], kept, folder)
+    const bought = await endOf([...buy, "--salt", "salt-of-sixteen-or-more", "--key", "buyer-test-key-1"], kept, folder)
     assert.strictEqual(bought.code, 0, bought.output)
     assert.include(bought.output, `altar       ${url}\n`)
     assert.include(bought.output, "paid        $0.01, once")
     assert.include(bought.output, "(throw-away, play money on eip155:84532)")
     assert.notInclude(bought.output, words, "the words stay with the buyer until revealed")
     const real = { ...kept, SPIRIT_ALTAR_PRIVATE_KEY: `0x${"1".repeat(64)}` }
-    const again = await run([...buy, "--key", "buyer-test-key-1", "--reveal"], real, folder)
+    const again = await endOf([...buy, "--key", "buyer-test-key-1", "--reveal"], real, folder)
     assert.strictEqual(again.code, 0, again.output)
     assert.include(again.output, "replayed    nothing was charged again")
     assert.include(again.output, words)
-    const verified = await run(["verify", "--url", url], {}, folder)
+    const verified = await endOf(["verify", "--url", url], {}, folder)
     assert.deepStrictEqual(
       [verified.code, verified.output.split("\n")[0]],
       [0, "1 stones: every link hashes, every payment is on the chain."],
     )
-    const children = await childrenOf(first.child.pid ?? 0)
+    const children = await childrenOf(first.pid)
     assert.isAtLeast(children.length, 2, "a database and a chain")
-    await stop(first.child)
+    await stop(first)
     assert.deepStrictEqual(children.filter(isAlive), [])
 
     const second = await start(environment, folder)
     await takesManyRooms(url)
-    const remembered = await run(["verify", "--url", url], {}, folder)
+    const remembered = await endOf(["verify", "--url", url], {}, folder)
     assert.include(remembered.output, "1 stones: every link hashes, every payment is on the chain.")
-    await stop(second.child)
+    await stop(second)
   })
 
   it("says in one line that its port is taken, leaves nothing running, and names no log after it", async () => {
     const holder = createServer().listen(port, "127.0.0.1")
-    const ended = await run(["sandbox"], { ...environment, DATA_DIR: join(folder, "other") }, folder)
+    const ended = await endOf(["sandbox"], { ...environment, DATA_DIR: join(folder, "other") }, folder)
     holder.close()
     assert.notInclude(await readdir(join(folder, "other")), "log-key")
     assert.strictEqual(ended.code, 1)
@@ -148,18 +129,18 @@ describe("the sandbox", () => {
   })
 
   it("serves nothing of itself in production, and says what is missing", async () => {
-    const ended = await run(["serve"], { DATABASE_URL: "" }, folder)
+    const ended = await endOf(["serve"], { DATABASE_URL: "" }, folder)
     assert.strictEqual(ended.code, 1)
     assert.strictEqual(
       ended.output.trim(),
       "DATABASE_URL is not set: set it to postgres://user:password@host:port/database, with an sslmode of PostgreSQL's if it has one.",
     )
     const set = { DATABASE_URL: "postgres://altar@127.0.0.1/altar", RELAYER_KEY: "0xsecret" }
-    const wrong = await run(["serve"], set, folder)
+    const wrong = await endOf(["serve"], set, folder)
     assert.match(wrong.output, /^RELAYER_KEY is wrong: [^\n]+\n$/u)
     assert.notInclude(wrong.output, "0xsecret")
     // One that cannot be reached is waited for: test/contract/unreachable.test.ts.
-    const { output } = await run(["serve"], { DATABASE_URL: "altar:secret" }, folder)
+    const { output } = await endOf(["serve"], { DATABASE_URL: "altar:secret" }, folder)
     assert.match(output, /^DATABASE_URL is wrong: [^\n]+\n$/u)
     assert.notInclude(output, "secret")
   })

@@ -1,28 +1,23 @@
 /** A second sandbox beside the first: told who has the data, or given a folder of its own; never a danger to the first. */
-import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { execFile } from "node:child_process"
 import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { patience } from "../support/Patience.ts"
-import { freePort } from "../support/Ports.ts"
+import { type Ended, run, type Running } from "../lab/Process.ts"
+import { patience } from "../lab/Patience.ts"
+import { freePort } from "../lab/Ports.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const entry = join(root, "src/start.js")
 const bound = patience(300)
 
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
 describe("a second sandbox", () => {
   let folder = ""
   let data = ""
   let [port, other] = [0, 0]
-  const children = new Set<ChildProcess>()
+  const children = new Set<Running>()
 
   /** As `npm start` runs it. */
   const environment = (more: Record<string, string> = {}): NodeJS.ProcessEnv => {
@@ -32,34 +27,17 @@ describe("a second sandbox", () => {
   }
 
   const launch = (at: number, ...args: ReadonlyArray<string>) => {
-    const child = spawn(process.execPath, [entry, "sandbox", ...args], {
-      env: environment({ PORT: String(at) }),
-      cwd: folder,
-    })
-    children.add(child)
-    const said = { stdout: "", stderr: "" }
-    const ended = new Promise<Ended>((resolve) =>
-      child.once("close", (code) => {
-        children.delete(child)
-        resolve({ code, ...said })
-      }),
-    )
-    const ready = new Promise<string>((resolve) =>
-      child.stdout.on("data", (bytes: Buffer) => {
-        said.stdout += bytes.toString()
-        if (said.stdout.includes("Ctrl-C")) resolve(said.stdout)
-      }),
-    )
-    child.stderr.on("data", (bytes: Buffer) => (said.stderr += bytes.toString()))
-    return { child, ended, ready }
+    const one = run([entry, "sandbox", ...args], { env: environment({ PORT: String(at) }), cwd: folder })
+    children.add(one)
+    void one.ended.then(() => children.delete(one))
+    return one
   }
 
   /** Its banner; that it ends instead is a failure with all it said. */
-  const bannerOf = ({ ended, ready }: ReturnType<typeof launch>) =>
-    Promise.race([ready, ended.then((end) => Promise.reject(new Error(JSON.stringify(end))))])
+  const bannerOf = ({ says }: Running) => says("Ctrl-C")
 
-  const stop = ({ child, ended }: ReturnType<typeof launch>, signal: NodeJS.Signals = "SIGINT") => {
-    child.kill(signal)
+  const stop = ({ ended, signal }: Running, name: NodeJS.Signals = "SIGINT") => {
+    signal(name)
     return ended
   }
 
@@ -90,7 +68,7 @@ describe("a second sandbox", () => {
     other = await Effect.runPromise(freePort)
   })
   afterAll(async () => {
-    for (const child of children) child.kill("SIGKILL")
+    for (const child of children) void child.kill()
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 500 })
   })
 
@@ -109,7 +87,7 @@ describe("a second sandbox", () => {
         assert.deepStrictEqual([second.code, second.stdout], [1, ""])
         assert.strictEqual(
           second.stderr,
-          `A sandbox runs at http://127.0.0.1:${port} already (process ${first.child.pid}, data in ${data}); ` +
+          `A sandbox runs at http://127.0.0.1:${port} already (process ${first.pid}, data in ${data}); ` +
             "it was left alone. Use that one, or stop it first, or start a second one beside it with data of its own: " +
             `PORT=${advised} ${["npm start -- --fresh", ...args].join(" ")}\n`,
         )
@@ -145,7 +123,7 @@ describe("a second sandbox", () => {
       const winner = await Promise.any(rivals.map((one) => bannerOf(one).then(() => one)))
       const [loser] = await Promise.all(rivals.filter((one) => one !== winner).map((one) => one.ended))
       assert.strictEqual(loser?.code, 1)
-      assert.include(loser?.stderr ?? "", `(process ${winner.child.pid}, data in ${data}); it was left alone.`)
+      assert.include(loser?.stderr ?? "", `(process ${winner.pid}, data in ${data}); it was left alone.`)
       const at = winner === rivals[0] ? port : other
       await works(at)
       const kept = await shell(`npm run verify -- --url http://127.0.0.1:${at}`)

@@ -8,7 +8,7 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Console, Effect, Option } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { walletOf } from "../../src/cli/buyer/Wallet.ts"
-import { main } from "../support/Cli.ts"
+import { main } from "../lab/Process.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "spirit-altar-usage-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

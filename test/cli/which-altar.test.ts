@@ -6,10 +6,10 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
-import { main } from "../support/Cli.ts"
-import { json, open, type Reply, serve } from "../support/LocalHttpServer.ts"
-import { patience } from "../support/Patience.ts"
-import { freePort } from "../support/Ports.ts"
+import { main } from "../lab/Process.ts"
+import { json, open, type Reply, serve } from "../lab/proxy/HttpServer.ts"
+import { patience } from "../lab/Patience.ts"
+import { freePort } from "../lab/Ports.ts"
 
 const bound = patience(120)
 const key = generatePrivateKey()

@@ -8,8 +8,8 @@ import type { CardPayment } from "../../src/payments/Payment.ts"
 import { Claim } from "../../src/payments/ledger/Claim.ts"
 import type { ClaimOutcome, NewAttempt } from "../../src/payments/ledger/NewAttempt.ts"
 import { Lookup } from "../../src/payments/ledger/Lookup.ts"
-import { database, sql as ownSql } from "../support/Database.ts"
-import { newHex, newIntent, newName, newPayment } from "../support/Intents.ts"
+import { database, sql as ownSql } from "../lab/Database.ts"
+import { newHex, newIntent, newName, newPayment } from "../lab/Intents.ts"
 
 const cardPayment = (): CardPayment => ({
   rail: "card",

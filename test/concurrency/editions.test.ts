@@ -4,18 +4,8 @@ import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import {
-  ask,
-  challengeOf,
-  configOf,
-  encode,
-  newKey,
-  newPayer,
-  post,
-  sign,
-  World,
-  layer as world,
-} from "../support/World.ts"
+import { ask, configOf, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 interface Item {
   readonly id: string

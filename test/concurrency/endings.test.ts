@@ -12,9 +12,9 @@ import { Lookup } from "../../src/payments/ledger/Lookup.ts"
 import { Settle } from "../../src/payments/ledger/Settle.ts"
 import { UnclaimedPayments } from "../../src/payments/ledger/UnclaimedPayments.ts"
 import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
-import { database, sql as ownSql } from "../support/Database.ts"
-import { newHex, newIntent, newName, newPayment } from "../support/Intents.ts"
-import { patience } from "../support/Patience.ts"
+import { database, sql as ownSql } from "../lab/Database.ts"
+import { newHex, newIntent, newName, newPayment } from "../lab/Intents.ts"
+import { patience } from "../lab/Patience.ts"
 
 const claimed = Effect.fnUntraced(function* (pool: string, payment = newPayment()) {
   const { claim } = yield* Claim

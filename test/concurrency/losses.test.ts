@@ -6,8 +6,8 @@ import { Broadcasts } from "../../src/payments/ledger/Broadcasts.ts"
 import { Claim } from "../../src/payments/ledger/Claim.ts"
 import { Lookup } from "../../src/payments/ledger/Lookup.ts"
 import { type Loss, Refusals } from "../../src/payments/ledger/Refusals.ts"
-import { database, sql as ownSql } from "../support/Database.ts"
-import { newHex, newIntent, newPayment } from "../support/Intents.ts"
+import { database, sql as ownSql } from "../lab/Database.ts"
+import { newHex, newIntent, newPayment } from "../lab/Intents.ts"
 
 const reason = "wallet_did_not_pay"
 

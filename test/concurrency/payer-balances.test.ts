@@ -4,21 +4,11 @@ import { Deferred, Duration, Effect, Fiber, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import { patience } from "../support/Patience.ts"
-import * as Purchase from "../support/Purchase.ts"
-import {
-  ask,
-  challengeOf,
-  configOf,
-  encode,
-  newKey,
-  newPayer,
-  post,
-  sign,
-  World,
-  layer as world,
-} from "../support/World.ts"
-import { loopback } from "../support/Rooms.ts"
+import { patience } from "../lab/Patience.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { ask, configOf, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { loopback } from "../lab/server/Rooms.ts"
 
 const path = "/api/elements/pixel-bit-frog/collect"
 

@@ -6,21 +6,10 @@ import { parseAbiItem } from "viem"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Server from "../../src/server/Server.ts"
-import {
-  ask,
-  chainClient,
-  challengeOf,
-  configOf,
-  encode,
-  newCommitment,
-  newKey,
-  newPayer,
-  post,
-  sign,
-  World,
-  layer as world,
-} from "../support/World.ts"
-import { loopback } from "../support/Rooms.ts"
+import { ask, configOf, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { chainClient } from "../lab/Chain.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { loopback } from "../lab/server/Rooms.ts"
 
 /** A second server on the same database and chain; its public URL is that of the first, as behind a balancer. */
 const secondServer = Effect.gen(function* () {

@@ -27,10 +27,10 @@ import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as Routes from "../../src/server/Routes.ts"
 import type * as Server from "../../src/server/Server.ts"
 import { part } from "../../src/platform/SqlPart.ts"
-import { newFaults } from "../support/AnswerValidation.ts"
-import { examplesOf } from "../support/Documents.ts"
-import { call, connect } from "../support/McpClient.ts"
-import { ask, newKey, newPayer, post, World, layer as world } from "../support/World.ts"
+import { newFaults } from "../lab/run/AnswerValidation.ts"
+import { examplesOf } from "../lab/Documents.ts"
+import { call, connect } from "../lab/McpClient.ts"
+import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 
 // What would stand in schema/altar/Bell.ts.
 

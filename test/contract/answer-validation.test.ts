@@ -1,8 +1,8 @@
 /** The validating pass sees what it is there for: a status, a header, a member or a value that the document has not. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { faultsOf } from "../support/Contract.ts"
-import { ask, World, layer as world } from "../support/World.ts"
+import { faultsOf } from "../lab/run/Contract.ts"
+import { ask, layer as world, World } from "../lab/Fixture.ts"
 
 layer(world(), { excludeTestServices: true })("the validating pass", (it) => {
   it.effect("agrees with true answers and finds each fault in a false one", () =>

@@ -4,7 +4,7 @@ import { Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
-import { database } from "../support/Database.ts"
+import { database } from "../lab/Database.ts"
 
 const most = 16
 const pool = Layer.unwrap(Effect.map(LocalDatabase, ({ url }) => Sql.layer(url)))

@@ -4,8 +4,8 @@ import { request as send } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { faultsOf } from "../support/Contract.ts"
-import { newCommitment, newKey, World, layer as world } from "../support/World.ts"
+import { faultsOf } from "../lab/run/Contract.ts"
+import { layer as world, newCommitment, newKey, World } from "../lab/Fixture.ts"
 
 interface Operation {
   readonly operationId: string

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { bearer, codeOf, layer as rooms, newRoom } from "../support/Rooms.ts"
-import { ask, World } from "../support/World.ts"
+import { bearer, codeOf, layer as rooms, newRoom } from "../lab/server/Rooms.ts"
+import { ask, World } from "../lab/Fixture.ts"
 
 interface Operation {
   readonly parameters?: ReadonlyArray<{

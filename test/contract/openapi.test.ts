@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 import { Effect } from "effect"
 import { document } from "../../src/cli/operator/OpenApi.ts"
-import { ask, World, layer as world } from "../support/World.ts"
+import { ask, layer as world, World } from "../lab/Fixture.ts"
 
 const written = readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8")
 const spec = JSON.parse(written)

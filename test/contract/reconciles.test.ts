@@ -1,7 +1,7 @@
 /** Asking how a payment ended may ask the chain: 240 a minute from one address, and the refusal says how long to wait. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, newKey, World, layer as world } from "../support/World.ts"
+import { ask, layer as world, newKey, World } from "../lab/Fixture.ts"
 
 layer(world(), { excludeTestServices: true })("reconciles", (it) => {
   it.effect("are answered 240 times a minute", () =>

@@ -8,19 +8,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { commands } from "../../src/pages/reference/Examples.ts"
 import { sales } from "../../schema/altar/Sales.ts"
-import { terminal } from "../support/Cli.ts"
-import { patience } from "../support/Patience.ts"
-import { ask, newPayer, pay, World, layer as world } from "../support/World.ts"
+import { unescaped } from "../lab/Html.ts"
+import { terminal } from "../lab/Terminal.ts"
+import { patience } from "../lab/Patience.ts"
+import { ask, layer as world, newPayer, pay, World } from "../lab/Fixture.ts"
 
 const shell = promisify(execFile)
-
-const unescaped = (text: string) =>
-  text
-    .replaceAll("&quot;", '"')
-    .replaceAll("&#39;", "'")
-    .replaceAll("&lt;", "<")
-    .replaceAll("&gt;", ">")
-    .replaceAll("&amp;", "&")
 
 /** The samples of one kind, by the operation they belong to. */
 const samplesIn = (text: string, kind: string) =>

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
-import { inhabit, sandbox } from "../support/Guide.ts"
-import { loopback, layer as rooms } from "../support/Rooms.ts"
-import { type Answer, ask, post, World } from "../support/World.ts"
+import { inhabit, sandbox } from "../lab/browser/Guide.ts"
+import { layer as rooms, loopback } from "../lab/server/Rooms.ts"
+import { type Answer, ask, post, World } from "../lab/Fixture.ts"
 
 const document = JSON.parse(readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8"))
 

@@ -3,8 +3,8 @@ import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { database } from "../support/Database.ts"
-import * as ServerProcess from "../support/ServerProcess.ts"
+import { database } from "../lab/Database.ts"
+import * as ServerProcess from "../lab/server/ServerProcess.ts"
 
 /** The status, or null where nobody listens yet; a request that is accepted and never answered never ends. */
 const knock = (url: string) =>

@@ -1,11 +1,12 @@
 /** Told to stop, a server ends what it has begun, begins nothing new and says so, and ends with 0. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted } from "effect"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patience } from "../support/Patience.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { line, serving } from "../support/ServeCommand.ts"
-import { stage, Proxies } from "../support/Proxies.ts"
+import { Effect, Fiber } from "effect"
+import { proxied } from "../lab/server/Environment.ts"
+import { patience } from "../lab/Patience.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { line } from "../lab/Connection.ts"
+import { serving } from "../lab/server/ServerProcess.ts"
+import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 
@@ -14,14 +15,8 @@ const upgrade =
   "POST /api/nothing HTTP/1.1\r\nhost: altar\r\nconnection: Upgrade\r\nupgrade: websocket\r\ncontent-length: 0\r\n\r\n"
 
 const started = Effect.gen(function* () {
-  const chain = yield* LocalChain
-  const { database, rpc } = yield* Proxies
   const server = yield* serving({
-    DATABASE_URL: database.url,
-    X402_NETWORK: chain.network,
-    RPC_URL: rpc.url,
-    PAY_TO: chain.payTo,
-    RELAYER_KEY: Redacted.value(chain.relayerKey),
+    ...(yield* proxied),
     SWEEP_SECONDS: "3600",
   })
   yield* server.says("Listening on")

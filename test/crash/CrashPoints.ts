@@ -2,12 +2,12 @@
 import { Deferred, Effect, Schedule } from "effect"
 import type { Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { patience } from "../support/Patience.ts"
-import * as Purchase from "../support/Purchase.ts"
-import type { FacilitatorFault } from "../support/Facilitator.ts"
-import type { PgFault } from "../support/PgProxy.ts"
-import type { RpcFault } from "../support/RpcProxy.ts"
-import { type SettledBy, type Stage, Proxies } from "../support/Proxies.ts"
+import { patience } from "../lab/Patience.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import type { FacilitatorFault } from "../lab/proxy/Facilitator.ts"
+import type { PostgresFault } from "../lab/proxy/Postgres.ts"
+import type { NodeFault } from "../lab/proxy/Node.ts"
+import { Proxies, type SettledBy, type Stage } from "../lab/server/ProxiedServer.ts"
 
 /** A request that has come as far as it is meant to. */
 export interface Stop {
@@ -38,13 +38,13 @@ export interface Point {
   readonly ends: "settled" | "failed"
 }
 
-const rpc = (method: string, fault: RpcFault) =>
+const rpc = (method: string, fault: NodeFault) =>
   Effect.map(Proxies, (proxies): Stop => stopAt(proxies.rpc.arm(method, fault)))
 
 const facilitator = (fault: FacilitatorFault) =>
   Effect.map(Proxies, (proxies): Stop => stopAt(proxies.facilitator.arm(fault)))
 
-const database = (statement: RegExp, fault: PgFault) =>
+const database = (statement: RegExp, fault: PostgresFault) =>
   Effect.map(Proxies, (proxies): Stop => stopAt(proxies.database.arm(statement, fault)))
 
 const stopAt = (trap: ReturnType<Proxies["Service"]["rpc"]["arm"]>): Stop => ({
@@ -107,7 +107,7 @@ const outlived = () => Purchase.outlive
 const clientLeaves = (stop: Stop, purchase: Purchase.Purchase, leave: Effect.Effect<void>) =>
   leave.pipe(Effect.andThen(stop.late), Effect.andThen(Purchase.ended(purchase)), Effect.asVoid)
 
-const intent = database(/INSERT INTO payment_attempts/u, "swallowReply")
+const intent = database(/INSERT INTO payment_attempts/u, "holdAfter")
 const receipt = rpc("eth_getTransactionReceipt", "holdAfter")
 const settled = { ends: "settled" } as const
 const failed = { ends: "failed", evidence: outlived } as const
@@ -178,7 +178,7 @@ export const points: ReadonlyArray<Point> = [
   relayer({
     step: "f",
     killed: "with the COMMIT done and its reply swallowed",
-    reach: database(/^COMMIT$/u, "swallowReply"),
+    reach: database(/^COMMIT$/u, "holdAfter"),
     concludedBy: "nobody",
     ...settled,
   }),
@@ -230,7 +230,7 @@ export const points: ReadonlyArray<Point> = [
   hosted({
     step: "f",
     killed: "with the COMMIT done and its reply swallowed",
-    reach: database(/^COMMIT$/u, "swallowReply"),
+    reach: database(/^COMMIT$/u, "holdAfter"),
     concludedBy: "nobody",
     ...settled,
   }),

@@ -1,25 +1,22 @@
 /** One table over all acts: killed with every act in flight, each is charged and recorded once, or failed and free again. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Schedule } from "effect"
+import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patience } from "../support/Patience.ts"
-import { type ActRow, acts } from "../support/ActTable.ts"
-import { aSweepLater, onChain, outlive, told, token } from "../support/Purchase.ts"
-import * as ServerProcess from "../support/ServerProcess.ts"
-import { stage, Proxies } from "../support/Proxies.ts"
-import { today } from "../support/Today.ts"
-import { ask, challengeOf, encode, newKey, newPayer, post, sign } from "../support/World.ts"
+import type { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { proxied } from "../lab/server/Environment.ts"
+import { patience } from "../lab/Patience.ts"
+import { type ActRow, acts } from "../lab/ActTable.ts"
+import { aSweepLater, outlive, told } from "../lab/buyer/Purchase.ts"
+import { onChain, token } from "../lab/Chain.ts"
+import * as ServerProcess from "../lab/server/ServerProcess.ts"
+import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { today } from "../lab/Clock.ts"
+import { ask, newKey, newPayer, post } from "../lab/Fixture.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 const environment = Effect.gen(function* () {
-  const chain = yield* LocalChain
-  const { database, rpc } = yield* Proxies
   return {
-    DATABASE_URL: database.url,
-    X402_NETWORK: chain.network,
-    RPC_URL: rpc.url,
-    PAY_TO: chain.payTo,
-    RELAYER_KEY: Redacted.value(chain.relayerKey),
+    ...(yield* proxied),
     SETTLE_TIMEOUT_SECONDS: "20",
     SWEEP_SECONDS: "3600",
     LOG_LEVEL: "Info",

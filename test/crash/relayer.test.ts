@@ -4,22 +4,17 @@ import { Effect, Redacted, Schedule } from "effect"
 import { parseGwei } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patience, patientSeconds } from "../support/Patience.ts"
-import * as Purchase from "../support/Purchase.ts"
-import * as Crowd from "../support/Crowd.ts"
-import * as ServerProcess from "../support/ServerProcess.ts"
-import { stage, Proxies } from "../support/Proxies.ts"
+import { proxied } from "../lab/server/Environment.ts"
+import { patience, patientSeconds } from "../lab/Patience.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as ServerProcess from "../lab/server/ServerProcess.ts"
+import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 
 /** A broadcast counts as lost or stuck after three seconds, later on a slow machine. */
 const environment = Effect.gen(function* () {
-  const chain = yield* LocalChain
-  const { database, rpc } = yield* Proxies
   return {
-    DATABASE_URL: database.url,
-    X402_NETWORK: chain.network,
-    RPC_URL: rpc.url,
-    PAY_TO: chain.payTo,
-    RELAYER_KEY: Redacted.value(chain.relayerKey),
+    ...(yield* proxied),
     SETTLE_TIMEOUT_SECONDS: patientSeconds(1),
     SWEEP_SECONDS: "1",
     LOG_LEVEL: "Info",

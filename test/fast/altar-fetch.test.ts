@@ -5,7 +5,7 @@ import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { altarFetch } from "../../src/cli/buyer/AltarFetch.ts"
 import { sandboxOf } from "../../src/cli/buyer/Faucet.ts"
-import { json, serve } from "../support/LocalHttpServer.ts"
+import { json, serve } from "../lab/proxy/HttpServer.ts"
 
 it.effect("an altar that starts for ever is asked once a second, and given up", () =>
   Effect.gen(function* () {

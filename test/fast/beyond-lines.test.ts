@@ -16,13 +16,14 @@ it("lines beyond 4 MB that nobody reads are left out and counted", () => {
     },
   )
   const said = 100
-  for (let index = 0; index < said; index += 1) say("Info", "request", { index, path: "ab ".repeat(33_000) })
+  for (let index = 0; index < said; index += 1)
+    say(new Date(0), "Info", "request", { index, path: "ab ".repeat(33_000) })
   const written = unread.length
   assert.isBelow(written, said)
   assert.isAtLeast(bytes, 4 * 1_048_576)
   assert.isBelow(bytes, 4 * 1_048_576 + 200_000)
   bytes = 0
-  say("Info", "request", { index: said })
+  say(new Date(0), "Info", "request", { index: said })
   const told = unread.slice(written).map((text) => JSON.parse(text))
   assert.lengthOf(told, 2)
   assert.deepInclude(told[0], { level: "warn", lines: said - written })

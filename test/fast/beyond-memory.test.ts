@@ -5,7 +5,6 @@ import type { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { network } from "../../src/limits/Address.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
-import { encodingFor } from "../../src/http/Encoding.ts"
 
 const proxied = (address: string) =>
   ({
@@ -56,26 +55,4 @@ describe("beyond what is remembered", () => {
       assert.isAbove(looks(of, "11.0.0.1"), 1)
     }).pipe(Effect.provide(addresses)),
   )
-
-  it("each spelling of Accept-Encoding is read for itself", () => {
-    for (let index = 0; index < 1000; index += 1) {
-      assert.strictEqual(encodingFor(`x-${index}, gzip`), "gzip")
-      assert.strictEqual(encodingFor(`x-${index}, br, gzip;q=0.5`), "br")
-      assert.strictEqual(encodingFor(`x-${index}`), "identity")
-    }
-  })
-
-  it("no more than 256 spellings of Accept-Encoding are known again", () => {
-    const split = vi.spyOn(String.prototype, "split")
-    const isRead = (header: string) => {
-      split.mockClear()
-      encodingFor(header)
-      return split.mock.calls.length > 0
-    }
-    const spellings = Array.from({ length: 1000 }, (_, index) => `y-${index}, gzip`)
-    const [first, second] = [spellings.filter(isRead), spellings.filter(isRead)]
-    split.mockRestore()
-    assert.strictEqual(first.length, 1000)
-    assert.isAtLeast(second.length, 1000 - 256)
-  })
 })

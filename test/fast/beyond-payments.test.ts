@@ -13,7 +13,7 @@ import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { alreadyUsed, type SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
 import { Signatures } from "../../src/payments/x402/verification/Signatures.ts"
 import { UsedAuthorizations } from "../../src/payments/x402/evidence/UsedAuthorizations.ts"
-import { patience } from "../support/Patience.ts"
+import { patience } from "../lab/Patience.ts"
 
 const address = (index: number) => numberToHex(index, { size: 20 })
 
@@ -85,7 +85,6 @@ describe("beyond what is remembered of payments", { timeout: patience(30) }, () 
         Signatures.layer.pipe(
           Layer.provide(
             Layer.mock(Chain, {
-              client: undefined as never,
               ask: (_, params) => Effect.sync(() => (asked.push(params), "0x")),
             }),
           ),
@@ -117,7 +116,6 @@ describe("beyond what is remembered of payments", { timeout: patience(30) }, () 
             Layer.mock(UnclaimedPayments, { find: () => Effect.succeedNone }),
             Layer.mock(DatabaseClock, { now: Effect.succeed({ millis: 0, aheadMillis: 0 }) }),
             Layer.mock(Chain, {
-              client: undefined as never,
               usedBy: () => Effect.sync(() => ((asked += 1), { _tag: "Void", reason: "authorization_canceled" })),
             }),
           ]),

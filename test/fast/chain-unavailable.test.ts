@@ -5,7 +5,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Duration, Effect, Logger, Redacted } from "effect"
 import * as JsonRpc from "../../src/payments/x402/node/JsonRpc.ts"
-import * as NodeClient from "../../src/payments/x402/node/NodeClient.ts"
+import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
 
 const secret = "SECRETKEY"
 const question = ["eth_call", [{ data: "SIGNATURE" }]] as const
@@ -51,17 +51,14 @@ describe("a node that cannot be asked", () => {
       Effect.gen(function* () {
         const url = Redacted.make(yield* addressOf(status, body))
         const node = yield* JsonRpc.make({ url, timeout: Duration.seconds(10) })
-        const client = yield* NodeClient.make(node)
         const ours = yield* Effect.flip(node.ask(...question))
-        const viems = yield* Effect.promise(() =>
-          client
-            .request({ method: "eth_call", params: [{ data: "0x51", to: "0x5160" }] })
-            .catch((error: unknown) => error),
+        const relayers = yield* Effect.flip(
+          RelayerNode.make(node, Duration.seconds(10)).readAll(`0x${"51".repeat(20)}`, ["0x51"]),
         )
-        for (const error of [ours, viems]) {
-          const text = yield* logged(error)
-          assert.include(text, "eth_call")
-          assert.notMatch(text, /SECRETKEY|SIGNATURE|127\.0\.0\.1/u)
+        assert.include(yield* logged(ours), "eth_call")
+        assert.include(relayers.text, relayers.answered ? "execution reverted" : "eth_call")
+        for (const error of [ours, relayers]) {
+          assert.notMatch(yield* logged(error), /SECRETKEY|SIGNATURE|127\.0\.0\.1/u)
         }
       }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndici)),
     )

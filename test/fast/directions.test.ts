@@ -155,6 +155,37 @@ describe("the pages' modules", () => {
   })
 })
 
+/** Besides its own folder, a test imports the lab, the auditor, compiled contracts and the installer of tools. */
+const sharedBy = (room: string) => new RegExp(`^test/(?:${room}|lab|audit|contracts|tools)/`, "u")
+
+describe("tests", () => {
+  const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts") && !file.includes("node_modules"))
+    .map((file) => join("test", file))
+  const roomOf = (file: string) => file.split("/")[1] ?? ""
+  const wrongOf = (room: string, allowed: RegExp) =>
+    files
+      .filter((file) => roomOf(file) === room)
+      .flatMap((file) => importsOf(file).map((target) => ({ file, target })))
+      .filter(({ target }) => target.startsWith("test/") && !allowed.test(target))
+      .map(({ file, target }) => `${file} → ${target}`)
+
+  it("stand on a lab that imports no test and no campaign", () => {
+    assert.deepStrictEqual(wrongOf("lab", /^test\/lab\//u), [])
+  })
+
+  it("import the lab, the auditor and their own folder, so that no campaign needs another", () => {
+    const rooms = new Set(files.map(roomOf))
+    assert.isAbove(rooms.size, 20)
+    // Fast tests hold the parts of campaigns that need no process.
+    const others = [...rooms].filter((room) => room !== "lab" && room !== "fast")
+    assert.deepStrictEqual(
+      others.flatMap((room) => wrongOf(room, sharedBy(room))),
+      [],
+    )
+  })
+})
+
 /** Rooms whose files can be read one after the other. */
 const straight = /^(?:schema|src\/(?:admin|agents|altar|log|pages|telemetry))\//u
 
@@ -171,6 +202,49 @@ describe("imports", () => {
     for (const file of sources) if (straight.test(file)) visit(file, [])
     assert.deepStrictEqual(circles, [])
   })
+})
+
+/**
+ * What other rooms import of a room beside the files of its services. The rest of a room is its own: a room that needs more of
+ * it adds a line here, and sees how much there is already.
+ */
+const surfaces: Readonly<Record<string, string>> = {
+  admin: "Audit",
+  agents: "Http",
+  altar: `Altar Answers Artwork HashChain Hashes Http Limits Requests SpendPolicy Spirits Telling candles/Rungs
+    spirits/Hedges spirits/Hills spirits/Waters`,
+  buyer: `Acts Buyer Client Fields JournalPages Orders Policy PurchaseError Purchases core/Authorization core/Chain
+    core/Challenge core/Commitment core/Digest core/Expectation core/Journal core/Outcome core/Pursuit core/Recorded
+    core/Request log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict`,
+  cli: "Command",
+  limits: "Address Limits Policy Windows",
+  log: "Consistency Http Log Signer StopReason Tree Verifier witness/Http",
+  pages: "Site",
+  payments: `ActAddress ActInput PaidRequest Payments Receipts card/Cards ledger/LedgerSql ledger/PublicActs
+    ledger/Unresolved x402/node/JsonRpc x402/relayer/Fees x402/relayer/Relayer x402/settlement/Supported
+    x402/verification/Eip3009`,
+  room: "Ceiling Http Refusals Removal Requests",
+  sandbox: "Sandbox",
+  server: "Server Shapes config/Advice config/Table config/Telemetry",
+  telemetry: "Logs RouteNames TelemetryConfig",
+  web: "build output signals/glyphs signals/patterns v2/page/candleShape v2/page/durations",
+}
+
+const isService = (file: string) => /Context\.(?:Service|Reference)</u.test(readFileSync(join(root, file), "utf8"))
+
+describe("a room", () => {
+  it.each(Object.entries(surfaces).map(([room, files]) => ({ room, files })))(
+    "shows its services and these files, and hides the rest: $room",
+    ({ files, room }) => {
+      const own = `src/${room}/`
+      const shown = sources
+        .filter((file) => file.startsWith("src/") && !file.startsWith(own))
+        .flatMap(importsOf)
+        .filter((target) => target.startsWith(own) && !isService(target))
+        .map((target) => target.slice(own.length, -".ts".length))
+      assert.deepStrictEqual([...new Set(shown)].sort(), files.split(/\s+/u).sort())
+    },
+  )
 })
 
 /** Who owns a table: who writes it, and who alone names it in a statement. */

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { documents } from "../support/Documents.ts"
+import { documents } from "../lab/Documents.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 

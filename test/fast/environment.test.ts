@@ -7,7 +7,7 @@ import { listen, production } from "../../src/server/config/Config.ts"
 import { buyer, groups, rehearsing, serving } from "../../src/server/config/Table.ts"
 import { telemetry } from "../../src/server/config/Telemetry.ts"
 
-const root = new URL("../../", import.meta.url)
+const root = new URL("../..", import.meta.url)
 const text = (file: string) => readFileSync(new URL(file, root), "utf8")
 
 /** `NAME=value`, commented out or not, with what stands in the line above it. */

@@ -2,12 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Fiber, Option, Ref, Semaphore } from "effect"
 import { MaxOpsBeforeYield } from "effect/Scheduler"
-import { createPublicClient, custom, type Hex, zeroAddress, zeroHash } from "viem"
+import { type Hex, zeroAddress, zeroHash } from "viem"
 import type { Submission } from "../../src/payments/Settlement.ts"
 import * as Groups from "../../src/payments/x402/relayer/Groups.ts"
 import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
 import * as RelayerNonces from "../../src/payments/x402/relayer/RelayerNonces.ts"
-import { patience } from "../support/Patience.ts"
+import { patience } from "../lab/Patience.ts"
 
 const submitted: Submission = { _tag: "Submitted", transaction: zeroHash }
 
@@ -34,8 +34,7 @@ const estimated = Option.some({ gas: 1n, expected: { maxFeePerGas: 1n, maxPriori
 const groupsOf = Effect.fnUntraced(function* (
   ways: Pick<Groups.GroupsOptions, "alone" | "inTurn"> & { readonly turn?: Semaphore.Semaphore },
 ) {
-  const silent = createPublicClient({ transport: custom({ request: () => new Promise(() => undefined) }) })
-  const node = RelayerNode.make(silent, Duration.seconds(5))
+  const node = RelayerNode.make({ ask: () => Effect.never, once: () => Effect.never }, Duration.seconds(5))
   return yield* Groups.make({
     most: 1,
     turn: yield* Semaphore.make(1),

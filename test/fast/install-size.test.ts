@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { counter, isNear, named } from "../support/DiskSpace.ts"
+import { counter, isNear, named } from "../lab/DiskSpace.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const modules = join(root, "node_modules")

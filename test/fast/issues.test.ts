@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { RoomBody } from "../../schema/room/Room.ts"
 import { issuesOf } from "../../src/platform/Issues.ts"
-import { refusalOf } from "../../src/room/Body.ts"
+import { malformed } from "../../src/room/Requests.ts"
 
 const strict = { onExcessProperty: "error", errors: "all" } as const
 
@@ -14,7 +14,7 @@ describe("what is wrong with a body", () => {
       Effect.gen(function* () {
         const error = yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 }))
         const [issue] = issuesOf(error)
-        for (const text of [issue?.path, issue?.message, refusalOf(error).error.message]) {
+        for (const text of [issue?.path, issue?.message, malformed(issuesOf(error)).error.message]) {
           assert.match(text ?? "\n", /^[^\p{Cc}\p{Cs}]*$/u)
           assert.isAtMost(text?.length ?? 0, 502)
         }

@@ -6,7 +6,8 @@ import { Duration, Effect, Fiber, Redacted, Result } from "effect"
 import { numberToHex } from "viem"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import * as JsonRpc from "../../src/payments/x402/node/JsonRpc.ts"
-import { patience } from "../support/Patience.ts"
+import type { Ask } from "../../src/payments/x402/node/Rpc.ts"
+import { patience } from "../lab/Patience.ts"
 
 interface Call {
   readonly id: number
@@ -50,7 +51,7 @@ const nodeThat = Effect.fnUntraced(function* (behave: Behaviour, timeout: Durati
 })
 
 /** `first`, `second` … asked at once; what each was answered, or why it was not. */
-const askAll = (ask: JsonRpc.Ask, names: ReadonlyArray<string>) =>
+const askAll = (ask: Ask, names: ReadonlyArray<string>) =>
   Effect.forEach(
     names,
     (name) =>

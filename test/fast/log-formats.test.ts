@@ -13,7 +13,7 @@ import {
 } from "../../schema/log/Note.ts"
 import { parseProofFile, proofFileText } from "../../schema/log/ProofFile.ts"
 import { bundleBytes, bundlePath, parseBundle, parsePath, tilePath, widthAt } from "../../schema/log/Tile.ts"
-import { example, golden, neumann, witness } from "../support/LogVectors.ts"
+import { example, golden, neumann, witness } from "../lab/log/Vectors.ts"
 
 const read = <A>(parsed: A | Malformed): A => {
   if (parsed instanceof Malformed) throw new Error(parsed.message)

@@ -5,7 +5,7 @@ import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../schema/log/Policy.ts"
 import { Redacted, Result } from "effect"
 import { cosignerFrom, generate } from "../../src/log/Signer.ts"
-import { golden, renamed, witness } from "../support/LogVectors.ts"
+import { golden, renamed, witness } from "../lab/log/Vectors.ts"
 
 const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
 

@@ -9,8 +9,8 @@ import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
 import { isSigned } from "../../src/buyer/log/WebCrypto.ts"
 import { fromText, generate, originOf } from "../../src/log/Signer.ts"
 import { leafOf, sha256 } from "../../src/log/Tree.ts"
-import { MemoryLog } from "../support/LogTiles.ts"
-import { example, golden, mixedOrder, neumann, renamed, witness } from "../support/LogVectors.ts"
+import { MemoryLog } from "../lab/log/MemoryLog.ts"
+import { example, golden, mixedOrder, neumann, renamed, witness } from "../lab/log/Vectors.ts"
 
 const { vkey } = golden
 const signer = Result.getOrThrow(fromText(Redacted.make(golden.signerKey)))

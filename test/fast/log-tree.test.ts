@@ -4,8 +4,8 @@ import { base64, hex, utf8 } from "../../schema/log/Bytes.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { bundleBytes, tilePath, widthAt } from "../../schema/log/Tile.ts"
 import { append, edgePlaces, hashesOf, leafOf, rootOf, sha256 } from "../../src/log/Tree.ts"
-import { goldenLeaves, goldenLog, keyOf, MemoryLog } from "../support/LogTiles.ts"
-import { golden, rfcConsistency, rfcInclusion, rfcLeaves, rfcRoots, stones } from "../support/LogVectors.ts"
+import { goldenLeaves, goldenLog, keyOf, MemoryLog } from "../lab/log/MemoryLog.ts"
+import { golden, rfcConsistency, rfcInclusion, rfcLeaves, rfcRoots, stones } from "../lab/log/Vectors.ts"
 
 const rfcLog = (size: number) =>
   new MemoryLog().append(rfcLeaves.slice(0, size).map((leaf) => leafOf(Buffer.from(leaf, "hex"))))

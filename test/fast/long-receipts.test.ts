@@ -12,7 +12,7 @@ import {
 } from "../../src/payments/x402/verification/Eip3009.ts"
 import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"
 import * as LongReceipts from "../../src/payments/x402/evidence/LongReceipts.ts"
-import { ownLogs } from "../../src/payments/x402/evidence/OwnLogs.ts"
+import { ownLogs } from "../../src/payments/x402/evidence/LongReceipts.ts"
 
 const address = (digit: string): Hex => `0x${digit.repeat(40)}`
 const word = (digit: string): Hex => `0x${digit.repeat(64)}`

@@ -47,15 +47,6 @@ describe("a package without a hash", () => {
     assert.deepStrictEqual(named.sort(), [...bare].sort())
     assert.include(section, `but these ${bare.length}.`)
   })
-
-  it("is counted in README.md, which names its tool", () => {
-    const line = text("README.md")
-      .split("\n\n")
-      .find((part) => part.includes("SECURITY.md#packages-without-a-hash"))
-    assert.include(line ?? "", `but ${bare.length} parts`)
-    const tools = new Set(bare.map((name) => /^@(?:effect\/tsgo|foundry-rs\/anvil|[\w]+)/u.exec(name)?.[0] ?? name))
-    for (const tool of tools) assert.include(line ?? "", `\`${tool}\``)
-  })
 })
 
 describe.each(["", "test/tools/", "test/integrators/"].map((folder) => `${folder}package-lock.json`))("%s", (path) => {

@@ -4,6 +4,7 @@ import { paymentHeaderOf, toBase64, typedDataOf } from "../../src/buyer/core/Aut
 import { type Challenge, readChallenge } from "../../src/buyer/core/Challenge.ts"
 import { type Expectation, mismatchOf } from "../../src/buyer/core/Expectation.ts"
 import { nextStep, readOutcome } from "../../src/buyer/core/Outcome.ts"
+import { moveAfter, type Standing, unattended, watched } from "../../src/buyer/core/Pursuit.ts"
 import { type Exchange, reconcile, send } from "../../src/buyer/core/Request.ts"
 
 const url = "https://altar.example/api/witness"
@@ -176,5 +177,57 @@ describe("what an answer means", () => {
   it("hands in again what the altar never got", () => {
     assert.strictEqual(nextStep(refusal(404, "attempt_not_found"), { by: "reconcile", isSigned: true }).step, "send")
     assert.strictEqual(nextStep(refusal(404, "spirit_not_found"), sent).step, "refuse")
+  })
+})
+
+describe("the loop of a purchase", () => {
+  const begun: Standing = { by: "send", isSigned: true, tries: 0 }
+  const asking: Standing = { ...begun, by: "reconcile" }
+  const silence = { tag: "silent", reason: "no answer" } as const
+  const settled = heard(200, { ok: true, record: {}, receipt: {} })
+  const pending = heard(202, { ok: true }, { "retry-after": "30" })
+  const full = refusal(503, "facilitator_unavailable", { retryAfter: 7 })
+
+  /** Moves until the follower gives up or nothing more than this many are made. */
+  const movesUntilEnd = (habits: typeof watched, outcome: typeof silence | typeof pending, most: number) => {
+    let [standing, made] = [begun, 0]
+    while (made < most) {
+      made += 1
+      const move = moveAfter(standing, habits, outcome)
+      if (move.step !== "ask") return made
+      standing = move.next
+    }
+    return made
+  }
+
+  it("is ended by a reconcile on a page, and by the request itself alone in a program", () => {
+    assert.strictEqual(moveAfter(asking, watched, settled).step, "settle")
+    assert.deepInclude(moveAfter(asking, unattended, settled), { step: "ask", next: begun, seconds: 0 })
+    assert.strictEqual(moveAfter(begun, unattended, settled).step, "settle")
+    assert.strictEqual(moveAfter(begun, watched, settled).step, "settle")
+  })
+
+  it("waits as long as the altar asks for, and ten seconds at most while a reader looks on", () => {
+    assert.deepInclude(moveAfter(begun, unattended, pending), { step: "ask", seconds: 30, because: undefined })
+    assert.deepInclude(moveAfter(begun, watched, pending), { step: "ask", seconds: 0 })
+    assert.deepInclude(moveAfter(asking, watched, pending), { step: "ask", seconds: 10 })
+    assert.deepInclude(moveAfter(begun, watched, silence), { step: "ask", seconds: 2, because: "no answer" })
+    assert.deepInclude(moveAfter({ ...begun, tries: 4 }, unattended, silence), { step: "ask", seconds: 5 })
+  })
+
+  it("leaves a full house to whoever looks on, and waits for it in a program", () => {
+    assert.deepInclude(moveAfter(begun, watched, full), { step: "give-up", isBusy: true })
+    assert.deepInclude(moveAfter(asking, watched, full), { step: "ask", seconds: 7 })
+    assert.deepInclude(moveAfter(begun, unattended, full), { step: "ask", seconds: 7, because: "No." })
+  })
+
+  it("is given up after eleven silences by a program, after forty questions by a page", () => {
+    assert.strictEqual(movesUntilEnd(unattended, silence, 100), 11)
+    assert.strictEqual(movesUntilEnd(unattended, pending, 100), 100)
+    assert.strictEqual(movesUntilEnd(watched, silence, 100), 40)
+    assert.strictEqual(movesUntilEnd(watched, pending, 100), 40)
+    const unsigned: Standing = { ...begun, isSigned: false }
+    assert.strictEqual(moveAfter(unsigned, watched, silence).step, "give-up")
+    assert.deepInclude(moveAfter(unsigned, unattended, silence), { step: "ask", next: { ...unsigned, tries: 1 } })
   })
 })

@@ -13,7 +13,7 @@ import * as CandlesHttp from "../../src/altar/candles/Http.ts"
 import * as Requests from "../../src/altar/Requests.ts"
 import { KnownUrls } from "../../src/http/KnownUrls.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
-import * as MemoryLimiter from "../../src/limits/MemoryLimiter.ts"
+import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 
 const api = HttpApi.make("spirit-altar").add(ActsGroup, CandlesGroup)
 
@@ -24,7 +24,12 @@ const unreached = Layer.mergeAll(
   Layer.mock(Candles, { acts: {} as never }),
   Layer.mock(CandleWall, {}),
   Layer.mock(ClientAddress, { of: () => "somebody" }),
-  MemoryLimiter.layer,
+  Layer.mock(RateLimiter, {
+    take: () => Effect.succeed([]),
+    gate: () => {
+      throw new Error("reached")
+    },
+  }),
   KnownUrls.layer,
 )
 

@@ -11,7 +11,7 @@ const row = {
   act: "setWitnessStone",
   url: "https://altar.example/api/witness",
   input: '{"commitment":"00"}',
-  poolNumber: 1,
+  number: 1,
   refusal: null,
   acceptedAt: new Date(0),
   checks: 0,

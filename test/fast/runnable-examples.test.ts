@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Cli from "../../src/cli/Command.ts"
-import { documents, examplesOf } from "../support/Documents.ts"
+import { documents, examplesOf } from "../lab/Documents.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
@@ -104,12 +104,12 @@ const examples: Readonly<
   "docs/proofs.md": [
     ["log altar.example/log", policy],
     ["spirit-altar witness", not("asks a public altar; test/log/end-to-end.test.ts runs each command on a local one")],
-    ["vkey=", run("test/support/ShellCheck.ts")],
+    ["vkey=", run("test/lab/log/ShellCheck.ts")],
   ],
   "docs/scale.md": [["npm run scale", long]],
   "docs/testing.md": [
     ["npm run mutants", long],
-    ["node test/fire/audit/main.ts", long],
+    ["node test/audit/main.ts", long],
   ],
 }
 

@@ -1,11 +1,11 @@
-/** What the README claims to be tested by is what is installed and listed here, in these versions and numbers. */
+/** The versions and numbers in docs/conformance.md are those that are installed and listed here. */
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { mutants } from "../mutants/Mutants.ts"
-import { rfcConsistency, rfcInclusion, rfcRoots } from "../support/LogVectors.ts"
+import { rfcConsistency, rfcInclusion, rfcRoots } from "../lab/log/Vectors.ts"
 
 const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")
-const claim = /^## Conformance\n([\s\S]*?)^## /mu.exec(text("README.md"))?.[1] ?? ""
+const claim = text("docs/conformance.md")
 
 /** The project's own versions, and those of the folders with locks of their own. */
 const installed = ["", "test/tools/", "test/integrators/"].flatMap((folder) =>

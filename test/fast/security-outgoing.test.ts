@@ -8,7 +8,7 @@ import { Effect, Result } from "effect"
 import { HttpClient } from "effect/http"
 import * as Posting from "../../src/http/Posting.ts"
 
-const root = new URL("../../", import.meta.url).pathname
+const root = new URL("../..", import.meta.url).pathname
 
 /** What opens a connection; in a page the policy of its content holds whom it may ask. */
 const opens =

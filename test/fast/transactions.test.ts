@@ -47,6 +47,9 @@ const listen = Effect.fnUntraced(function* (refusals: Script = {}) {
 
 const times = <A>(count: number, one: A): ReadonlyArray<A> => Array.from({ length: count }, () => one)
 
+const transactionOf = (sql: SqlClient.SqlClient) =>
+  Effect.runSync(Effect.provideService(transaction, SqlClient.SqlClient, sql))
+
 /** Runs it with as much time as it asks for. */
 const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
@@ -63,7 +66,7 @@ describe("a transaction", () => {
     it.effect(`that meets ${name} is rolled back and run again as a whole`, () =>
       Effect.gen(function* () {
         const { heard, sql } = yield* listening({ second: [conflict] })
-        const exit = yield* inTime(transaction(sql, Effect.andThen(sql`first`, sql`second`)))
+        const exit = yield* inTime(transactionOf(sql)(Effect.andThen(sql`first`, sql`second`)))
         assert.isTrue(Exit.isSuccess(exit))
         assert.deepStrictEqual(heard, ["BEGIN", "first", "second", "ROLLBACK", "BEGIN", "first", "second", "COMMIT"])
       }),
@@ -73,7 +76,7 @@ describe("a transaction", () => {
   it.effect("whose COMMIT is refused for a conflict is run again as a whole", () =>
     Effect.gen(function* () {
       const { heard, sql } = yield* listening({ COMMIT: [serialization] })
-      assert.isTrue(Exit.isSuccess(yield* inTime(transaction(sql, sql`first`))))
+      assert.isTrue(Exit.isSuccess(yield* inTime(transactionOf(sql)(sql`first`))))
       assert.deepStrictEqual(
         heard.filter((statement) => statement !== "ROLLBACK"),
         ["BEGIN", "first", "COMMIT", "BEGIN", "first", "COMMIT"],
@@ -84,7 +87,7 @@ describe("a transaction", () => {
   it.effect("that meets anything else is rolled back once and fails with it", () =>
     Effect.gen(function* () {
       const { heard, sql } = yield* listening({ first: [unique] })
-      assert.deepStrictEqual(yield* Effect.flip(transaction(sql, sql`first`)), unique)
+      assert.deepStrictEqual(yield* Effect.flip(transactionOf(sql)(sql`first`)), unique)
       assert.deepStrictEqual(heard, ["BEGIN", "first", "ROLLBACK"])
     }),
   )

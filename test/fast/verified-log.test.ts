@@ -6,8 +6,8 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Console, Effect, Option } from "effect"
 import { verifying } from "../../src/cli/verify/Verify.ts"
-import { signer } from "../support/LogWorld.ts"
-import * as StaticLog from "../support/StaticLog.ts"
+import { signer } from "../lab/log/LogFixture.ts"
+import * as StaticLog from "../lab/log/StaticLog.ts"
 
 const newFile = () => join(mkdtempSync(join(tmpdir(), "verified-log-")), "seen.json")
 

@@ -8,7 +8,7 @@ import { genesisHash } from "../../schema/altar/ChainLink.ts"
 import { base, usdc } from "../../schema/payments/Usdc.ts"
 import { verifyChain } from "../../src/cli/verify/Chain.ts"
 import { verifying } from "../../src/cli/verify/Verify.ts"
-import { json, serve } from "../support/LocalHttpServer.ts"
+import { json, serve } from "../lab/proxy/HttpServer.ts"
 
 const address = (digit: string) => `0x${digit.repeat(40)}`
 const topic = (of: string) => `0x${of.slice(2).padStart(64, "0")}`

@@ -5,7 +5,7 @@ import { assert, layer } from "@effect/vitest"
 import { Console, Effect, Option } from "effect"
 import { genesisHash } from "../../schema/altar/ChainLink.ts"
 import { verifying } from "../../src/cli/verify/Verify.ts"
-import { json, serve } from "../support/LocalHttpServer.ts"
+import { json, serve } from "../lab/proxy/HttpServer.ts"
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 

@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { encodingFor } from "../../src/http/Encoding.ts"
+import { encodingFor } from "../../src/http/Accept.ts"
 import { pressed } from "../../src/http/Pressed.ts"
 import { isKept, written } from "../../src/http/Written.ts"
 

@@ -1,13 +1,16 @@
 /** The world of a phase: a chain, a database and servers of its own, and wires between all of them. */
-import { fleet } from "../support/Fleet.ts"
-import { cardWire } from "./CardWire.ts"
-import { chain, walletsOf } from "./Chain.ts"
-import type { Cluster } from "./Cluster.ts"
-import { facilitatorWire } from "./FacilitatorWire.ts"
-import { pgWire } from "./PgWire.ts"
-import type { Random } from "./Random.ts"
-import { rpcWire } from "./RpcWire.ts"
-import { canSkewClocks } from "./Servers.ts"
+import { Effect, Exit, Scope } from "effect"
+import { challengeSecret } from "../lab/buyer/Cards.ts"
+import { network } from "../lab/Chain.ts"
+import { fleet } from "../lab/server/ServerGroup.ts"
+import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
+import { chain, walletsOf } from "../lab/OwnChain.ts"
+import type { Cluster } from "../lab/Cluster.ts"
+import * as Facilitator from "../lab/proxy/Facilitator.ts"
+import * as Postgres from "../lab/proxy/Postgres.ts"
+import type { Random } from "../lab/Random.ts"
+import * as Node from "../lab/proxy/Node.ts"
+import { canSkewClocks } from "../lab/server/ServerProcess.ts"
 import { standing } from "./Standing.ts"
 import { tally } from "./Tally.ts"
 import type { World } from "./World.ts"
@@ -35,10 +38,15 @@ export const build = async (
   await cluster.run(`CREATE DATABASE ${database}`)
   const wallets = walletsOf(random.fork("wallets"), 32)
   const ground = await chain(wallets, 200_000_000n)
-  const pg = await pgWire(cluster.port, random.fork("database"))
-  const rpc = await rpcWire(ground.rpcUrl, random.fork("node"))
-  const facilitator = await facilitatorWire(ground.rpcUrl, random.fork("facilitator"))
-  const cards = await cardWire(random.fork("cards"))
+  const scope = Scope.makeUnsafe()
+  const { cards, facilitator, pg, rpc } = await Effect.runPromise(
+    Effect.all({
+      pg: Postgres.make(cluster.urlOf(database), random.fork("database")),
+      rpc: Node.make(ground.rpcUrl, random.fork("node")),
+      facilitator: Facilitator.make({ network, rpcUrl: ground.rpcUrl }, random.fork("facilitator")),
+      cards: CardProcessor.make(random.fork("cards")),
+    }).pipe(Scope.provide(scope)),
+  )
   const skew = canSkewClocks && random.chance(0.3) ? random.pick([-300, 300]) : 0
   const ours = await fleet({
     folder,
@@ -49,7 +57,10 @@ export const build = async (
     payTo: ground.payTo,
     environment: {
       ...(settledBy === "relayer" ? { RELAYER_KEY: ground.relayerKey } : { FACILITATOR_URL: facilitator.url }),
-      ...cards.environment,
+      CARD_PROFILE_ID: CardProcessor.profile,
+      CARD_SECRET_KEY: CardProcessor.secretKey,
+      CARD_CHALLENGE_SECRET: challengeSecret,
+      CARD_API_URL: cards.url,
     },
     proxy: options.withHaproxy ? { probe: "/livez", redispatches: false, isHeard: false } : undefined,
     random: random.fork("door"),
@@ -77,10 +88,7 @@ export const build = async (
     close: async () => {
       await ours.close()
       stand.close()
-      facilitator.close()
-      await cards.close()
-      rpc.close()
-      pg.close()
+      await Effect.runPromise(Scope.close(scope, Exit.void))
       await ground.close()
       await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
     },

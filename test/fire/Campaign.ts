@@ -2,13 +2,13 @@
 import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { buildCheckout } from "../../src/build/build.ts"
-import { homeOf } from "../support/Program.ts"
-import { cluster } from "./Cluster.ts"
-import { hasHaproxy } from "./Haproxy.ts"
+import { homeOf } from "../lab/Program.ts"
+import { cluster } from "../lab/Cluster.ts"
+import { hasHaproxy } from "../lab/proxy/Haproxy.ts"
 import type { Options } from "./Options.ts"
 import { runPhase } from "./Phase.ts"
-import { random } from "./Random.ts"
-import { canSkewClocks } from "./Servers.ts"
+import { random } from "../lab/Random.ts"
+import { canSkewClocks } from "../lab/server/ServerProcess.ts"
 import { endOf, ends, rowOf, statesText, type Table, tableText } from "./Tally.ts"
 
 export interface Report {

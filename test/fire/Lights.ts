@@ -1,8 +1,8 @@
 /** Whose candle a light is put on: mostly one that burns, now and then one that does not, or not there. */
 import { setTimeout } from "node:timers/promises"
-import type { Purchase } from "./Buyer.ts"
-import { isCandle, lightOn, type Order } from "./Goods.ts"
-import type { Random } from "./Random.ts"
+import type { Purchase } from "../lab/buyer/Buyer.ts"
+import { isCandle, lightOn, type Order } from "../lab/buyer/Goods.ts"
+import type { Random } from "../lab/Random.ts"
 
 /** Whoever wants to put a light on a candle waits so long for one to burn, milliseconds. */
 const patience = 20_000

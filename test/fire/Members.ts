@@ -1,7 +1,7 @@
 /** Members of signal rooms, who send and read as the documents tell them while everything else happens. */
 import { setTimeout } from "node:timers/promises"
-import { type Answers, codeOf, type Heard } from "./Answers.ts"
-import type { Random } from "./Random.ts"
+import { type Answers, codeOf, type Heard } from "../lab/buyer/Answers.ts"
+import type { Random } from "../lab/Random.ts"
 
 export interface Members {
   /** They send nothing new; answers what was refused without need, and what never became known, half a minute after all was well. */

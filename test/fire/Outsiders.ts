@@ -1,9 +1,10 @@
 /** Everybody else on the chain and on the wire: what payers have signed is settled first, copied, moved, cancelled or not covered. */
 import { setTimeout } from "node:timers/promises"
 import type { Hex } from "viem"
-import { type Purchase, send, type Shop } from "./Buyer.ts"
-import { stranger, token, type Wallet } from "./Chain.ts"
-import { type Signed, signCancel } from "./Payments.ts"
+import { type Purchase, send, type Shop } from "../lab/buyer/Buyer.ts"
+import { stranger, token } from "../lab/Chain.ts"
+import type { Wallet } from "../lab/OwnChain.ts"
+import { signCancel, type Signed } from "../lab/buyer/Payment.ts"
 import type { World } from "./World.ts"
 
 export interface Outsiders {
@@ -50,7 +51,7 @@ export const outsiders = (world: World): Outsiders => {
     )
 
   const cancel = async (signed: Signed) => {
-    const signature = await signCancel(signed, world.chain)
+    const signature = await signCancel(signed.wallet, signed.nonce, world.chain)
     const args = [signed.wallet.address, signed.nonce, signature] as const
     return onChain(() => client.writeContract({ ...base, functionName: "cancelAuthorization", args }))
   }

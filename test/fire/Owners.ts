@@ -1,9 +1,9 @@
 /** Owners of sealed words: they open them while everything else happens, repeat what had no answer, err, and try other words. */
 import { setTimeout } from "node:timers/promises"
-import { type Answers, codeOf, type Heard } from "./Answers.ts"
-import type { Purchase } from "./Buyer.ts"
-import { otherWords, type Sealed } from "./Goods.ts"
-import type { Random } from "./Random.ts"
+import { type Answers, codeOf, type Heard } from "../lab/buyer/Answers.ts"
+import type { Purchase } from "../lab/buyer/Buyer.ts"
+import { otherWords, type Sealed } from "../lab/buyer/Goods.ts"
+import type { Random } from "../lab/Random.ts"
 
 export interface Owners {
   /** A purchase has ended, or was left open: whoever made it may open what it seals. */

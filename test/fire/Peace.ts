@@ -1,7 +1,8 @@
 /** The end of a phase: all is well again, and every outcome is waited for. */
 import { setTimeout } from "node:timers/promises"
-import { hasten, unfinishedIn } from "../support/Fleet.ts"
-import { buy, type Purchase, type Shop } from "./Buyer.ts"
+import { Effect } from "effect"
+import { hasten, unfinishedIn } from "../lab/server/ServerGroup.ts"
+import { buy, type Purchase, type Shop } from "../lab/buyer/Buyer.ts"
 import { clusterRests, type Struck } from "./Strikes.ts"
 
 /** Buyers at a time. */
@@ -26,8 +27,9 @@ export const conclude = async (world: Struck, shop: Shop, purchases: ReadonlyArr
   const violations: Array<string> = []
   world.log("the last strikes are over")
   await clusterRests()
-  for (const wire of [world.pg, world.rpc, world.facilitator, world.cards, world.door]) wire.calm()
-  world.cards.finish()
+  for (const proxy of [world.pg, world.rpc, world.facilitator, world.cards]) await Effect.runPromise(proxy.calm)
+  world.door.calm()
+  await Effect.runPromise(world.cards.finish)
   await world.cluster.run("SELECT 1")
   for (const one of world.servers) {
     if (!one.isRunning()) one.start()

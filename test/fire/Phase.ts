@@ -1,20 +1,21 @@
 /** One phase: a world of its own, purchases while faults strike, then peace, every outcome, and the auditor. */
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
-import { audit } from "./audit/Audit.ts"
+import { audit } from "../audit/Audit.ts"
 import { build, type BuildingOptions } from "./Building.ts"
-import { buy, type Purchase, type Shop } from "./Buyer.ts"
-import { facilitatorAccount } from "./Chain.ts"
-import { catalogAt, order } from "./Goods.ts"
+import { buy, type Purchase, type Shop } from "../lab/buyer/Buyer.ts"
+import { facilitatorAccount } from "../lab/Chain.ts"
+import { catalogAt, order } from "../lab/buyer/Goods.ts"
 import { asLight } from "./Lights.ts"
 import { members } from "./Members.ts"
 import { outsiders } from "./Outsiders.ts"
 import { owners } from "./Owners.ts"
 import { buyers, conclude } from "./Peace.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
-import { random as randomOf } from "./Random.ts"
+import { secretKey } from "../lab/proxy/CardProcessor.ts"
+import { random as randomOf } from "../lab/Random.ts"
 import { reading } from "./Readers.ts"
-import { CampaignFault } from "./Reorganisations.ts"
+import { CampaignFault } from "../lab/Reorganisations.ts"
 import type { Struck } from "./Strikes.ts"
 import type { Tally } from "./Tally.ts"
 
@@ -146,7 +147,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
       payTo: world.chain.payTo,
       answersFile: world.answers.file,
       settlers: world.settledBy === "facilitator" ? [facilitatorAccount] : [],
-      cards: world.cards.account,
+      cards: { url: world.cards.url, secretKey },
       endedRooms,
       isQuiet: true,
       log: (line) => log(`audit: ${line}`),

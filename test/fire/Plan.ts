@@ -1,5 +1,5 @@
 /** What strikes when: decided before anything begins. */
-import type { Random } from "./Random.ts"
+import type { Random } from "../lab/Random.ts"
 import { type Strike, strikes } from "./Strikes.ts"
 import type { World } from "./World.ts"
 

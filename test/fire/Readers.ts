@@ -1,7 +1,7 @@
 /** Whoever reads while all that happens, and remembers: chains, the log's checkpoints and acts as they were shown. */
 import { setTimeout } from "node:timers/promises"
-import type { Answers } from "./Answers.ts"
-import type { Random } from "./Random.ts"
+import type { Answers } from "../lab/buyer/Answers.ts"
+import type { Random } from "../lab/Random.ts"
 
 const paths = [
   "/log/checkpoint",

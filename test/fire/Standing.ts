@@ -1,7 +1,7 @@
 /** In which states attempts are at this moment: asked past the wires, so that no fault of a wire is in the way. */
 import { setTimeout } from "node:timers/promises"
 import postgres from "postgres"
-import type { Purchase } from "./Buyer.ts"
+import type { Purchase } from "../lab/buyer/Buyer.ts"
 import type { World } from "./World.ts"
 
 /**
@@ -44,7 +44,7 @@ export const standing = ({ cards, cluster, database, facilitator, rpc }: Parts):
     if (state === "failed") return undefined
     if (state === "settled") return (rail === "card" ? open.has(key) : !isFinal) ? "settled" : undefined
     const isSent =
-      rail === "card" ? cards.asked.has(`altar_${id}`) : facilitator.asked.has(nonce) || (hash && rpc.raw.has(hash))
+      rail === "card" ? cards.keys.has(`altar_${id}`) : facilitator.nonces.has(nonce) || (hash && rpc.raw.has(hash))
     if (isSent === true) return "sent"
     return hash === null ? "claimed" : "noted"
   }

@@ -1,13 +1,14 @@
 /** Every fault that a campaign knows, by name: what it does to a world, and what ends it. */
 import { setTimeout } from "node:timers/promises"
-import type { View } from "../support/RpcViews.ts"
-import { cardLies } from "./CardWire.ts"
-import { lies, supportLies } from "./FacilitatorWire.ts"
+import { Effect } from "effect"
+import type { View } from "../lab/proxy/NodeViews.ts"
+import { lies as cardLies } from "../lab/proxy/CardProcessor.ts"
+import { lies, supportLies } from "../lab/proxy/Facilitator.ts"
 import type { Outsiders } from "./Outsiders.ts"
-import type { PgFault } from "./PgWire.ts"
-import type { Random } from "./Random.ts"
-import type { RpcFault } from "./RpcWire.ts"
-import type { Server } from "./Servers.ts"
+import type { PostgresFault } from "../lab/proxy/Postgres.ts"
+import type { Random } from "../lab/Random.ts"
+import type { NodeFault } from "../lab/proxy/Node.ts"
+import type { Server } from "../lab/server/ServerProcess.ts"
 import type { World } from "./World.ts"
 
 export interface Struck extends World {
@@ -60,19 +61,30 @@ const lasting = (random: Random) => setTimeout(random.between(600, 4_000))
 /** Few pay by card, so what happens to cards lasts longer. */
 const lastingLong = (random: Random) => setTimeout(random.between(3_000, 8_000))
 
-const onWire = (name: string, fault: (random: Random) => PgFault): Strike => ({
+const onWire = (
+  name: string,
+  fault: (random: Random) => PostgresFault,
+  statements = anyStatement,
+  rate = 1,
+): Strike => ({
   name: `database: ${name}`,
   run: async ({ pg }, random) => {
-    const end = pg.add(fault(random))
+    const { end } = pg.arm(statements, fault(random), rate)
     await lasting(random)
     end()
   },
 })
 
-const onNode = (name: string, fault: (random: Random, head: bigint) => RpcFault, rate: number): Strike => ({
+const onNode = (
+  name: string,
+  fault: (random: Random, head: bigint) => NodeFault,
+  rate: number,
+  method = "*",
+): Strike => ({
   name: `node: ${name}`,
   run: async ({ chain, rpc }, random) => {
-    const end = rpc.add(fault(random, await chain.client.getBlockNumber({ cacheTime: 0 })), rate)
+    const head = await chain.client.getBlockNumber({ cacheTime: 0 })
+    const { end } = rpc.arm(method, fault(random, head), () => true, rate)
     await lasting(random)
     end()
   },
@@ -92,17 +104,17 @@ const reorganise =
     }
   }
 
-const nodes: ReadonlyArray<readonly [string, (random: Random, head: bigint) => RpcFault, number]> = [
-  ["requests lost", () => ({ kind: "lostBefore" }), 0.4],
-  ["answers lost", () => ({ kind: "lostAfter" }), 0.4],
-  ["500", () => ({ kind: "status500" }), 0.5],
-  ["429", () => ({ kind: "rateLimit" }), 0.5],
-  ["rate limit as an error", () => ({ kind: "refusal" }), 0.4],
-  ["a page of HTML", () => ({ kind: "nonsense" }), 0.4],
-  ["null to everything", () => ({ kind: "nothing" }), 0.3],
-  ["stalls", (random) => ({ kind: "stall", ms: random.between(1_000, 12_000) }), 0.3],
-  ["swallows transactions", () => ({ kind: "swallow" }), 0.6],
-  ["takes transactions and denies it", () => ({ kind: "deny" }), 0.6],
+const nodes: ReadonlyArray<readonly [string, (random: Random) => NodeFault, number, string?]> = [
+  ["requests lost", () => "dropBefore", 0.4],
+  ["answers lost", () => "dropAfter", 0.4],
+  ["500", () => "status500", 0.5],
+  ["429", () => "rateLimit", 0.5],
+  ["rate limit as an error", () => "refusal", 0.4],
+  ["a page of HTML", () => "nonsense", 0.4],
+  ["null to everything", () => "nothing", 0.3],
+  ["stalls", (random) => ({ delayMs: random.between(1_000, 12_000) }), 0.3],
+  ["swallows transactions", () => "swallow", 0.6, "eth_sendRawTransaction"],
+  ["takes transactions and denies it", () => "deny", 0.6, "eth_sendRawTransaction"],
 ]
 
 const views: ReadonlyArray<readonly [string, (random: Random, head: bigint) => ReadonlyArray<View>]> = [
@@ -176,15 +188,15 @@ export const strikes: ReadonlyArray<Strike> = [
       pg.refuse(false)
     },
   },
-  onWire("40001", () => ({ sqlstate: "40001", statements: anyStatement, rate: 0.2 })),
-  onWire("40P01", () => ({ sqlstate: "40P01", statements: writes, rate: 0.3 })),
-  onWire("40001 at COMMIT", () => ({ sqlstate: "40001", statements: commit, rate: 0.5 })),
-  onWire("40P01 at COMMIT", () => ({ sqlstate: "40P01", statements: commit, rate: 0.5 })),
-  onWire("disk full (53100)", () => ({ sqlstate: "53100", statements: writes, rate: 0.7 })),
-  onWire("cut before a statement", () => ({ cut: "before", statements: anyStatement, rate: 0.03 })),
-  onWire("cut after a statement", () => ({ cut: "after", statements: anyStatement, rate: 0.03 })),
-  onWire("cut after COMMIT", () => ({ cut: "after", statements: commit, rate: 0.5 })),
-  onWire("stalls", (random) => ({ stallMs: random.between(500, 6_000), statements: anyStatement, rate: 0.05 })),
+  onWire("40001", () => ({ sqlstate: "40001" }), anyStatement, 0.2),
+  onWire("40P01", () => ({ sqlstate: "40P01" }), writes, 0.3),
+  onWire("40001 at COMMIT", () => ({ sqlstate: "40001" }), commit, 0.5),
+  onWire("40P01 at COMMIT", () => ({ sqlstate: "40P01" }), commit, 0.5),
+  onWire("disk full (53100)", () => ({ sqlstate: "53100" }), writes, 0.7),
+  onWire("cut before a statement", () => "cutBefore", anyStatement, 0.03),
+  onWire("cut after a statement", () => "cutAfter", anyStatement, 0.03),
+  onWire("cut after COMMIT", () => "cutAfter", commit, 0.5),
+  onWire("stalls", (random) => ({ delayMs: random.between(500, 6_000) }), anyStatement, 0.05),
   {
     name: "database: read-only (25006)",
     run: ({ cluster }, random) =>
@@ -198,8 +210,17 @@ export const strikes: ReadonlyArray<Strike> = [
         await set("off")
       }),
   },
-  ...nodes.map(([name, fault, rate]) => onNode(name, fault, rate)),
-  ...views.map(([name, made]) => onNode(name, (random, head) => ({ kind: "views", views: made(random, head) }), 1)),
+  ...nodes.map(([name, fault, rate, method]) => onNode(name, fault, rate, method)),
+  ...views.map(([name, made]) =>
+    onNode(
+      name,
+      (random, head) => {
+        const several = made(random, head)
+        return { views: () => random.pick(several) }
+      },
+      1,
+    ),
+  ),
   { name: "chain: reorganised, comes back elsewhere", run: reorganise("soon") },
   { name: "chain: reorganised, some come back", run: reorganise("some") },
   { name: "chain: reorganised, never comes back", run: reorganise("never") },
@@ -207,16 +228,16 @@ export const strikes: ReadonlyArray<Strike> = [
     name: "facilitator: takes no connection",
     fits: isFacilitated,
     run: async ({ facilitator }, random) => {
-      facilitator.leave()
+      await Effect.runPromise(facilitator.leave)
       await lasting(random)
-      await facilitator.comeBack()
+      await Effect.runPromise(facilitator.comeBack)
     },
   },
   ...[...lies, ...supportLies].map((lie): Strike => ({
     name: `facilitator: ${lie}`,
     fits: isFacilitated,
     run: async ({ facilitator }, random) => {
-      const end = facilitator.add(lie, 0.6)
+      const { end } = facilitator.arm(lie, "broadcast", 0.6)
       await lasting(random)
       end()
     },
@@ -224,7 +245,7 @@ export const strikes: ReadonlyArray<Strike> = [
   ...cardLies.map((lie): Strike => ({
     name: `card: ${lie}`,
     run: async ({ cards }, random) => {
-      const end = cards.add(lie, 0.6)
+      const { end } = cards.arm(lie, "everything", 0.6)
       await lastingLong(random)
       end()
     },
@@ -232,7 +253,7 @@ export const strikes: ReadonlyArray<Strike> = [
   {
     name: "card: a mistake that the processor keeps to",
     run: async ({ cards }, random) => {
-      const end = cards.err()
+      const { end } = cards.arm("mistakeAfter")
       await lastingLong(random)
       end()
     },

@@ -1,5 +1,5 @@
 /** Which purchases met which faults, in which state, and how they ended: the tables of a campaign's report. */
-import type { Purchase } from "./Buyer.ts"
+import type { Purchase } from "../lab/buyer/Buyer.ts"
 import { type State, type States, states } from "./Standing.ts"
 
 interface Strike {

@@ -1,13 +1,13 @@
 /** All parts of a phase, as those who strike, buy and steal see them. */
-import type { Answers } from "./Answers.ts"
-import type { CardWire } from "./CardWire.ts"
-import type { Chain, Wallet } from "./Chain.ts"
-import type { Cluster } from "./Cluster.ts"
-import type { Door } from "./Door.ts"
-import type { FacilitatorWire } from "./FacilitatorWire.ts"
-import type { PgWire } from "./PgWire.ts"
-import type { RpcWire } from "./RpcWire.ts"
-import type { Server } from "./Servers.ts"
+import type { Answers } from "../lab/buyer/Answers.ts"
+import type { CardProcessor } from "../lab/proxy/CardProcessor.ts"
+import type { Chain, Wallet } from "../lab/OwnChain.ts"
+import type { Cluster } from "../lab/Cluster.ts"
+import type { Door } from "../lab/proxy/Tcp.ts"
+import type { Facilitator } from "../lab/proxy/Facilitator.ts"
+import type { PostgresProxy } from "../lab/proxy/Postgres.ts"
+import type { NodeProxy } from "../lab/proxy/Node.ts"
+import type { Server } from "../lab/server/ServerProcess.ts"
 import type { Standing } from "./Standing.ts"
 import type { Tally } from "./Tally.ts"
 
@@ -16,10 +16,10 @@ export interface World {
   readonly database: string
   readonly cluster: Cluster
   readonly chain: Chain
-  readonly pg: PgWire
-  readonly rpc: RpcWire
-  readonly facilitator: FacilitatorWire
-  readonly cards: CardWire
+  readonly pg: PostgresProxy
+  readonly rpc: NodeProxy
+  readonly facilitator: Facilitator
+  readonly cards: CardProcessor
   readonly door: Door
   readonly servers: ReadonlyArray<Server>
   readonly wallets: ReadonlyArray<Wallet>

@@ -1,11 +1,11 @@
 /** A short campaign with a seed of its own: the command itself goes on for as long as it is told to. */
 import { assert, describe, it } from "vitest"
-import { patience } from "../support/Patience.ts"
+import { patience } from "../lab/Patience.ts"
 import { campaign } from "./Campaign.ts"
-import { lies, supportLies } from "./FacilitatorWire.ts"
+import { lies, supportLies } from "../lab/proxy/Facilitator.ts"
 import { optionsOf } from "./Options.ts"
 import { planOf } from "./Plan.ts"
-import { random } from "./Random.ts"
+import { random } from "../lab/Random.ts"
 import { states } from "./Standing.ts"
 import { rowOf } from "./Tally.ts"
 

@@ -1,6 +1,6 @@
 /** `npm run fire`: a campaign against real servers, and what it has shown. */
 import { writeFileSync } from "node:fs"
-import { endOnSignals, told } from "../support/Program.ts"
+import { endOnSignals, told } from "../lab/Program.ts"
 import { campaign, reportText } from "./Campaign.ts"
 import { help, optionsOf } from "./Options.ts"
 import { strikes } from "./Strikes.ts"

@@ -1,9 +1,9 @@
 /** Members of rooms say so when they are refused what the documents promise them. */
 import { setTimeout } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
-import type { Heard } from "./Answers.ts"
+import type { Heard } from "../lab/buyer/Answers.ts"
 import { members } from "./Members.ts"
-import { random } from "./Random.ts"
+import { random } from "../lab/Random.ts"
 
 const id = "0b7b1f0e-9f53-4b7c-8d0a-3c1f3a0d6c55"
 

@@ -1,7 +1,7 @@
 /** Reorganisations of a campaign's chain: whatever strikes at once, its final block stays, or the campaign says that it is at fault. */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { blockSeconds, type Chain, chain } from "./Chain.ts"
-import { CampaignFault, reorganiser } from "./Reorganisations.ts"
+import { blockSeconds, chain, type Chain } from "../lab/OwnChain.ts"
+import { CampaignFault, reorganiser } from "../lab/Reorganisations.ts"
 
 describe("reorganisations", () => {
   let ground: Chain

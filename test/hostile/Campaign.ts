@@ -1,6 +1,6 @@
 /** So many requests of a seed over so many connections, and what came of them. */
-import { random } from "../fire/Random.ts"
-import { faultsOf, nameOf } from "../support/Contract.ts"
+import { random } from "../lab/Random.ts"
+import { faultsOf, nameOf } from "../lab/run/Contract.ts"
 import { Judged } from "./Judged.ts"
 import { type Answer, bodyOf, Line } from "./Line.ts"
 import { type Expected, type Known, volley, type Volley } from "./Requests.ts"

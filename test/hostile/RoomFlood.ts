@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { textMaximum } from "../../schema/room/Limits.ts"
 import type { Policy } from "../../src/limits/Policy.ts"
 import { creations, deletions, reads, sends } from "../../src/room/Limits.ts"
-import { faultsOf } from "../support/Contract.ts"
+import { faultsOf } from "../lab/run/Contract.ts"
 import { type Answer, bodyOf, Line } from "./Line.ts"
 
 export interface Room {

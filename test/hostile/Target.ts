@@ -3,9 +3,11 @@ import { readFileSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import * as Databases from "../bench/Databases.ts"
-import * as Ledger from "../bench/Ledger.ts"
-import { flags, freePort, residentMegabytes, serving, start } from "../bench/Processes.ts"
+import * as Databases from "../lab/Databases.ts"
+import * as Ledger from "../lab/Ledger.ts"
+import { flags, serving, start } from "../lab/server/Programs.ts"
+import { takePort } from "../lab/Ports.ts"
+import { residentMegabytes } from "../lab/ProcessUse.ts"
 
 export interface Sample {
   /** Resident, in MB. */
@@ -45,8 +47,8 @@ export const open = async (
   const ledger = Ledger.open(databases.ours)
   const { close, serve } = serving()
   await ledger.seed(stones, 256)
-  const doubles = await serve("Doubles.ts", {})
-  const port = await freePort()
+  const doubles = await serve("lab/proxy/Doubles.ts", {})
+  const port = await takePort()
   const url = `http://127.0.0.1:${port}`
   const report = `${databases.folder}/memory.json`
   const launch = () =>

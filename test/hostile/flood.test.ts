@@ -2,8 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { database } from "../support/Database.ts"
-import { patience } from "../support/Patience.ts"
+import { database } from "../lab/Database.ts"
+import { patience } from "../lab/Patience.ts"
 import { flood } from "./Flood.ts"
 import { open } from "./Target.ts"
 

@@ -2,9 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { loopback } from "../support/Rooms.ts"
-import { World, layer as world } from "../support/World.ts"
-import { patience } from "../support/Patience.ts"
+import { loopback } from "../lab/server/Rooms.ts"
+import { layer as world, World } from "../lab/Fixture.ts"
+import { patience } from "../lab/Patience.ts"
 import { campaign } from "./Campaign.ts"
 
 const stored = Effect.flatMap(

@@ -1,6 +1,6 @@
 /** `npm run hostile`: hostile requests against a real server, and what its memory and its answers have shown. */
 import { parseArgs } from "node:util"
-import { cpuSeconds } from "../bench/Processes.ts"
+import { cpuSeconds } from "../lab/ProcessUse.ts"
 import { campaign } from "./Campaign.ts"
 import { open, type Sample } from "./Target.ts"
 

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as Listener from "../../src/http/Listener.ts"
-import { patience } from "../support/Patience.ts"
+import { patience } from "../lab/Patience.ts"
 
 /** More than two kernels keep for one connection. */
 const long = new Uint8Array(64 * 1_048_576)

@@ -4,8 +4,9 @@ import { Effect, Layer } from "effect"
 import { vi } from "vitest"
 import { sales } from "../../schema/altar/Sales.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patience } from "../support/Patience.ts"
-import { chain, paymentsOf, World, layer as world } from "../support/World.ts"
+import { patience } from "../lab/Patience.ts"
+import { chain } from "../lab/Chain.ts"
+import { layer as world, paymentsOf, World } from "../lab/Fixture.ts"
 import * as Workbench from "./Workbench.ts"
 
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })

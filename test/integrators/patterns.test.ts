@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
-import { patience } from "../support/Patience.ts"
+import { patience } from "../lab/Patience.ts"
 
 // A compiler of Java or Go starts.
 vi.setConfig({ testTimeout: patience(60), hookTimeout: patience(60) })

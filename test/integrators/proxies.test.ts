@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { vi } from "vitest"
-import { patience } from "../support/Patience.ts"
-import { ask, newCommitment, newPayer, pay, post, World, layer as world } from "../support/World.ts"
+import { patience } from "../lab/Patience.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, post, World } from "../lab/Fixture.ts"
 import * as Workbench from "./Workbench.ts"
 
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })

@@ -7,8 +7,8 @@ import { promisify } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { freePort } from "../support/Ports.ts"
-import { ask, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
+import { freePort } from "../lab/Ports.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
 
 const run = promisify(execFile)
 

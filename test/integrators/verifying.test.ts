@@ -3,18 +3,11 @@ import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as LocalHttpServer from "../support/LocalHttpServer.ts"
-import { ask, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
+import { unescaped } from "../lab/Html.ts"
+import * as LocalHttpServer from "../lab/proxy/HttpServer.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
 
 const run = promisify(execFile)
-
-const unescaped = (text: string) =>
-  text
-    .replaceAll("&quot;", '"')
-    .replaceAll("&#39;", "'")
-    .replaceAll("&lt;", "<")
-    .replaceAll("&gt;", ">")
-    .replaceAll("&amp;", "&")
 
 const shown = Effect.gen(function* () {
   const { url } = yield* World

@@ -4,8 +4,8 @@ import { Effect, Layer, Logger, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
-import { from, layer as rooms, newRoom, poll, send } from "../support/Rooms.ts"
-import { ask, World } from "../support/World.ts"
+import { from, layer as rooms, newRoom, poll, send } from "../lab/server/Rooms.ts"
+import { ask, World } from "../lab/Fixture.ts"
 
 const address = "203.0.113.77"
 const lines: Array<string> = []

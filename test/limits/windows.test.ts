@@ -1,15 +1,13 @@
 /** The limiter against a model that knows nothing but the rule: no interval of the length holds more than the number. */
 import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Layer, Result, Schema } from "effect"
+import { Clock, type Duration, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import * as MemoryLimiter from "../../src/limits/MemoryLimiter.ts"
 import { type Exceeded, headersOf, type Policy } from "../../src/limits/Policy.ts"
-import * as PostgresLimiter from "../../src/limits/PostgresLimiter.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
-import { named, prepared } from "../../src/platform/Sql.ts"
-import { database, sql } from "../support/Database.ts"
+import { named, prepare } from "../../src/platform/Sql.ts"
+import { database, sql } from "../lab/Database.ts"
 
 const policy: Policy = {
   name: "test",
@@ -80,14 +78,14 @@ const agreesTogether = <E, R>(
     const limiter = yield* RateLimiter
     const db = yield* SqlClient.SqlClient
     const gate = limiter.gate(policy, db`(SELECT ${named("key")}::text AS key, ${named("n")}::int AS n) AS asked`)
-    const take = prepared<{ readonly used: ReadonlyArray<number> }>(db, db`WITH ${gate.slot} SELECT * FROM slot`)
+    const take = (yield* prepare)<{ readonly used: ReadonlyArray<number> }>(db`WITH ${gate.slot} SELECT * FROM slot`)
     const key = randomUUID()
     const accepted: Array<number> = []
     for (const { count, pause } of groups) {
       yield* TestClock.adjust(pause)
       const at = yield* Clock.currentTimeMillis
       yield* setTime(at)
-      const { values } = yield* gate.enter(Array.from({ length: count }, () => key))
+      const values = yield* gate.values
       const [row] = yield* take({ ...values, key: gate.keyOf(key), n: count })
       const together = [...accepted, ...Array.from({ length: count - 1 }, () => at)]
       assert.strictEqual(row !== undefined, allows(together, at), `${count} at ${at} after ${accepted}`)
@@ -99,8 +97,6 @@ const agreesTogether = <E, R>(
       )
     }
   })
-
-const memory = MemoryLimiter.layer
 
 /** A clock in the database that the test moves. */
 const databaseClock = Layer.effectDiscard(
@@ -115,24 +111,8 @@ const setDatabaseTime = (millis: number) =>
   Effect.flatMap(SqlClient.SqlClient, (db) => db`UPDATE test_clock SET at = to_timestamp(${millis}::float8 / 1000)`)
 
 const postgres = Layer.orDie(
-  PostgresLimiter.layer("test_now()").pipe(
-    Layer.provide(databaseClock),
-    Layer.provideMerge(sql),
-    Layer.provide(database),
-  ),
+  RateLimiter.layer("test_now()").pipe(Layer.provide(databaseClock), Layer.provideMerge(sql), Layer.provide(database)),
 )
-
-describe("the limiter in memory", () => {
-  it.layer(Layer.orDie(memory.pipe(Layer.provideMerge(sql), Layer.provide(database))))((it) => {
-    it.effect.prop("takes several together, or none of them", [Groups], ([groups]) =>
-      agreesTogether(groups, () => Effect.void),
-    )
-
-    it.effect.prop("accepts exactly what the rule allows, and waits exactly as long", [Pauses], ([pauses]) =>
-      agrees(pauses, () => Effect.void),
-    )
-  })
-})
 
 describe("the limiter in PostgreSQL", () => {
   it.layer(postgres)((it) => {
@@ -202,6 +182,92 @@ describe("the headers", () => {
         ratelimit: '"short";r=2;t=10, "long";r=0;t=60',
         "ratelimit-policy": '"short";q=3;w=10, "long";q=5;w=60',
       },
+    )
+  })
+})
+
+const sendPolicy: Policy = {
+  name: "send",
+  windows: [
+    { name: "minute", quota: 2, seconds: 60, says: "2 sends per minute" },
+    { name: "hour", quota: 3, seconds: 3_600, says: "3 sends per hour" },
+  ],
+}
+
+/** A caller of its own, whose time is moved in the server and in the database. */
+const somebody = Effect.gen(function* () {
+  const limiter = yield* RateLimiter
+  const key = randomUUID()
+  const wait = (duration: Duration.Input) =>
+    Effect.andThen(TestClock.adjust(duration), Effect.flatMap(Clock.currentTimeMillis, setDatabaseTime))
+  const taken = Effect.result(limiter.take(sendPolicy, key))
+  yield* wait(0)
+  return {
+    wait,
+    taken,
+    accepted: Effect.map(taken, Result.isSuccess),
+    retryAfter: Effect.map(
+      taken,
+      Result.match({ onSuccess: () => assert.fail("accepted"), onFailure: (refusal) => refusal.retryAfter }),
+    ),
+    left: Effect.map(limiter.look(sendPolicy, key), (remaining) => headersOf(remaining).ratelimit),
+  }
+})
+
+describe("a limit of two a minute and three an hour", () => {
+  it.layer(postgres)((it) => {
+    it.effect("takes the third request a minute after the first one, and not a millisecond before", () =>
+      Effect.gen(function* () {
+        const { accepted, retryAfter, wait } = yield* somebody
+        assert.isTrue(yield* accepted)
+        yield* wait("20 seconds")
+        assert.isTrue(yield* accepted)
+        yield* wait("39999 millis")
+        assert.strictEqual(yield* retryAfter, 1)
+        yield* wait("1 millis")
+        assert.isTrue(yield* accepted)
+      }),
+    )
+
+    it.effect("says the whole seconds after which the same request is accepted, by the window that takes longest", () =>
+      Effect.gen(function* () {
+        const { accepted, retryAfter, taken, wait } = yield* somebody
+        yield* taken
+        yield* wait("500 millis")
+        yield* taken
+        assert.strictEqual(yield* retryAfter, 60)
+        yield* wait("60 seconds")
+        assert.isTrue(yield* accepted)
+        // Three in this hour: the first one leaves it 3 539.5 seconds from now.
+        assert.strictEqual(yield* retryAfter, 3_540)
+        yield* wait("3539 seconds")
+        assert.strictEqual(yield* retryAfter, 1)
+        yield* wait("1 second")
+        assert.isTrue(yield* accepted)
+      }),
+    )
+
+    it.effect("is not moved by what it refuses", () =>
+      Effect.gen(function* () {
+        const { accepted, retryAfter, taken, wait } = yield* somebody
+        yield* taken
+        yield* taken
+        for (const seconds of [60, 50, 40, 30, 20, 10]) {
+          assert.strictEqual(yield* retryAfter, seconds)
+          yield* wait("10 seconds")
+        }
+        assert.isTrue(yield* accepted)
+      }),
+    )
+
+    it.effect("counts everybody by themselves, and shows what is left without taking it", () =>
+      Effect.gen(function* () {
+        const [{ left, taken }, other] = [yield* somebody, yield* somebody]
+        yield* taken
+        yield* taken
+        assert.strictEqual(yield* left, '"minute";r=0;t=60, "hour";r=1;t=3600')
+        assert.strictEqual(yield* other.left, '"minute";r=2;t=0, "hour";r=3;t=0')
+      }),
     )
   })
 })

@@ -8,8 +8,8 @@ import { SqlClient } from "effect/sql"
 import { Confirmation } from "../../src/log/Confirmation.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
-import { cosignerOf, newFolder, ownWitness, policyOf, witnessesOf } from "../support/LogWitnesses.ts"
-import { forget, integrateAll, layer as world, publish, server, settle, stored } from "../support/LogWorld.ts"
+import { cosignerOf, newFolder, ownWitness, policyOf, witnessesOf } from "../lab/log/Witnesses.ts"
+import { forget, integrateAll, layer as world, publish, server, settle, stored } from "../lab/log/LogFixture.ts"
 
 type Named = Parameters<typeof policyOf>[0][number]
 

@@ -4,31 +4,25 @@ import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { type Link, verifyProof } from "../../src/buyer/index.ts"
 import { cosignerFrom } from "../../src/log/Signer.ts"
-import { type Terminal, terminal } from "../support/Cli.ts"
-import { database, sql } from "../support/Database.ts"
-import { golden } from "../support/LogVectors.ts"
-import { signer } from "../support/LogWorld.ts"
-import { patience } from "../support/Patience.ts"
-import { freePort } from "../support/Ports.ts"
-import * as ServerProcess from "../support/ServerProcess.ts"
-import * as ShellCheck from "../support/ShellCheck.ts"
-import { type Answer, ask, chain, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
+import { direct } from "../lab/server/Environment.ts"
+import { terminal, type Terminal } from "../lab/Terminal.ts"
+import { database, sql } from "../lab/Database.ts"
+import { golden } from "../lab/log/Vectors.ts"
+import { signer } from "../lab/log/LogFixture.ts"
+import { patience } from "../lab/Patience.ts"
+import { freePort } from "../lab/Ports.ts"
+import * as ServerProcess from "../lab/server/ServerProcess.ts"
+import * as ShellCheck from "../lab/log/ShellCheck.ts"
+import { type Answer, ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import { chain } from "../lab/Chain.ts"
 
 const { vkey } = signer
 
 const environment = Effect.gen(function* () {
-  const local = yield* LocalChain
-  const { url } = yield* LocalDatabase
   return {
-    DATABASE_URL: Redacted.value(url),
-    X402_NETWORK: local.network,
-    RPC_URL: local.rpcUrl,
-    PAY_TO: local.payTo,
-    RELAYER_KEY: Redacted.value(local.relayerKey),
+    ...(yield* direct),
     LOG_KEY: golden.signerKey,
     LOG_ORIGIN: golden.name,
     LOG_LEVEL: "Info",

@@ -4,8 +4,17 @@ import { Effect, Exit, Option, Redacted, Schedule } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { Integrator } from "../../src/log/Integrator.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
-import { expected, forget, integrateAll, layer as world, publish, server, settle, stored } from "../support/LogWorld.ts"
-import * as PgProxy from "../support/PgProxy.ts"
+import {
+  expected,
+  forget,
+  integrateAll,
+  layer as world,
+  publish,
+  server,
+  settle,
+  stored,
+} from "../lab/log/LogFixture.ts"
+import * as PgProxy from "../lab/proxy/Postgres.ts"
 
 layer(world, { excludeTestServices: true })("the integrator", (it) => {
   it.effect("builds the same tiles one by one and in batches", () =>

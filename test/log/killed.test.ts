@@ -1,30 +1,24 @@
 /** Stones sold by a server that is killed twice, each proved by the shipped verifier; `LOG_STONES` says how many. */
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Schedule } from "effect"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { Effect, Fiber, Layer, Schedule } from "effect"
 import { type Link, verifyProof } from "../../src/buyer/index.ts"
-import { database, sql } from "../support/Database.ts"
-import { golden } from "../support/LogVectors.ts"
-import { newFolder } from "../support/LogWitnesses.ts"
-import { signer } from "../support/LogWorld.ts"
-import { patience } from "../support/Patience.ts"
-import * as ServerProcess from "../support/ServerProcess.ts"
-import { ask, chain, newCommitment, newPayer, pay } from "../support/World.ts"
+import { direct } from "../lab/server/Environment.ts"
+import { database, sql } from "../lab/Database.ts"
+import { golden } from "../lab/log/Vectors.ts"
+import { newFolder } from "../lab/log/Witnesses.ts"
+import { signer } from "../lab/log/LogFixture.ts"
+import { patience } from "../lab/Patience.ts"
+import * as ServerProcess from "../lab/server/ServerProcess.ts"
+import { ask, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
+import { chain } from "../lab/Chain.ts"
 
 /** Six hundred take minutes: `npm run log:killed`. */
 const wanted = Number(process.env["LOG_STONES"] ?? 36)
 
 const environment = Effect.gen(function* () {
-  const local = yield* LocalChain
-  const { url } = yield* LocalDatabase
   return {
-    DATABASE_URL: Redacted.value(url),
-    X402_NETWORK: local.network,
-    RPC_URL: local.rpcUrl,
-    PAY_TO: local.payTo,
-    RELAYER_KEY: Redacted.value(local.relayerKey),
+    ...(yield* direct),
     LOG_KEY: golden.signerKey,
     LOG_ORIGIN: golden.name,
     LOG_CHECKPOINT_FILE: join(newFolder(), "checkpoint"),

@@ -4,7 +4,7 @@ import { RFC9162 } from "@transmute/rfc9162"
 import { base64, utf8 } from "../../schema/log/Bytes.ts"
 import { extendsTree, includes } from "../../src/buyer/log/MerkleProofs.ts"
 import { sha256 } from "../../src/log/Tree.ts"
-import { goldenLeaves, goldenLog } from "../support/LogTiles.ts"
+import { goldenLeaves, goldenLog } from "../lab/log/MemoryLog.ts"
 
 const most = 130
 

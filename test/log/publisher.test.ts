@@ -19,7 +19,7 @@ import { Publisher } from "../../src/log/Publisher.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { patience } from "../support/Patience.ts"
+import { patience } from "../lab/Patience.ts"
 import {
   expected,
   forget,
@@ -33,7 +33,7 @@ import {
   signer,
   stored,
   layer as world,
-} from "../support/LogWorld.ts"
+} from "../lab/log/LogFixture.ts"
 
 const { vkey } = signer
 

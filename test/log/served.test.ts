@@ -14,7 +14,7 @@ import * as Http from "../../src/log/Http.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
-import { heldClock } from "../support/HeldClock.ts"
+import { heldClock } from "../lab/Clock.ts"
 import {
   integrateAll,
   memoryLog,
@@ -24,7 +24,7 @@ import {
   settle,
   signer,
   layer as world,
-} from "../support/LogWorld.ts"
+} from "../lab/log/LogFixture.ts"
 
 const { vkey } = signer
 

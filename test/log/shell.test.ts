@@ -7,10 +7,10 @@ import { Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { parseEntry } from "../../schema/log/Entry.ts"
 import { proofFileText } from "../../schema/log/ProofFile.ts"
 import { leafOf } from "../../src/log/Tree.ts"
-import { MemoryLog } from "../support/LogTiles.ts"
-import { origin, signer } from "../support/LogWorld.ts"
-import * as ShellCheck from "../support/ShellCheck.ts"
-import * as StaticLog from "../support/StaticLog.ts"
+import { MemoryLog } from "../lab/log/MemoryLog.ts"
+import { origin, signer } from "../lab/log/LogFixture.ts"
+import * as ShellCheck from "../lab/log/ShellCheck.ts"
+import * as StaticLog from "../lab/log/StaticLog.ts"
 
 const entries = StaticLog.entriesOf(7)
 const log = new MemoryLog().append(entries.map(leafOf))

@@ -10,10 +10,10 @@ import { concat, Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
 import { type LogCheck, openLog, verifyLog } from "../../src/cli/log/VerifyLog.ts"
 import { leafOf } from "../../src/log/Tree.ts"
-import { renamed } from "../support/LogVectors.ts"
-import { MemoryLog } from "../support/LogTiles.ts"
-import { signer } from "../support/LogWorld.ts"
-import * as StaticLog from "../support/StaticLog.ts"
+import { renamed } from "../lab/log/Vectors.ts"
+import { MemoryLog } from "../lab/log/MemoryLog.ts"
+import { signer } from "../lab/log/LogFixture.ts"
+import * as StaticLog from "../lab/log/StaticLog.ts"
 
 const all = StaticLog.entriesOf(16_000)
 

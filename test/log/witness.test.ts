@@ -10,9 +10,9 @@ import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { witnessServing } from "../../src/cli/log/WitnessServe.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
 import { nameOf } from "../../src/log/witness/Memory.ts"
-import { cosignerOf, newFolder, ownWitness, policyOf } from "../support/LogWitnesses.ts"
-import { goldenLeaves, goldenLog, MemoryLog } from "../support/LogTiles.ts"
-import { origin, signer } from "../support/LogWorld.ts"
+import { cosignerOf, newFolder, ownWitness, policyOf } from "../lab/log/Witnesses.ts"
+import { goldenLeaves, goldenLog, MemoryLog } from "../lab/log/MemoryLog.ts"
+import { origin, signer } from "../lab/log/LogFixture.ts"
 
 const post = (url: string, body: string) =>
   Effect.promise(async () => {

@@ -13,8 +13,8 @@ import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { sha256 } from "../../src/log/Tree.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
-import { heldClock } from "../support/HeldClock.ts"
-import { cosignerOf, ownWitness, policyOf, strangeWitness, witnessesOf } from "../support/LogWitnesses.ts"
+import { heldClock } from "../lab/Clock.ts"
+import { cosignerOf, ownWitness, policyOf, strangeWitness, witnessesOf } from "../lab/log/Witnesses.ts"
 import {
   forget,
   integrateAll,
@@ -26,9 +26,9 @@ import {
   signer,
   stored,
   layer as world,
-} from "../support/LogWorld.ts"
+} from "../lab/log/LogFixture.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
-import { patience } from "../support/Patience.ts"
+import { patience } from "../lab/Patience.ts"
 
 const { vkey } = signer
 

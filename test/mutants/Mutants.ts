@@ -9,6 +9,8 @@ export interface Mutant {
   readonly to: string
   /** Tests that are run until one fails; the cheapest first. */
   readonly tests: readonly [string, ...ReadonlyArray<string>]
+  /** Stories that have to notice it, too, by their kind. */
+  readonly stories?: "relayer" | "cards"
 }
 
 export const mutants: ReadonlyArray<Mutant> = [
@@ -69,6 +71,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     from: "attempt.fingerprint === fingerprint ? answerOf",
     to: "attempt.fingerprint !== '' ? answerOf",
     tests: ["test/payments/conflicts.test.ts"],
+    stories: "relayer",
   },
   {
     fault: "the fingerprint leaves the body out",
@@ -76,6 +79,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     from: "${request.url}\\n${canonicalJson(body)}",
     to: "${request.url}\\n${canonicalJson({}) + String(body).slice(0, 0)}",
     tests: ["test/payments/conflicts.test.ts"],
+    stories: "relayer",
   },
   {
     fault: "the authorization is not claimed",
@@ -83,6 +87,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     from: "[...claims.slots, claimOf(payment)].sort()",
     to: "[...claims.slots, ...(claimOf(payment) === '' ? [''] : [])].sort()",
     tests: ["test/payments/conflicts.test.ts", "test/concurrency/stones.test.ts"],
+    stories: "relayer",
   },
   {
     fault: "a wallet may have more in flight than it holds",
@@ -118,6 +123,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     from: "<= (SELECT max(r.capacity) FROM ranked r",
     to: "<= 1 + (SELECT max(r.capacity) FROM ranked r",
     tests: ["test/concurrency/claims.test.ts"],
+    stories: "relayer",
   },
   {
     fault: "a failed attempt keeps its slot",
@@ -232,6 +238,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     from: '`${answer.slice(0, -"false}".length)}true}`',
     to: '`${answer.slice(0, -"false}".length)} true}`',
     tests: ["test/payments/paid.test.ts"],
+    stories: "relayer",
   },
   {
     fault: "what is pending is answered as failed",
@@ -239,14 +246,15 @@ export const mutants: ReadonlyArray<Mutant> = [
     from: 'return Effect.succeed({ _tag: "Pending", attempt })',
     to: 'return challenges.failed({ ...attempt, state: "failed", reason: "unknown" })',
     tests: ["test/payments/repeated-inquiries.test.ts"],
+    stories: "relayer",
   },
   {
     fault: "a client that hangs up stops its settlement",
     file: "src/payments/PaymentPipeline.ts",
     from: `const fiber = yield* FiberSet.run(settling, settle(act, request, terms, intent))
-          return yield* Effect.tapError(Fiber.join(fiber), counted)`,
+      return yield* Effect.tapError(Fiber.join(fiber), counted)`,
     to: `void [FiberSet, Fiber, settling]
-          return yield* Effect.tapError(settle(act, request, terms, intent), counted)`,
+      return yield* Effect.tapError(settle(act, request, terms, intent), counted)`,
     tests: ["test/payments/faults-network.test.ts"],
   },
   {
@@ -255,6 +263,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     from: "UPDATE payment_totals SET settled = settled + ${open.length}::bigint,",
     to: "UPDATE payment_totals SET settled = settled + 0 * ${open.length}::bigint,",
     tests: ["test/altar/reads.test.ts"],
+    stories: "relayer",
   },
   // The chains.
   {
@@ -270,6 +279,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     from: "\\0${link.witnessedAt}\\0${link.transaction}`",
     to: "\\0${link.witnessedAt}\\0`",
     tests: ["test/altar/witness.test.ts"],
+    stories: "relayer",
   },
   {
     fault: "the time of the stones may run back",
@@ -291,6 +301,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     from: "if (known !== undefined && known.tag === first.tag) {",
     to: "if (known !== undefined) {",
     tests: ["test/altar/kept-reads.test.ts"],
+    stories: "relayer",
   },
   {
     fault: "a prayer may be laid for another day",
@@ -368,15 +379,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "a window in PostgreSQL takes one request too many",
     file: "src/limits/Windows.ts",
-    from: "${hits}[cardinality(${hits}) - ${window.quota} + ${count}]`\n            return",
-    to: "${hits}[cardinality(${hits}) - ${window.quota + 1} + ${count}]`\n            return",
-    tests: ["test/limits/windows.test.ts"],
-  },
-  {
-    fault: "a window in memory ends a millisecond late",
-    file: "src/limits/Windows.ts",
-    from: "hits.findIndex((hit) => hit > at - window.seconds * 1000)",
-    to: "hits.findIndex((hit) => hit >= at - window.seconds * 1000)",
+    from: "${hits}[cardinality(${hits}) - ${window.quota} + ${count}]`\n        return",
+    to: "${hits}[cardinality(${hits}) - ${window.quota + 1} + ${count}]`\n        return",
     tests: ["test/limits/windows.test.ts"],
   },
   {
@@ -403,15 +407,15 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "any token opens any room",
     file: "src/room/Invites.ts",
-    from: 'sql`sha256(token_digest || ${named("blind")}::bytea) = ${proof}`',
-    to: 'sql`length(sha256(token_digest || ${named("blind")}::bytea)) = length(${proof})`',
+    from: 'part`sha256(token_digest || ${named("blind")}::bytea) = ${proof}`',
+    to: 'part`length(sha256(token_digest || ${named("blind")}::bytea)) = length(${proof})`',
     tests: ["test/room/refusals.test.ts"],
   },
   {
     fault: "a room keeps one message too few",
     file: "src/room/PostStatement.ts",
-    from: "const ring = sql.literal(String(retained))",
-    to: "const ring = sql.literal(String(retained - 1))",
+    from: "const ring = literal(String(retained))",
+    to: "const ring = literal(String(retained - 1))",
     tests: ["test/room/room.test.ts"],
   },
   {
@@ -438,8 +442,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     fault: "a deletion that the room refuses takes a place of the limit",
     file: "src/room/RoomStore.ts",
-    from: "(SELECT ${key} FROM held WHERE expires_at > clock_timestamp()) AS admitted",
-    to: "(SELECT ${key}) AS admitted",
+    from: "FROM held, ${callers} WHERE expires_at > clock_timestamp()) AS admitted",
+    to: "FROM ${callers}) AS admitted",
     tests: ["test/room/limits.test.ts"],
   },
   {
@@ -448,5 +452,46 @@ export const mutants: ReadonlyArray<Mutant> = [
     from: "|| response.socket !== null) return begin()",
     to: "|| response.socket !== undefined) return begin()",
     tests: ["test/hostile/slow.test.ts"],
+  },
+  // Cards, candles and lights.
+  {
+    fault: "each look at a card's charge has a key of its own",
+    file: "src/payments/card/CardProcessor.ts",
+    from: '"idempotency-key", `altar_${attempt.id}`',
+    to: '"idempotency-key", `altar_${attempt.id}_${Math.random()}`',
+    tests: ["test/payments/cards-faults.test.ts"],
+    stories: "cards",
+  },
+  {
+    fault: "what waits for a card's holder is left to them",
+    file: "src/payments/card/CardProcessor.ts",
+    from: "return unfinished.has(intent.status) ? cancel(intent) :",
+    to: "return unfinished.has(intent.id) ? cancel(intent) :",
+    tests: ["test/payments/cards.test.ts"],
+    stories: "cards",
+  },
+  {
+    fault: "a charge that is not found is none, however young",
+    file: "src/payments/card/CardProcessor.ts",
+    from: "return age > certainAfter ? voided",
+    to: "return age > -certainAfter ? voided",
+    tests: ["test/payments/cards-faults.test.ts"],
+    stories: "cards",
+  },
+  {
+    fault: "a light is put on a candle that is out",
+    file: "src/altar/candles/Candles.ts",
+    from: "AND lit_until > ${timestampOf(millis)}::timestamptz`",
+    to: "AND lit_until > ${timestampOf(0 * millis)}::timestamptz`",
+    tests: ["test/altar/acts.test.ts"],
+    stories: "cards",
+  },
+  {
+    fault: "a candle still burns in the millisecond of its end",
+    file: "src/altar/candles/CandleSql.ts",
+    from: "parent_id IS NULL AND lit_until > (SELECT ${now}::timestamptz)",
+    to: "parent_id IS NULL AND lit_until >= (SELECT ${now}::timestamptz)",
+    tests: ["test/altar/clock.test.ts"],
+    stories: "cards",
   },
 ]

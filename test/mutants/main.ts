@@ -11,6 +11,9 @@ each, and says which one did. Exit code 1 when a fault is noticed by nobody.
   --only WORDS    only faults or files that have these words
   --list          says what there is and runs nothing
   --all           runs the whole suite where those few tests notice nothing
+  --stories       plays stories instead of those tests, for the faults that a story has to notice
+  --runs N        so many stories for each (12)
+  --seed N        of the stories (3)
   --no-baseline   does not run the tests without a fault first; what fails without one proves nothing
   --help          this text
 `
@@ -22,6 +25,9 @@ const { values } = parseArgs({
     help: { type: "boolean" },
     list: { type: "boolean" },
     only: { type: "string" },
+    runs: { type: "string", default: "12" },
+    seed: { type: "string", default: "3" },
+    stories: { type: "boolean", default: false },
   },
 })
 
@@ -31,7 +37,9 @@ if (values.help === true) {
 }
 
 const { only } = values
-const chosen = mutants.filter(({ fault, file }) => only === undefined || `${fault} ${file}`.includes(only))
+const chosen = mutants
+  .filter(({ fault, file }) => only === undefined || `${fault} ${file}`.includes(only))
+  .filter(({ stories }) => !values.stories || stories !== undefined)
 if (chosen.length === 0) {
   console.error(`No fault has the words ${only}; --list says what there is.`)
   process.exit(2)
@@ -45,10 +53,16 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.e
 const scratch = makeScratch()
 process.once("exit", scratch.remove)
 
-/** Minutes after which a run proves nothing, of a few files and of all. */
-const patience = { few: 6, all: 60 }
+/** Minutes after which a run proves nothing, of a few files, of stories and of all. */
+const patience = { few: 6, stories: 20, all: 60 }
 
-if (values["no-baseline"] !== true) {
+if (values.stories)
+  Object.assign(process.env, { STATEFUL_RUNS: values.runs, STATEFUL_SEED: values.seed, STATEFUL_SHRINKS: "0" })
+
+/** Stories of a fault's kind are named by it. */
+const storiesOf = (kind = "") => ["test/stateful/altar.test.ts", "-t", `says: ${kind}`]
+
+if (values["no-baseline"] !== true && !values.stories) {
   const tests = [...new Set(chosen.flatMap((mutant) => mutant.tests))]
   console.log(`${tests.length} test files without a fault …`)
   const verdict = await scratch.run(tests, patience.all)
@@ -67,7 +81,9 @@ const sentence = (verdict: Verdict) => {
 let survivors = 0
 for (const mutant of chosen) {
   scratch.mutate(mutant)
-  const few = await scratch.run(mutant.tests, patience.few)
+  const few = values.stories
+    ? await scratch.run(storiesOf(mutant.stories), patience.stories)
+    : await scratch.run(mutant.tests, patience.few)
   const verdict = few.kind === "failed" || values.all !== true ? few : await scratch.run([], patience.all)
   scratch.restore(mutant)
   if (verdict.kind !== "failed") survivors += 1

@@ -5,14 +5,14 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { patience } from "../support/Patience.ts"
+import { patience } from "../lab/Patience.ts"
 import { serving } from "../../src/server/config/Table.ts"
 import { install } from "../tools/Install.ts"
 import { isHere, make, type Nix } from "./Nix.ts"
 
 const secrets = serving.filter(({ isSecret }) => isSecret).map(({ name }) => name)
 
-const root = new URL("../../", import.meta.url).pathname
+const root = new URL("../..", import.meta.url).pathname
 const expression = join(import.meta.dirname, "evaluated.nix")
 const text = (file: string) => readFileSync(join(root, file), "utf8")
 

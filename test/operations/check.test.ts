@@ -5,10 +5,10 @@ import { Effect, Redacted } from "effect"
 import { parseAbi } from "viem"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { main } from "../support/Cli.ts"
-import { patience } from "../support/Patience.ts"
-import { stage } from "../support/Proxies.ts"
-import * as Purchase from "../support/Purchase.ts"
+import { main } from "../lab/Process.ts"
+import { patience } from "../lab/Patience.ts"
+import { stage } from "../lab/server/ProxiedServer.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
 
 const issuer = parseAbi(["function pause()", "function unpause()", "function blacklist(address account)"])
 

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { parse } from "yaml"
 import { serving } from "../../src/server/config/Table.ts"
 
-const root = new URL("../../", import.meta.url)
+const root = new URL("../..", import.meta.url)
 const text = (file: string) => readFileSync(new URL(file, root), "utf8")
 
 type Value = string | number | boolean | null | ReadonlyArray<Value> | { readonly [key: string]: Value }

@@ -6,11 +6,11 @@ import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
-import { main } from "../support/Cli.ts"
-import { database } from "../support/Database.ts"
-import { freePort } from "../support/Ports.ts"
-import { serving } from "../support/ServeCommand.ts"
-import { ask } from "../support/World.ts"
+import { main } from "../lab/Process.ts"
+import { database } from "../lab/Database.ts"
+import { freePort } from "../lab/Ports.ts"
+import { serving } from "../lab/server/ServerProcess.ts"
+import { ask } from "../lab/Fixture.ts"
 
 const role = `poor_${randomBytes(4).toString("hex")}`
 

@@ -9,9 +9,10 @@ import * as Sql from "../../src/platform/Sql.ts"
 import * as Sandbox from "../../src/sandbox/Sandbox.ts"
 import * as Server from "../../src/server/Server.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { Agent, programOf } from "../support/Script.ts"
-import { ask, chain, configOf, newCommitment, newPayer, pay, post } from "../support/World.ts"
-import { database } from "../support/Database.ts"
+import { Agent, programOf } from "../lab/DocumentAgent.ts"
+import { ask, configOf, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
+import { chain } from "../lab/Chain.ts"
+import { database } from "../lab/Database.ts"
 import { blocksOf, statementsOf } from "./Guide.ts"
 
 const suffix = randomBytes(4).toString("hex")

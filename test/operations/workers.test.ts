@@ -1,13 +1,13 @@
 /** `serve --workers 2`: two processes behind one port, each replaced when it dies, all ended with the one that started them. */
-import { execFileSync, spawn } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { main } from "../support/Cli.ts"
-import { database } from "../support/Database.ts"
-import { patience } from "../support/Patience.ts"
-import { freePort } from "../support/Ports.ts"
-import { ask } from "../support/World.ts"
+import { main, run } from "../lab/Process.ts"
+import { database } from "../lab/Database.ts"
+import { patience } from "../lab/Patience.ts"
+import { freePort } from "../lab/Ports.ts"
+import { ask } from "../lab/Fixture.ts"
 
 const bound = patience(180)
 
@@ -28,29 +28,27 @@ const isAlive = (pid: number) =>
 
 /** The command with two workers, and all it says; killed with the scope. */
 const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
-  let output = ""
-  const child = yield* Effect.acquireRelease(
+  const { ended, kill, output, pid, says, signal } = yield* Effect.acquireRelease(
     Effect.sync(() =>
-      spawn(process.execPath, [main, "serve", "--workers", "2"], {
+      run([main, "serve", "--workers", "2"], {
         env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", ...env },
-        stdio: ["ignore", "pipe", "pipe"],
       }),
     ),
     // Without it the workers end by themselves.
-    (one) => Effect.sync(() => one.kill("SIGKILL")),
+    (one) => Effect.promise(one.kill),
   )
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => (output += part.toString()))
-  const exited = new Promise<number | null>((resolve) => child.once("close", resolve))
-  const times = (text: string) => output.split(text).length - 1
-  /** Waits until it has said this so many times. */
-  const says = (text: string, often: number) =>
-    Effect.callback<void>((resume) => {
-      const look = () => (times(text) >= often ? resume(Effect.void) : undefined)
-      child.stdout.on("data", look)
-      void exited.then((code) => resume(Effect.die(new Error(`ended with ${code}: ${output}`))))
-      look()
-    })
-  return { pid: child.pid ?? 0, child, ended: Effect.promise(() => exited), says, output: () => output }
+  return {
+    pid,
+    kill,
+    signal,
+    ended: Effect.map(
+      Effect.promise(() => ended),
+      ({ code }) => code,
+    ),
+    /** Waits until it has said this so many times. */
+    says: (text: string, often: number) => Effect.promise(() => says(text, often)),
+    output,
+  }
 })
 
 layer(database, { excludeTestServices: true, timeout: bound })("serve --workers 2", (it) => {
@@ -94,7 +92,7 @@ layer(database, { excludeTestServices: true, timeout: bound })("serve --workers 
         assert.deepStrictEqual([now.length, now.includes(first)], [2, false])
         assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
 
-        server.child.kill("SIGTERM")
+        server.signal("SIGTERM")
         assert.strictEqual(yield* server.ended, 0)
         assert.deepStrictEqual(yield* Effect.filter(now, isAlive), [])
       }),
@@ -126,7 +124,7 @@ layer(database, { excludeTestServices: true, timeout: bound })("serve --workers 
         yield* server.says("Listening on", 2)
         const workers = childrenOf(server.pid)
         assert.strictEqual(workers.length, 2)
-        server.child.kill("SIGKILL")
+        server.signal("SIGKILL")
         const left = yield* Effect.filter(workers, isAlive).pipe(
           Effect.repeat({
             schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: patience(20) })),

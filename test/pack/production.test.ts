@@ -8,11 +8,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
-import { database } from "../support/Database.ts"
-import { counter, isNear, named } from "../support/DiskSpace.ts"
-import { patience } from "../support/Patience.ts"
-import { freePort } from "../support/Ports.ts"
-import { ask } from "../support/World.ts"
+import { database } from "../lab/Database.ts"
+import { counter, isNear, named } from "../lab/DiskSpace.ts"
+import { patience } from "../lab/Patience.ts"
+import { freePort } from "../lab/Ports.ts"
+import { ask } from "../lab/Fixture.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 

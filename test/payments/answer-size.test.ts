@@ -13,7 +13,7 @@ import * as Facilitator from "../../src/payments/x402/settlement/Facilitator.ts"
 import type { CardPayment } from "../../src/payments/Payment.ts"
 import { requirementsOf, type Terms } from "../../src/payments/PaymentTerms.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
-import { json, serve } from "../support/LocalHttpServer.ts"
+import { json, serve } from "../lab/proxy/HttpServer.ts"
 
 /** What a server may have sent before it learns that nobody reads on: buffers of both sides, generously. */
 const buffered = 64 * answerLimit

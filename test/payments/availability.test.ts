@@ -4,12 +4,12 @@ import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseAbi } from "viem"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
-import { ChainUnavailable } from "../../src/payments/x402/node/ChainUnavailable.ts"
+import { ChainUnavailable } from "../../src/payments/x402/node/Rpc.ts"
 import { TokenWatch } from "../../src/payments/x402/node/TokenWatch.ts"
-import { patience } from "../support/Patience.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { type Answer, ask, newCommitment, newKey, post, World } from "../support/World.ts"
+import { patience } from "../lab/Patience.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { type Answer, ask, newCommitment, newKey, post, World } from "../lab/Fixture.ts"
 
 const issuer = parseAbi([
   "function pause()",
@@ -167,7 +167,7 @@ describe("a token without paused() and isBlacklisted()", () => {
     Effect.flatMap(TokenWatch, ({ obstacleNow }) => obstacleNow).pipe(
       Effect.provide(
         TokenWatch.layer({ asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` }).pipe(
-          Layer.provide(Layer.mock(Chain, { client: undefined as never, ask: () => answer })),
+          Layer.provide(Layer.mock(Chain, { ask: () => answer })),
         ),
       ),
     )

@@ -2,21 +2,10 @@
 import { request } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { inFrontOf, nginx } from "../support/Nginx.ts"
-import { patience } from "../support/Patience.ts"
-import {
-  type Answer,
-  ask,
-  challengeOf,
-  encode,
-  newCommitment,
-  newKey,
-  newPayer,
-  post,
-  sign,
-  World,
-  layer as world,
-} from "../support/World.ts"
+import { inFrontOf, nginx } from "../lab/proxy/Nginx.ts"
+import { patience } from "../lab/Patience.ts"
+import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 if (nginx === "")
   process.stdout.write("No nginx in the PATH: the tests of a shared cache are skipped (apt install nginx-light).\n")

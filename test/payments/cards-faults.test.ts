@@ -4,11 +4,11 @@ import { Duration, Effect, Fiber, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import { patience } from "../support/Patience.ts"
-import type { CardFault } from "../support/CardProcessor.ts"
-import { books, type CardPurchase, carded, cardsOf, prepare, Processor, reconcile, send } from "../support/Cards.ts"
-import { aSweepLater, told } from "../support/Purchase.ts"
-import { type Answer, configOf, World } from "../support/World.ts"
+import { patience } from "../lab/Patience.ts"
+import type { CardFault } from "../lab/proxy/CardProcessor.ts"
+import { books, carded, type CardPurchase, cardsOf, prepare, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
+import { aSweepLater, told } from "../lab/buyer/Purchase.ts"
+import { type Answer, configOf, World } from "../lab/Fixture.ts"
 
 const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
   assert.deepStrictEqual([answer.status, answer.json["code"]], [202, "settlement_pending"], answer.text)
@@ -86,7 +86,7 @@ describe("a charge that was made, whose answer", { concurrent: true }, () => {
 
   it.live("is the processor's own server error, is found by the id of the attempt", () =>
     Effect.gen(function* () {
-      const { bank, first, purchase } = yield* suffer("error500After")
+      const { bank, first, purchase } = yield* suffer("mistakeAfter")
       assert.strictEqual(first.status, 201, first.text)
       assert.strictEqual(bank.asked().searches, 1)
       yield* assertSettled(purchase)
@@ -170,7 +170,7 @@ describe("a charge that was made, whose answer", { concurrent: true }, () => {
 describe("a charge that was not made, because the processor", { concurrent: true }, () => {
   const faults: ReadonlyArray<readonly [what: string, fault: CardFault]> = [
     ["hung up", "dropBefore"],
-    ["was behind a broken gateway", "gateway503Before"],
+    ["was behind a broken gateway", "status503Before"],
     ["answered nonsense", "nonsenseBefore"],
     ["sent us elsewhere", "redirectBefore"],
     ["did not know our secret key any more", "unauthorizedBefore"],
@@ -208,7 +208,7 @@ describe("a charge that was not made, because the processor", { concurrent: true
     "keeps its own server error under the key, stays open until no charge is certain, and then frees everything",
     () =>
       Effect.gen(function* () {
-        const { bank, first, purchase } = yield* suffer("error500Before")
+        const { bank, first, purchase } = yield* suffer("mistakeBefore")
         assertPending(purchase, first)
         yield* bank.calm
         assertPending(purchase, yield* reconcile(purchase))

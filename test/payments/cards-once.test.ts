@@ -13,9 +13,10 @@ import {
   reconcile,
   send,
   written,
-} from "../support/Cards.ts"
-import { onChain, token } from "../support/Purchase.ts"
-import { type Answer, ask, challengeOf, encode, newKey, newPayer, post, sign, World } from "../support/World.ts"
+} from "../lab/buyer/Cards.ts"
+import { onChain, token } from "../lab/Chain.ts"
+import { type Answer, ask, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 const week = "/api/candles/week/moss-hare"
 

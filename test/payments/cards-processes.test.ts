@@ -2,14 +2,15 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schedule } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patience, patientSeconds } from "../support/Patience.ts"
-import * as CardProcessor from "../support/CardProcessor.ts"
-import { books, challengeSecret, prepare, Processor, processor, reconcile, send } from "../support/Cards.ts"
-import * as ServerProcess from "../support/ServerProcess.ts"
-import { stage, Proxies } from "../support/Proxies.ts"
-import { ask } from "../support/World.ts"
+import { proxied } from "../lab/server/Environment.ts"
+import { patience, patientSeconds } from "../lab/Patience.ts"
+import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
+import { books, challengeSecret, prepare, processor, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
+import * as ServerProcess from "../lab/server/ServerProcess.ts"
+import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { ask } from "../lab/Fixture.ts"
 
 const cards = (url: string) => ({
   CARD_PROFILE_ID: CardProcessor.profile,
@@ -19,14 +20,9 @@ const cards = (url: string) => ({
 })
 
 const environment = Effect.gen(function* () {
-  const chain = yield* LocalChain
-  const { database } = yield* Proxies
   return {
-    DATABASE_URL: database.url,
-    X402_NETWORK: chain.network,
-    RPC_URL: chain.rpcUrl,
-    PAY_TO: chain.payTo,
-    RELAYER_KEY: Redacted.value(chain.relayerKey),
+    ...(yield* proxied),
+    RPC_URL: (yield* LocalChain).rpcUrl,
     ...cards((yield* Processor).url),
     SETTLE_TIMEOUT_SECONDS: "20",
     SWEEP_SECONDS: "3600",
@@ -78,7 +74,7 @@ describe("a server killed", { concurrent: true }, () => {
       const server = yield* ServerProcess.make(yield* environment)
       yield* server.start
       const purchase = yield* prepare(server.url)
-      const trap = database.arm(/INSERT INTO payment_attempts/u, "swallowReply")
+      const trap = database.arm(/INSERT INTO payment_attempts/u, "holdAfter")
       yield* Effect.forkScoped(Effect.exit(send(purchase)))
       yield* trap.arrived
       yield* server.kill
@@ -124,7 +120,7 @@ describe("another account", () => {
       assert.strictEqual(bank.taken().length, 1)
       yield* bank.calm
       yield* one.kill
-      const other = yield* CardProcessor.make
+      const other = yield* CardProcessor.make()
       const changed = { CARD_API_URL: other.url, CARD_PROFILE_ID: "profile_of_another_account" }
       const two = yield* ServerProcess.make({ ...env, ...changed, PUBLIC_URL: one.url })
       yield* two.start

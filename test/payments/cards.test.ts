@@ -8,7 +8,7 @@ import { Challenge, Credential, Receipt } from "mppx"
 import { ActAnswer } from "../../schema/altar/ActApi.ts"
 import { CandleList, CandleSettled } from "../../schema/altar/Candle.ts"
 import { Field } from "../../schema/altar/Guide.ts"
-import * as CardProcessor from "../support/CardProcessor.ts"
+import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import {
   agent,
   books,
@@ -20,8 +20,8 @@ import {
   reconcile,
   send,
   written,
-} from "../support/Cards.ts"
-import { ask, newKey, newPayer, post, World, layer as world } from "../support/World.ts"
+} from "../lab/buyer/Cards.ts"
+import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 
 const week = "/api/candles/week/moss-hare"
 

@@ -2,20 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { today } from "../support/Today.ts"
-import {
-  ask,
-  challengeOf,
-  encode,
-  newCommitment,
-  newKey,
-  newPayer,
-  pay,
-  post,
-  sign,
-  World,
-  layer as world,
-} from "../support/World.ts"
+import { today } from "../lab/Clock.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 layer(world(), { excludeTestServices: true })("before money", (it) => {
   it.effect("a key names one URL and one body", () =>

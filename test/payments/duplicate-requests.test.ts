@@ -1,9 +1,9 @@
 /** A request that is sent twice at once is one purchase: the slower one is never told that the faster one's payment is bad. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import * as Purchase from "../support/Purchase.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import { World } from "../support/World.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { World } from "../lab/Fixture.ts"
 
 describe("a payment that is verified while a duplicate of its request settles", { concurrent: true }, () => {
   it.live("is answered with what the duplicate bought", () =>

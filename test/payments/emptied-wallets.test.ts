@@ -5,11 +5,12 @@ import { SqlClient } from "effect/sql"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Crowd from "../support/Crowd.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import { empty } from "../support/ThirdParty.ts"
-import { type Answer, ask, challengeOf, encode, newKey, newPayer, post, sign, World } from "../support/World.ts"
+import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { empty } from "../lab/buyer/ThirdParty.ts"
+import { type Answer, ask, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 const patient = proxiedServer("relayer", "20 seconds")
 

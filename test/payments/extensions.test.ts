@@ -15,23 +15,21 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { catalogs } from "../../src/altar/collectibles/Items.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { acts } from "../support/ActTable.ts"
-import { today } from "../support/Today.ts"
+import { acts } from "../lab/ActTable.ts"
+import { today } from "../lab/Clock.ts"
 import {
   type Answer,
   ask,
-  chain,
-  challengeOf,
-  encode,
+  layer as world,
   newCommitment,
   newKey,
   newPayer,
   paymentsOf,
   post,
-  sign,
   World,
-  layer as world,
-} from "../support/World.ts"
+} from "../lab/Fixture.ts"
+import { chain } from "../lab/Chain.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 const extensionsOf = (answer: Answer) =>
   JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString()).extensions

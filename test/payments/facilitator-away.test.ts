@@ -3,12 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
-import type { Support } from "../support/Facilitator.ts"
-import { patience } from "../support/Patience.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { broadcast } from "../support/ThirdParty.ts"
-import { type Answer, ask, newCommitment, newKey, post, World } from "../support/World.ts"
+import type { SupportFault } from "../lab/proxy/Facilitator.ts"
+import { patience } from "../lab/Patience.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { broadcast } from "../lab/buyer/ThirdParty.ts"
+import { type Answer, ask, newCommitment, newKey, post, World } from "../lab/Fixture.ts"
 
 const still = proxiedServer("facilitator")
 const sweeping = proxiedServer("facilitator", "1 second", "200 millis")
@@ -61,10 +61,10 @@ const sellsAgain = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
 })
 
 describe("before the claim, a facilitator that", { concurrent: true }, () => {
-  const ways: ReadonlyArray<readonly [what: string, support: Support]> = [
-    ["says nothing at all", "silent"],
-    ["does not know our key", "unauthorized"],
-    ["settles on another network", "elsewhere"],
+  const ways: ReadonlyArray<readonly [what: string, support: SupportFault]> = [
+    ["says nothing at all", "supportedHold"],
+    ["does not know our key", "supportedUnauthorized"],
+    ["settles on another network", "supportedElsewhere"],
   ]
   for (const [what, support] of ways) {
     it.live(`${what} sells nothing until it settles`, () =>
@@ -72,9 +72,9 @@ describe("before the claim, a facilitator that", { concurrent: true }, () => {
         const { url } = yield* World
         const { facilitator } = yield* Proxies
         const purchase = yield* Purchase.prepare(url)
-        facilitator.say(support)
+        facilitator.arm(support)
         yield* sellsNothing(purchase)
-        facilitator.say("well")
+        yield* facilitator.calm
         yield* sellsAgain(purchase)
       }).pipe(Effect.provide(still)),
     )
@@ -157,7 +157,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
     }).pipe(Effect.provide(still)),
   )
 
-  for (const fault of ["unauthorizedBefore", "limitedBefore", "nonsenseBefore"] as const) {
+  for (const fault of ["unauthorizedBefore", "rateLimitBefore", "nonsenseBefore"] as const) {
     it.live(`answers so that nothing is known is asked again by a sweep, and pays once (${fault})`, () =>
       Effect.gen(function* () {
         const { url } = yield* World
@@ -215,7 +215,8 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       const told = yield* Purchase.reconcile(url, purchase).pipe(
         Effect.repeat({ until: ({ status }) => status !== 202, schedule: Schedule.spaced("1 second") }),
-        Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it is not handed in again") }),
+        // A node that did not answer one sweep is asked by the next, a minute later.
+        Effect.timeoutOrElse({ duration: patience(100), orElse: () => Effect.die("it is not handed in again") }),
       )
       assert.strictEqual(told.status, 200, told.text)
       assert.strictEqual(facilitator.asked(), 2)

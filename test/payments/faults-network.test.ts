@@ -2,13 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Purchase from "../support/Purchase.ts"
-import type { RpcFault } from "../support/RpcProxy.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import { World } from "../support/World.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import type { NodeFault } from "../lab/proxy/Node.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { World } from "../lab/Fixture.ts"
 
 describe("a node that cannot be asked at verification", { concurrent: true }, () => {
-  const faults: ReadonlyArray<readonly [what: string, fault: RpcFault]> = [
+  const faults: ReadonlyArray<readonly [what: string, fault: NodeFault]> = [
     ["answers 500", "status500"],
     ["hangs up", "dropBefore"],
     ["answers a page", "nonsense"],

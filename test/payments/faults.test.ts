@@ -3,12 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Schedule } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patience } from "../support/Patience.ts"
-import type { FacilitatorFault } from "../support/Facilitator.ts"
-import * as Purchase from "../support/Purchase.ts"
-import type { RpcFault } from "../support/RpcProxy.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import { World } from "../support/World.ts"
+import { patience } from "../lab/Patience.ts"
+import type { FacilitatorFault } from "../lab/proxy/Facilitator.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import type { NodeFault } from "../lab/proxy/Node.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { World } from "../lab/Fixture.ts"
 
 const expired = "authorization_expired"
 
@@ -140,7 +140,7 @@ describe("a facilitator that has not broadcast", { concurrent: true }, () => {
 })
 
 describe("a node that", { concurrent: true }, () => {
-  const after: ReadonlyArray<readonly [what: string, method: string, fault: RpcFault]> = [
+  const after: ReadonlyArray<readonly [what: string, method: string, fault: NodeFault]> = [
     ["took the transaction and hung up", "eth_sendRawTransaction", "dropAfter"],
     ["took the transaction and said nothing", "eth_sendRawTransaction", "holdAfter"],
     ["took the transaction and answers for no receipt", "eth_getTransactionReceipt", "status500"],
@@ -155,7 +155,7 @@ describe("a node that", { concurrent: true }, () => {
     )
   }
 
-  const before: ReadonlyArray<readonly [what: string, method: string, fault: RpcFault]> = [
+  const before: ReadonlyArray<readonly [what: string, method: string, fault: NodeFault]> = [
     ["hung up before it took the transaction", "eth_sendRawTransaction", "dropBefore"],
     ["says yes to the transaction and drops it", "eth_sendRawTransaction", "swallow"],
     ["fails before there is a transaction", "eth_estimateGas", "status500"],

@@ -2,12 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import type { RpcProxy } from "../support/RpcProxy.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import { ask, challengeOf, encode, newCommitment, newKey, newPayer, post, sign, World } from "../support/World.ts"
+import type { NodeProxy } from "../lab/proxy/Node.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 /** Every method that the node is asked for from now on. */
-const overhear = (rpc: RpcProxy, methods: ReadonlyArray<string>) => {
+const overhear = (rpc: NodeProxy, methods: ReadonlyArray<string>) => {
   const asked: Array<string> = []
   for (const method of methods)
     rpc.arm(method, "holdBefore", () => {

@@ -1,7 +1,7 @@
 /** The headers of paid answers: a replay has every header of the first answer, and no answer may be kept by a cache. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, newCommitment, newKey, newPayer, pay, post, World, layer as world } from "../support/World.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
 
 const acts: ReadonlyArray<readonly [path: string, body: () => object]> = [
   ["/api/witness", () => ({ commitment: newCommitment() })],

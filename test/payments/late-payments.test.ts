@@ -3,11 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Crowd from "../support/Crowd.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import { broadcast, empty, leave } from "../support/ThirdParty.ts"
-import { type Answer, newKey, World } from "../support/World.ts"
+import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { broadcast, empty, leave } from "../lab/buyer/ThirdParty.ts"
+import { type Answer, newKey, World } from "../lab/Fixture.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 const still = proxiedServer("relayer", "20 seconds")

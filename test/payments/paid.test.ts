@@ -2,17 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import {
-  ask,
-  challengeOf,
-  newCommitment,
-  newKey,
-  newPayer,
-  pay,
-  post,
-  World,
-  layer as world,
-} from "../support/World.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
+import { challengeOf } from "../lab/buyer/Payment.ts"
 
 layer(world(), { excludeTestServices: true })("a paid request", (it) => {
   // I12

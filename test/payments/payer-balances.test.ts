@@ -5,22 +5,12 @@ import { SqlClient } from "effect/sql"
 import { toFunctionSelector } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Purchase from "../support/Purchase.ts"
-import type { View } from "../support/RpcViews.ts"
-import { loopback } from "../support/Rooms.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import {
-  type Answer,
-  ask,
-  challengeOf,
-  encode,
-  newCommitment,
-  newKey,
-  newPayer,
-  post,
-  sign,
-  World,
-} from "../support/World.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import type { View } from "../lab/proxy/NodeViews.ts"
+import { loopback } from "../lab/server/Rooms.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { type Answer, ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 const edition = "/api/elements/pixel-bit-frog/collect"
 const stone = "/api/witness"

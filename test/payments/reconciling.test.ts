@@ -4,12 +4,12 @@ import { Duration, Effect, Layer, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import { cardsOf, prepare, Processor, processor, send } from "../support/Cards.ts"
-import { patience } from "../support/Patience.ts"
-import { neighbours, Proxies, proxiedServer, stage } from "../support/Proxies.ts"
-import * as Purchase from "../support/Purchase.ts"
-import * as ThirdParty from "../support/ThirdParty.ts"
-import { configOf, World } from "../support/World.ts"
+import { cardsOf, prepare, processor, Processor, send } from "../lab/buyer/Cards.ts"
+import { patience } from "../lab/Patience.ts"
+import { neighbours, proxiedServer, Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
+import { configOf, World } from "../lab/Fixture.ts"
 
 /** Characters of the call that asks whether an authorization is used: a selector and two words. */
 const stateCall = 2 + 8 + 2 * 64

@@ -4,7 +4,7 @@ import { ExactEvmScheme } from "@x402/evm"
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from "@x402/fetch"
 import { Effect } from "effect"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { newCommitment, newKey, newPayer, post, World, layer as world } from "../support/World.ts"
+import { layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 
 /** The client as its manual says, with its signatures counted and its answers lost on demand. */
 const client = (account: PrivateKeyAccount, lose: () => boolean = () => false) => {

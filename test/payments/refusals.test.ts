@@ -3,22 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import {
-  type Answer,
-  type Authorization,
-  ask,
-  challengeOf,
-  encode,
-  newCommitment,
-  newKey,
-  newPayer,
-  type Offer,
-  type Payment,
-  post,
-  sign,
-  World,
-  layer as world,
-} from "../support/World.ts"
+import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { type Authorization, challengeOf, encode, type Offer, type Payment, sign } from "../lab/buyer/Payment.ts"
 
 const other = "0x00000000000000000000000000000000000000aa"
 

@@ -1,11 +1,12 @@
 /** A stranger's refused payments stop costing questions to the node; whoever pays honestly is not held up. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { patience } from "../support/Patience.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { loopback } from "../support/Rooms.ts"
-import { ask, challengeOf, encode, newCommitment, newKey, newPayer, post, sign, World } from "../support/World.ts"
+import { patience } from "../lab/Patience.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { loopback } from "../lab/server/Rooms.ts"
+import { ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 const from = (address: string) => ({ "x-forwarded-for": address })
 

@@ -1,16 +1,16 @@
 /** Wallets that would have the relayer pay gas for nothing: each can do it once, and all servers know it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted } from "effect"
+import { Effect, Fiber, Latch, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Server from "../../src/server/Server.ts"
-import * as Crowd from "../support/Crowd.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import { broadcast, cancel } from "../support/ThirdParty.ts"
-import { type Answer, configOf, newPayer, World } from "../support/World.ts"
+import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { broadcast, cancel } from "../lab/buyer/ThirdParty.ts"
+import { type Answer, configOf, newPayer, World } from "../lab/Fixture.ts"
 
 /** The code of a wallet that agrees to every signature. */
 const agrees = "631626ba7e60e01b60005260206000f3"
@@ -105,10 +105,14 @@ describe("a wallet that agrees in a rehearsal and burns its gas in a block", { c
       const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () => Purchase.prepare(url, undefined, payer))
       yield* giveCode(payer.address, agreeing)
       const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      const crowd = yield* Effect.forkScoped(
-        Effect.forEach(purchases, (one) => Purchase.send(url, one), { concurrency: "unbounded" }),
-      )
+      // All but the one that is held are judged while the wallet still agrees.
+      const others = yield* Latch.make()
+      let answered = 0
+      const send = (one: (typeof purchases)[number]) =>
+        Effect.tap(Purchase.send(url, one), () => (++answered === purchases.length - 1 ? others.open : Effect.void))
+      const crowd = yield* Effect.forkScoped(Effect.forEach(purchases, send, { concurrency: "unbounded" }))
       yield* trap.arrived
+      yield* others.await
       yield* rpc.calm
       yield* giveCode(payer.address, burning)
       yield* trap.release

@@ -10,12 +10,12 @@ import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { verifyChain } from "../../src/cli/verify/Chain.ts"
 import * as Server from "../../src/server/Server.ts"
-import * as Crowd from "../support/Crowd.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import { stranger } from "../support/ThirdParty.ts"
-import { serve } from "../support/LocalHttpServer.ts"
-import { type Answer, ask, configOf, newCommitment, newPayer, World } from "../support/World.ts"
+import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { stranger } from "../lab/Chain.ts"
+import { serve } from "../lab/proxy/HttpServer.ts"
+import { type Answer, ask, configOf, newCommitment, newPayer, World } from "../lab/Fixture.ts"
 
 const prepare = (url: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })

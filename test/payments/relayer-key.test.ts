@@ -7,9 +7,9 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Server from "../../src/server/Server.ts"
-import { patience } from "../support/Patience.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { configOf, World, layer as world } from "../support/World.ts"
+import { patience } from "../lab/Patience.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { configOf, layer as world, World } from "../lab/Fixture.ts"
 
 const waits = Duration.millis(patience(1))
 

@@ -3,11 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { parseEther } from "viem"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Crowd from "../support/Crowd.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import { stranger } from "../support/ThirdParty.ts"
-import { World } from "../support/World.ts"
+import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { stranger } from "../lab/Chain.ts"
+import { World } from "../lab/Fixture.ts"
 
 const prepare = (url: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })

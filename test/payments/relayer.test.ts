@@ -5,12 +5,13 @@ import { SqlClient } from "effect/sql"
 import { type Hex, keccak256, parseEther, parseGwei, parseTransaction } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patience } from "../support/Patience.ts"
-import * as Purchase from "../support/Purchase.ts"
-import type { RpcProxy } from "../support/RpcProxy.ts"
-import { cancel, stranger } from "../support/ThirdParty.ts"
-import { neighbours, Proxies, proxiedServer } from "../support/Proxies.ts"
-import { ask, newCommitment, newKey, post, World } from "../support/World.ts"
+import { patience } from "../lab/Patience.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import type { NodeProxy } from "../lab/proxy/Node.ts"
+import { cancel } from "../lab/buyer/ThirdParty.ts"
+import { stranger } from "../lab/Chain.ts"
+import { neighbours, proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { ask, newCommitment, newKey, post, World } from "../lab/Fixture.ts"
 
 const relayer = Effect.map(LocalChain, ({ relayerKey }) => privateKeyToAccount(Redacted.value(relayerKey)).address)
 
@@ -19,7 +20,7 @@ const relayed = Effect.flatMap(relayer, (address) =>
 )
 
 /** Every transaction that is sent to the node from now on. */
-const overhear = (rpc: RpcProxy) => {
+const overhear = (rpc: NodeProxy) => {
   const sent: Array<ReturnType<typeof parseTransaction>> = []
   rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
     const [raw]: ReadonlyArray<Hex> = JSON.parse(params)

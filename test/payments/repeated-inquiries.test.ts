@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Purchase from "../support/Purchase.ts"
-import { neighbours, Proxies, proxiedServer } from "../support/Proxies.ts"
-import { World } from "../support/World.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { neighbours, proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { World } from "../lab/Fixture.ts"
 
 // Account 0 of the public test mnemonic: anvil signs for it.
 const stranger = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"

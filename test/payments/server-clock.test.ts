@@ -1,7 +1,7 @@
 /** A server whose own clock is wrong sells by the database's clock, and says that it is not ready. */
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
-import { ask, newCommitment, newPayer, pay, World, layer as world } from "../support/World.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
 
 /** A clock that is ahead of the machine's by so many seconds. */
 const ahead = (seconds: number) =>

@@ -8,20 +8,11 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Server from "../../src/server/Server.ts"
-import { database, sql } from "../support/Database.ts"
-import { broadcast } from "../support/ThirdParty.ts"
-import {
-  ask,
-  chain,
-  chainClient,
-  challengeOf,
-  configOf,
-  encode,
-  newCommitment,
-  newKey,
-  post,
-  sign,
-} from "../support/World.ts"
+import { database, sql } from "../lab/Database.ts"
+import { broadcast } from "../lab/buyer/ThirdParty.ts"
+import { ask, configOf, newCommitment, newKey, post } from "../lab/Fixture.ts"
+import { chain, chainClient } from "../lab/Chain.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import WalletFactory from "../contracts/WalletFactory.json" with { type: "json" }
 
 const magic: Hex = `0x${"6492".repeat(16)}`

@@ -9,8 +9,8 @@ import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import * as Facilitator from "../../src/payments/x402/settlement/Facilitator.ts"
 import * as Supported from "../../src/payments/x402/settlement/Supported.ts"
-import { json, type Reply, serve } from "../support/LocalHttpServer.ts"
-import { freePort } from "../support/Ports.ts"
+import { json, type Reply, serve } from "../lab/proxy/HttpServer.ts"
+import { freePort } from "../lab/Ports.ts"
 
 const network = "eip155:84532"
 const kind = { x402Version: 2, scheme: "exact", network }

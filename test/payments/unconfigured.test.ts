@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, newCommitment, newKey, newPayer, pay, World, layer as world } from "../support/World.ts"
+import { ask, configOf, layer as world, newCommitment, newKey, newPayer, pay, World } from "../lab/Fixture.ts"
 
 layer(world(), { excludeTestServices: true })("a server that lost its payment configuration", (it) => {
   it.effect("replays what was settled, and says that it cannot offer a failed purchase anew", () =>

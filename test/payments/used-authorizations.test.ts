@@ -5,22 +5,12 @@ import { SqlClient } from "effect/sql"
 import { privateKeyToAccount } from "viem/accounts"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patientSeconds } from "../support/Patience.ts"
-import * as Purchase from "../support/Purchase.ts"
-import * as ThirdParty from "../support/ThirdParty.ts"
-import { Proxies, proxiedServer } from "../support/Proxies.ts"
-import {
-  type Answer,
-  ask,
-  challengeOf,
-  encode,
-  newCommitment,
-  newKey,
-  newPayer,
-  post,
-  sign,
-  World,
-} from "../support/World.ts"
+import { patientSeconds } from "../lab/Patience.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
+import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { type Answer, ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 /** A signed stone whose authorization ends at a given second of this machine's clock. */
 const prepareUntil = Effect.fnUntraced(function* (url: string, validBefore: string) {

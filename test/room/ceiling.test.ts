@@ -4,9 +4,9 @@ import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { network } from "../../src/limits/Address.ts"
 import { roomBytes } from "../../src/room/Ceiling.ts"
-import { bearer, from, newAddress, newRoom, poll, send } from "../support/Rooms.ts"
-import { prepare } from "../support/Purchase.ts"
-import { ask, layer as altar, post, World } from "../support/World.ts"
+import { bearer, from, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
+import { prepare } from "../lab/buyer/Purchase.ts"
+import { ask, layer as altar, post, World } from "../lab/Fixture.ts"
 
 const trustedProxies = [Result.getOrThrow(network("127.0.0.1"))]
 

@@ -2,9 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { atOnce, layer as processes, Servers } from "../support/RoomProcesses.ts"
-import { codeOf, type Guest, newAddress, newRoom, poll, polled, send } from "../support/Rooms.ts"
-import type { Answer } from "../support/World.ts"
+import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts"
+import { codeOf, type Guest, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
+import type { Answer } from "../lab/Fixture.ts"
 
 const byStatus = (answers: ReadonlyArray<Answer>) =>
   Object.fromEntries(

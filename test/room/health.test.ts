@@ -1,8 +1,8 @@
 /** `/api/health` belongs to the room's document: what it refuses, it refuses in the room's shape. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { codeOf, layer as rooms } from "../support/Rooms.ts"
-import { ask, World } from "../support/World.ts"
+import { codeOf, layer as rooms } from "../lab/server/Rooms.ts"
+import { ask, World } from "../lab/Fixture.ts"
 
 layer(rooms(), { excludeTestServices: true })("health", (it) => {
   it.effect("answers without a token, is never cached, and grants no origin", () =>

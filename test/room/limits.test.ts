@@ -2,9 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { atOnce, layer as processes, Servers } from "../support/RoomProcesses.ts"
-import { bearer, codeOf, from, type Guest, newAddress, newRoom, poll, send } from "../support/Rooms.ts"
-import { type Answer, ask } from "../support/World.ts"
+import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts"
+import { bearer, codeOf, from, type Guest, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
+import { type Answer, ask } from "../lab/Fixture.ts"
 
 /** Lets time pass for all limits. */
 const pass = Effect.fnUntraced(function* (seconds: number) {

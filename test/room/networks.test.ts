@@ -2,9 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { atOnce, layer as processes, Servers } from "../support/RoomProcesses.ts"
-import { from, newRoom, send } from "../support/Rooms.ts"
-import { type Answer, ask } from "../support/World.ts"
+import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts"
+import { from, newRoom, send } from "../lab/server/Rooms.ts"
+import { type Answer, ask } from "../lab/Fixture.ts"
 
 /** The n-th /64 of a /56, whose number is `customer`, in a /48. */
 const address = (site: string, customer: number, nth: number) =>

@@ -14,8 +14,8 @@ import {
   poll,
   polled,
   send,
-} from "../support/Rooms.ts"
-import { type Answer, ask, World } from "../support/World.ts"
+} from "../lab/server/Rooms.ts"
+import { type Answer, ask, World } from "../lab/Fixture.ts"
 
 const told = (answer: Answer) => [answer.status, codeOf(answer)]
 const message = { sender: "Wren", text: "hello", mode: "calm" }

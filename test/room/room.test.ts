@@ -3,8 +3,8 @@ import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { codeOf, from, json, layer as rooms, newAddress, newRoom, poll, polled, send } from "../support/Rooms.ts"
-import { ask, World } from "../support/World.ts"
+import { codeOf, from, json, layer as rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
+import { ask, World } from "../lab/Fixture.ts"
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u

@@ -3,11 +3,10 @@ import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient, Statement } from "effect/sql"
-import * as MemoryLimiter from "../../src/limits/MemoryLimiter.ts"
-import * as PostgresLimiter from "../../src/limits/PostgresLimiter.ts"
+import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import * as Ceiling from "../../src/room/Ceiling.ts"
 import { RoomStore } from "../../src/room/RoomStore.ts"
-import { database, sql } from "../support/Database.ts"
+import { database, sql } from "../lab/Database.ts"
 
 const message = { sender: "Wren", senderKind: "person", text: "hello", mode: "calm" } as const
 
@@ -201,16 +200,16 @@ const refusals = Effect.gen(function* () {
   assert.strictEqual((yield* rooms.remove(id, caller)).remaining[0]?.remaining, 9)
 })
 
-const world = (limiter: typeof MemoryLimiter.layer | ReturnType<typeof PostgresLimiter.layer>) =>
-  Layer.orDie(
-    RoomStore.layer(ceiling).pipe(Layer.provideMerge(limiter), Layer.provideMerge(sql), Layer.provide(database)),
-  )
+const world = Layer.orDie(
+  RoomStore.layer(ceiling).pipe(
+    Layer.provideMerge(RateLimiter.layer()),
+    Layer.provideMerge(sql),
+    Layer.provide(database),
+  ),
+)
 
-describe.each([
-  ["PostgreSQL", PostgresLimiter.layer()],
-  ["memory", MemoryLimiter.layer],
-] as const)("with limits in %s", (_, limiter) => {
-  it.layer(world(limiter), { excludeTestServices: true })((it) => {
+describe("with limits", () => {
+  it.layer(world, { excludeTestServices: true })((it) => {
     it.effect(
       "creating, sending, replaying, reading and deleting cost one statement each once rooms are counted",
       () => costs,
@@ -224,7 +223,7 @@ describe.each([
 })
 
 describe("the sweeper", () => {
-  it.layer(world(PostgresLimiter.layer()), { excludeTestServices: true })((it) => {
+  it.layer(world, { excludeTestServices: true })((it) => {
     it.effect("deletes what has expired, with its messages, in batches, and nothing else", () =>
       Effect.gen(function* () {
         const rooms = yield* RoomStore

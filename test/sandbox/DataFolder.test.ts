@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { patience } from "../support/Patience.ts"
+import { patience } from "../lab/Patience.ts"
 import { temporaryFolder } from "./Holder.ts"
 
 interface Said {

@@ -23,7 +23,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import DevUSD from "../../src/sandbox/contracts/DevUSD.json" with { type: "json" }
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import Wallet1271 from "../contracts/Wallet1271.json" with { type: "json" }
-import { receiptBy } from "../support/World.ts"
+import { receiptBy } from "../lab/Chain.ts"
 import WalletFactory from "../contracts/WalletFactory.json" with { type: "json" }
 
 const authorizationFields = [

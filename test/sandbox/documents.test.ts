@@ -6,9 +6,9 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
-import { examplesOf } from "../support/Documents.ts"
-import { patience } from "../support/Patience.ts"
-import { freePort } from "../support/Ports.ts"
+import { examplesOf } from "../lab/Documents.ts"
+import { patience } from "../lab/Patience.ts"
+import { freePort } from "../lab/Ports.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const bound = patience(400)

@@ -34,7 +34,7 @@ export const apart: ReadonlyArray<Apart> = [
     files: [
       "test/browser/artwork.test.ts",
       "test/cli/usage.test.ts",
-      "test/fire/audit/rooms.test.ts",
+      "test/audit/rooms.test.ts",
       "test/fire/members.test.ts",
       "test/fire/reorganisations.test.ts",
       "test/hostile/slow.test.ts",
@@ -50,7 +50,7 @@ export const apart: ReadonlyArray<Apart> = [
   },
 ]
 
-/** All test files of the project `whole` but those. */
+/** All test files but the fast ones and those. */
 export const withDatabase = (): ReadonlyArray<string> => {
   const left = new Set(apart.flatMap(({ files }) => files))
   return globSync("test/**/*.test.ts", { exclude: ["test/fast", "**/node_modules"] })

@@ -2,12 +2,13 @@
 import { execFileSync, spawn } from "node:child_process"
 import { chmodSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { freePort } from "../bench/Processes.ts"
-import { cluster } from "../fire/Cluster.ts"
+import { Effect, Exit, Scope } from "effect"
+import { takePort } from "../lab/Ports.ts"
+import { cluster } from "../lab/Cluster.ts"
 import { withDatabase } from "./Apart.ts"
 import type { Run } from "./Options.ts"
 import { violationsOf } from "./Portability.ts"
-import { statementTap } from "./StatementTap.ts"
+import * as Postgres from "../lab/proxy/Postgres.ts"
 
 /**
  * What only tests do: they watch sessions and row versions, make databases, move their clock, change many tables by a loop,
@@ -44,7 +45,7 @@ export const bouncer = async ({ folder, log }: Run, files: ReadonlyArray<string>
   const program = programOf()
   const database = await cluster(folder)
   const { password, username } = new URL(database.urlOf("altar"))
-  const port = await freePort()
+  const port = await takePort()
   const users = join(folder, "users.txt")
   const file = join(folder, "pgbouncer.ini")
   writeFileSync(users, `"${username}" "${decodeURIComponent(password)}"\n`)
@@ -73,7 +74,8 @@ server_idle_timeout = 1
   const asRoot = process.getuid?.() === 0 ? ["-u", "postgres"] : []
   const child = spawn(program, ["-q", ...asRoot, file], { stdio: ["ignore", "ignore", "ignore"] })
   process.once("exit", () => child.kill("SIGKILL"))
-  const tap = await statementTap(port)
+  const scope = Scope.makeUnsafe()
+  const tap = await Effect.runPromise(Postgres.make(`postgres://127.0.0.1:${port}`).pipe(Scope.provide(scope)))
   try {
     const code = await new Promise<number>((resolve) => {
       const tests = files.length > 0 ? files : withDatabase()
@@ -96,7 +98,7 @@ server_idle_timeout = 1
       ...statements.flatMap((one) => found(one).map((what) => `${what}: ${one.slice(0, 300)}`)),
     ]
   } finally {
-    tap.close()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
     child.kill("SIGTERM")
     await database.close()
   }

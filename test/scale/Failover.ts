@@ -1,9 +1,9 @@
 /** PostgreSQL dies under load and its standby takes over: nothing is lost, or what is lost is found again from the chain. */
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { readChain } from "../fire/audit/Transfers.ts"
-import { buy } from "../fire/Buyer.ts"
-import { random as randomOf } from "../fire/Random.ts"
+import { readChain } from "../audit/Transfers.ts"
+import { buy } from "../lab/buyer/Buyer.ts"
+import { random as randomOf } from "../lab/Random.ts"
 import { type Ground, ground } from "./Ground.ts"
 import { endings, load } from "./Load.ts"
 import type { Run } from "./Options.ts"

@@ -1,11 +1,11 @@
 /** Servers as processes on one database and one chain, behind haproxy: what a run that grows or fails over stands on. */
 import { setTimeout } from "node:timers/promises"
-import { audit } from "../fire/audit/Audit.ts"
-import { chain, walletsOf } from "../fire/Chain.ts"
-import type { Cluster } from "../fire/Cluster.ts"
-import { door } from "../fire/Door.ts"
-import type { Random } from "../fire/Random.ts"
-import { fleet, hasten, unfinishedIn } from "../support/Fleet.ts"
+import { audit } from "../audit/Audit.ts"
+import { chain, walletsOf } from "../lab/OwnChain.ts"
+import type { Cluster } from "../lab/Cluster.ts"
+import { door } from "../lab/proxy/Tcp.ts"
+import type { Random } from "../lab/Random.ts"
+import { fleet, hasten, unfinishedIn } from "../lab/server/ServerGroup.ts"
 
 export interface GroundOptions {
   readonly cluster: Cluster

@@ -1,8 +1,8 @@
 /** Three servers under load, one killed and one added: nothing is lost, and nothing fails but what the killed one had in hand. */
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { cluster } from "../fire/Cluster.ts"
-import { random as randomOf } from "../fire/Random.ts"
+import { cluster } from "../lab/Cluster.ts"
+import { random as randomOf } from "../lab/Random.ts"
 import { ground } from "./Ground.ts"
 import { endings, load } from "./Load.ts"
 import type { Run } from "./Options.ts"

@@ -1,8 +1,8 @@
 /** Buyers who go on buying until they are told to stop, and every request of theirs with the time it took. */
-import type { Answers } from "../fire/Answers.ts"
-import { buy, type Purchase, type Shop } from "../fire/Buyer.ts"
-import { catalogAt, order } from "../fire/Goods.ts"
-import type { Random } from "../fire/Random.ts"
+import type { Answers } from "../lab/buyer/Answers.ts"
+import { buy, type Purchase, type Shop } from "../lab/buyer/Buyer.ts"
+import { catalogAt, order } from "../lab/buyer/Goods.ts"
+import type { Random } from "../lab/Random.ts"
 import type { Ground } from "./Ground.ts"
 
 /** Milliseconds of `performance.now()`; `status` is 0 where no answer came. */

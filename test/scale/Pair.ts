@@ -9,9 +9,9 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import postgres from "postgres"
 import { findBinaries } from "../../src/sandbox/PostgresBinaries.ts"
-import { freePort } from "../bench/Processes.ts"
-import { cluster, type Cluster } from "../fire/Cluster.ts"
-import { passage } from "../support/Passage.ts"
+import { takePort } from "../lab/Ports.ts"
+import { cluster, type Cluster } from "../lab/Cluster.ts"
+import { passage } from "../lab/proxy/Tcp.ts"
 
 /** What replication goes through: it can be held up, so that the standby falls behind. */
 const link = async (port: number) => {
@@ -58,7 +58,7 @@ export const pair = async (folder: string, isSync: boolean): Promise<Pair> => {
       code === 0 ? resolve() : reject(new Error(`pg_basebackup ended with ${code}: see ${folder}/standby.log`)),
     )
   })
-  const port = await freePort()
+  const port = await takePort()
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200", "timezone=UTC"]
   const settled = [...settings, "log_min_messages=fatal"].flatMap((one) => ["-c", one])
   const standby = start("postgres", ["-D", copy, "-p", String(port), ...settled])

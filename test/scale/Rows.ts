@@ -8,10 +8,9 @@ import { Claim } from "../../src/payments/ledger/Claim.ts"
 import { Lookup } from "../../src/payments/ledger/Lookup.ts"
 import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
-import * as Databases from "../bench/Databases.ts"
-import * as Ledger from "../bench/Ledger.ts"
-import { median } from "../bench/Figures.ts"
-import { newIntent, newPayment } from "../support/Intents.ts"
+import * as Databases from "../lab/Databases.ts"
+import * as Ledger from "../lab/Ledger.ts"
+import { newIntent, newPayment } from "../lab/Intents.ts"
 import type { Run } from "./Options.ts"
 
 /** So many wait at once: twice two statements of 64 claims each. */
@@ -86,8 +85,9 @@ export const rows = async ({ log, seconds }: Run): Promise<ReadonlyArray<string>
       note("log_head: stones that the log takes in", await rateOf(stones, () => runtime.runPromise(all)))
     }
     for (const [what, rates] of found) {
-      const [least, most] = [Math.min(...rates), Math.max(...rates)].map(Math.round)
-      log(`${what}: ${Math.round(median(rates))} a second, from ${least} to ${most} in ${rounds} rounds`)
+      // Of three rounds the middle one.
+      const [least, median, most] = rates.toSorted((a, b) => a - b).map(Math.round)
+      log(`${what}: ${median} a second, from ${least} to ${most} in ${rounds} rounds`)
     }
     log(load())
     return []

@@ -1,7 +1,7 @@
 /** `npm run scale`: growth past one machine, and what it has shown. */
 import { rmSync } from "node:fs"
 import { buildCheckout } from "../../src/build/build.ts"
-import { endOnSignals, homeOf, told } from "../support/Program.ts"
+import { endOnSignals, homeOf, told } from "../lab/Program.ts"
 import { bouncer } from "./Bouncer.ts"
 import { failover } from "./Failover.ts"
 import { growth } from "./Growth.ts"

@@ -1,31 +1,20 @@
 /** Several servers start at once, of this version and of the one before: each migration has run once, whoever ran it. */
 import { execFile } from "node:child_process"
-import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Redacted } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { inject } from "vitest"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
-import { template, withDatabase } from "../support/globalSetup.ts"
+import { emptyDatabase, templateUrl } from "../lab/Database.ts"
 
 const run = promisify(execFile)
 const program = fileURLToPath(new URL("migrate.ts", import.meta.url))
 
-const admin = (statement: string) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
-    Effect.provide(Sql.layer(Redacted.make(inject("databaseUrl")), 1)),
-    Effect.orDie,
-  )
-
-/** A database without a table. */
-const empty = Effect.gen(function* () {
-  const name = `test_${randomBytes(6).toString("hex")}`
-  yield* Effect.acquireRelease(admin(`CREATE DATABASE ${name}`), () => admin(`DROP DATABASE ${name} WITH (FORCE)`))
-  return withDatabase(inject("databaseUrl"), name)
-})
+/** The URL of a database without a table. */
+const empty = Effect.map(Layer.build(emptyDatabase), (made) => Redacted.value(Context.get(made, LocalDatabase).url))
 
 const migrateAs = (url: string, version: "this" | "before") =>
   Effect.promise(() => run(process.execPath, [program, version], { env: { ...process.env, DATABASE_URL: url } }))
@@ -78,7 +67,7 @@ describe("migrations", () => {
       const versions = ["this", "before", "this", "before", "this"] as const
       yield* Effect.forEach(versions, (version) => migrateAs(url, version), { concurrency: "unbounded" })
       const made = yield* schemaOf(url)
-      assert.deepStrictEqual(made, yield* schemaOf(withDatabase(url, template)))
+      assert.deepStrictEqual(made, yield* schemaOf(templateUrl()))
       assert.isTrue(made.some((what) => what.startsWith("payment_fits sql")))
     }),
   )
@@ -93,7 +82,7 @@ describe("migrations", () => {
       yield* run(fitsBefore("payment_fits"))
       yield* migrateAs(url, "this")
       yield* migrateAs(url, "before")
-      assert.deepStrictEqual(yield* schemaOf(url), yield* schemaOf(withDatabase(url, template)))
+      assert.deepStrictEqual(yield* schemaOf(url), yield* schemaOf(templateUrl()))
 
       // What a wallet can pay is decided as it was.
       yield* run(fitsBefore("fits_before"))

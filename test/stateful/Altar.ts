@@ -1,7 +1,7 @@
 /** Stories of paid acts: buyers with few keys and few wallets, a network that misbehaves, time that passes. */
 import { Arbitrary, Effect, Layer, Logger, Schedule } from "effect"
-import { patience } from "../support/Patience.ts"
-import { type Answer, ask, post } from "../support/World.ts"
+import { patience } from "../lab/Patience.ts"
+import { type Answer, ask, post } from "../lab/Fixture.ts"
 import { type Command, commandOf, type Key, type Kind, pauses, says } from "./AltarCommands.ts"
 import * as Model from "./AltarModel.ts"
 import { keyOf, salt, wordsOf } from "./AltarOrders.ts"

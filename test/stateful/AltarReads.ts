@@ -1,7 +1,7 @@
 /** Everything that can be read of the altar, in the words of the model; and that the chain of stones links. */
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
-import { ask } from "../support/World.ts"
+import { ask } from "../lab/Fixture.ts"
 import { pixels, soldBefore, spirits } from "./AltarOrders.ts"
 import { differ } from "./Difference.ts"
 

@@ -4,21 +4,12 @@ import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Server from "../../src/server/Server.ts"
-import type { CardFault } from "../support/CardProcessor.ts"
-import { cardsOf, credentialFor, Processor, processor } from "../support/Cards.ts"
-import { Proxies, stage } from "../support/Proxies.ts"
-import { freePort } from "../support/Ports.ts"
-import {
-  type Answer,
-  ask,
-  challengeOf,
-  configOf,
-  encode,
-  type Payment,
-  paymentsOf,
-  post,
-  sign,
-} from "../support/World.ts"
+import type { CardFault } from "../lab/proxy/CardProcessor.ts"
+import { cardsOf, credentialFor, processor, Processor } from "../lab/buyer/Cards.ts"
+import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { freePort } from "../lab/Ports.ts"
+import { type Answer, ask, configOf, paymentsOf, post } from "../lab/Fixture.ts"
+import { challengeOf, encode, type Payment, sign } from "../lab/buyer/Payment.ts"
 import * as Model from "./AltarModel.ts"
 import type * as CardModel from "./CardModel.ts"
 import { keyOf, paths, pixels, requestOf, soldBefore } from "./AltarOrders.ts"
@@ -78,10 +69,10 @@ const bankFaults: Readonly<Record<Exclude<CardModel.BankFault, "no">, CardFault>
   "charges never reach it": "dropBefore",
   "its answers to charges are lost": "dropAfter",
   "its answers to charges make no sense": "nonsenseAfter",
-  "it is away": "gateway503Before",
+  "it is away": "status503Before",
   "it limits us": "rateLimitBefore",
-  "it fails before it charges": "error500Before",
-  "it fails after it charged": "error500After",
+  "it fails before it charges": "mistakeBefore",
+  "it fails after it charged": "mistakeAfter",
 }
 
 /** What a buyer pays with: a signed authorization, or the credential of a granted token. */

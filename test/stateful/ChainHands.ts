@@ -1,20 +1,16 @@
 /** The hands of a story on its chain, past every fault: what it says of itself, its blocks and their times. */
 import { Context, Effect, Layer } from "effect"
-import { type Hex, parseAbi, parseAbiItem } from "viem"
+import { type Hex, parseAbiItem } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { token } from "../support/Purchase.ts"
-import { stranger } from "../support/ThirdParty.ts"
-import { chainClient, newPayer, type Payment } from "../support/World.ts"
+import { chainClient, stranger, token } from "../lab/Chain.ts"
+import { newPayer } from "../lab/Fixture.ts"
+import { type Payment, signCancel } from "../lab/buyer/Payment.ts"
 import type { End, Truth, Wallet } from "./AltarModel.ts"
 import { Hands } from "./Hands.ts"
 
 const used = parseAbiItem("event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)")
 const canceled = parseAbiItem("event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)")
-
-const transfer = parseAbi([
-  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
-])
 
 /** Atomic USDC of each wallet at the beginning: the poor one has it for two acts of a cent and a half. */
 const funds: Readonly<Record<Wallet, bigint>> = { rich: 100_000_000n, poor: 25_000n }
@@ -104,23 +100,13 @@ const make = Effect.gen(function* () {
   const bring = ({ payload }: Payment) => {
     const { from, nonce, to, validAfter, validBefore, value } = payload.authorization
     const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, payload.signature] as const
-    const call = { address: asset, abi: transfer, functionName: "transferWithAuthorization", args } as const
+    const call = { address: asset, abi: token, functionName: "transferWithAuthorization", args } as const
     return written(client.writeContract({ ...call, account: stranger, chain: null, gas: 200_000n }))
   }
 
   const cancel = async ({ payload }: Payment, payer: PrivateKeyAccount) => {
     const { nonce } = payload.authorization
-    const signature = await payer.signTypedData({
-      domain: { name: "USDC", version: "2", chainId, verifyingContract: asset },
-      types: {
-        CancelAuthorization: [
-          { name: "authorizer", type: "address" },
-          { name: "nonce", type: "bytes32" },
-        ],
-      },
-      primaryType: "CancelAuthorization",
-      message: { authorizer: payer.address, nonce },
-    })
+    const signature = await signCancel(payer, nonce, { asset, chainId })
     const args = [payer.address, nonce, signature] as const
     const call = { address: asset, abi: token, functionName: "cancelAuthorization", args } as const
     await written(client.writeContract({ ...call, account: stranger, chain: null, gas: 200_000n }))

@@ -1,8 +1,8 @@
 /** One clock for a server and its database, which stands where a test puts it: windows and ends are met to the millisecond. */
 import { type Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { heldClock } from "../support/HeldClock.ts"
-import { patience } from "../support/Patience.ts"
+import { heldClock } from "../lab/Clock.ts"
+import { patience } from "../lab/Patience.ts"
 
 /** Waits of the server that are as long as this are for its sweeps, which a story begins by itself. */
 const longWaitMillis = 30_000

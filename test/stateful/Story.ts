@@ -1,7 +1,7 @@
 /** Plays random sequences of commands against a world, and tells the shortest one it finds that goes wrong. */
 import { assert } from "@effect/vitest"
 import { Arbitrary, Cause, Effect } from "effect"
-import { patience } from "../support/Patience.ts"
+import { patience } from "../lab/Patience.ts"
 import { Difference } from "./Difference.ts"
 
 /** Counts what a story came by, so that a reader can see what was never met. */

@@ -7,19 +7,16 @@ const help = `Plays random stories against real servers and compares every answe
   npm run stateful -- --runs 200 --seed 7     so many stories of each kind, of this seed
   npm run stateful -- --only rooms            of one kind: rooms, relayer, facilitator or cards
   npm run stateful -- --only rooms --replay '[…]'   the one that a failure has printed
-  npm run stateful -- --teeth [WORDS]         puts deliberate faults, those with these words, into a copy: each has to be noticed
 
 A story that goes wrong is made shorter and printed as sentences; the exit code is 1.`
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
+const { values } = parseArgs({
   options: {
     help: { type: "boolean", short: "h", default: false },
     runs: { type: "string", default: "100" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string" },
     replay: { type: "string" },
-    teeth: { type: "boolean", default: false },
   },
 })
 
@@ -28,11 +25,6 @@ const isOdd = !/^[1-9]\d*$/u.test(values.runs) || (values.only !== undefined && 
 if (values.help || isOdd) {
   console.log(isOdd ? `--runs is a number, --only one of ${kinds.join(", ")}.\n\n${help}` : help)
   process.exit(isOdd ? 2 : 0)
-}
-
-if (values.teeth) {
-  const { bite } = await import("./Teeth.ts")
-  process.exit((await bite(positionals.join(" "), values.runs, values.seed)) > 0 ? 1 : 0)
 }
 
 process.env["STATEFUL_PROGRESS"] = "1"

@@ -5,29 +5,24 @@ import { SqlClient } from "effect/sql"
 import { generate } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import * as CardProcessor from "../support/CardProcessor.ts"
-import { Processor, challengeSecret, prepare as prepareCard, processor } from "../support/Cards.ts"
-import { attemptsIn, linesOf, requestsIn } from "../support/Line.ts"
-import { patience, patientSeconds } from "../support/Patience.ts"
-import { stage, Proxies } from "../support/Proxies.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { from, newRoom, poll, send } from "../support/Rooms.ts"
-import { serving } from "../support/ServeCommand.ts"
-import { ask, post } from "../support/World.ts"
+import { proxied } from "../lab/server/Environment.ts"
+import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
+import { challengeSecret, prepare as prepareCard, processor, Processor } from "../lab/buyer/Cards.ts"
+import { attemptsIn, linesOf, requestsIn } from "../lab/LogLines.ts"
+import { patience, patientSeconds } from "../lab/Patience.ts"
+import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { from, newRoom, poll, send } from "../lab/server/Rooms.ts"
+import { serving } from "../lab/server/ServerProcess.ts"
+import { ask, post } from "../lab/Fixture.ts"
 
 const clientAddress = "203.0.113.77"
 const rateLimitSecret = "a-rate-limit-secret-of-ours"
 const collectorKey = "collector-key-4711"
 
 const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
-  const chain = yield* LocalChain
-  const { database, rpc } = yield* Proxies
   const server = yield* serving({
-    DATABASE_URL: database.url,
-    X402_NETWORK: chain.network,
-    RPC_URL: rpc.url,
-    PAY_TO: chain.payTo,
-    RELAYER_KEY: Redacted.value(chain.relayerKey),
+    ...(yield* proxied),
     SETTLE_TIMEOUT_SECONDS: patientSeconds(3),
     SWEEP_SECONDS: "1",
     ...env,

@@ -4,14 +4,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { generate } from "../../src/log/Signer.ts"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patience } from "../support/Patience.ts"
-import { stage, Proxies } from "../support/Proxies.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { newRoom, poll } from "../support/Rooms.ts"
-import { serving } from "../support/ServeCommand.ts"
-import { freePort } from "../support/Ports.ts"
-import { ask } from "../support/World.ts"
+import { proxied } from "../lab/server/Environment.ts"
+import { patience } from "../lab/Patience.ts"
+import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { newRoom, poll } from "../lab/server/Rooms.ts"
+import { serving } from "../lab/server/ServerProcess.ts"
+import { freePort } from "../lab/Ports.ts"
+import { ask } from "../lab/Fixture.ts"
 
 const file = (name: string) => readFileSync(new URL(`../../docs/operations/${name}`, import.meta.url), "utf8")
 
@@ -45,15 +45,10 @@ const samplesOf = (text: string): ReadonlyArray<Sample> =>
 describe("metrics", { timeout: patience(120) }, () => {
   it.live("are all that dashboard and alarms ask for, true, and of few series", () =>
     Effect.gen(function* () {
-      const chain = yield* LocalChain
-      const { database, rpc } = yield* Proxies
+      const { rpc } = yield* Proxies
       const metricsPort = yield* freePort
       const server = yield* serving({
-        DATABASE_URL: database.url,
-        X402_NETWORK: chain.network,
-        RPC_URL: rpc.url,
-        PAY_TO: chain.payTo,
-        RELAYER_KEY: Redacted.value(chain.relayerKey),
+        ...(yield* proxied),
         LOG_KEY: Redacted.value(Result.getOrThrow(generate("altar.example/log"))),
         LOG_ORIGIN: "altar.example/log",
         METRICS_PORT: String(metricsPort),

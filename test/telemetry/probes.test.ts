@@ -6,13 +6,15 @@ import { parseEther } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { patience } from "../support/Patience.ts"
-import { stage, Proxies } from "../support/Proxies.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { newRoom, poll } from "../support/Rooms.ts"
-import { line, serving } from "../support/ServeCommand.ts"
-import { freePort } from "../support/Ports.ts"
-import { type Answer, ask, post } from "../support/World.ts"
+import { proxied } from "../lab/server/Environment.ts"
+import { patience } from "../lab/Patience.ts"
+import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { newRoom, poll } from "../lab/server/Rooms.ts"
+import { line } from "../lab/Connection.ts"
+import { serving } from "../lab/server/ServerProcess.ts"
+import { freePort } from "../lab/Ports.ts"
+import { type Answer, ask, post } from "../lab/Fixture.ts"
 
 /** The way to the database, which can be taken away and given back. */
 const way = Effect.gen(function* () {
@@ -70,16 +72,12 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: altar\r\n\r\n`
 describe("a server that starts or stops", { timeout: patience(120) }, () => {
   it.live("is alive and not ready, and refuses in the shape of each service", () =>
     Effect.gen(function* () {
-      const chain = yield* LocalChain
       const { rpc } = yield* Proxies
       const database = yield* way
       database.close()
       const server = yield* serving({
+        ...(yield* proxied),
         DATABASE_URL: database.url,
-        X402_NETWORK: chain.network,
-        RPC_URL: rpc.url,
-        PAY_TO: chain.payTo,
-        RELAYER_KEY: Redacted.value(chain.relayerKey),
         SWEEP_SECONDS: "3600",
       })
       yield* server.says("cannot be reached")
@@ -152,15 +150,10 @@ describe("a server that starts or stops", { timeout: patience(120) }, () => {
 describe("while the database is away", { timeout: patience(120) }, () => {
   it.live("reads and acts of both services answer 503 with Retry-After, and health says what is not known", () =>
     Effect.gen(function* () {
-      const chain = yield* LocalChain
-      const { rpc } = yield* Proxies
       const database = yield* way
       const server = yield* serving({
+        ...(yield* proxied),
         DATABASE_URL: database.url,
-        X402_NETWORK: chain.network,
-        RPC_URL: rpc.url,
-        PAY_TO: chain.payTo,
-        RELAYER_KEY: Redacted.value(chain.relayerKey),
         TRUSTED_PROXIES: "127.0.0.1",
         SWEEP_SECONDS: "1",
       })
@@ -220,14 +213,9 @@ describe("while the database is away", { timeout: patience(120) }, () => {
 describe("a database that does not answer", { timeout: patience(120) }, () => {
   it.live("is told to who waits for it, and is forgotten with its connection", () =>
     Effect.gen(function* () {
-      const chain = yield* LocalChain
-      const { database, rpc } = yield* Proxies
+      const { database } = yield* Proxies
       const server = yield* serving({
-        DATABASE_URL: database.url,
-        X402_NETWORK: chain.network,
-        RPC_URL: rpc.url,
-        PAY_TO: chain.payTo,
-        RELAYER_KEY: Redacted.value(chain.relayerKey),
+        ...(yield* proxied),
         SWEEP_SECONDS: "3600",
       })
       yield* server.says("Listening on")
@@ -248,13 +236,9 @@ describe("a relayer", { timeout: patience(120) }, () => {
   it.live("that cannot pay makes a server unready, and so does a node that does not answer", () =>
     Effect.gen(function* () {
       const chain = yield* LocalChain
-      const { database, rpc } = yield* Proxies
+      const { rpc } = yield* Proxies
       const server = yield* serving({
-        DATABASE_URL: database.url,
-        X402_NETWORK: chain.network,
-        RPC_URL: rpc.url,
-        PAY_TO: chain.payTo,
-        RELAYER_KEY: Redacted.value(chain.relayerKey),
+        ...(yield* proxied),
       })
       yield* server.says("Listening on")
       const probe = `${server.url}/readyz`

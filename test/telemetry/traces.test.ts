@@ -1,14 +1,14 @@
 /** One trace of a payment, from its request to its chain link and back through the sweeper, and no secret in it. */
 import type { IncomingMessage } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Schedule } from "effect"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { json, serve } from "../support/LocalHttpServer.ts"
-import { patience, patientSeconds } from "../support/Patience.ts"
-import { stage, Proxies } from "../support/Proxies.ts"
-import * as Purchase from "../support/Purchase.ts"
-import { serving } from "../support/ServeCommand.ts"
-import { ask, post } from "../support/World.ts"
+import { Effect, Schedule } from "effect"
+import { proxied } from "../lab/server/Environment.ts"
+import { json, serve } from "../lab/proxy/HttpServer.ts"
+import { patience, patientSeconds } from "../lab/Patience.ts"
+import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { serving } from "../lab/server/ServerProcess.ts"
+import { ask, post } from "../lab/Fixture.ts"
 
 interface Span {
   readonly traceId: string
@@ -67,13 +67,8 @@ const overheard = Effect.fnUntraced(function* (upstream: string) {
 })
 
 const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
-  const chain = yield* LocalChain
-  const { database } = yield* Proxies
   const server = yield* serving({
-    DATABASE_URL: database.url,
-    X402_NETWORK: chain.network,
-    PAY_TO: chain.payTo,
-    RELAYER_KEY: Redacted.value(chain.relayerKey),
+    ...(yield* proxied),
     OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
     ...env,
   })

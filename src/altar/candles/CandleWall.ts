@@ -52,7 +52,7 @@ export class CandleWall extends Context.Service<
           WITH lit AS (
             SELECT * FROM candles WHERE ${isLit(now)} ${onAltar}
           ), page AS (
-            SELECT * FROM lit ${older} ORDER BY lit_at DESC, id DESC ${atMost(sql, limit)}
+            SELECT * FROM lit ${older} ORDER BY lit_at DESC, id DESC ${atMost(limit)}
           )
           SELECT n.lit, c.*, ${unsealed},
             ${lights.count} AS light_count, ${lights.newest} AS lights
@@ -78,7 +78,6 @@ export class CandleWall extends Context.Service<
       })
 
       const list = yield* KeptReads.make({
-        sql,
         nameOf: ({ before, limit, spirit }) => `${spirit} ${limit} ${before}`,
         statement: wallRows,
         make: wallOf,

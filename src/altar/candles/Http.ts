@@ -5,14 +5,15 @@ import { Api } from "../../../schema/Api.ts"
 import { CandleList, UnsealAnswer, UnsealBody } from "../../../schema/altar/Candle.ts"
 import { listDefault } from "../../../schema/Common.ts"
 import { known } from "../../http/KnownUrls.ts"
-import { bodyAs, kept, once, textOf } from "../Answers.ts"
+import { body } from "../../http/Responses.ts"
+import { kept, once, textOf } from "../Answers.ts"
 import { limits, openings } from "../Limits.ts"
 import { Candles } from "./Candles.ts"
 import { CandleWall } from "./CandleWall.ts"
 
 const wallText = textOf(CandleList, (wall: typeof CandleList.Type) => wall)
 const unsealed = once(UnsealAnswer)
-const unsealBody = bodyAs(UnsealBody)
+const unsealBody = body.as(UnsealBody)
 
 export const handlers = HttpApiBuilder.group(Api, "candles", (handlers) =>
   Effect.gen(function* () {
@@ -20,16 +21,20 @@ export const handlers = HttpApiBuilder.group(Api, "candles", (handlers) =>
     const wall = yield* CandleWall
     const list = kept(wallText)
     const limit = yield* limits
-    return (yield* known(handlers))
-      .handleRaw("listCandles", ({ query, request }) =>
-        list(request, wall.list({ spirit: query.spirit, limit: query.limit ?? listDefault, before: query.before })),
-      )
-      .handleRaw("unsealCandle", ({ params, request }) =>
-        limit(openings, request).pipe(
-          Effect.andThen(unsealBody(request)),
-          Effect.flatMap((body) => candles.unseal(params.candleId, body)),
-          Effect.flatMap(({ candle, replayed }) => unsealed({ ok: true, candle, replayed })),
-        ),
-      )
+    // Raw: bytes that are kept, with their tag.
+    return (
+      (yield* known(handlers))
+        .handleRaw("listCandles", ({ query, request }) =>
+          list(request, wall.list({ spirit: query.spirit, limit: query.limit ?? listDefault, before: query.before })),
+        )
+        // Raw: the body is read strictly.
+        .handleRaw("unsealCandle", ({ params, request }) =>
+          limit(openings, request).pipe(
+            Effect.andThen(unsealBody(request)),
+            Effect.flatMap((opening) => candles.unseal(params.candleId, opening)),
+            Effect.flatMap(({ candle, replayed }) => unsealed({ ok: true, candle, replayed })),
+          ),
+        )
+    )
   }),
 )

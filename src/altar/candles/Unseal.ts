@@ -26,6 +26,7 @@ const candlesOf = rowsOf("candles", CandleRow)
 /** `acts` are the names of the acts that light a candle. */
 export const make = Effect.fnUntraced(function* (acts: ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
+  const inTransaction = yield* transaction
   const reveals = yield* Reveals
   const publicUrl = yield* PublicUrl
   const pending = yield* isPending
@@ -45,8 +46,7 @@ export const make = Effect.fnUntraced(function* (acts: ReadonlyArray<string>) {
     function* (id: string, body: typeof UnsealBody.Type) {
       if (!isSealable(body.words)) return yield* new BadRequest({ issues: [sealIssue("words", body.words)] })
       const at = yield* now
-      const replayed = yield* transaction(
-        sql,
+      const replayed = yield* inTransaction(
         Effect.gen(function* () {
           const [candle] = yield* read(id)
           if (candle === undefined) return yield* notThere(id)

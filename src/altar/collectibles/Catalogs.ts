@@ -176,7 +176,6 @@ export class Catalogs extends Context.Service<
       const catalog = <Name extends CatalogName>(name: Name) =>
         Effect.map(
           KeptReads.make({
-            sql,
             nameOf: () => name,
             statement: () => counts(name),
             make: (rows) => Effect.map(countedOf(rows, name), (counted) => catalogOf(name, counted)),

@@ -25,6 +25,7 @@ export const handlers = HttpApiBuilder.group(Api, "catalogs", (handlers) =>
     const companions = kept(texts.companions)
     const pixels = kept(texts.pixels)
     const segment = kept(texts.segment)
+    // Raw: bytes that are kept, with their tag.
     return (yield* known(handlers))
       .handleRaw("listElements", ({ request }) => elements(request, catalogs.get("elements")))
       .handleRaw("listCompanions", ({ request }) => companions(request, catalogs.get("companions")))

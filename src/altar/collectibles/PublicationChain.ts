@@ -50,6 +50,7 @@ export class PublicationChain extends Context.Service<
     PublicationChain,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const inTransaction = yield* transaction
       const items = yield* Items
       const chain = yield* StoredChain.make({
         name: "publication",
@@ -85,10 +86,7 @@ export class PublicationChain extends Context.Service<
             publishedAt,
           }))
       })
-      yield* transaction(
-        sql,
-        chain.append(() => unpublished),
-      )
+      yield* inTransaction(chain.append(() => unpublished))
 
       return PublicationChain.of({
         append: Effect.fn("PublicationChain.append")((entries) => chain.append(() => Effect.succeed(entries))),

@@ -183,7 +183,7 @@ export class FieldGuide extends Context.Service<
         name: Name,
         statement: (name: Name, now: string) => Statement.Fragment,
         make: (rows: ReadonlyArray<unknown>) => Effect.Effect<A>,
-      ) => Effect.map(KeptReads.make({ sql, nameOf: () => name, statement, make }), (read) => read(name))
+      ) => Effect.map(KeptReads.make({ nameOf: () => name, statement, make }), (read) => read(name))
 
       return FieldGuide.of({
         spirits: yield* kept("spirits", spiritRows, spiritsOf),

@@ -14,8 +14,8 @@ import {
 import { listDefault, segmentDefault, segmentFrom } from "../../../schema/Common.ts"
 import { known } from "../../http/KnownUrls.ts"
 import { jsonOf, JsonText } from "../../platform/JsonText.ts"
-import { fresh } from "../../http/Responses.ts"
-import { bodyAs, brokenIn, encoderOf, kept, once, textOf } from "../Answers.ts"
+import { body, fresh } from "../../http/Responses.ts"
+import { brokenIn, encoderOf, kept, once, textOf } from "../Answers.ts"
 import type { Segment } from "../HashChain.ts"
 import { limits, openings } from "../Limits.ts"
 import { WitnessChain } from "./WitnessChain.ts"
@@ -30,7 +30,7 @@ const segmentText = textOf(ChainSegment, ({ links, ...rest }: Segment<typeof Cha
 }))
 const broken = brokenIn("stone")
 const revealed = once(RevealAnswer)
-const revealBody = bodyAs(RevealBody)
+const revealBody = body.as(RevealBody)
 
 export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
   Effect.gen(function* () {
@@ -39,35 +39,43 @@ export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
     const list = kept(listText)
     const segment = kept(segmentText)
     const limit = yield* limits
-    return (yield* known(handlers))
-      .handleRaw("listWitnessStones", ({ query, request }) =>
-        list(request, Effect.catchTag(stones.list(query.limit ?? listDefault, query.before), "ChainBroken", broken)),
-      )
-      .handleRaw("readWitnessChain", ({ query, request }) =>
-        segment(
-          request,
-          Effect.catchTag(chain.page(query.from ?? segmentFrom, query.limit ?? segmentDefault), "ChainBroken", broken),
-        ),
-      )
-      .handleRaw("readWitnessStone", ({ params, request }) =>
-        Effect.catchTag(stones.get(params.witnessId), "ChainBroken", broken).pipe(
-          // The receipt is the text that was answered to its buyer.
-          Effect.flatMap(({ receipt, stone }) =>
-            Effect.flatMap(encodeStone(stone), (json) =>
-              fresh(
-                request,
-                jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),
+    // Raw: bytes that are kept, with their tag.
+    return (
+      (yield* known(handlers))
+        .handleRaw("listWitnessStones", ({ query, request }) =>
+          list(request, Effect.catchTag(stones.list(query.limit ?? listDefault, query.before), "ChainBroken", broken)),
+        )
+        .handleRaw("readWitnessChain", ({ query, request }) =>
+          segment(
+            request,
+            Effect.catchTag(
+              chain.page(query.from ?? segmentFrom, query.limit ?? segmentDefault),
+              "ChainBroken",
+              broken,
+            ),
+          ),
+        )
+        .handleRaw("readWitnessStone", ({ params, request }) =>
+          Effect.catchTag(stones.get(params.witnessId), "ChainBroken", broken).pipe(
+            // The receipt is the text that was answered to its buyer.
+            Effect.flatMap(({ receipt, stone }) =>
+              Effect.flatMap(encodeStone(stone), (json) =>
+                fresh(
+                  request,
+                  jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),
+                ),
               ),
             ),
           ),
-        ),
-      )
-      .handleRaw("revealWitnessStone", ({ params, request }) =>
-        limit(openings, request).pipe(
-          Effect.andThen(revealBody(request)),
-          Effect.flatMap((body) => stones.reveal(params.witnessId, body)),
-          Effect.flatMap(({ first, stone }) => revealed({ ok: true, stone, replayed: !first })),
-        ),
-      )
+        )
+        // Raw: the body is read strictly.
+        .handleRaw("revealWitnessStone", ({ params, request }) =>
+          limit(openings, request).pipe(
+            Effect.andThen(revealBody(request)),
+            Effect.flatMap((words) => stones.reveal(params.witnessId, words)),
+            Effect.flatMap(({ first, stone }) => revealed({ ok: true, stone, replayed: !first })),
+          ),
+        )
+    )
   }),
 )

@@ -17,6 +17,7 @@ const commitmentsOf = rowsOf("witness_stones", Schema.Struct({ commitment: Schem
 /** `act` is the name of the act that sets a stone. Answers whether this was the first reveal. */
 export const make = Effect.fnUntraced(function* (act: string) {
   const sql = yield* SqlClient.SqlClient
+  const inTransaction = yield* transaction
   const pending = yield* isPending
   const names = yield* RevealedName.make
 
@@ -37,8 +38,7 @@ export const make = Effect.fnUntraced(function* (act: string) {
     function* (id: string, body: typeof RevealBody.Type) {
       if (!isSealable(body.text)) return yield* new BadRequest({ issues: [sealIssue("text", body.text)] })
       const at = yield* now
-      return yield* transaction(
-        sql,
+      return yield* inTransaction(
         Effect.gen(function* () {
           const [stone] = yield* commitmentsOf(sql`SELECT commitment FROM witness_stones WHERE id = ${id}::uuid`)
           if (stone === undefined) return yield* notThere(id)

@@ -72,14 +72,13 @@ export const make = Effect.gen(function* () {
   })
 
   const page = yield* KeptReads.make({
-    sql,
     nameOf: ({ before, limit }: Page) => `${limit} ${before}`,
     statement: ({ before, limit }) => sql`
       SELECT h.sequence AS head_sequence, h.chain_hash AS head_hash, s.*
       FROM witness_head h LEFT JOIN LATERAL (
         SELECT ${stoneColumns} FROM ${stones}
         WHERE s.sequence < ${before ?? Number.MAX_SAFE_INTEGER}::bigint
-        ORDER BY s.sequence DESC ${atMost(sql, limit)}
+        ORDER BY s.sequence DESC ${atMost(limit)}
       ) s ON true
       WHERE h.id = 1 ORDER BY s.sequence DESC`,
     make: pageOf,

@@ -20,19 +20,14 @@ export const checkReveal = async (commitment: string | null, shown: ShownWords) 
 /** Least and most code points; of words after normalization. */
 export const sealBounds = { words: [1, wordsMaximum], salt: [saltMinimum, saltMaximum] } as const
 
-/** Why salt and words cannot be sealed: such a commitment could never be revealed. */
-export type Unsealable =
-  | { readonly part: "words"; readonly length: number }
-  | { readonly part: "salt"; readonly length: number }
-  /** NUL, or half of a surrogate pair. */
-  | { readonly part: "characters" }
-
 const isOutside = (length: number, [least, most]: readonly [number, number]) => length < least || length > most
 
-/** Lengths are code points, those of the words after normalization. */
-export const unsealable = (salt: string, words: string): Unsealable | undefined => {
+/** Why salt and words cannot be sealed, in a sentence: such a commitment could never be revealed. */
+export const unsealable = (salt: string, words: string): string | undefined => {
   const [salted, length] = [[...salt].length, normalizedLength(words)]
-  if (isOutside(length, sealBounds.words)) return { part: "words", length }
-  if (isOutside(salted, sealBounds.salt)) return { part: "salt", length: salted }
-  return /[\0\p{Cs}]/u.test(words + salt) ? { part: "characters" } : undefined
+  if (isOutside(length, sealBounds.words))
+    return `Sealed words have ${sealBounds.words.join(" to ")} characters after trimming; these have ${length}.`
+  if (isOutside(salted, sealBounds.salt))
+    return `A salt has ${sealBounds.salt.join(" to ")} characters; this has ${salted}.`
+  return /[\0\p{Cs}]/u.test(words + salt) ? "Words and salt must not hold NUL or lone surrogates." : undefined
 }

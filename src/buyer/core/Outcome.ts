@@ -36,6 +36,9 @@ export type Outcome =
   /** No answer, or one that is not the altar's: whatever a proxy or portal says, says nothing about a payment. */
   | { readonly tag: "silent"; readonly reason: string; readonly status?: number }
 
+/** Why an answer that says it settled settles nothing. */
+export const unknownAnswer = "its answer is none that the contract knows"
+
 const isObject = (value: unknown) => typeof value === "object" && value !== null
 
 /** An answer's text as a JSON object. */
@@ -64,7 +67,7 @@ export const readOutcome = (reply: Reply): Outcome => {
     if (status === 200 || status === 201)
       return isObject(body["record"]) && isObject(body["receipt"])
         ? { tag: "settled", settlement: { body, header: readHeader(headers.get("payment-response")) } }
-        : { tag: "silent", reason: "its answer is none that the contract knows", status }
+        : { tag: "silent", reason: unknownAnswer, status }
   }
   if (body["ok"] !== false || typeof code !== "string")
     return { tag: "silent", reason: `what answers with ${status} is not the altar`, status }

@@ -15,39 +15,27 @@ const areHashes = (hashes: ReadonlyArray<Bytes>, count: number) =>
   hashes.length === count && hashes.every((hash) => hash.length === hashSize)
 
 /** Whether the leaf with this hash is number `index`, from 0, of the tree. */
-export const includes = (
-  tree: Tree,
-  index: number,
-  leafHash: Bytes,
-  hashes: ReadonlyArray<Bytes>,
-): Promise<boolean> => {
-  if (!isSize(index) || !isSize(tree.size) || index >= tree.size) return Promise.resolve(false)
+export const includes = async (tree: Tree, index: number, leafHash: Bytes, hashes: ReadonlyArray<Bytes>) => {
+  if (!isSize(index) || !isSize(tree.size) || index >= tree.size) return false
   const path = siblingSides(index, tree.size - 1)
-  if (!areHashes(hashes, path.length) || leafHash.length !== hashSize) return Promise.resolve(false)
-  return hashes
-    .reduce(
-      (below, sibling, at) => below.then((hash) => (path[at] === "left" ? node(sibling, hash) : node(hash, sibling))),
-      Promise.resolve(leafHash),
-    )
-    .then((root) => equal(root, tree.root))
+  if (!areHashes(hashes, path.length) || leafHash.length !== hashSize) return false
+  let hash = leafHash
+  for (const [at, sibling] of hashes.entries())
+    hash = await (path[at] === "left" ? node(sibling, hash) : node(hash, sibling))
+  return equal(hash, tree.root)
 }
 
 /** Whether the tree begins with all leaves of the older one; of an empty one that can be neither proved nor doubted. */
-export const extendsTree = (old: Tree, tree: Tree, hashes: ReadonlyArray<Bytes>): Promise<boolean> => {
-  if (!isSize(old.size) || !isSize(tree.size) || old.size === 0 || old.size > tree.size) return Promise.resolve(false)
-  if (old.size === tree.size) return Promise.resolve(hashes.length === 0 && equal(old.root, tree.root))
+export const extendsTree = async (old: Tree, tree: Tree, hashes: ReadonlyArray<Bytes>): Promise<boolean> => {
+  if (!isSize(old.size) || !isSize(tree.size) || old.size === 0 || old.size > tree.size) return false
+  if (old.size === tree.size) return hashes.length === 0 && equal(old.root, tree.root)
   const { isKnown, sides: path } = consistencyPath(old.size, tree.size)
-  if (!areHashes(hashes, path.length + (isKnown ? 0 : 1))) return Promise.resolve(false)
+  if (!areHashes(hashes, path.length + (isKnown ? 0 : 1))) return false
   const [seed = old.root, ...siblings] = isKnown ? [old.root, ...hashes] : hashes
-  return siblings
-    .reduce(
-      (below, sibling, step) =>
-        below.then(([older, newer]) =>
-          path[step] === "left"
-            ? Promise.all([node(sibling, older), node(sibling, newer)])
-            : Promise.all([older, node(newer, sibling)]),
-        ),
-      Promise.resolve<readonly [Bytes, Bytes]>([seed, seed]),
-    )
-    .then(([older, newer]) => equal(older, old.root) && equal(newer, tree.root))
+  let [older, newer] = [seed, seed]
+  for (const [at, sibling] of siblings.entries()) {
+    if (path[at] === "left") older = await node(sibling, older)
+    newer = await (path[at] === "left" ? node(sibling, newer) : node(newer, sibling))
+  }
+  return equal(older, old.root) && equal(newer, tree.root)
 }

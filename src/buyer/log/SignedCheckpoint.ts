@@ -11,7 +11,7 @@ import {
   type VerifierKey,
 } from "../../../schema/log/Note.ts"
 import type { Policy } from "../../../schema/log/Policy.ts"
-import { malformed, notProven, type NotProven, orUnsupported } from "./Verdict.ts"
+import { formed, type NotProven, Unproven, verdictOf } from "./Verdict.ts"
 import { isSigned, sha256 } from "./WebCrypto.ts"
 
 /** Whom the reader believes. */
@@ -37,105 +37,81 @@ export interface Opened {
 }
 
 /** A key whose id is its own, of a type. */
-const keyOf = (vkey: string, type: VerifierKey["type"]): Promise<VerifierKey | NotProven> => {
-  const key = parseVerifierKey(vkey)
-  if (key instanceof Malformed) return Promise.resolve(notProven("key", key.message))
-  if (key.type !== type) return Promise.resolve(notProven("key", `The key of ${key.name} is not of type ${type}.`))
-  return sha256(keyIdInput(key)).then((hash) =>
-    keyIdOf(hash) === key.id ? key : notProven("key", `The id ${key.id} is not that of the key of ${key.name}.`),
-  )
+const keyOf = async (vkey: string, type: VerifierKey["type"]): Promise<VerifierKey> => {
+  const key = formed(parseVerifierKey(vkey), "key")
+  if (key.type !== type) throw new Unproven("key", `The key of ${key.name} is not of type ${type}.`)
+  if (keyIdOf(await sha256(keyIdInput(key))) === key.id) return key
+  throw new Unproven("key", `The id ${key.id} is not that of the key of ${key.name}.`)
 }
-
-const isRefused = <A extends object>(value: A | NotProven): value is NotProven => "ok" in value && value.ok === false
 
 const signaturesOf = (note: Note, key: VerifierKey) =>
   note.signatures.filter(({ id, name }) => name === key.name && id === key.id)
 
 /** Signed by the log: one signature at least, and none under its key that is wrong. */
-const isByLog = (note: Note, key: VerifierKey): Promise<boolean> => {
+const isByLog = async (note: Note, key: VerifierKey) => {
   const signatures = signaturesOf(note, key)
-  const message = utf8(note.text)
-  return Promise.all(signatures.map(({ bytes }) => isSigned(key.publicKey, message, bytes))).then(
-    (verdicts) => verdicts.length > 0 && verdicts.every(Boolean),
-  )
+  const verdicts = await Promise.all(signatures.map(({ bytes }) => isSigned(key.publicKey, utf8(note.text), bytes)))
+  return verdicts.length > 0 && verdicts.every(Boolean)
 }
 
-/** When a witness signed; nothing when it did not, a refusal when what bears its name is wrong. */
-const cosigned = (note: Note, key: VerifierKey): Promise<ReadonlyArray<Cosignature> | NotProven> =>
-  Promise.all(
-    signaturesOf(note, key).map(({ bytes }) => {
-      const parts = parseCosignature(bytes)
-      if (parts instanceof Malformed) return undefined
-      const { seconds, signature } = parts
-      return isSigned(key.publicKey, cosignedBytes(seconds, note.text), signature).then((isTrue) =>
-        isTrue ? { name: key.name, seconds } : undefined,
-      )
-    }),
-  ).then((found) => {
-    const held = found.flatMap((one) => one ?? [])
-    return held.length < found.length
-      ? notProven("cosignatures", `A cosignature under the key of ${key.name} is wrong.`)
-      : held.slice(0, 1)
-  })
+/** When a witness signed; nothing when it did not. What bears its name and is wrong ends the check. */
+const cosigned = async (note: Note, vkey: string): Promise<ReadonlyArray<Cosignature>> => {
+  const key = await keyOf(vkey, keyTypes.cosignature)
+  const { name, publicKey } = key
+  const found: Array<Cosignature> = []
+  for (const { bytes } of signaturesOf(note, key)) {
+    const parts = parseCosignature(bytes)
+    if (
+      parts instanceof Malformed ||
+      !(await isSigned(publicKey, cosignedBytes(parts.seconds, note.text), parts.signature))
+    )
+      throw new Unproven("cosignatures", `A cosignature under the key of ${name} is wrong.`)
+    found.push({ name, seconds: parts.seconds })
+  }
+  return found.slice(0, 1)
+}
 
 const hasOneTwice = (vkeys: ReadonlyArray<string>) => {
   const keys = vkeys.map(parseVerifierKey).flatMap((key) => (key instanceof Malformed ? [] : [hex(key.publicKey)]))
   return new Set(keys).size < keys.length
 }
 
-const cosignaturesOf = (
-  note: Note,
-  witnesses: NonNullable<Trust["witnesses"]>,
-): Promise<ReadonlyArray<Cosignature> | NotProven> => {
+const cosignaturesOf = async (note: Note, witnesses: NonNullable<Trust["witnesses"]>) => {
   const vkeys = "isMet" in witnesses ? witnesses.witnesses.map(({ vkey }) => vkey) : [...new Set(witnesses.vkeys)]
-  return Promise.all(
-    vkeys.map((vkey) => keyOf(vkey, keyTypes.cosignature).then((key) => (isRefused(key) ? key : cosigned(note, key)))),
-  ).then((verdicts) => {
-    const refused = verdicts.find(isRefused)
-    if (refused !== undefined) return refused
-    // One signer must not count for two, whatever it calls itself.
-    if (hasOneTwice(vkeys)) return notProven("key", "One key of the log's witnesses is given under two names.")
-    const found = verdicts.map((one) => (isRefused(one) ? [] : one))
-    const cosignatures = found.flat()
-    if ("isMet" in witnesses) {
-      const signed = new Set(vkeys.filter((_, at) => (found[at]?.length ?? 0) > 0))
-      return witnesses.isMet(signed)
-        ? cosignatures
-        : notProven(
-            "cosignatures",
-            `${signed.size} of the ${vkeys.length} log witnesses of the policy signed, which is not its quorum ${witnesses.quorum}.`,
-          )
-    }
-    return cosignatures.length >= witnesses.quorum
-      ? cosignatures
-      : notProven("cosignatures", `${cosignatures.length} of the log's witnesses signed; ${witnesses.quorum} must.`)
-  })
+  const signed = new Set<string>()
+  const cosignatures: Array<Cosignature> = []
+  for (const vkey of vkeys) {
+    const found = await cosigned(note, vkey)
+    if (found.length > 0) signed.add(vkey)
+    cosignatures.push(...found)
+  }
+  // One signer must not count for two, whatever it calls itself.
+  if (hasOneTwice(vkeys)) throw new Unproven("key", "One key of the log's witnesses is given under two names.")
+  if ("isMet" in witnesses ? witnesses.isMet(signed) : cosignatures.length >= witnesses.quorum) return cosignatures
+  throw new Unproven(
+    "cosignatures",
+    "isMet" in witnesses
+      ? `${signed.size} of the ${vkeys.length} log witnesses of the policy signed, which is not its quorum ${witnesses.quorum}.`
+      : `${cosignatures.length} of the log's witnesses signed; ${witnesses.quorum} must.`,
+  )
+}
+
+/** The same for a check that goes on with it: throws what is not proved. */
+export const opened = async (noteText: string, trust: Trust): Promise<Opened> => {
+  const note = formed(parseNote(noteText))
+  const checkpoint = formed(parseCheckpoint(note.text))
+  const key = await keyOf(trust.vkey, keyTypes.ed25519)
+  const logs = trust.witnesses !== undefined && "isMet" in trust.witnesses ? trust.witnesses.logs : []
+  if (logs.length > 0 && !logs.includes(trust.vkey))
+    throw new Unproven("key", `The policy names other logs, and not the key ${trust.vkey}.`)
+  const origin = trust.origin ?? key.name
+  if (checkpoint.origin !== origin)
+    throw new Unproven("origin", `The checkpoint is of the log ${checkpoint.origin}, not of ${origin}.`)
+  if (!(await isByLog(note, key)))
+    throw new Unproven("signature", `The checkpoint is not signed with the key ${key.name}+${key.id}.`)
+  return { ok: true, checkpoint, cosignatures: await cosignaturesOf(note, trust.witnesses ?? { vkeys: [], quorum: 0 }) }
 }
 
 /** The checkpoint of a note that the log signed, with the cosignatures asked for. */
-export const openCheckpoint = (noteText: string, trust: Trust): Promise<Opened | NotProven> => {
-  const note = parseNote(noteText)
-  if (note instanceof Malformed) return Promise.resolve(malformed(note))
-  const checkpoint = parseCheckpoint(note.text)
-  if (checkpoint instanceof Malformed) return Promise.resolve(malformed(checkpoint))
-  return keyOf(trust.vkey, keyTypes.ed25519)
-    .then((key): NotProven | Promise<Opened | NotProven> => {
-      if (isRefused(key)) return key
-      const logs = trust.witnesses !== undefined && "isMet" in trust.witnesses ? trust.witnesses.logs : []
-      if (logs.length > 0 && !logs.includes(trust.vkey)) {
-        return notProven("key", `The policy names other logs, and not the key ${trust.vkey}.`)
-      }
-      const origin = trust.origin ?? key.name
-      if (checkpoint.origin !== origin) {
-        return notProven("origin", `The checkpoint is of the log ${checkpoint.origin}, not of ${origin}.`)
-      }
-      return isByLog(note, key).then((isTrue) =>
-        isTrue
-          ? cosignaturesOf(note, trust.witnesses ?? { vkeys: [], quorum: 0 }).then((cosignatures) =>
-              isRefused(cosignatures) ? cosignatures : { ok: true, checkpoint, cosignatures },
-            )
-          : notProven("signature", `The checkpoint is not signed with the key ${key.name}+${key.id}.`),
-      )
-    })
-    .catch(orUnsupported)
-}
+export const openCheckpoint = (noteText: string, trust: Trust): Promise<Opened | NotProven> =>
+  verdictOf(() => opened(noteText, trust))

@@ -1,6 +1,5 @@
 /** What a check of the log ends with. */
-import type { Malformed } from "../../../schema/log/Bytes.ts"
-import { Unsupported } from "./WebCrypto.ts"
+import { Malformed } from "../../../schema/log/Bytes.ts"
 
 export interface NotProven {
   readonly ok: false
@@ -19,12 +18,26 @@ export interface NotProven {
   readonly reason: string
 }
 
-export const notProven = (fault: NotProven["fault"], reason: string): NotProven => ({ ok: false, fault, reason })
-
-export const malformed = ({ message }: Malformed): NotProven => notProven("malformed", message)
-
-/** What this place cannot check becomes a verdict; what nobody expected stays an error. */
-export const orUnsupported = (error: unknown): NotProven => {
-  if (error instanceof Unsupported) return notProven("unsupported", error.message)
-  throw error
+/** Thrown where a check ends; `verdictOf` makes an answer of it. */
+export class Unproven extends Error {
+  readonly fault: NotProven["fault"]
+  constructor(fault: NotProven["fault"], reason: string) {
+    super(reason)
+    this.fault = fault
+  }
 }
+
+/** The value that was read, unless reading failed. */
+export const formed = <A>(parsed: A | Malformed, fault: NotProven["fault"] = "malformed"): A => {
+  if (parsed instanceof Malformed) throw new Unproven(fault, parsed.message)
+  return parsed
+}
+
+/** What is not proved is an answer; what nobody expected stays an error. */
+export const verdictOf = <A>(check: () => Promise<A>): Promise<A | NotProven> =>
+  Promise.resolve()
+    .then(check)
+    .catch((error: unknown): NotProven => {
+      if (error instanceof Unproven) return { ok: false, fault: error.fault, reason: error.message }
+      throw error
+    })

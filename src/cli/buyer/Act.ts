@@ -4,9 +4,9 @@ import { Argument, Command, Flag } from "effect/cli"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { type Act, catalog } from "../../buyer/Acts.ts"
 import type { Field } from "../../buyer/Fields.ts"
+import { optionalText } from "../Define.ts"
 import { paying, provided, salt } from "../Flags.ts"
-import { runPaid } from "./Running.ts"
-import { summary } from "./Purchases.ts"
+import { paid } from "./Running.ts"
 
 /** `agent-name` for `agentName`. */
 const kebab = (name: string) => name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
@@ -46,10 +46,7 @@ const flagsOf = (fields: ReadonlyArray<Field>) => Object.fromEntries(fields.map(
 const texts = (members: Readonly<Record<string, Option.Option<Schema.Json>>>) =>
   Object.fromEntries(Object.entries(Record.getSomes(members)).map(([name, value]) => [name, String(value)]))
 
-const words = Flag.String("words").pipe(
-  Flag.withDescription("Words to seal into its commitment; they stay on this machine"),
-  Flag.optional,
-)
+const words = optionalText("words", "Words to seal into its commitment; they stay on this machine")
 
 /** Its required values, the first choice of each that has choices. */
 const exampleOf = ({ name, fields }: Act) => {
@@ -63,37 +60,25 @@ const exampleOf = ({ name, fields }: Act) => {
 
 const commandOf = (act: Act) => {
   const { params, payload, query } = act.fields()
-  return Command.make(
-    act.name,
-    {
-      ...paying,
+  return paid(act.name, {
+    says: `${act.summary}: ${priceUsd(act.price.priceAtomic)}`,
+    examples: [[exampleOf(act), "Buy it"]],
+    flags: {
       params: Object.fromEntries(params.map((field) => [field.name, argumentOf(field)])),
       query: flagsOf(query),
       payload: flagsOf(payload),
       words,
       salt,
     },
-    ({ params: path, query: asked, payload: body, words: sealed, salt: salted, ...flags }) =>
-      runPaid(
-        flags,
-        (orders, key) =>
-          orders.act(act.name, {
-            key,
-            params: texts(path),
-            query: texts(asked),
-            payload: Record.getSomes(body),
-            ...(Option.isSome(sealed)
-              ? {
-                  sealing: { words: sealed.value, ...provided({ salt: salted }) },
-                }
-              : {}),
-          }),
-        (answer) => summary(answer),
-      ),
-  ).pipe(
-    Command.withDescription(`${act.summary}: ${priceUsd(act.price.priceAtomic)}`),
-    Command.withExamples([{ command: exampleOf(act), description: "Buy it" }]),
-  )
+    buy: (orders, { params: path, payload: body, query: asked, salt: salted, words: sealed }, key) =>
+      orders.act(act.name, {
+        key,
+        params: texts(path),
+        query: texts(asked),
+        payload: Record.getSomes(body),
+        ...(Option.isSome(sealed) ? { sealing: { words: sealed.value, ...provided({ salt: salted }) } } : {}),
+      }),
+  })
 }
 
 export const act = Command.make("act").pipe(

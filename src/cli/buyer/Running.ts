@@ -1,19 +1,58 @@
 /** What pays, and what asks an altar, is loaded when somebody does, so that `--help` need not wait for it. */
 import { Effect } from "effect"
+import type { Settled } from "../../buyer/Acts.ts"
 import type { Orders } from "../../buyer/Orders.ts"
-import type { CommandError } from "../Output.ts"
-import type { Common, Paying } from "./Session.ts"
+import { command, type Config, type Given, type Told } from "../Define.ts"
+import { common, paying } from "../Flags.ts"
+import { type CommandError, pretty, programName } from "../Output.ts"
 
 const session = Effect.promise(() => import("./Session.ts"))
 
-export const runFree = <A>(
-  flags: Common,
-  use: (orders: Orders) => Effect.Effect<A, CommandError>,
-  render: (answer: A) => string | Effect.Effect<string>,
-) => Effect.flatMap(session, (loaded) => loaded.runFree(flags, use, render))
+/** What was bought, for a person. */
+const summary = (bought: Settled, later: "reveal" | "unseal" | undefined) =>
+  Effect.map(programName, (name) => {
+    const paid = bought.replayed
+      ? "replayed    nothing was charged again"
+      : `paid        ${bought.receipt.priceUsd}, once`
+    const hint = `\n\nTo ${later} the words later, free and once:\n  ${name} ${later} ${bought.record.id}`
+    return `${paid}\n${pretty(bought)}${later === undefined ? "" : hint}`
+  })
 
-export const runPaid = <A, R = never>(
-  flags: Paying,
-  use: (orders: Orders, key: string) => Effect.Effect<A, CommandError, R>,
-  render: (answer: A) => string | Effect.Effect<string>,
-) => Effect.flatMap(session, (loaded) => loaded.runPaid(flags, use, render))
+/** A command that buys one act under one key; `later` says how its words are opened once it is bought. */
+export const paid = <const Name extends string, const Flags extends Config, A extends Settled, R = never>(
+  name: Name,
+  told: Told & {
+    readonly flags: Flags
+    readonly buy: (orders: Orders, given: Given<Flags>, key: string) => Effect.Effect<A, CommandError, R>
+    readonly later?: (given: Given<Flags>) => "reveal" | "unseal" | undefined
+    readonly ends?: (bought: A) => string
+  },
+) =>
+  command(name, {
+    ...told,
+    flags: { ...paying, own: told.flags },
+    run: ({ own, ...flags }) =>
+      Effect.flatMap(session, ({ runPaid }) =>
+        runPaid(
+          flags,
+          (orders, key) => told.buy(orders, own, key),
+          (bought) => Effect.map(summary(bought, told.later?.(own)), (text) => `${text}${told.ends?.(bought) ?? ""}`),
+        ),
+      ),
+  })
+
+/** A command that asks what is free. */
+export const free = <const Name extends string, const Flags extends Config, A>(
+  name: Name,
+  told: Told & {
+    readonly flags: Flags
+    readonly ask: (orders: Orders, given: Given<Flags>) => Effect.Effect<A, CommandError>
+    readonly render: (answer: A) => string
+  },
+) =>
+  command(name, {
+    ...told,
+    flags: { ...common, own: told.flags },
+    run: ({ own, ...flags }) =>
+      Effect.flatMap(session, ({ runFree }) => runFree(flags, (orders) => told.ask(orders, own), told.render)),
+  })

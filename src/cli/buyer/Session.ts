@@ -72,10 +72,10 @@ export const runFree = <A>(
   show(
     flags,
     Effect.gen(function* () {
-      const journal = yield* journalOf(flags.data)
       const { insecure, url } = flags
-      const orders = Orders.make(yield* Buyer.make({ url, insecure, journal, onProgress, fetch: yield* altarFetch() }))
-      return yield* use(orders)
+      const journal = yield* journalOf(flags.data)
+      const buyer = yield* Buyer.make({ url, insecure, journal, onProgress, fetch: yield* altarFetch() })
+      return yield* use(Orders.make(buyer))
     }),
     render,
   )
@@ -89,34 +89,21 @@ export const runPaid = <A, R = never>(
   show(
     flags,
     Effect.gen(function* () {
+      const { insecure } = flags
       const altar = baseOf(flags.url)
-      yield* guarded(altar, flags.insecure)
-      const request = yield* altarFetch()
-      const sandbox = yield* sandboxOf(altar, request)
+      yield* guarded(altar, insecure)
+      const fetch = yield* altarFetch()
+      const sandbox = yield* sandboxOf(altar, fetch)
       const journal = yield* journalOf(flags.data)
       const account = yield* walletOf(flags.wallet, altar, sandbox, yield* folderOf(flags.data))
       const policy: Policy = {
-        ...Option.match(sandbox, {
-          onNone: () => ({}),
-          onSome: ({ asset, network, payTo }) => ({ asset, network, payTo }),
-        }),
-        ...provided({ payTo: flags.payTo }),
-        ...provided({ maxPerPayment: flags.max, maxPerDay: flags.maxPerDay }),
+        ...Option.getOrUndefined(sandbox),
+        ...provided({ payTo: flags.payTo, maxPerPayment: flags.max, maxPerDay: flags.maxPerDay }),
       }
       const key = Option.getOrElse(flags.key, () => `buyer-${randomHex(12)}`)
       yield* Console.error(`key         ${key}`)
-      const orders = Orders.make(
-        yield* Buyer.make({
-          url: altar,
-          insecure: flags.insecure,
-          account,
-          policy,
-          journal,
-          onProgress,
-          fetch: request,
-        }),
-      )
-      return yield* Effect.onInterrupt(use(orders, key), () =>
+      const buyer = yield* Buyer.make({ url: altar, insecure, account, policy, journal, onProgress, fetch })
+      return yield* Effect.onInterrupt(use(Orders.make(buyer), key), () =>
         Effect.flatMap(resumeHint(key, flags.data), (hint) => Console.error(`\nStopped; nothing is lost. ${hint}`)),
       )
     }),

@@ -2,6 +2,7 @@
 import { Clock, Console, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { helpOf, log as variables, sufficient } from "../../server/config/Table.ts"
+import { command, optionalText, text } from "../Define.ts"
 import { defaultUrl } from "../Environment.ts"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { base64 } from "../../../schema/log/Bytes.ts"
@@ -14,33 +15,13 @@ import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
 import { Trouble } from "../Trouble.ts"
 
-/** As lines of an environment file. */
-const makeKey = Effect.fn("makeKey")(function* ({
-  origin,
-  url,
-}: {
-  readonly origin: Option.Option<string>
-  readonly url: string
-}) {
-  const name = Option.getOrElse(origin, () => originOf(url))
-  const text = generate(name)
-  const signer = Result.flatMap(text, fromText)
-  if (Result.isFailure(text) || Result.isFailure(signer)) {
-    return yield* new Trouble({ message: `${name} names no log: no white space and no plus sign.` })
-  }
-  yield* Console.log(`# The log ${name}. Its verifier key, for everybody: ${signer.success.vkey}`)
-  yield* Console.log(`LOG_KEY=${Redacted.value(text.success)}`)
-})
+const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
 
 /** The log of the database that the environment names; what it lacks is said in one line. */
 const withStore = <A, E>(use: Effect.Effect<A, E, LogStore | WitnessChain>) =>
-  Effect.gen(function* () {
-    const url = yield* databaseUrl
-    return yield* Effect.provide(
-      use,
-      Layer.merge(LogStore.layer, WitnessChain.layer).pipe(Layer.provide(Sql.layer(url, 1))),
-    )
-  })
+  Effect.flatMap(databaseUrl, (url) =>
+    Effect.provide(use, Layer.merge(LogStore.layer, WitnessChain.layer).pipe(Layer.provide(Sql.layer(url, 1)))),
+  )
 
 const ageOf = (at: Date, now: number) => {
   const seconds = Math.max(0, Math.round((now - at.getTime()) / 1000))
@@ -57,13 +38,12 @@ const advice: Readonly<Record<Suspect, string>> = {
   witness_stones: "Somebody wrote to witness_stones: put the rows back out of a backup, then resume.",
 }
 
-/** A reason in the words of another version of the server. */
-const unknown = "Compare the log_ tables and witness_stones with a backup before you resume (docs/operations.md)."
-
-/** The advice for a reason as it is stored. */
+/** The advice for a reason as it is stored, which may be in the words of another version of the server. */
 export const adviceOn = (reason: string): string => {
   const suspect = suspectOf(reason)
-  return suspect === undefined ? unknown : advice[suspect]
+  return suspect === undefined
+    ? "Compare the log_ tables and witness_stones with a backup before you resume (docs/operations.md)."
+    : advice[suspect]
 }
 
 const showStatus = withStore(
@@ -124,65 +104,57 @@ const goOn = withStore(
   }),
 )
 
-const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
-
-const key = Command.make(
-  "key",
-  {
-    url: Flag.String("url").pipe(
-      Flag.withDescription("Public URL of the server: the log is named after it"),
-      Flag.withDefault(defaultUrl),
-    ),
-    origin: Flag.String("origin").pipe(
-      Flag.withDescription("Name of the log, when it is not host and /log of the URL; LOG_ORIGIN must say the same"),
-      Flag.optional,
+const key = command("key", {
+  says: "Make a new key for a log, at random, and print it with its verifier key. Nothing is kept: whoever has the first line can sign for the log",
+  brief: "Make a key for a log, and its verifier key",
+  examples: [["spirit-altar log key --url https://altar.example >> .env", "A key for a server"]],
+  flags: {
+    url: text("url", "Public URL of the server: the log is named after it").pipe(Flag.withDefault(defaultUrl)),
+    origin: optionalText(
+      "origin",
+      "Name of the log, when it is not host and /log of the URL; LOG_ORIGIN must say the same",
     ),
   },
-  makeKey,
-).pipe(
-  Command.withDescription(
-    "Make a new key for a log, at random, and print it with its verifier key. Nothing is kept: whoever has the first line can sign for the log",
-  ),
-  Command.withShortDescription("Make a key for a log, and its verifier key"),
-  Command.withExamples([
-    { command: "spirit-altar log key --url https://altar.example >> .env", description: "A key for a server" },
-  ]),
-)
+  run: Effect.fnUntraced(function* ({ origin, url }) {
+    const name = Option.getOrElse(origin, () => originOf(url))
+    const made = generate(name)
+    const signer = Result.flatMap(made, fromText)
+    if (Result.isFailure(made) || Result.isFailure(signer))
+      return yield* new Trouble({ message: `${name} names no log: no white space and no plus sign.` })
+    // As lines of an environment file.
+    yield* Console.log(`# The log ${name}. Its verifier key, for everybody: ${signer.success.vkey}`)
+    yield* Console.log(`LOG_KEY=${Redacted.value(made.success)}`)
+  }),
+})
 
-const status = Command.make("status", {}, () => showStatus).pipe(
-  Command.withDescription(
-    `Say how far the log is, whether it is stopped and why, and what to do. Exit code 1 when it is stopped. ${database}`,
-  ),
-  Command.withShortDescription("How far the log is, and why it stopped"),
-  Command.withExamples([{ command: "DATABASE_URL=postgres://… spirit-altar log status", description: "Look" }]),
-)
+const status = command("status", {
+  says: `Say how far the log is, whether it is stopped and why, and what to do. Exit code 1 when it is stopped. ${database}`,
+  brief: "How far the log is, and why it stopped",
+  examples: [["DATABASE_URL=postgres://… spirit-altar log status", "Look"]],
+  flags: {},
+  run: () => showStatus,
+})
 
-const resume = Command.make("resume", {}, () => goOn).pipe(
-  Command.withDescription(
-    `Let a stopped log go on, when what stopped it is mended; what is still wrong stops it again. ${database}`,
-  ),
-  Command.withShortDescription("Let a stopped log go on"),
-  Command.withExamples([{ command: "DATABASE_URL=postgres://… spirit-altar log resume", description: "Go on" }]),
-)
+const resume = command("resume", {
+  says: `Let a stopped log go on, when what stopped it is mended; what is still wrong stops it again. ${database}`,
+  brief: "Let a stopped log go on",
+  examples: [["DATABASE_URL=postgres://… spirit-altar log resume", "Go on"]],
+  flags: {},
+  run: () => goOn,
+})
 
-const confirm = Command.make(
-  "confirm",
-  {
-    root: Flag.String("root").pipe(
-      Flag.withDescription("Root hash, Base64, of the newest checkpoint, once it was compared with what others hold"),
-      Flag.optional,
+const confirm = command("confirm", {
+  says: `Write the newest published checkpoint of the database to LOG_CHECKPOINT_FILE, so that a log that waits after a start goes on. Without --root it changes nothing and says what to compare. ${database}\n${helpOf([variables.checkpointFile])}`,
+  brief: "Confirm the newest checkpoint by hand, for a log that waits",
+  examples: [["DATABASE_URL=postgres://… spirit-altar log confirm", "See what has to be compared"]],
+  flags: {
+    root: optionalText(
+      "root",
+      "Root hash, Base64, of the newest checkpoint, once it was compared with what others hold",
     ),
   },
-  ({ root }) => withStore(keep(Option.getOrElse(root, () => ""))),
-).pipe(
-  Command.withDescription(
-    `Write the newest published checkpoint of the database to LOG_CHECKPOINT_FILE, so that a log that waits after a start goes on. Without --root it changes nothing and says what to compare. ${database}\n${helpOf([variables.checkpointFile])}`,
-  ),
-  Command.withShortDescription("Confirm the newest checkpoint by hand, for a log that waits"),
-  Command.withExamples([
-    { command: "DATABASE_URL=postgres://… spirit-altar log confirm", description: "See what has to be compared" },
-  ]),
-)
+  run: ({ root }) => withStore(keep(Option.getOrElse(root, () => ""))),
+})
 
 export const log = Command.make("log").pipe(
   Command.withDescription("The transparency log of a server: its key, how it stands, and how it goes on"),

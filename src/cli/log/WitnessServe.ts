@@ -1,6 +1,6 @@
 /** `witness-serve`: a witness for the logs of others, so that two operators can watch each other. */
 import { Console, Effect, FileSystem, Layer, Path, Redacted } from "effect"
-import { Command, Flag } from "effect/cli"
+import { type Command, Flag } from "effect/cli"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Malformed } from "../../../schema/log/Bytes.ts"
@@ -13,23 +13,15 @@ import { log as lines } from "../../server/config/Telemetry.ts"
 import * as DurableFile from "../../platform/DurableFile.ts"
 import * as Listener from "../../http/Listener.ts"
 import * as Logs from "../../telemetry/Logs.ts"
+import { command, text } from "../Define.ts"
 import { exitsCleanly } from "../ExitCode.ts"
 import { Trouble } from "../Trouble.ts"
 
 const flags = {
-  name: Flag.String("name").pipe(
-    Flag.withDescription("Name of its key, for life: host and path it is known by, without scheme"),
-  ),
-  log: Flag.String("log").pipe(
-    Flag.withMetavar("vkey"),
-    Flag.withDescription("Verifier key of a log it signs for; may be repeated"),
-    Flag.atLeast(1),
-  ),
-  data: Flag.String("data").pipe(
-    Flag.withMetavar("folder"),
-    Flag.withDescription("Where its key and what it signed last are kept; never restore it from a backup"),
-  ),
-  host: Flag.String("host").pipe(Flag.withDescription("Address to listen on"), Flag.withDefault("127.0.0.1")),
+  name: text("name", "Name of its key, for life: host and path it is known by, without scheme"),
+  log: text("log", "Verifier key of a log it signs for; may be repeated", "vkey").pipe(Flag.atLeast(1)),
+  data: text("data", "Where its key and what it signed last are kept; never restore it from a backup", "folder"),
+  host: text("host", "Address to listen on").pipe(Flag.withDefault("127.0.0.1")),
   port: Flag.Int("port").pipe(Flag.withDescription("Port to listen on"), Flag.withDefault(3200)),
 }
 
@@ -114,15 +106,14 @@ export const witnessServing = Effect.fn("witnessServing")(function* ({
   )
 })
 
-export const witnessServe = Command.make("witness-serve", flags, witnessServing).pipe(
-  Command.withDescription(
-    "Cosign the checkpoints of transparency logs (C2SP tlog-witness): each that continues the last one signed, and no other. The key is made at the first start; what was signed is on disk before it is answered",
-  ),
-  Command.withExamples([
-    {
-      command:
-        "spirit-altar witness-serve --name witness.example/w1 --log altar.example/log+21ce6caa+AW… --data ./witness",
-      description: "Watch one log",
-    },
-  ]),
-)
+export const witnessServe = command("witness-serve", {
+  says: "Cosign the checkpoints of transparency logs (C2SP tlog-witness): each that continues the last one signed, and no other. The key is made at the first start; what was signed is on disk before it is answered",
+  examples: [
+    [
+      "spirit-altar witness-serve --name witness.example/w1 --log altar.example/log+21ce6caa+AW… --data ./witness",
+      "Watch one log",
+    ],
+  ],
+  flags,
+  run: witnessServing,
+})

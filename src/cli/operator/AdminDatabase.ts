@@ -1,5 +1,5 @@
 /** The database that the environment names, for `admin`: with the services that administer it, and its troubles in one sentence. */
-import { Console, Effect, Layer, Schema } from "effect"
+import { type Cause, Console, Effect, Layer, Redacted, Schema } from "effect"
 import { Flag } from "effect/cli"
 import type { SqlClient } from "effect/sql"
 import { Administration } from "../../admin/Administration.ts"
@@ -10,7 +10,6 @@ import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
 import { helpOf, sufficient } from "../../server/config/Table.ts"
 import { codeOf, Trouble } from "../Trouble.ts"
-import { ungranted } from "./Ungranted.ts"
 
 export interface Asked {
   readonly json: boolean
@@ -44,6 +43,15 @@ export const explained = <A, E, R>({ json }: Asked, doing: Effect.Effect<A, E, R
       : Effect.void,
   )
 
+/** The same failure; a privilege that the role lacks is one sentence with the statement that grants it. */
+export const ungranted = <E>(
+  cause: Cause.Cause<E>,
+  url: Redacted.Redacted<string>,
+): Effect.Effect<never, E | Trouble> => {
+  const message = Sql.missingGrant(cause, Sql.roleOf(Redacted.value(url)))
+  return message === undefined ? Effect.failCause(cause) : Effect.fail(new Trouble({ message: `${message}.` }))
+}
+
 /** With the services over `DATABASE_URL`. */
 export const run = <A, E>(
   asked: Asked,
@@ -51,11 +59,9 @@ export const run = <A, E>(
 ) =>
   explained(
     asked,
-    Effect.gen(function* () {
-      const url = yield* databaseUrl
-      return yield* Effect.catchCause(
-        Effect.provide(use, services.pipe(Layer.provideMerge(Sql.layer(url, 2)))),
-        (cause) => ungranted(cause, url),
-      )
-    }).pipe(Effect.mapError((error) => (codeOf(error) === noTable ? new Trouble({ message: unmigrated }) : error))),
+    Effect.flatMap(databaseUrl, (url) =>
+      Effect.catchCause(Effect.provide(use, services.pipe(Layer.provideMerge(Sql.layer(url, 2)))), (cause) =>
+        ungranted(cause, url),
+      ),
+    ).pipe(Effect.mapError((error) => (codeOf(error) === noTable ? new Trouble({ message: unmigrated }) : error))),
   )

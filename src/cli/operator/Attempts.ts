@@ -1,9 +1,8 @@
 /** `admin attempts` and `admin attempt`: purchases, what was found out of each, and what is left to a person. */
 import { Console, Effect } from "effect"
-import { Argument, Command } from "effect/cli"
-import { SqlClient } from "effect/sql"
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
-import { type InspectedAttempt, make as unresolved } from "../../payments/ledger/Unresolved.ts"
+import * as Unresolved from "../../payments/ledger/Unresolved.ts"
+import { command, word } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { plain } from "../Output.ts"
 import { Trouble } from "../Trouble.ts"
@@ -19,7 +18,7 @@ const age = (seconds: number) =>
       : `${Math.round(seconds / 3_600)} h`
 
 /** What was found out so far. */
-const evidenceOf = (attempt: InspectedAttempt): string =>
+const evidenceOf = (attempt: Unresolved.InspectedAttempt): string =>
   [
     attempt.transaction === null ? undefined : `transaction ${attempt.transaction}`,
     attempt.broadcast === null
@@ -33,7 +32,7 @@ const evidenceOf = (attempt: InspectedAttempt): string =>
     .join("; ") || "nothing was found on the chain yet"
 
 /** Evidence alone ends an attempt: what is left to a person is to see that it can be found. */
-const adviceOf = ({ checks, finality, isPayable, rail, state, validBefore }: InspectedAttempt): string => {
+const adviceOf = ({ checks, finality, isPayable, rail, state, validBefore }: Unresolved.InspectedAttempt): string => {
   if (finality === "lost")
     return "The chain took its transfer back. Deliver or refund as you see fit, then say that you have looked: docs/operations.md, A lost payment."
   if (state !== "pending") return "It has ended; nothing is to be done."
@@ -46,7 +45,7 @@ const adviceOf = ({ checks, finality, isPayable, rail, state, validBefore }: Ins
       : "Its time is over; it ends once a final block proves it."
 }
 
-const told = (attempt: InspectedAttempt) =>
+const told = (attempt: Unresolved.InspectedAttempt) =>
   [
     `${attempt.id}  ${attempt.state}${attempt.finality === "lost" ? ", lost" : ""}`,
     `  key       ${attempt.idempotencyKey}`,
@@ -58,7 +57,7 @@ const told = (attempt: InspectedAttempt) =>
     .map(plain)
     .join("\n")
 
-const tell = (flags: Asked, attempts: ReadonlyArray<InspectedAttempt>, none: string) =>
+const tell = (flags: Asked, attempts: ReadonlyArray<Unresolved.InspectedAttempt>, none: string) =>
   flags.json
     ? Console.log(
         JSON.stringify({
@@ -68,45 +67,32 @@ const tell = (flags: Asked, attempts: ReadonlyArray<InspectedAttempt>, none: str
       )
     : Console.log(attempts.length === 0 ? none : attempts.map(told).join("\n\n"))
 
-export const attempts = Command.make("attempts", { json, limit }, (flags) =>
-  run(
-    flags,
-    Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      Effect.flatMap(unresolved(sql).list(flags.limit), (found) => tell(flags, found, "Every attempt has ended.")),
-    ),
-  ),
-).pipe(
-  Command.withDescription(
-    `List purchases whose outcome is not known yet, oldest first: age, evidence so far, the next look, and what a person can do. Nothing is ended by hand: evidence alone does. ${database}`,
-  ),
-  Command.withShortDescription("Purchases whose outcome is not known"),
-  Command.withExamples([{ command: "spirit-altar admin attempts", description: "What is open" }]),
-)
-
-export const attempt = Command.make(
-  "attempt",
-  {
-    what: Argument.String("what").pipe(
-      Argument.withDescription("An idempotency key, an id, a transaction hash, or a wallet"),
-    ),
-    json,
-    limit,
-  },
-  (flags) =>
+export const attempts = command("attempts", {
+  says: `List purchases whose outcome is not known yet, oldest first: age, evidence so far, the next look, and what a person can do. Nothing is ended by hand: evidence alone does. ${database}`,
+  brief: "Purchases whose outcome is not known",
+  examples: [["spirit-altar admin attempts", "What is open"]],
+  flags: { json, limit },
+  run: (flags) =>
     run(
       flags,
-      Effect.flatMap(SqlClient.SqlClient, (sql) =>
-        Effect.flatMap(unresolved(sql).find(flags.what, flags.limit), (found) =>
-          found.length === 0
-            ? Effect.fail(
-                new Trouble({ message: `No attempt has the key, id, transaction or wallet ${plain(flags.what)}.` }),
-              )
-            : tell(flags, found, ""),
-        ),
-      ),
+      Effect.flatMap(Unresolved.list(flags.limit), (found) => tell(flags, found, "Every attempt has ended.")),
     ),
-).pipe(
-  Command.withDescription(`Look up what became of a purchase. ${database}`),
-  Command.withShortDescription("What became of a purchase"),
-  Command.withExamples([{ command: "spirit-altar admin attempt 0x…", description: "By wallet or transaction" }]),
-)
+})
+
+export const attempt = command("attempt", {
+  says: `Look up what became of a purchase. ${database}`,
+  brief: "What became of a purchase",
+  examples: [["spirit-altar admin attempt 0x…", "By wallet or transaction"]],
+  flags: { what: word("what", "An idempotency key, an id, a transaction hash, or a wallet"), json, limit },
+  run: (flags) =>
+    run(
+      flags,
+      Effect.gen(function* () {
+        const found = yield* Unresolved.find(flags.what, flags.limit)
+        if (found.length > 0) return yield* tell(flags, found, "")
+        return yield* new Trouble({
+          message: `No attempt has the key, id, transaction or wallet ${plain(flags.what)}.`,
+        })
+      }),
+    ),
+})

@@ -1,30 +1,21 @@
 /** What an operator changes by hand: selling, what is shown of an act, and rooms; each with a line of the audit. */
 import { userInfo } from "node:os"
 import { Console, Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import type { Command } from "effect/cli"
 import { Administration, type By } from "../../admin/Administration.ts"
+import { command, type Config, type Given, optionalText, text, type Told, word } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { plain } from "../Output.ts"
 import { Trouble } from "../Trouble.ts"
-import { type Asked, database, explained, run } from "./AdminDatabase.ts"
+import { database, explained, run } from "./AdminDatabase.ts"
 
 const doing = {
   json: common.json,
-  why: Flag.String("why").pipe(Flag.withDescription("Why, for the audit; nobody else is told")),
-  by: Flag.String("by").pipe(
-    Flag.withDescription("Who decides it, for the audit, beside the account of this machine"),
-    Flag.optional,
-  ),
+  why: text("why", "Why, for the audit; nobody else is told"),
+  by: optionalText("by", "Who decides it, for the audit, beside the account of this machine"),
 }
 
 type Doing = Command.Command.Config.Infer<typeof doing>
-
-const act = Argument.String("act").pipe(Argument.withDescription("Id of the act, as its permalink ends"))
-const field = Argument.String("field").pipe(
-  Argument.withDescription(
-    "name: the public name; words: what was revealed or unsealed; or a public text by its name in the record, such as dedication or reason",
-  ),
-)
 
 /** An account without a name, as containers have them, has its number. */
 const account = Effect.sync(() =>
@@ -37,112 +28,98 @@ const account = Effect.sync(() =>
 /** What is said is kept beside what is known. */
 const byOf = Effect.fnUntraced(function* ({ by, why }: Doing) {
   const said = Option.getOrUndefined(by)
-  for (const [flag, text] of [
-    ["--why", why],
-    ["--by", said],
-  ] as const) {
-    if (text?.trim() === "")
-      return yield* new Trouble({ message: `${flag} is blank: the audit needs it. Nothing changed.` })
-  }
+  const blank = why.trim() === "" ? "--why" : said?.trim() === "" ? "--by" : undefined
+  if (blank !== undefined)
+    return yield* new Trouble({ message: `${blank} is blank: the audit needs it. Nothing changed.` })
   const known = yield* account
-  const found: By = { who: said === undefined ? known : `${said} (account ${known})`, why }
-  return found
+  return { who: said === undefined ? known : `${said} (account ${known})`, why } satisfies By
 })
 
-const change = <E>(
-  flags: Doing,
-  sentence: string,
-  use: (administration: Administration["Service"], by: By) => Effect.Effect<void, E>,
+const isId = (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu.test(text)
+
+const change = <const Name extends string, const Flags extends Config, E>(
+  name: Name,
+  told: Told & {
+    readonly flags: Flags
+    /** What is changed; PostgreSQL refuses what is no UUID, and that would read as if the database were at fault. */
+    readonly subject?: (given: Given<Flags>) => readonly [what: string, id: string]
+    readonly change: (one: Administration["Service"], by: By, given: Given<Flags>) => Effect.Effect<void, E>
+    readonly done: (given: Given<Flags>) => string
+  },
 ) =>
-  run(
-    flags,
-    Effect.gen(function* () {
-      yield* use(yield* Administration, yield* byOf(flags))
-      yield* Console.log(flags.json ? JSON.stringify({ ok: true, message: sentence }) : sentence)
-    }),
-  )
-
-/** PostgreSQL refuses what is no UUID, and that would read as if the database were at fault. */
-const withId = <A, E, R>(flags: Asked, id: string, what: string, use: Effect.Effect<A, E, R>) =>
-  /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu.test(id)
-    ? use
-    : explained(
+  command(name, {
+    ...told,
+    says: `${told.says} ${database}`,
+    flags: { own: told.flags, ...doing },
+    run: ({ own, ...flags }) => {
+      const [what = "", id = ""] = told.subject?.(own) ?? []
+      if (told.subject !== undefined && !isId(id)) {
+        const message = `${plain(id)} is no id of ${what}: an id is a UUID, like 5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d. Nothing changed.`
+        return explained(flags, Effect.fail(new Trouble({ message })))
+      }
+      return run(
         flags,
-        Effect.fail(
-          new Trouble({
-            message: `${plain(id)} is no id of ${what}: an id is a UUID, like 5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d. Nothing changed.`,
-          }),
-        ),
+        Effect.gen(function* () {
+          yield* told.change(yield* Administration, yield* byOf(flags), own)
+          const message = told.done(own)
+          yield* Console.log(flags.json ? JSON.stringify({ ok: true, message }) : message)
+        }),
       )
+    },
+  })
 
-export const pause = Command.make("pause", doing, (flags) =>
-  change(
-    flags,
-    "Selling is paused on every server of this database, within two seconds: new purchases answer 503 selling_paused; what is in flight still ends.",
-    (administration, by) => administration.pause(by),
-  ),
-).pipe(
-  Command.withDescription(
-    `Pause selling on every server of this database, within two seconds and without a restart: new purchases answer 503 selling_paused with Retry-After. What is in flight still ends, and repeated requests get their answers. ${database}`,
-  ),
-  Command.withShortDescription("Sell nothing for now"),
-  Command.withExamples([{ command: 'spirit-altar admin pause --why "the node is behind"', description: "Pause" }]),
-)
-
-export const resume = Command.make("resume", doing, (flags) =>
-  change(flags, "Selling goes on, within two seconds.", (administration, by) => administration.resume(by)),
-).pipe(
-  Command.withDescription(`Let selling go on. ${database}`),
-  Command.withShortDescription("Sell again"),
-  Command.withExamples([{ command: 'spirit-altar admin resume --why "the node is back"', description: "Go on" }]),
-)
-
-export const hide = Command.make("hide", { act, field, ...doing }, (flags) =>
-  withId(
-    flags,
-    flags.act,
-    "an act",
-    change(flags, `The ${flags.field} of ${flags.act} is hidden by the operator. Record and hashes stay.`, (one, by) =>
-      one.hide(flags.act, flags.field, by),
+const shown = {
+  flags: {
+    act: word("act", "Id of the act, as its permalink ends"),
+    field: word(
+      "field",
+      "name: the public name; words: what was revealed or unsealed; or a public text by its name in the record, such as dedication or reason",
     ),
-  ),
-).pipe(
-  Command.withDescription(
-    `Hide a name, a dedication, a reason or revealed words: every page and answer says "hidden by the operator" instead. Record and hashes stay, and so does the answer that the payer can repeat with its key. ${database}`,
-  ),
-  Command.withShortDescription("Hide a name or a text from the public"),
-  Command.withExamples([
-    { command: 'spirit-altar admin hide ID dedication --why "names a neighbour"', description: "Hide a dedication" },
-  ]),
-)
+  },
+  subject: ({ act }: { readonly act: string }) => ["an act", act] as const,
+}
 
-export const show = Command.make("show", { act, field, ...doing }, (flags) =>
-  withId(
-    flags,
-    flags.act,
-    "an act",
-    change(flags, `The ${flags.field} of ${flags.act} is shown again.`, (one, by) =>
-      one.show(flags.act, flags.field, by),
-    ),
-  ),
-).pipe(
-  Command.withDescription(`Show again what was hidden by hand. ${database}`),
-  Command.withShortDescription("Show what was hidden"),
-  Command.withExamples([{ command: 'spirit-altar admin show ID name --why "a mistake"', description: "Show a name" }]),
-)
-
-export const deleteRoom = Command.make(
-  "delete-room",
-  { room: Argument.String("room").pipe(Argument.withDescription("Id of the room")), ...doing },
-  (flags) =>
-    withId(
-      flags,
-      flags.room,
-      "a room",
-      change(flags, `Room ${flags.room} and all its messages are gone.`, (one, by) => one.deleteRoom(flags.room, by)),
-    ),
-).pipe(
-  Command.withDescription(`Delete a signal room with all its messages, for good. ${database}`),
-  Command.withShortDescription("Delete a signal room"),
-  Command.withExamples([{ command: 'spirit-altar admin delete-room ID --why "abuse"', description: "Delete it" }]),
-)
+export const changes = [
+  change("pause", {
+    says: "Pause selling on every server of this database, within two seconds and without a restart: new purchases answer 503 selling_paused with Retry-After. What is in flight still ends, and repeated requests get their answers.",
+    brief: "Sell nothing for now",
+    examples: [['spirit-altar admin pause --why "the node is behind"', "Pause"]],
+    flags: {},
+    change: (one, by) => one.pause(by),
+    done: () =>
+      "Selling is paused on every server of this database, within two seconds: new purchases answer 503 selling_paused; what is in flight still ends.",
+  }),
+  change("resume", {
+    says: "Let selling go on.",
+    brief: "Sell again",
+    examples: [['spirit-altar admin resume --why "the node is back"', "Go on"]],
+    flags: {},
+    change: (one, by) => one.resume(by),
+    done: () => "Selling goes on, within two seconds.",
+  }),
+  change("hide", {
+    ...shown,
+    says: 'Hide a name, a dedication, a reason or revealed words: every page and answer says "hidden by the operator" instead. Record and hashes stay, and so does the answer that the payer can repeat with its key.',
+    brief: "Hide a name or a text from the public",
+    examples: [['spirit-altar admin hide ID dedication --why "names a neighbour"', "Hide a dedication"]],
+    change: (one, by, { act, field }) => one.hide(act, field, by),
+    done: ({ act, field }) => `The ${field} of ${act} is hidden by the operator. Record and hashes stay.`,
+  }),
+  change("show", {
+    ...shown,
+    says: "Show again what was hidden by hand.",
+    brief: "Show what was hidden",
+    examples: [['spirit-altar admin show ID name --why "a mistake"', "Show a name"]],
+    change: (one, by, { act, field }) => one.show(act, field, by),
+    done: ({ act, field }) => `The ${field} of ${act} is shown again.`,
+  }),
+  change("delete-room", {
+    says: "Delete a signal room with all its messages, for good.",
+    brief: "Delete a signal room",
+    examples: [['spirit-altar admin delete-room ID --why "abuse"', "Delete it"]],
+    flags: { room: word("room", "Id of the room") },
+    subject: ({ room }) => ["a room", room],
+    change: (one, by, { room }) => one.deleteRoom(room, by),
+    done: ({ room }) => `Room ${room} and all its messages are gone.`,
+  }),
+] as const

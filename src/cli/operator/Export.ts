@@ -1,9 +1,10 @@
 /** `admin export`: all acts or all links of the chain, as CSV or NDJSON. */
 import { Effect, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, type Command, Flag } from "effect/cli"
 import { SqlClient } from "effect/sql"
 import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
 import * as PublicActs from "../../payments/ledger/PublicActs.ts"
+import { command } from "../Define.ts"
 import { Trouble } from "../Trouble.ts"
 import { database, run } from "./AdminDatabase.ts"
 
@@ -21,11 +22,7 @@ type Exporting = Command.Command.Config.Infer<typeof flags>
 const written = (text: string) =>
   Effect.callback<void, Trouble>((resume) => {
     process.stdout.write(text, (error) =>
-      resume(
-        error === undefined || error === null
-          ? Effect.void
-          : Effect.fail(new Trouble({ message: "Nobody reads the export." })),
-      ),
+      resume(error ? Effect.fail(new Trouble({ message: "Nobody reads the export." })) : Effect.void),
     )
   })
 
@@ -40,79 +37,64 @@ const cell = (value: unknown) => {
 const pageSize = 1_000
 
 /** A page after the other, each forgotten once it is written. */
-const pages = <Row extends object, Place, E>(
+const pages = Effect.fnUntraced(function* <Row extends object, Place, E>(
   { format }: Exporting,
   next: (place: Place | undefined) => Effect.Effect<readonly [rows: ReadonlyArray<Row>, place: Place | undefined], E>,
-) =>
-  Effect.gen(function* () {
-    let place: Place | undefined
-    let isFirst = true
-    do {
-      const [rows, after] = yield* next(place)
-      const [first] = rows
-      if (first !== undefined) {
-        const names = Object.keys(first)
-        const head = format === "csv" && isFirst ? `${names.join(",")}\r\n` : ""
-        const body = rows
-          .map((row) =>
-            format === "csv" ? `${Object.values(row).map(cell).join(",")}\r\n` : `${JSON.stringify(row)}\n`,
-          )
-          .join("")
-        yield* written(head + body)
-        isFirst = false
-      }
-      place = after
-    } while (place !== undefined)
-  })
+) {
+  let place: Place | undefined
+  let isFirst = true
+  do {
+    const [rows, after]: readonly [ReadonlyArray<Row>, Place | undefined] = yield* next(place)
+    const [first] = rows
+    if (first !== undefined) {
+      const head = format === "csv" && isFirst ? `${Object.keys(first).join(",")}\r\n` : ""
+      const line = (row: Row) =>
+        format === "csv" ? `${Object.values(row).map(cell).join(",")}\r\n` : `${JSON.stringify(row)}\n`
+      yield* written(head + rows.map(line).join(""))
+      isFirst = false
+    }
+    place = after
+  } while (place !== undefined)
+})
 
 const Json = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
 
 const exportChain = (asked: Exporting) =>
-  run(
-    { json: false },
-    Effect.flatMap(WitnessChain, (chain) =>
-      pages(asked, (from: number | undefined) =>
-        Effect.map(
-          chain.segment(from ?? 1, pageSize),
-          ({ links, next }) => [links, next === null ? undefined : next] as const,
-        ),
+  Effect.flatMap(WitnessChain, (chain) =>
+    pages(asked, (from: number | undefined) =>
+      Effect.map(
+        chain.segment(from ?? 1, pageSize),
+        ({ links, next }) => [links, next === null ? undefined : next] as const,
       ),
     ),
   )
 
-const exportActs = (asked: Exporting) =>
-  run(
-    { json: false },
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const acts = yield* PublicActs.make
-      const all = pages(asked, (last: PublicActs.PublicAct | undefined) =>
-        Effect.gen(function* () {
-          const found = yield* acts.after(last, pageSize)
-          const rows = yield* Effect.forEach(found, ({ receipt, record, ...act }) =>
-            Effect.map(Effect.orDie(Effect.all([Json(record), Json(receipt)])), ([made, paid]) => ({
-              ...act,
-              record: made,
-              receipt: paid,
-            })),
-          )
-          return [rows, found.length < pageSize ? undefined : found.at(-1)] as const
-        }),
+const exportActs = Effect.fnUntraced(function* (asked: Exporting) {
+  const sql = yield* SqlClient.SqlClient
+  const acts = yield* PublicActs.make
+  const all = pages(
+    asked,
+    Effect.fnUntraced(function* (last: PublicActs.PublicAct | undefined) {
+      const found = yield* acts.after(last, pageSize)
+      const rows = yield* Effect.forEach(found, ({ receipt, record, ...act }) =>
+        Effect.map(Effect.orDie(Effect.all({ record: Json(record), receipt: Json(receipt) })), (parsed) => ({
+          ...act,
+          ...parsed,
+        })),
       )
-      // An act may be committed after one that was settled later: pages of one moment miss none.
-      yield* sql.withTransaction(Effect.andThen(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`, all))
+      return [rows, found.length < pageSize ? undefined : found.at(-1)] as const
     }),
   )
+  // An act may be committed after one that was settled later: pages of one moment miss none.
+  yield* sql.withTransaction(Effect.andThen(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`, all))
+})
 
 /** Public rows alone: an export holds nothing that a reader of the API does not see. */
-export const exporting = Command.make("export", flags, (asked) =>
-  asked.what === "chain" ? exportChain(asked) : exportActs(asked),
-).pipe(
-  Command.withDescription(
-    `Write all acts or all links of the chain to stdout, oldest first: what is public of them, in constant memory. Acts are those of the moment when it begins, read in one transaction that lasts as long as whoever reads the output. ${database}`,
-  ),
-  Command.withShortDescription("All acts or the chain, as CSV or NDJSON"),
-  Command.withExamples([
-    { command: "spirit-altar admin export acts --format csv > acts.csv", description: "For a spreadsheet" },
-  ]),
-)
+export const exporting = command("export", {
+  says: `Write all acts or all links of the chain to stdout, oldest first: what is public of them, in constant memory. Acts are those of the moment when it begins, read in one transaction that lasts as long as whoever reads the output. ${database}`,
+  brief: "All acts or the chain, as CSV or NDJSON",
+  examples: [["spirit-altar admin export acts --format csv > acts.csv", "For a spreadsheet"]],
+  flags,
+  run: (asked) =>
+    asked.what === "chain" ? run({ json: false }, exportChain(asked)) : run({ json: false }, exportActs(asked)),
+})

@@ -1,6 +1,6 @@
 /** `sandbox`: a real database, a real chain and play money, ready in seconds. */
 import { Clock, Config, ConfigProvider, Console, Effect, Layer, Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { type Command, Flag } from "effect/cli"
 import { base, baseSepolia } from "../../../schema/payments/Usdc.ts"
 import { helpOf, rehearsing } from "../../server/config/Table.ts"
 import { AppConfig, listen } from "../../server/config/Config.ts"
@@ -10,6 +10,7 @@ import * as Sandbox from "../../sandbox/Sandbox.ts"
 import { telemetry } from "../../server/config/Telemetry.ts"
 import * as Server from "../../server/Server.ts"
 import * as Telemetry from "../../telemetry/Telemetry.ts"
+import { command, on } from "../Define.ts"
 import { exitsCleanly } from "../ExitCode.ts"
 import { Trouble } from "../Trouble.ts"
 import { defaultUrl } from "../Environment.ts"
@@ -19,11 +20,9 @@ const network = Flag.Literals("network", [baseSepolia, base]).pipe(
   Flag.withDefault(baseSepolia),
 )
 
-const fresh = Flag.Boolean("fresh").pipe(
-  Flag.withDescription(
-    "Start empty, in a new folder inside DATA_DIR that is removed when it stops: for a second sandbox beside another, or to leave yours as it is",
-  ),
-  Flag.withDefault(false),
+const fresh = on(
+  "fresh",
+  "Start empty, in a new folder inside DATA_DIR that is removed when it stops: for a second sandbox beside another, or to leave yours as it is",
 )
 
 const flags = { network, fresh }
@@ -87,31 +86,26 @@ const taken = (flags: Flags) =>
 /** A person is at this terminal: only what went wrong is said there, in words, unless the environment asks for more. */
 const forPeople = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ LOG_FORMAT: "pretty", LOG_LEVEL: "Warn" }))
 
-const sandboxing = Effect.fn("sandboxing")(function* (flags: Flags) {
-  yield* exitsCleanly
-  const started = yield* Clock.currentTimeMillis
-  const { network } = flags
-  return yield* Layer.launch(
-    announce(flags, started).pipe(
-      Layer.provide(Server.layer(Sandbox.routes)),
-      Layer.provide(Sandbox.limits),
-      Layer.provide(Sandbox.config(network)),
-      Layer.provide(Sandbox.parts(network)),
-      Layer.provide(DataFolder.layer({ fresh: flags.fresh })),
-      Layer.provide(Layer.unwrap(Effect.map(telemetry, Telemetry.layer)).pipe(Layer.provide(forPeople))),
-    ),
-  ).pipe(Effect.catchTag("FolderInUse", taken(flags)))
+export const sandbox = command("sandbox", {
+  says: `Run everything on this machine with play money. Optional environment:\n${helpOf(rehearsing)}`,
+  examples: [
+    ["npm start", "Start on http://127.0.0.1:3000"],
+    [`PORT=4000 npm start -- --fresh --network ${base}`, "Rehearse the production wire format, beside the first"],
+  ],
+  flags,
+  run: Effect.fn("sandboxing")(function* (flags: Flags) {
+    yield* exitsCleanly
+    const started = yield* Clock.currentTimeMillis
+    const { fresh, network } = flags
+    return yield* Layer.launch(
+      announce(flags, started).pipe(
+        Layer.provide(Server.layer(Sandbox.routes)),
+        Layer.provide(Sandbox.limits),
+        Layer.provide(Sandbox.config(network)),
+        Layer.provide(Sandbox.parts(network)),
+        Layer.provide(DataFolder.layer({ fresh })),
+        Layer.provide(Layer.unwrap(Effect.map(telemetry, Telemetry.layer)).pipe(Layer.provide(forPeople))),
+      ),
+    ).pipe(Effect.catchTag("FolderInUse", taken(flags)))
+  }),
 })
-
-export const sandbox = Command.make("sandbox", flags, sandboxing).pipe(
-  Command.withDescription(
-    `Run everything on this machine with play money. Optional environment:\n${helpOf(rehearsing)}`,
-  ),
-  Command.withExamples([
-    { command: "npm start", description: "Start on http://127.0.0.1:3000" },
-    {
-      command: `PORT=4000 npm start -- --fresh --network ${base}`,
-      description: "Rehearse the production wire format, beside the first",
-    },
-  ]),
-)

@@ -1,8 +1,9 @@
 /** `serve`: the production server, configured by its environment alone. */
 import cluster from "node:cluster"
 import { ConfigProvider, Effect, Layer, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Flag } from "effect/cli"
 import { helpOf, serving as variables } from "../../server/config/Table.ts"
+import { command, on } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { HttpServer } from "effect/http"
 import { AppConfig, databaseUrl, production } from "../../server/config/Config.ts"
@@ -10,18 +11,16 @@ import { adviceFor } from "../../server/config/Advice.ts"
 import { telemetry } from "../../server/config/Telemetry.ts"
 import { givenEnvironment } from "../Environment.ts"
 import { exitsCleanly } from "../ExitCode.ts"
-import { ungranted } from "./Ungranted.ts"
+import { ungranted } from "./AdminDatabase.ts"
 import * as Sql from "../../platform/Sql.ts"
 import * as Server from "../../server/Server.ts"
 import * as Telemetry from "../../telemetry/Telemetry.ts"
 import { checking } from "./Check.ts"
 import { working } from "./Workers.ts"
 
-const check = Flag.Boolean("check").pipe(
-  Flag.withDescription(
-    "Serve nothing: ask database, chain, relayer and facilitator once, print what they say, and end; exit code 1 when one is not as it should be",
-  ),
-  Flag.withDefault(false),
+const check = on(
+  "check",
+  "Serve nothing: ask database, chain, relayer and facilitator once, print what they say, and end; exit code 1 when one is not as it should be",
 )
 
 const workers = Flag.Int("workers").pipe(
@@ -73,19 +72,17 @@ const serving = exitsCleanly.pipe(
   Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()),
 )
 
-export const serve = Command.make("serve", { check, workers, json: common.json }, (flags) =>
-  flags.check ? checking(flags.json) : flags.workers > 1 && cluster.isPrimary ? working(flags.workers) : serving,
-).pipe(
-  Command.withDescription(`Run the production server. Every value comes from the environment:\n${helpOf(variables)}`),
-  Command.withExamples([
-    {
-      command: "DATABASE_URL=postgres://… PAY_TO=0x… RPC_URL=https://… RELAYER_KEY=0x… npm run serve",
-      description: "Serve with our own settlement",
-    },
-    { command: "npm run serve -- --check", description: "Say whether this environment would do, and what it lacks" },
-    {
-      command: "DATABASE_URL=postgres://… npm run serve",
-      description: "Serve the free routes; paid ones answer 503 payments_unavailable",
-    },
-  ]),
-)
+export const serve = command("serve", {
+  says: `Run the production server. Every value comes from the environment:\n${helpOf(variables)}`,
+  examples: [
+    [
+      "DATABASE_URL=postgres://… PAY_TO=0x… RPC_URL=https://… RELAYER_KEY=0x… npm run serve",
+      "Serve with our own settlement",
+    ],
+    ["npm run serve -- --check", "Say whether this environment would do, and what it lacks"],
+    ["DATABASE_URL=postgres://… npm run serve", "Serve the free routes; paid ones answer 503 payments_unavailable"],
+  ],
+  flags: { check, workers, json: common.json },
+  run: (flags) =>
+    flags.check ? checking(flags.json) : flags.workers > 1 && cluster.isPrimary ? working(flags.workers) : serving,
+})

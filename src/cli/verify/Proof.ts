@@ -1,29 +1,22 @@
 /** `verify-proof`: one stone, one proof and one key, checked on this machine alone. */
 import { Console, Effect, FileSystem, Option, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import type { Command } from "effect/cli"
 import { policy } from "./Verify.ts"
 import { verifyProof as verify } from "../../buyer/log/StoneProof.ts"
 import { onlyLogOf, policyIn } from "../log/Policy.ts"
+import { command, optionalText, text, word } from "../Define.ts"
 import { provided } from "../Flags.ts"
 import { plain } from "../Output.ts"
 import { Broken, Trouble } from "../Trouble.ts"
 
 const flags = {
-  file: Argument.String("file").pipe(Argument.withDescription("The .tlog-proof of the stone")),
-  stone: Flag.String("stone").pipe(
-    Flag.withMetavar("file"),
-    Flag.withDescription("The stone as JSON: its record, or what /api/witness/{id} answered"),
+  file: word("file", "The .tlog-proof of the stone"),
+  stone: text("stone", "The stone as JSON: its record, or what /api/witness/{id} answered", "file"),
+  vkey: optionalText(
+    "vkey",
+    "The log's verifier key, name+hash+base64, as you learned it from somewhere else (else that of the policy)",
   ),
-  vkey: Flag.String("vkey").pipe(
-    Flag.withDescription(
-      "The log's verifier key, name+hash+base64, as you learned it from somewhere else (else that of the policy)",
-    ),
-    Flag.optional,
-  ),
-  origin: Flag.String("origin").pipe(
-    Flag.withDescription("First line of its checkpoints, when that is not the name of the key"),
-    Flag.optional,
-  ),
+  origin: optionalText("origin", "First line of its checkpoints, when that is not the name of the key"),
   policy,
 }
 
@@ -83,11 +76,7 @@ const trustOf = Effect.fnUntraced(function* ({ origin, policy: file, vkey: named
   if (Option.isNone(vkey)) {
     return yield* new Trouble({ message: "Name the log's key with --vkey, or give a --policy that names one log." })
   }
-  return {
-    vkey: vkey.value,
-    ...provided({ origin }),
-    ...provided({ witnesses: policy }),
-  }
+  return { vkey: vkey.value, ...provided({ origin, witnesses: policy }) }
 })
 
 const checking = Effect.fn("verifyProof")(function* (flags: Flags) {
@@ -111,15 +100,14 @@ const checking = Effect.fn("verifyProof")(function* (flags: Flags) {
   }
 })
 
-export const verifyProof = Command.make("verify-proof", flags, checking).pipe(
-  Command.withDescription(
-    "Check offline that a log has a stone: nothing but the proof, the stone and the key is needed. It says which fields of the stone are proved, and which are not. Exit code 1 when it is not proved",
-  ),
-  Command.withExamples([
-    {
-      command:
-        "spirit-altar verify-proof stone-417.tlog-proof --stone stone.json --vkey altar.example/log+21ce6caa+AW…",
-      description: "Check a proof",
-    },
-  ]),
-)
+export const verifyProof = command("verify-proof", {
+  says: "Check offline that a log has a stone: nothing but the proof, the stone and the key is needed. It says which fields of the stone are proved, and which are not. Exit code 1 when it is not proved",
+  examples: [
+    [
+      "spirit-altar verify-proof stone-417.tlog-proof --stone stone.json --vkey altar.example/log+21ce6caa+AW…",
+      "Check a proof",
+    ],
+  ],
+  flags,
+  run: checking,
+})

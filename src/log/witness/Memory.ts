@@ -20,58 +20,54 @@ export interface Remembered {
 /** The name of a log in a path: the SHA-256 of its origin, in hex. */
 export const nameOf = (origin: string): string => hex(sha256(utf8(origin)))
 
-export class Memory extends Context.Service<
-  Memory,
-  {
-    /** Of the log with this name. */
-    recall(name: string): Effect.Effect<Option.Option<Remembered>, MemoryLost>
-    /** Durable when it returns. */
-    remember(name: string, note: string): Effect.Effect<void, MemoryLost>
-  }
->()("spirit-altar/log/witness/Memory") {
-  /** In a folder that this witness alone uses, until its layer ends. */
-  static readonly folder = (folder: string) =>
-    Layer.effect(
-      Memory,
-      Effect.gen(function* () {
-        const files = yield* FileSystem.FileSystem
-        const fileOf = (name: string) => join(folder, `${name}.checkpoint`)
-        const lost = (message: string) => new MemoryLost({ message })
+/** In a folder that this witness alone uses, until its layer ends. */
+export class Memory extends Context.Service<Memory>()("spirit-altar/log/witness/Memory", {
+  make: (folder: string) =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const fileOf = (name: string) => join(folder, `${name}.checkpoint`)
+      const lost = (message: string) => new MemoryLost({ message })
 
-        // Two witnesses with one memory could sign two histories: SQLite's lock goes when its holder dies, however it dies.
-        yield* Effect.acquireRelease(
-          Effect.try({
-            try: () => {
-              const database = new DatabaseSync(join(folder, "witness.lock"), { timeout: 0 })
-              database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE")
-              return database
-            },
-            catch: () => lost(`${folder} cannot be locked: another witness uses it, or it cannot be written.`),
-          }),
-          (database) => Effect.sync(() => database.close()),
-        )
-
-        const recall = Effect.fn("Memory.recall")(
-          function* (name: string) {
-            const file = fileOf(name)
-            if (!(yield* files.exists(file))) return Option.none<Remembered>()
-            const text = yield* files.readFileString(file)
-            const note = parseNote(text)
-            const checkpoint = note instanceof Malformed ? note : parseCheckpoint(note.text)
-            return checkpoint instanceof Malformed
-              ? yield* lost(`${file} is no checkpoint: ${checkpoint.message}`)
-              : Option.some({ checkpoint, note: text })
+      // Two witnesses with one memory could sign two histories: SQLite's lock goes when its holder dies, however it dies.
+      yield* Effect.acquireRelease(
+        Effect.try({
+          try: () => {
+            const database = new DatabaseSync(join(folder, "witness.lock"), { timeout: 0 })
+            database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE")
+            return database
           },
-          Effect.catchTag("PlatformError", ({ message }) => lost(`The folder cannot be read: ${message}`)),
-        )
+          catch: () => lost(`${folder} cannot be locked: another witness uses it, or it cannot be written.`),
+        }),
+        (database) => Effect.sync(() => database.close()),
+      )
 
-        const remember = Effect.fn("Memory.remember")(
-          (name: string, note: string) => DurableFile.write(fileOf(name), note),
-          Effect.provideService(FileSystem.FileSystem, files),
-          Effect.catchTag("PlatformError", ({ message }) => lost(`The folder cannot be written: ${message}`)),
-        )
+      const recall = Effect.fn("Memory.recall")(
+        function* (name: string) {
+          const file = fileOf(name)
+          if (!(yield* files.exists(file))) return Option.none<Remembered>()
+          const text = yield* files.readFileString(file)
+          const note = parseNote(text)
+          const checkpoint = note instanceof Malformed ? note : parseCheckpoint(note.text)
+          return checkpoint instanceof Malformed
+            ? yield* lost(`${file} is no checkpoint: ${checkpoint.message}`)
+            : Option.some({ checkpoint, note: text })
+        },
+        Effect.catchTag("PlatformError", ({ message }) => lost(`The folder cannot be read: ${message}`)),
+      )
 
-        return Memory.of({ recall, remember })
-      }),
-    )
+      const remember = Effect.fn("Memory.remember")(
+        (name: string, note: string) => DurableFile.write(fileOf(name), note),
+        Effect.provideService(FileSystem.FileSystem, files),
+        Effect.catchTag("PlatformError", ({ message }) => lost(`The folder cannot be written: ${message}`)),
+      )
+
+      return {
+        /** Of the log with this name. */
+        recall,
+        /** Durable when it returns. */
+        remember,
+      }
+    }),
+}) {
+  static readonly folder = (folder: string) => Layer.effect(Memory, Memory.make(folder))
 }

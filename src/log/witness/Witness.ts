@@ -8,7 +8,7 @@ import { extendsTree } from "../Consistency.ts"
 import type { Cosigner } from "../Signer.ts"
 import { rootOfNothing } from "../Tree.ts"
 import { isSignedBy, type Verifier } from "../Verifier.ts"
-import { Memory, type MemoryLost, nameOf } from "./Memory.ts"
+import { Memory, nameOf } from "./Memory.ts"
 
 export interface WitnessConfig {
   readonly cosigner: Cosigner
@@ -26,70 +26,60 @@ export class NotCosigned extends Schema.TaggedError<NotCosigned>()("NotCosigned"
 
 const refused = (why: NotCosigned["why"], message: string) => new NotCosigned({ why, message })
 
-export class Witness extends Context.Service<
-  Witness,
-  {
-    /** The signature line, once it is remembered that it was signed. */
-    cosign(request: AddCheckpoint): Effect.Effect<string, NotCosigned | MemoryLost>
-    /** What was cosigned last of the log with this name, see `nameOf`. */
-    newest(name: string): Effect.Effect<Option.Option<string>, MemoryLost>
-  }
->()("spirit-altar/log/witness/Witness") {
-  static readonly layer = ({ cosigner, logs }: WitnessConfig) =>
-    Layer.effect(
-      Witness,
-      Effect.gen(function* () {
-        const memory = yield* Memory
-        const known = new Map(
-          yield* Effect.forEach(logs, (verifier) =>
-            Effect.map(Semaphore.make(1), (alone) => [verifier.name, { verifier, alone }] as const),
-          ),
-        )
-        const names = new Set(logs.map(({ name }) => nameOf(name)))
+export class Witness extends Context.Service<Witness>()("spirit-altar/log/witness/Witness", {
+  make: ({ cosigner, logs }: WitnessConfig) =>
+    Effect.gen(function* () {
+      const memory = yield* Memory
+      const known = new Map(
+        yield* Effect.forEach(logs, (verifier) =>
+          Effect.map(Semaphore.make(1), (alone) => [verifier.name, { verifier, alone }] as const),
+        ),
+      )
+      const names = new Set(logs.map(({ name }) => nameOf(name)))
 
-        const cosign = Effect.fn("Witness.cosign")(function* ({ hashes, note, old }: AddCheckpoint) {
-          const parsed = parseNote(note)
-          if (parsed instanceof Malformed) return yield* refused("malformed", parsed.message)
-          const [origin = ""] = parsed.text.split("\n")
-          const log = known.get(origin)
-          if (log === undefined) return yield* refused("unknown", "This witness does not know that log.")
-          if (!isSignedBy(parsed, log.verifier)) {
-            return yield* refused(
-              "unsigned",
-              "The checkpoint is not signed with the key this witness knows the log by.",
-            )
-          }
-          const checkpoint = parseCheckpoint(parsed.text)
-          if (checkpoint instanceof Malformed) {
-            const isEmpty = parsed.text.startsWith(`${origin}\n0\n`)
-            return yield* refused(isEmpty ? "inconsistent" : "malformed", checkpoint.message)
-          }
-          if (old > checkpoint.size) return yield* refused("malformed", "The old size is above that of the checkpoint.")
-          const name = nameOf(origin)
-          // What was signed last is compared and replaced by one request at a time.
-          return yield* log.alone.withPermit(
-            Effect.gen(function* () {
-              const last = Option.map(yield* memory.recall(name), (one) => one.checkpoint)
-              const { root, size } = Option.getOrElse(last, () => ({ size: 0, root: rootOfNothing }))
-              if (old !== size) {
-                return yield* new NotCosigned({ why: "elsewhere", size, message: `${size} was signed last.` })
-              }
-              if (!extendsTree({ size, root }, checkpoint, hashes)) {
-                return yield* refused("inconsistent", "The proof does not lead from what was signed last to this.")
-              }
-              const line = cosigner.line(parsed.text, Math.floor((yield* Clock.currentTimeMillis) / 1000))
-              if (Option.isNone(last) || checkpoint.size > size) yield* memory.remember(name, note + line)
-              return line
-            }),
-          )
-        }, Effect.uninterruptible)
-
-        return Witness.of({
-          cosign,
-          newest: Effect.fn("Witness.newest")(function* (name: string) {
-            return names.has(name) ? Option.map(yield* memory.recall(name), ({ note }) => note) : Option.none()
+      const cosign = Effect.fn("Witness.cosign")(function* ({ hashes, note, old }: AddCheckpoint) {
+        const parsed = parseNote(note)
+        if (parsed instanceof Malformed) return yield* refused("malformed", parsed.message)
+        const [origin = ""] = parsed.text.split("\n")
+        const log = known.get(origin)
+        if (log === undefined) return yield* refused("unknown", "This witness does not know that log.")
+        if (!isSignedBy(parsed, log.verifier)) {
+          return yield* refused("unsigned", "The checkpoint is not signed with the key this witness knows the log by.")
+        }
+        const checkpoint = parseCheckpoint(parsed.text)
+        if (checkpoint instanceof Malformed) {
+          const isEmpty = parsed.text.startsWith(`${origin}\n0\n`)
+          return yield* refused(isEmpty ? "inconsistent" : "malformed", checkpoint.message)
+        }
+        if (old > checkpoint.size) return yield* refused("malformed", "The old size is above that of the checkpoint.")
+        const name = nameOf(origin)
+        // What was signed last is compared and replaced by one request at a time.
+        return yield* log.alone.withPermit(
+          Effect.gen(function* () {
+            const last = Option.map(yield* memory.recall(name), (one) => one.checkpoint)
+            const { root, size } = Option.getOrElse(last, () => ({ size: 0, root: rootOfNothing }))
+            if (old !== size) {
+              return yield* new NotCosigned({ why: "elsewhere", size, message: `${size} was signed last.` })
+            }
+            if (!extendsTree({ size, root }, checkpoint, hashes)) {
+              return yield* refused("inconsistent", "The proof does not lead from what was signed last to this.")
+            }
+            const line = cosigner.line(parsed.text, Math.floor((yield* Clock.currentTimeMillis) / 1000))
+            if (Option.isNone(last) || checkpoint.size > size) yield* memory.remember(name, note + line)
+            return line
           }),
-        })
-      }),
-    )
+        )
+      }, Effect.uninterruptible)
+
+      return {
+        /** The signature line, once it is remembered that it was signed. */
+        cosign,
+        /** What was cosigned last of the log with this name, see `nameOf`. */
+        newest: Effect.fn("Witness.newest")(function* (name: string) {
+          return names.has(name) ? Option.map(yield* memory.recall(name), ({ note }) => note) : Option.none()
+        }),
+      }
+    }),
+}) {
+  static readonly layer = (config: WitnessConfig) => Layer.effect(Witness, Witness.make(config))
 }

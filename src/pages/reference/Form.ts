@@ -120,6 +120,18 @@ export interface Member {
   readonly choices: ReadonlyArray<Schema.Json>
 }
 
+/** A value of this name; a remark beside it says more than its form does. */
+export const memberOf = (forms: Forms, path: string, form: Form, isRequired: boolean, remark?: string): Member => {
+  const whole = resolved(forms, form)
+  return {
+    path,
+    words: wordsFor(forms, form),
+    description: remark ?? whole.description ?? "",
+    isRequired,
+    choices: whole.enum !== undefined && whole.enum.length > listed ? whole.enum : [],
+  }
+}
+
 /** How deep objects in objects are told; deeper ones are seen in the example. */
 const deepest = 3
 
@@ -127,15 +139,8 @@ const deepest = 3
 export const membersOf = (forms: Forms, given: Form, prefix = "", depth = 1): ReadonlyArray<Member> => {
   const { properties = {}, required = [] } = objectIn(forms, given) ?? {}
   return Object.entries(properties).flatMap(([name, member]) => {
-    const whole = resolved(forms, member)
     const path = `${prefix}${name}`
-    const row: Member = {
-      path,
-      words: wordsFor(forms, member),
-      description: whole.description ?? "",
-      isRequired: required.includes(name),
-      choices: whole.enum !== undefined && whole.enum.length > listed ? whole.enum : [],
-    }
+    const row = memberOf(forms, path, member, required.includes(name))
     return depth === deepest ? [row] : [row, ...membersOf(forms, member, `${path}.`, depth + 1)]
   })
 }

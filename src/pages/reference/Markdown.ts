@@ -1,35 +1,18 @@
 /** The reference as Markdown, for whoever reads no pages. */
 import { examplesOf } from "./Examples.ts"
-import { codesOf, type Forms, type Member, membersOf, resolved, wordsFor } from "./Form.ts"
-import { answerOf, bodyOf, type Operation, type Reference } from "./Operations.ts"
+import { type Forms, type Member, membersOf } from "./Form.ts"
+import { answerOf, bodyOf, type Operation, parametersOf, type Reference, statusesOf } from "./Operations.ts"
 
 const row = (cells: ReadonlyArray<string>) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
 
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
   rows.length === 0 ? [] : [[row(head), row(head.map(() => "---")), ...rows.map(row)].join("\n")]
 
-const member = ({ description, isRequired, path, words }: Member) => [
-  `\`${path}\`${isRequired ? "" : " (optional)"}`,
+const member = ({ description, isRequired, path, place, words }: Member & { readonly place?: string }) => [
+  `\`${path}\`${place === undefined ? "" : `, ${place}`}${isRequired ? "" : " (optional)"}`,
   words,
   description,
 ]
-
-const parameters = (forms: Forms, { parameters: all = [] }: Operation) =>
-  all.map(({ description, in: place, name, required, schema }) => [
-    `\`${name}\`, ${place}${required ? "" : " (optional)"}`,
-    wordsFor(forms, schema),
-    description ?? resolved(forms, schema).description ?? "",
-  ])
-
-const statuses = (forms: Forms, { responses }: Operation) =>
-  Object.entries(responses).flatMap(([status, { content, description }]) => {
-    const form = content?.["application/json"]?.schema
-    const codes = Number(status) < 400 || form === undefined ? [] : codesOf(forms, form)
-    return (codes.length === 0 ? [["", description] as const] : codes).map(([code, meaning]) => [
-      code === "" ? status : `${status} \`${code}\``,
-      meaning === "" ? description : meaning,
-    ])
-  })
 
 const operationOf = (publicUrl: string, forms: Forms, operation: Operation): ReadonlyArray<string> => {
   const { description, method, path, summary } = operation
@@ -41,10 +24,16 @@ const operationOf = (publicUrl: string, forms: Forms, operation: Operation): Rea
     `\`${method} ${path}\``,
     ...(description === undefined ? [] : [description]),
     `\`\`\`sh\n${curl?.text ?? ""}\n\`\`\``,
-    ...table(["Parameter", "Form", "Meaning"], parameters(forms, operation)),
+    ...table(["Parameter", "Form", "Meaning"], parametersOf(forms, operation).map(member)),
     ...table(["Body", "Form", "Meaning"], body === undefined ? [] : membersOf(forms, body).map(member)),
     ...table(["Answer", "Form", "Meaning"], answer === undefined ? [] : membersOf(forms, answer).map(member)),
-    ...table(["Status and code", "Meaning"], statuses(forms, operation)),
+    ...table(
+      ["Status and code", "Meaning"],
+      statusesOf(forms, operation).map(({ code, meaning, status }) => [
+        code === "" ? status : `${status} \`${code}\``,
+        meaning,
+      ]),
+    ),
   ]
 }
 

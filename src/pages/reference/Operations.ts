@@ -1,6 +1,6 @@
 /** The operations of the OpenAPI document, chapter by chapter, as the reference shows them. */
 import { Schema } from "effect"
-import { Form, type Forms } from "./Form.ts"
+import { codesOf, Form, type Forms, memberOf } from "./Form.ts"
 
 const Content = Schema.Record(Schema.String, Schema.Struct({ schema: Form }))
 
@@ -86,5 +86,24 @@ export const answerOf = ({ responses }: Operation): readonly [status: string, fo
     const form = responses[status]?.content?.["application/json"]?.schema
     return form === undefined ? [] : [[status, form] as const]
   })[0]
+
+/** What a request says outside of its body, each with its place. */
+export const parametersOf = (forms: Forms, { parameters = [] }: Operation) =>
+  parameters.map(({ description, in: place, name, required, schema }) => ({
+    ...memberOf(forms, name, schema, required, description),
+    place,
+  }))
+
+/** Every status with its codes and what they mean. */
+export const statusesOf = (forms: Forms, { responses }: Operation) =>
+  Object.entries(responses).flatMap(([status, { content, description }]) => {
+    const form = content?.["application/json"]?.schema
+    const codes = Number(status) < 400 || form === undefined ? [] : codesOf(forms, form)
+    return (codes.length === 0 ? [["", ""] as const] : codes).map(([code, meaning]) => ({
+      status,
+      code,
+      meaning: meaning === "" ? description : meaning,
+    }))
+  })
 
 export const isPaid = ({ security = [] }: Operation) => security.some((one) => "x402" in one)

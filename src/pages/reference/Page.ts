@@ -3,8 +3,18 @@ import type { Schema } from "effect"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Page } from "../templates/Layout.ts"
 import { examplesOf } from "./Examples.ts"
-import { codesOf, exampleOf, type Forms, type Member, membersOf, resolved, wordsFor } from "./Form.ts"
-import { answerOf, bodyOf, type Chapter, isPaid, type Operation, type Parameter, type Reference } from "./Operations.ts"
+import { exampleOf, type Forms, type Member, membersOf } from "./Form.ts"
+import {
+  answerOf,
+  bodyOf,
+  type Chapter,
+  isPaid,
+  type Operation,
+  type Parameter,
+  parametersOf,
+  type Reference,
+  statusesOf,
+} from "./Operations.ts"
 
 /** Every second piece of a text cut at backticks is code. */
 const inline = (text: string): ReadonlyArray<Html | string> =>
@@ -29,11 +39,11 @@ const choicesOf = (choices: ReadonlyArray<Schema.Json>) =>
         <p>${choices.map((choice) => html`<code>${String(choice)}</code> `)}</p>
       </details>`
 
-const row = (name: string, isRequired: boolean, words: string, description: string, more: Html | string = "") =>
+const row = ({ choices, description, isRequired, path, words }: Member) =>
   html`<tr>
-    <th scope="row"><code>${name}</code>${isRequired ? "" : html` <span class="quiet">optional</span>`}</th>
+    <th scope="row"><code>${path}</code>${isRequired ? "" : html` <span class="quiet">optional</span>`}</th>
     <td>${inline(words)}</td>
-    <td>${inline(description)}${more}</td>
+    <td>${inline(description)}${choicesOf(choices)}</td>
   </tr>`
 
 const table = (caption: string, rows: ReadonlyArray<Html>) =>
@@ -50,32 +60,20 @@ const table = (caption: string, rows: ReadonlyArray<Html>) =>
         </table>
       </div>`
 
-const parameterRow = (forms: Forms, { description, name, required, schema }: Parameter) => {
-  const whole = resolved(forms, schema)
-  const choices = whole.enum !== undefined && whole.enum.length > 8 ? whole.enum : []
-  return row(name, required, wordsFor(forms, schema), description ?? whole.description ?? "", choicesOf(choices))
-}
-
-const memberRow = ({ choices, description, isRequired, path, words }: Member) =>
-  row(path, isRequired, words, description, choicesOf(choices))
-
 const places = [
   ["path", "In the path"],
   ["query", "In the query"],
   ["header", "Headers"],
 ] as const
 
-const parameters = (forms: Forms, operation: Operation) =>
-  places.map(([place, caption]) =>
-    table(
-      caption,
-      (operation.parameters ?? []).filter((one) => one.in === place).map((one) => parameterRow(forms, one)),
-    ),
-  )
+const parameters = (forms: Forms, operation: Operation) => {
+  const all = parametersOf(forms, operation)
+  return places.map(([place, caption]) => table(caption, all.filter((one) => one.place === place).map(row)))
+}
 
 const body = (forms: Forms, operation: Operation) => {
   const form = bodyOf(operation)
-  return form === undefined ? "" : table("Body", membersOf(forms, form).map(memberRow))
+  return form === undefined ? "" : table("Body", membersOf(forms, form).map(row))
 }
 
 const json = (value: Schema.Json) => JSON.stringify(value, null, 2)
@@ -87,27 +85,19 @@ const answer = (forms: Forms, operation: Operation) => {
   return html`<details>
     <summary>The answer, ${status}</summary>
     ${pre(`${operation.operationId}-answer`, "Example answer", json(exampleOf(forms, form)))}
-    ${table("Members of the answer", membersOf(forms, form).map(memberRow))}
+    ${table("Members of the answer", membersOf(forms, form).map(row))}
   </details>`
 }
 
-const statusRows = (forms: Forms, operation: Operation) =>
-  Object.entries(operation.responses).flatMap(([status, response]) => {
-    const form = response.content?.["application/json"]?.schema
-    const codes = Number(status) < 400 || form === undefined ? [] : codesOf(forms, form)
-    const lines = codes.length === 0 ? [["", response.description] as const] : codes
-    return lines.map(
-      ([code, meaning]) =>
-        html`<tr>
-          <th scope="row">${status}</th>
-          <td>${code === "" ? "" : html`<code>${code}</code>`}</td>
-          <td>${inline(meaning === "" ? response.description : meaning)}</td>
-        </tr>`,
-    )
-  })
-
 const answers = (forms: Forms, operation: Operation) => {
-  const rows = statusRows(forms, operation)
+  const rows = statusesOf(forms, operation).map(
+    ({ code, meaning, status }) =>
+      html`<tr>
+        <th scope="row">${status}</th>
+        <td>${code === "" ? "" : html`<code>${code}</code>`}</td>
+        <td>${inline(meaning)}</td>
+      </tr>`,
+  )
   return html`<details>
     <summary>Every status and code, ${rows.length}</summary>
     ${table("Statuses and codes", rows)}

@@ -44,7 +44,11 @@ const pictureOf = (request: Request, picture: Picture, now: number) => {
     : HttpServerResponse.uint8Array(picture.png, { contentType: "image/png", headers })
 }
 
-const refused = (refusal: ActNotFound | WitnessNotFound | RateLimited | RendererBusy) => {
+type Refusal = ActNotFound | WitnessNotFound | RateLimited | RendererBusy
+
+type Answer = (request: Request, id: string) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal>
+
+const refused = (refusal: Refusal) => {
   if (!("code" in refusal)) return refuse(503, new NotNow({}), { "retry-after": "2" })
   return "retryAfter" in refusal
     ? refuse(429, refusal, { "retry-after": String(refusal.retryAfter) })
@@ -74,13 +78,7 @@ const routes = HttpRouter.use((router) =>
       )
     })
 
-    const serve = (
-      path: "/acts/:id/preview.png" | "/witness/:id/badge.svg",
-      answer: (
-        request: Request,
-        id: string,
-      ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Parameters<typeof refused>[0]>,
-    ) =>
+    const serve = (path: "/acts/:id/preview.png" | "/witness/:id/badge.svg", answer: Answer) =>
       router.add("GET", path, (request) =>
         Effect.flatMap(HttpRouter.params, ({ id }) =>
           Effect.catch(answer(request, id ?? ""), (refusal) => Effect.succeed(refused(refusal))),

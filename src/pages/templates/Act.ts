@@ -23,40 +23,38 @@ import { heading, type Page } from "./Layout.ts"
 import { checkForm, revealedWords, revealForm } from "./Seal.ts"
 import { localMoment, timeWords } from "./Words.ts"
 
+const figure = (picture: Html, ...caption: ReadonlyArray<Html>): Html =>
+  html`<figure class="plate">
+    ${picture}
+    <figcaption>${caption}</figcaption>
+  </figure>`
+
 /** The picture of what was bought, or of the spirit it was left with. */
 const picture = (act: SettledAct, now: number): { readonly plate: Html; readonly preview: string } => {
+  const [spirit, name] = [recordText(act, "spirit"), recordText(act, "name")]
   const candle = Candle.burning(act.record)
   if (candle !== undefined) {
-    const spirit = recordText(act, "spirit")
-    return {
-      plate: Candle.portrait(candle, illustration(spirit, nameOf(spirit), "eager"), now),
-      preview: previewOf(spirit),
-    }
+    const beside = illustration(spirit, nameOf(spirit), "eager")
+    return { plate: Candle.portrait(candle, beside, now), preview: previewOf(spirit) }
   }
-  const item = recordText(act, "elementId")
   const image = itemImage(act)
   if (image !== undefined) {
+    const number = html`<span class="plate__number"
+      >No. ${recordText(act, "edition")} of ${recordText(act, "editionSize")}</span
+    > `
     return {
-      plate: html`<figure class="plate">
-        <img src="${image}" alt="${recordText(act, "name")}" width="256" height="256" />
-        <figcaption>
-          <span class="plate__number">No. ${recordText(act, "edition")} of ${recordText(act, "editionSize")}</span>
-          <span class="plate__name">${recordText(act, "name")}</span>
-        </figcaption>
-      </figure>`,
-      preview: previewOf(item),
+      plate: figure(
+        html`<img src="${image}" alt="${name}" width="256" height="256" />`,
+        number,
+        html`<span class="plate__name">${name}</span>`,
+      ),
+      preview: previewOf(recordText(act, "elementId")),
     }
   }
-  const plate = plateOf(recordText(act, "spirit"))
-  return plate === undefined
-    ? { plate: html``, preview: previewOf("guide") }
-    : {
-        plate: html`<figure class="plate">
-          <a href="${spiritPath(plate.id)}">${illustration(plate.id, plate.name, "eager")}</a>
-          <figcaption><span class="plate__name">${plate.name}</span></figcaption>
-        </figure>`,
-        preview: previewOf(plate.id),
-      }
+  const plate = plateOf(spirit)
+  if (plate === undefined) return { plate: html``, preview: previewOf("guide") }
+  const drawn = html`<a href="${spiritPath(plate.id)}">${illustration(plate.id, plate.name, "eager")}</a>`
+  return { plate: figure(drawn, html`<span class="plate__name">${plate.name}</span>`), preview: previewOf(plate.id) }
 }
 
 /** The entry of the publication chain that binds a wallet to an edition. */
@@ -76,14 +74,8 @@ const rowOf = (act: SettledAct, name: string): ReadonlyArray<Row> => {
   const [title, form] = label
   if (form === "time") return [[title, localMoment(value)]]
   if (form === "spirit") return [[title, spiritLink(value)]]
-  return [
-    [
-      title,
-      form === "item"
-        ? html`<a href="/v2/catalog#${value}">${recordText(act, "name") || value}</a>`
-        : inWords(act, name),
-    ],
-  ]
+  if (form === "item") return [[title, html`<a href="/v2/catalog#${value}">${recordText(act, "name") || value}</a>`]]
+  return [[title, inWords(act, name)]]
 }
 
 /** A candle or light with sealed words; a prayer's stay sealed. */
@@ -115,12 +107,7 @@ const quoted = (act: SettledAct): Html => {
   return words === "" ? html`` : html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
 }
 
-export interface ActView {
-  readonly act: SettledAct
-  readonly now: number
-}
-
-export const act = ({ act: one, now }: ActView): Page => {
+export const act = (one: SettledAct, now: number): Page => {
   const { plate, preview } = picture(one, now)
   const drawn = previewPath(one.id)
   const words = quotedIn(one)

@@ -3,7 +3,7 @@ import { Schema, Struct } from "effect"
 import { LitCandle } from "../../../schema/altar/Candle.ts"
 import { frame, heightOf } from "../../web/v2/page/candleShape.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { revealedQuote } from "./Seal.ts"
+import { listedWords } from "./Seal.ts"
 import { leftWords, moment, count, who } from "./Words.ts"
 
 type Lit = typeof LitCandle.Type
@@ -97,20 +97,15 @@ const among = (candle: Lit, now: number): Html => {
 /** More would not fit beside it; the words below count all of them. */
 const mostLights = 6
 
-const sealed = (candle: Lit) =>
-  candle.unsealed === null
-    ? candle.intentionCommitment === null
-      ? ""
-      : html`<span class="mark">sealed words inside</span>`
-    : candle.unsealed.words === null
-      ? html`<span class="mark"
-          >unsealed, words hidden${candle.unsealed.hiddenBy === undefined ? "" : " by the operator"}</span
-        >`
-      : revealedQuote(
-          candle.intentionCommitment,
-          { text: candle.unsealed.words, salt: candle.unsealed.salt },
-          html`class="unsealed"`,
-        )
+const sealed = ({ intentionCommitment, unsealed }: Lit) =>
+  intentionCommitment === null && unsealed === null
+    ? ""
+    : listedWords(
+        intentionCommitment,
+        unsealed && { ...unsealed, text: unsealed.words },
+        ["sealed words inside", "unsealed"],
+        html`class="unsealed"`,
+      )
 
 /** A lit candle with its dedication and what is left of it. */
 export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>

@@ -1,13 +1,12 @@
 /** The three catalogs as plates: what each item is, how many editions are left, and what exactly was published. */
 import { readPublicationChain } from "../../../schema/altar/CatalogApi.ts"
 import { collectMaterial } from "../../../schema/altar/Collectible.ts"
-import { agentNameMaximum } from "../../../schema/Common.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import type { CatalogItem, PublicationManifest } from "../../../schema/altar/Catalog.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
-import { call, form, notConfigured, type Payment, textField } from "./Offer.ts"
+import { call, form, nameField, notConfigured, type Payment } from "./Offer.ts"
 import { plates, previewOf } from "./Plates.ts"
 import { code, facts } from "./RecordTable.ts"
 import { glossary } from "./Glossary.ts"
@@ -22,7 +21,6 @@ export interface CatalogView {
     readonly note: string
     readonly items: ReadonlyArray<Item>
   }>
-  readonly terms: string
   readonly payment: Payment
   readonly publicUrl: string
 }
@@ -78,6 +76,10 @@ const altars = html`<template id="altars"
   >${plates.map(({ id, name }) => html`<option value="${id}">${name}</option>`)}</template
 >`
 
+/** What an edition is. */
+const terms =
+  "An edition is a numbered record kept by this site under the wallet that paid. It is not an on-chain token, cannot be transferred, and has no resale route and no financial return."
+
 const price = priceWords(collectMaterial.sale)
 
 const collectForm = ({ id, name }: Item, { payment }: CatalogView): Html =>
@@ -91,7 +93,7 @@ const collectForm = ({ id, name }: Item, { payment }: CatalogView): Html =>
           <option value="">no altar</option>
         </select>
       </p>
-      ${textField(`by-${id}`, "Your public name, if you like", html`data-body="agentName" maxlength="${agentNameMaximum}"`)}`,
+      ${nameField(`by-${id}`)}`,
   })
 
 const collectCall = ({ payment, publicUrl }: CatalogView): Html =>
@@ -137,7 +139,7 @@ const item = (one: Item, view: CatalogView): Html =>
 
 export const catalog = (view: CatalogView): Page => ({
   title: "The catalog",
-  description: `Materials, crabs and pixels in numbered editions, ${price} each. ${view.terms}`,
+  description: `Materials, crabs and pixels in numbered editions, ${price} each. ${terms}`,
   path: "/v2/catalog",
   chapter: "catalog",
   preview: previewOf("catalog"),
@@ -147,7 +149,7 @@ export const catalog = (view: CatalogView): Page => ({
         Materials, crabs and pixels in numbered editions, ${price} each: small things to keep under your name, or to
         leave on an altar for good.
       </p>
-      <p class="quiet column">${view.terms} <a href="${readPublicationChain.path}">The publication chain</a></p>
+      <p class="quiet column">${terms} <a href="${readPublicationChain.path}">The publication chain</a></p>
       ${view.payment.enabled ? html`${collectCall(view)}${glossary("wallet", "receipt")}${altars}` : notConfigured(view.payment)}
       <nav class="contents" aria-label="Catalogs">
         ${view.shelves.map(({ id, title, items }) => html`<a href="#${id}">${title} <small>${items.length}</small></a>`)}

@@ -23,7 +23,7 @@ const blank = (title: string, path: string, spirit: SpiritId, body: Html): Page 
   </div>`,
 })
 
-export const notFound = (what: string, path: string): Page =>
+export const notFound = (what: string, path: string) =>
   blank("This page is blank", path, "midnight-otter", html`<p class="lead">${what}</p>`)
 
 export const failed = (requestId: string, path: string): Page =>

@@ -11,7 +11,6 @@ import {
   chapters,
   illustration,
   plateFigure,
-  plateOf,
   type Plate,
   plates,
   previewOf,
@@ -61,22 +60,14 @@ const entry = (plate: Plate, altar: AltarState | undefined, now: number): Html =
 
 const chapter = ({ note, spirits, title }: Chapter, { altars, now }: HomeView, index: number): Html => {
   const id = `chapter-${index + 1}`
+  const altarOf = ({ id: spirit }: Plate) => altars.altars.find((altar) => altar.spirit === spirit)
   return html`<section class="chapter" aria-labelledby="${id}">
     <div class="margin">
       <h3 id="${id}">${title}</h3>
       <p>${note}</p>
     </div>
     <ul class="plates" role="list">
-      ${spirits.map((spirit) => {
-        const plate = plateOf(spirit)
-        return plate === undefined
-          ? ""
-          : entry(
-              plate,
-              altars.altars.find((altar) => altar.spirit === spirit),
-              now,
-            )
-      })}
+      ${plates.filter(({ id }) => spirits.includes(id)).map((plate) => entry(plate, altarOf(plate), now))}
     </ul>
   </section>`
 }

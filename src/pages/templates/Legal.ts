@@ -4,7 +4,6 @@ import { type Html, html } from "../../platform/Html.ts"
 import type { Operator } from "../../platform/Operator.ts"
 import type { Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
-import { prose } from "./Prose.ts"
 
 type Answering = Operator["Service"]
 
@@ -62,6 +61,26 @@ The network's nodes, and a payment facilitator where one is used, learn of your 
 ## What you can ask for
 
 Ask us what is stored under your wallet, or that a name, a dedication or revealed words be hidden from view. Hashes, amounts and transactions stay: they are the proof that others paid for, too. Backups forget later than the site does.`
+
+/** A text as a page: paragraphs between empty lines, `## ` before a heading, `- ` before each item of a list. */
+const paragraph = (text: string): Html => {
+  const lines = text.split("\n")
+  if (text.startsWith("## ")) return html`<h2>${text.slice(3)}</h2> `
+  return lines.every((line) => line.startsWith("- "))
+    ? html`<ul>
+        ${lines.map((line) => html`<li>${line.slice(2)}</li>`)}
+      </ul> `
+    : html`<p>${lines.join(" ")}</p> `
+}
+
+/** Nothing in a text becomes markup but the three forms above. */
+const prose = (text: string): ReadonlyArray<Html> =>
+  text
+    .replaceAll("\r\n", "\n")
+    .split(/\n\s*\n/u)
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .map(paragraph)
 
 const by = ({ contact, name }: Answering): Html => {
   const who = Option.match(name, {

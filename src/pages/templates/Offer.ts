@@ -1,5 +1,6 @@
 /** How something here is bought: its price, the exact call for an agent, and a form that pays from the page. */
 import type { CatalogPayment } from "../../../schema/altar/Catalog.ts"
+import { agentNameMaximum } from "../../../schema/Common.ts"
 import { sales } from "../../../schema/altar/Sales.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
@@ -57,6 +58,19 @@ export const textField = (id: string, label: string, attributes: Html, hint: str
       ${attributes}
     />${hint === "" ? "" : html`<small>${hint}</small>`}
   </p>`
+
+/** The self-declared name of an act, which every act takes by the same rule; one that is needed has an initial value. */
+export const nameField = (id: string, hint = "", initial?: string): Html =>
+  textField(
+    id,
+    initial === undefined ? "Your public name, if you like" : "Your public name",
+    html`data-body="agentName" maxlength="${agentNameMaximum}"
+    ${initial === undefined ? "" : html`value="${initial}" required`}`,
+    hint,
+  )
+
+/** Said beside a name where there is room. */
+export const nameHint = "Shown with the act. Nobody checks it."
 
 export const wordsField = (id: string, label: string, attributes: Html, hint: string, text: string = ""): Html =>
   html`<p class="ask">

@@ -4,7 +4,7 @@ import { type Digits, grainOf, type Rock } from "./PebbleGrain.ts"
 import { markOn, marks } from "./PebbleMarks.ts"
 
 /** A named rock, its colour, a darker and a lighter one of its kin. */
-const rocks: ReadonlyArray<Rock> = [
+const rocks: readonly [Rock, ...ReadonlyArray<Rock>] = [
   { name: "slate", body: "#7b8b9c", dark: "#506072", light: "#b4c2cf" },
   { name: "basalt", body: "#615f66", dark: "#3c3a41", light: "#8f8c95" },
   { name: "sandstone", body: "#d4a869", dark: "#a4753a", light: "#efd3a2" },
@@ -25,10 +25,11 @@ const digitsOf = (commitment: string): Digits => {
 }
 
 /** One of a list, by a digit. */
-const pick = <A>(list: ReadonlyArray<A>, digit: number): A | undefined => list[Math.floor(digit * list.length)]
+const pick = <A>(list: readonly [A, ...ReadonlyArray<A>], digit: number): A =>
+  list[Math.floor(digit * list.length)] ?? list[0]
 
-const rockOf = (digit: Digits): Rock => pick(rocks, digit(11)) ?? { name: "", body: "", dark: "", light: "" }
-const markOf = (digit: Digits) => pick(marks, digit(12)) ?? "plain"
+const rockOf = (digit: Digits): Rock => pick(rocks, digit(11))
+const markOf = (digit: Digits) => pick(marks, digit(12))
 
 /** Some rocks are all bands, and are told apart by what else they have. */
 const bandsOf = (digit: Digits) =>
@@ -47,7 +48,7 @@ interface Figure {
 }
 
 /** Figures as they lie on a beach; each is half as wide and half as high as its measures. */
-const figures: ReadonlyArray<Figure> = [
+const figures: readonly [Figure, ...ReadonlyArray<Figure>] = [
   { name: "round", wide: 38, high: 35, foot: 0.8, bulge: () => 1 },
   { name: "egg-shaped", wide: 40, high: 32, foot: 0.8, bulge: (angle) => 1 + 0.13 * Math.cos(angle) },
   { name: "flat", wide: 42, high: 23, foot: 0.85, bulge: (angle) => 1 + 0.05 * Math.cos(2 * angle) },
@@ -56,8 +57,7 @@ const figures: ReadonlyArray<Figure> = [
   { name: "square", wide: 36, high: 32, foot: 0.95, bulge: (angle) => 1 - 0.1 * Math.cos(4 * angle) },
 ]
 
-const figureOf = (digit: Digits): Figure =>
-  pick(figures, digit(14)) ?? { name: "", wide: 38, high: 35, foot: 0.8, bulge: () => 1 }
+const figureOf = (digit: Digits): Figure => pick(figures, digit(14))
 
 const corners = 12
 const ground = 88

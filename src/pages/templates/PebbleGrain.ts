@@ -11,6 +11,12 @@ export interface Rock {
 /** A number from 0 to 1 for each byte of a commitment. */
 export type Digits = (index: number) => number
 
+/** The same digits, beginning with a later one. */
+const from =
+  (digit: Digits, first: number): Digits =>
+  (index) =>
+    digit(index + first)
+
 type Draw = (rock: Rock, digit: Digits, outline: string, middle: number) => Html
 
 /** Whole numbers are fine enough for a grain, and half as long. */
@@ -72,28 +78,18 @@ const grains: Readonly<Record<string, Draw>> = {
   slate: (rock, digit, _, middle) =>
     turned(digit, middle, 90, [
       stroke(lines(9, digit, middle, 4), rock.dark, 1, 0.55),
-      stroke(
-        lines(4, (index) => digit(index + 9), middle, 4),
-        rock.light,
-        1.2,
-        0.7,
-      ),
+      stroke(lines(4, from(digit, 9), middle, 4), rock.light, 1.2, 0.7),
     ]),
   basalt: (rock, digit, _, middle) =>
     html`${stroke(dots(15, digit, middle), rock.dark, 4.4, 0.9)}${stroke(
-      dots(8, (index) => digit(index + 6), middle),
+      dots(8, from(digit, 6), middle),
       "#2b292f",
       2.6,
     )}`,
   sandstone: (rock, digit, _, middle) =>
     turned(digit, middle, 50, [
       stroke(lines(6, digit, middle, 13), rock.dark, 2, 0.5),
-      stroke(
-        lines(5, (index) => digit(index + 7), middle, 13),
-        rock.light,
-        2.6,
-        0.65,
-      ),
+      stroke(lines(5, from(digit, 7), middle, 13), rock.light, 2.6, 0.65),
     ]),
   "rose quartz": (rock, digit, _, middle) => {
     const [x, y] = [round(40 + 20 * digit(5)), round(middle - 10 + 20 * digit(6))]
@@ -111,33 +107,27 @@ const grains: Readonly<Record<string, Draw>> = {
     html`${stroke(dots(9, digit, middle), rock.dark, 11, 0.6)}${stroke(dots(9, digit, middle), rock.light, 4, 0.75)}`,
   limestone: (rock, digit, _, middle) =>
     html`${places(7, digit, middle).map(([x, y, turn]) => html`<path d="M-4 2a4.500 4.500 0 0 1 8 0M-2.200 2a2.300 2.300 0 0 1 4.400 0" transform="translate(${x} ${y}) rotate(${Math.round(turn * 360)})" fill="none" stroke="${rock.dark}" stroke-width="1.300" stroke-linecap="round" />`)}${stroke(
-      dots(10, (index) => digit(index + 5), middle),
+      dots(10, from(digit, 5), middle),
       rock.light,
       2.4,
     )}`,
   jasper: (rock, digit, _, middle) => {
-    const orbs = places(5, digit, middle)
-      .map(([x, y]) => `M${x} ${y}h.1`)
-      .join("")
+    const orbs = dots(5, digit, middle)
     return html`${stroke(orbs, rock.dark, 15, 0.75)}${stroke(orbs, rock.light, 10, 0.8)}${stroke(orbs, rock.dark, 5)}`
   },
   lapis: (rock, digit, _, middle) =>
     html`${turned(digit, middle, 120, stroke(`M-10 ${round(middle + 8)}q28 -16 52 -5t70 -12`, "#dfe6f5", round(4 + 5 * digit(7)), 0.45))}${stroke(dots(13, digit, middle), "#edc14f", 2.3)}${stroke(
-      dots(6, (index) => digit(index + 8), middle),
+      dots(6, from(digit, 8), middle),
       rock.dark,
       5,
       0.5,
     )}`,
   granite: (rock, digit, _, middle) =>
     html`${stroke(dots(24, digit, middle), rock.dark, 2.8, 0.85)}${stroke(
-      dots(19, (index) => digit(index + 3), middle),
+      dots(19, from(digit, 3), middle),
       rock.light,
       3.6,
-    )}${stroke(
-      dots(11, (index) => digit(index + 8), middle),
-      "#c98f83",
-      3.2,
-    )}`,
+    )}${stroke(dots(11, from(digit, 8), middle), "#c98f83", 3.2)}`,
   malachite: (rock, digit, _, middle) => {
     const [x, y] = [round(20 + 60 * digit(5)), round(middle + (digit(6) < 0.5 ? 34 : -34))]
     return html`${[12, 23, 34, 45, 56, 67, 78].map((radius, index) => html`<circle cx="${x}" cy="${y}" r="${radius}" fill="none" stroke="${index % 2 === 0 ? rock.dark : rock.light}" stroke-width="${round(3 + 3 * digit(index + 2))}" opacity=".8" />`)}`

@@ -44,16 +44,15 @@ export const receiptTable = (receipt: AnyReceipt): Html => {
       ["Card payment", code(receipt.card.reference)],
     ])
   }
+  const { currentTransaction, finality } = receipt
   return recordTable([
     ["Paid", `${receipt.priceUsd} (${receipt.amountAtomic} atomic USDC)`],
     ["Settled", localMoment(receipt.settledAt)],
     ["Transaction", html`<a href="${receipt.explorerUrl}" rel="external noreferrer">${code(receipt.transaction)}</a>`],
     ["From", code(receipt.payer)],
     ["To", code(receipt.payTo)],
-    ...(receipt.currentTransaction === undefined
-      ? []
-      : [["Now in transaction", code(receipt.currentTransaction)] as const]),
-    ...(receipt.finality === undefined ? [] : [["Finality", finalityWords[receipt.finality]] as const]),
+    ...(currentTransaction === undefined ? [] : [["Now in transaction", code(currentTransaction)] as const]),
+    ...(finality === undefined ? [] : [["Finality", finalityWords[finality]] as const]),
     ["Network", receipt.network],
     ["Asset", code(receipt.asset)],
   ])

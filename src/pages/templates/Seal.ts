@@ -80,15 +80,21 @@ export const revealedWords = (
         </p>
       </div>`
 
-/** Revealed words in a list: script marks those that are not what was sealed. */
-export const revealedQuote = (
+/** Words in a list, whatever became of them: script marks those that are not what was sealed. */
+export const listedWords = (
   commitment: string | null,
-  { salt, text }: { readonly text: string; readonly salt: string | null },
+  revealed: Shown | null,
+  [sealed, verb]: readonly [sealed: string, verb: "revealed" | "unsealed"],
   kind: Html = html``,
-): Html =>
-  html`<span ${revealedParts(commitment, salt ?? "")}
-    ><q ${kind} data-words-shown>${isolated(text)}</q> <span data-reveal-verdict></span
-  ></span>`
+): Html => {
+  if (revealed === null) return html`<span class="mark">${sealed}</span>`
+  const { hiddenBy, salt, text } = revealed
+  return text === null
+    ? html`<span class="mark">${verb}, words hidden${hiddenBy === undefined ? "" : " by the operator"}</span>`
+    : html`<span ${revealedParts(commitment, salt ?? "")}
+        ><q ${kind} data-words-shown>${isolated(text)}</q> <span data-reveal-verdict></span
+      ></span>`
+}
 
 export interface Revealing {
   readonly url: string

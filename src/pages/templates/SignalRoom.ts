@@ -2,16 +2,12 @@
 import { lifetimeDays, retained, textMaximum } from "../../../schema/room/Limits.ts"
 import { Html, html } from "../../platform/Html.ts"
 import { glyphs } from "../../web/signals/glyphs.ts"
+import { patterns } from "../../web/signals/patterns.ts"
 import type { Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
 
 /** Each mode has a drawing, a word and a rhythm in words, so that nobody needs light or sound. */
-const modes = [
-  ["calm", "Calm", "one slow swell"],
-  ["spark", "Spark", "a flash and a glimmer"],
-  ["ping", "Ping", "two even pulses"],
-  ["celebrate", "Celebrate", "three rising pulses"],
-] as const
+const modes = Object.entries(patterns).map(([name, { rhythm, word }]) => [name, word, rhythm] as const)
 
 const glyph = (name: string) => html`<svg class="glyph" aria-hidden="true"><use href="#glyph-${name}" /></svg>`
 

@@ -6,15 +6,14 @@ import type { Item } from "../../altar/collectibles/Items.ts"
 import { reasonMaximum, takeIn } from "../../../schema/altar/Keeper.ts"
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import { wordsMaximum } from "../../../schema/altar/Recipe.ts"
-import { agentNameMaximum } from "../../../schema/Common.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import * as About from "../sharing/StructuredData.ts"
 import * as Candle from "./Candle.ts"
-import { candleForm } from "./CandleForm.ts"
+import { candleForm } from "./Candles.ts"
 import { type SettledAct, recordText } from "./ActList.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
-import { call, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
+import { call, nameField, nameHint, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
 import { illustration, type Plate, plateFigure, plates, previewOf, spiritFeedPath, spiritPath } from "./Plates.ts"
 import { facts } from "./RecordTable.ts"
 import { sealing } from "./Glossary.ts"
@@ -76,14 +75,6 @@ const candles = ({ altar, now, payment, wall }: SpiritView): Html =>
 /** Milliseconds until the UTC day ends. */
 const untilMidnight = (now: number) => 86_400_000 - (now % 86_400_000)
 
-const nameField = (id: string, needed: boolean, value = "") =>
-  textField(
-    id,
-    needed ? "Your public name" : "Your public name, if you like",
-    html`data-body="agentName" maxlength="${agentNameMaximum}" value="${value}" ${needed ? html`required` : ""}`,
-    "Shown with the act. Nobody checks it.",
-  )
-
 const prayerPrice = priceWords(offerPrayer.sale)
 
 const prayerCall = ({ plate }: SpiritView) => ({
@@ -101,7 +92,7 @@ const prayerCall = ({ plate }: SpiritView) => ({
 const prayerForm = (view: SpiritView): Html =>
   offer(view.publicUrl, view.payment, {
     ...prayerCall(view),
-    fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" required`, `1 to ${wordsMaximum} characters. They never leave this browser.`, "I came by, and it was quiet.")}${nameField("prayer-name", true, "A visitor")}`,
+    fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" required`, `1 to ${wordsMaximum} characters. They never leave this browser.`, "I came by, and it was quiet.")}${nameField("prayer-name", nameHint, "A visitor")}`,
   })
 
 /** For the days after this one; an agent that comes today is told that the slot is taken, and pays nothing. */
@@ -147,7 +138,7 @@ const keeperForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
     verb: `Keep ${plate.name}`,
     path: filled(takeIn.path, { familiarId: plate.id }),
     amountAtomic: takeIn.sale.priceAtomic,
-    fields: html`${nameField("keeper-name", false)}${textField("keeper-reason", "Why, if you like", html`data-body="reason" maxlength="${reasonMaximum}"`, `Public, up to ${reasonMaximum} characters.`)}`,
+    fields: html`${nameField("keeper-name", nameHint)}${textField("keeper-reason", "Why, if you like", html`data-body="reason" maxlength="${reasonMaximum}"`, `Public, up to ${reasonMaximum} characters.`)}`,
     body: `{"agentName":"<your name>","reason":"<why>"}`,
     note: "The body may be left out. There is one first keeper of a spirit, for good.",
   })

@@ -2,13 +2,12 @@
 import { wordsMaximum } from "../../../schema/altar/Recipe.ts"
 import { type ChainHead, type ListedStone, setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
 import { readWitnessChain } from "../../../schema/altar/WitnessApi.ts"
-import { agentNameMaximum } from "../../../schema/Common.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
-import { notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
+import { nameField, notConfigured, offer, type Payment, wordsField } from "./Offer.ts"
 import { pebble, pebbleAgain } from "./Pebble.ts"
 import { plates, nameOf, previewOf, spiritLink } from "./Plates.ts"
-import { checkForm, revealedQuote, sealForm } from "./Seal.ts"
+import { checkForm, listedWords, sealForm } from "./Seal.ts"
 import { kindsHint, sealing } from "./Glossary.ts"
 import { capitalized, count, moment, priceWords, short, who } from "./Words.ts"
 
@@ -30,13 +29,6 @@ export interface WitnessView {
   readonly payment: Payment
   readonly publicUrl: string
 }
-
-const words = ({ commitment, reveal }: Stone): Html =>
-  reveal === null
-    ? html`<span class="mark">sealed</span>`
-    : reveal.text === null
-      ? html`<span class="mark">revealed, words hidden${reveal.hiddenBy === undefined ? "" : " by the operator"}</span>`
-      : revealedQuote(commitment, { text: reveal.text, salt: reveal.salt })
 
 /** What the page shows of a stone, for the check to compare the chain with. */
 const shownParts = (stone: Stone): Html =>
@@ -77,7 +69,7 @@ export const ledger = (
             >${drawing(stone.commitment)}<span class="unseen">Witness stone </span
             ><span class="ledger__number">${stone.sequence}</span></a
           >
-          <p>${words(stone)}</p>
+          <p>${listedWords(stone.commitment, stone.reveal, ["sealed", "revealed"])}</p>
           <p class="ledger__facts">
             ${stone.kind} with ${spiritLink(stone.spirit)}, by ${who(stone.agentName, stone.payer)},
             ${moment(stone.witnessedAt)}
@@ -161,7 +153,7 @@ const setForm = ({ payment, publicUrl }: WitnessView): Html =>
           ${plates.map(({ id, name }) => html`<option value="${id}">${name}</option>`)}
         </select>
       </p>
-      ${textField("stone-name", "Your public name, if you like", html`data-body="agentName" maxlength="${agentNameMaximum}"`)}`,
+      ${nameField("stone-name")}`,
     body: `{"commitment":"<64 hex digits>","kind":"prediction"}`,
     note: html`<code>commitment</code> is the SHA-256 of a salt, one NUL byte and your words. Keep both: the reveal is
       free, once.`,

@@ -7,25 +7,12 @@ import { html, type Html } from "../../platform/Html.ts"
 
 export { agoWords, dayWords, leftWords, stretchWords, timeWords } from "../../web/v2/page/durations.ts"
 
-const numerals: ReadonlyArray<readonly [number, string]> = [
-  [10, "X"],
-  [9, "IX"],
-  [5, "V"],
-  [4, "IV"],
-  [1, "I"],
-]
+const numerals = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX XXI XXII XXIII XXIV".split(
+  " ",
+)
 
-/** Plate numbers: 1 to 39. */
-export const roman = (number: number): string => {
-  let rest = number
-  return numerals
-    .map(([value, sign]) => {
-      const count = Math.floor(rest / value)
-      rest -= count * value
-      return sign.repeat(count)
-    })
-    .join("")
-}
+/** Plate numbers: 1 to 24. */
+export const roman = (number: number): string => numerals[number - 1] ?? String(number)
 
 /** A moment, written out. */
 export const moment = (iso: string): Html => html`<time datetime="${iso}">${timeWords(iso)}</time>`

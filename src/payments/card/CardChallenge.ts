@@ -16,7 +16,6 @@ const Challenge = Schema.Struct({
 })
 export type Challenge = typeof Challenge.Type
 
-/** A challenge before it is numbered. */
 export type Terms = Omit<Challenge, "id">
 
 export const encoded = (value: Schema.Json): string => Buffer.from(canonicalJson(value)).toString("base64url")

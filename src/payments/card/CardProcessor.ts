@@ -15,12 +15,10 @@ export type CardEvidence =
   | { readonly _tag: "Open"; readonly intent: Option.Option<string> }
 
 export interface CardProcessorConfig {
-  /** Base URL of the processor. */
   readonly apiUrl: string
   /** The profile that tokens are granted to; the account of another profile knows nothing of a charge. */
   readonly profile: string
   readonly secretKey: Redacted.Redacted<string>
-  /** Limit of one call. */
   readonly timeout: Duration.Duration
 }
 
@@ -71,126 +69,117 @@ const open = (intent: Option.Option<string> = Option.none()): CardEvidence => ({
 /** Whose holder would have to act, or we; neither will. */
 const unfinished = new Set(["requires_action", "requires_confirmation", "requires_capture"])
 
-export class CardProcessor extends Context.Service<
-  CardProcessor,
-  {
+export class CardProcessor extends Context.Service<CardProcessor>()("spirit-altar/payments/card/CardProcessor", {
+  make: Effect.fnUntraced(function* (config: CardProcessorConfig) {
+    const http = yield* HttpClient.HttpClient
+    const base = config.apiUrl.replace(/\/$/u, "")
+
+    /** None when nothing came back that can be read: in time, whole, and from the processor itself. */
+    const call = (request: HttpClientRequest.HttpClientRequest) =>
+      http
+        .execute(
+          request.pipe(
+            HttpClientRequest.basicAuth(Redacted.value(config.secretKey), ""),
+            HttpClientRequest.setHeader("stripe-version", apiVersion),
+          ),
+        )
+        .pipe(
+          Effect.flatMap((response) =>
+            Effect.map(textOf(response), (text): Answer => ({ status: response.status, text })),
+          ),
+          Effect.timeout(config.timeout),
+          Effect.tapError((error) => Effect.logWarning("The card processor could not be asked", error._tag)),
+          Effect.option,
+        )
+
+    const charge = (attempt: Attempt, payment: CardPayment) =>
+      call(
+        HttpClientRequest.post(`${base}/v1/payment_intents`).pipe(
+          HttpClientRequest.setHeader("idempotency-key", `altar_${attempt.id}`),
+          HttpClientRequest.bodyUrlParams({
+            amount: centsOf(attempt.amountAtomic).toString(),
+            currency: "usd",
+            confirm: "true",
+            "automatic_payment_methods[enabled]": "true",
+            "automatic_payment_methods[allow_redirects]": "never",
+            shared_payment_granted_token: Redacted.value(payment.token),
+            "metadata[attempt]": attempt.id,
+          }),
+        ),
+      )
+
+    const isOf = (attempt: Attempt, intent: Intent) =>
+      intent.metadata["attempt"] === attempt.id &&
+      BigInt(intent.amount) === centsOf(attempt.amountAtomic) &&
+      intent.currency === "usd"
+
+    /** An intent that waits for somebody is cancelled, so that nobody can finish it later. */
+    const cancel = Effect.fnUntraced(function* (intent: Intent) {
+      const answer = yield* call(HttpClientRequest.post(`${base}/v1/payment_intents/${intent.id}/cancel`))
+      const now = Option.flatMap(answer, ({ text }) => intentIn(text))
+      return Option.exists(now, ({ id, status }) => id === intent.id && status === "canceled")
+        ? voided(`card_${intent.status}`)
+        : open(Option.some(intent.id))
+    })
+
+    const judge = (attempt: Attempt, intent: Intent): Effect.Effect<CardEvidence> => {
+      if (!isOf(attempt, intent)) return Effect.succeed(open())
+      if (intent.status === "succeeded") return Effect.succeed(paid(intent.id))
+      if (intent.status === "requires_payment_method") return Effect.succeed(voided("card_declined"))
+      if (intent.status === "canceled") return Effect.succeed(voided("card_canceled"))
+      return unfinished.has(intent.status) ? cancel(intent) : Effect.succeed(open(Option.some(intent.id)))
+    }
+
+    const retrieve = Effect.fnUntraced(function* (attempt: Attempt, id: string) {
+      const answer = yield* call(HttpClientRequest.get(`${base}/v1/payment_intents/${encodeURIComponent(id)}`))
+      const intent = Option.flatMap(answer, ({ status, text }) => (status === 200 ? intentIn(text) : Option.none()))
+      return Option.isSome(intent) ? yield* judge(attempt, intent.value) : open(Option.some(id))
+    })
+
+    const search = Effect.fnUntraced(function* (attempt: Attempt, age: number) {
+      const query = new URLSearchParams({ query: `metadata['attempt']:'${attempt.id}'` })
+      const answer = yield* call(HttpClientRequest.get(`${base}/v1/payment_intents/search?${query}`))
+      const found = Option.flatMap(answer, ({ status, text }) => (status === 200 ? foundIn(text) : Option.none()))
+      if (Option.isNone(found)) return open()
+      const own = found.value.data.find((intent) => isOf(attempt, intent))
+      if (own !== undefined) return yield* retrieve(attempt, own.id)
+      return age > certainAfter ? voided("card_never_charged", false) : open()
+    })
+
+    /** What a refusal proves: a decline is final under its key; trouble of the processor's or of ours proves nothing. */
+    const judgeRefusal = Effect.fnUntraced(function* (attempt: Attempt, answer: Answer, age: number) {
+      const refusal = refusalIn(answer.text)
+      if (Option.isNone(refusal)) return answer.status >= 500 ? yield* search(attempt, age) : open()
+      const { code, decline_code, payment_intent, type } = refusal.value.error
+      const reason = decline_code ?? code ?? "card_declined"
+      if (answer.status === 402 && type === "card_error") {
+        if (payment_intent === undefined) return voided(reason)
+        const evidence = yield* judge(attempt, payment_intent)
+        return evidence._tag === "Void" ? voided(reason) : evidence
+      }
+      // What fails validation is not kept under its key: the same request may pass a moment later.
+      if (answer.status === 400 && type === "invalid_request_error") return voided(code ?? "card_refused", false)
+      return answer.status >= 500 || type === "idempotency_error" ? yield* search(attempt, age) : open()
+    })
+
     /** Asks for the charge of an attempt, or for what became of it. Never fails: no answer proves nothing. */
-    evidence(attempt: Attempt, payment: CardPayment): Effect.Effect<CardEvidence>
-  }
->()("spirit-altar/payments/card/CardProcessor") {
+    const evidence = Effect.fn("CardProcessor.evidence")(function* (attempt: Attempt, payment: CardPayment) {
+      if (payment.profile !== config.profile) return open()
+      if (Option.isSome(payment.intent)) return yield* retrieve(attempt, payment.intent.value)
+      const age = (yield* Clock.currentTimeMillis) - Date.parse(attempt.acceptedAt)
+      if (age > keyLife) return yield* search(attempt, age)
+      const answer = yield* charge(attempt, payment)
+      if (Option.isNone(answer)) return open()
+      const intent = answer.value.status === 200 ? intentIn(answer.value.text) : Option.none()
+      return Option.isSome(intent)
+        ? yield* judge(attempt, intent.value)
+        : yield* judgeRefusal(attempt, answer.value, age)
+    })
+
+    return { evidence }
+  }),
+}) {
   /** Attempts of an earlier configuration stay as they are. */
-  static readonly off = Layer.succeed(CardProcessor, CardProcessor.of({ evidence: () => Effect.succeed(open()) }))
-
-  static readonly layer = (config: CardProcessorConfig) =>
-    Layer.effect(
-      CardProcessor,
-      Effect.gen(function* () {
-        const http = yield* HttpClient.HttpClient
-        const base = config.apiUrl.replace(/\/$/u, "")
-
-        /** None when nothing came back that can be read: in time, whole, and from the processor itself. */
-        const call = (request: HttpClientRequest.HttpClientRequest) =>
-          http
-            .execute(
-              request.pipe(
-                HttpClientRequest.basicAuth(Redacted.value(config.secretKey), ""),
-                HttpClientRequest.setHeader("stripe-version", apiVersion),
-              ),
-            )
-            .pipe(
-              Effect.flatMap((response) =>
-                Effect.map(textOf(response), (text): Answer => ({ status: response.status, text })),
-              ),
-              Effect.timeout(config.timeout),
-              Effect.tapError((error) => Effect.logWarning("The card processor could not be asked", error._tag)),
-              Effect.option,
-            )
-
-        const charge = (attempt: Attempt, payment: CardPayment) =>
-          call(
-            HttpClientRequest.post(`${base}/v1/payment_intents`).pipe(
-              HttpClientRequest.setHeader("idempotency-key", `altar_${attempt.id}`),
-              HttpClientRequest.bodyUrlParams({
-                amount: centsOf(attempt.amountAtomic).toString(),
-                currency: "usd",
-                confirm: "true",
-                "automatic_payment_methods[enabled]": "true",
-                "automatic_payment_methods[allow_redirects]": "never",
-                shared_payment_granted_token: Redacted.value(payment.token),
-                "metadata[attempt]": attempt.id,
-              }),
-            ),
-          )
-
-        const isOf = (attempt: Attempt, intent: Intent) =>
-          intent.metadata["attempt"] === attempt.id &&
-          BigInt(intent.amount) === centsOf(attempt.amountAtomic) &&
-          intent.currency === "usd"
-
-        /** An intent that waits for somebody is cancelled, so that nobody can finish it later. */
-        const cancel = Effect.fnUntraced(function* (intent: Intent) {
-          const answer = yield* call(HttpClientRequest.post(`${base}/v1/payment_intents/${intent.id}/cancel`))
-          const now = Option.flatMap(answer, ({ text }) => intentIn(text))
-          return Option.exists(now, ({ id, status }) => id === intent.id && status === "canceled")
-            ? voided(`card_${intent.status}`)
-            : open(Option.some(intent.id))
-        })
-
-        const judge = (attempt: Attempt, intent: Intent): Effect.Effect<CardEvidence> => {
-          if (!isOf(attempt, intent)) return Effect.succeed(open())
-          if (intent.status === "succeeded") return Effect.succeed(paid(intent.id))
-          if (intent.status === "requires_payment_method") return Effect.succeed(voided("card_declined"))
-          if (intent.status === "canceled") return Effect.succeed(voided("card_canceled"))
-          return unfinished.has(intent.status) ? cancel(intent) : Effect.succeed(open(Option.some(intent.id)))
-        }
-
-        const retrieve = Effect.fnUntraced(function* (attempt: Attempt, id: string) {
-          const answer = yield* call(HttpClientRequest.get(`${base}/v1/payment_intents/${encodeURIComponent(id)}`))
-          const intent = Option.flatMap(answer, ({ status, text }) => (status === 200 ? intentIn(text) : Option.none()))
-          return Option.isSome(intent) ? yield* judge(attempt, intent.value) : open(Option.some(id))
-        })
-
-        /** Found by the attempt's id, which the processor keeps with every intent. */
-        const search = Effect.fnUntraced(function* (attempt: Attempt, age: number) {
-          const query = new URLSearchParams({ query: `metadata['attempt']:'${attempt.id}'` })
-          const answer = yield* call(HttpClientRequest.get(`${base}/v1/payment_intents/search?${query}`))
-          const found = Option.flatMap(answer, ({ status, text }) => (status === 200 ? foundIn(text) : Option.none()))
-          if (Option.isNone(found)) return open()
-          const own = found.value.data.find((intent) => isOf(attempt, intent))
-          if (own !== undefined) return yield* retrieve(attempt, own.id)
-          return age > certainAfter ? voided("card_never_charged", false) : open()
-        })
-
-        /** What a refusal proves: a decline is final under its key; trouble of the processor's or of ours proves nothing. */
-        const judgeRefusal = Effect.fnUntraced(function* (attempt: Attempt, answer: Answer, age: number) {
-          const refusal = refusalIn(answer.text)
-          if (Option.isNone(refusal)) return answer.status >= 500 ? yield* search(attempt, age) : open()
-          const { code, decline_code, payment_intent, type } = refusal.value.error
-          const reason = decline_code ?? code ?? "card_declined"
-          if (answer.status === 402 && type === "card_error") {
-            if (payment_intent === undefined) return voided(reason)
-            const evidence = yield* judge(attempt, payment_intent)
-            return evidence._tag === "Void" ? voided(reason) : evidence
-          }
-          // What fails validation is not kept under its key: the same request may pass a moment later.
-          if (answer.status === 400 && type === "invalid_request_error") return voided(code ?? "card_refused", false)
-          return answer.status >= 500 || type === "idempotency_error" ? yield* search(attempt, age) : open()
-        })
-
-        const evidence = Effect.fn("CardProcessor.evidence")(function* (attempt: Attempt, payment: CardPayment) {
-          if (payment.profile !== config.profile) return open()
-          if (Option.isSome(payment.intent)) return yield* retrieve(attempt, payment.intent.value)
-          const age = (yield* Clock.currentTimeMillis) - Date.parse(attempt.acceptedAt)
-          if (age > keyLife) return yield* search(attempt, age)
-          const answer = yield* charge(attempt, payment)
-          if (Option.isNone(answer)) return open()
-          const intent = answer.value.status === 200 ? intentIn(answer.value.text) : Option.none()
-          return Option.isSome(intent)
-            ? yield* judge(attempt, intent.value)
-            : yield* judgeRefusal(attempt, answer.value, age)
-        })
-
-        return CardProcessor.of({ evidence })
-      }),
-    )
+  static readonly off = Layer.succeed(CardProcessor, { evidence: () => Effect.succeed(open()) })
+  static readonly layer = (config: CardProcessorConfig) => Layer.effect(this, this.make(config))
 }

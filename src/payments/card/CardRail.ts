@@ -9,13 +9,11 @@ import { type CardPayment, centsOf } from "../Payment.ts"
 import { PaymentRejected } from "../PaymentRejected.ts"
 import * as CardChallenge from "./CardChallenge.ts"
 
-/** What a challenge is made for. */
 export interface CardRequest {
   readonly method: string
   /** The canonical absolute URL. */
   readonly url: string
   readonly key: string | undefined
-  /** The body as text; empty when there is none. */
   readonly body: string
 }
 
@@ -62,87 +60,72 @@ const bindingOf = ({ body, key, method, url }: CardRequest) => ({
   ...(body === "" ? {} : { digest: `sha-256=:${createHash("sha256").update(body).digest("base64")}:` }),
 })
 
-export class CardRail extends Context.Service<
-  CardRail,
-  {
+export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments/card/CardRail", {
+  make: Effect.fnUntraced(function* (config: CardRailConfig) {
+    const realm = new URL(yield* PublicUrl).host
+    const secret = config.challengeSecret
+
+    const challengeFor = (act: SoldAct, request: CardRequest, expires: string) =>
+      CardChallenge.make(
+        {
+          realm,
+          method: "stripe",
+          intent: "charge",
+          expires,
+          request: CardChallenge.encoded({
+            amount: centsOf(act.priceAtomic).toString(),
+            currency: "usd",
+            methodDetails: { networkId: config.profile, paymentMethodTypes: ["card", "link"] },
+          }),
+          ...bindingOf(request),
+        },
+        secret,
+      )
+
     /** `WWW-Authenticate` for one request; none where cards are not taken. */
-    offer(act: SoldAct, request: CardRequest): Effect.Effect<Option.Option<string>>
+    const offer = Effect.fn("CardRail.offer")(function* (act: SoldAct, request: CardRequest) {
+      if (!isForCards(act)) return Option.none()
+      const now = yield* Clock.currentTimeMillis
+      const challenge = challengeFor(act, request, timestampOf(now + challengeLife))
+      return Option.some(CardChallenge.headerOf(challenge, act.description))
+    })
+
     /** Reads a credential and holds it against what this request would be offered. */
-    verify(credential: string, act: SoldAct, request: CardRequest): Effect.Effect<CardPayment, PaymentRejected>
-  }
->()("spirit-altar/payments/card/CardRail") {
+    const verify = Effect.fn("CardRail.verify")(function* (header: string, act: SoldAct, request: CardRequest) {
+      if (!isForCards(act)) return yield* notHere
+      const credential = CardChallenge.read(header)
+      if (Option.isNone(credential)) {
+        return yield* reject("malformed_credential", "Authorization holds no Payment credential with a granted token.")
+      }
+      const { challenge, token } = credential.value
+      if (challenge.expires === undefined || !CardChallenge.isOurs(challenge, secret)) {
+        return yield* reject("invalid_challenge", "This card challenge was not made by this server; take a new one.")
+      }
+      if (challenge.id !== challengeFor(act, request, challenge.expires).id) {
+        return yield* reject(
+          "challenge_mismatch",
+          "This card challenge was made for another URL, body, Idempotency-Key or price; take the one in WWW-Authenticate.",
+        )
+      }
+      if (Date.parse(challenge.expires) <= (yield* Clock.currentTimeMillis)) {
+        return yield* reject("payment_expired", "This card challenge has expired; take a new one.")
+      }
+      const payment: CardPayment = {
+        rail: "card",
+        profile: config.profile,
+        challenge: challenge.id,
+        token: Redacted.make(token),
+        intent: Option.none(),
+      }
+      return payment
+    })
+
+    return { offer, verify }
+  }),
+}) {
   static readonly off = Layer.succeed(
     CardRail,
     CardRail.of({ offer: () => Effect.succeedNone, verify: () => Effect.fail(notHere) }),
   )
-
-  static readonly layer = (config: CardRailConfig) =>
-    Layer.effect(
-      CardRail,
-      Effect.gen(function* () {
-        const realm = new URL(yield* PublicUrl).host
-        const secret = config.challengeSecret
-
-        const challengeFor = (act: SoldAct, request: CardRequest, expires: string) =>
-          CardChallenge.make(
-            {
-              realm,
-              method: "stripe",
-              intent: "charge",
-              expires,
-              request: CardChallenge.encoded({
-                amount: centsOf(act.priceAtomic).toString(),
-                currency: "usd",
-                methodDetails: { networkId: config.profile, paymentMethodTypes: ["card", "link"] },
-              }),
-              ...bindingOf(request),
-            },
-            secret,
-          )
-
-        const offer = Effect.fn("CardRail.offer")(function* (act: SoldAct, request: CardRequest) {
-          if (!isForCards(act)) return Option.none()
-          const now = yield* Clock.currentTimeMillis
-          const challenge = challengeFor(act, request, timestampOf(now + challengeLife))
-          return Option.some(CardChallenge.headerOf(challenge, act.description))
-        })
-
-        const verify = Effect.fn("CardRail.verify")(function* (header: string, act: SoldAct, request: CardRequest) {
-          if (!isForCards(act)) return yield* notHere
-          const credential = CardChallenge.read(header)
-          if (Option.isNone(credential)) {
-            return yield* reject(
-              "malformed_credential",
-              "Authorization holds no Payment credential with a granted token.",
-            )
-          }
-          const { challenge, token } = credential.value
-          if (challenge.expires === undefined || !CardChallenge.isOurs(challenge, secret)) {
-            return yield* reject(
-              "invalid_challenge",
-              "This card challenge was not made by this server; take a new one.",
-            )
-          }
-          if (challenge.id !== challengeFor(act, request, challenge.expires).id) {
-            return yield* reject(
-              "challenge_mismatch",
-              "This card challenge was made for another URL, body, Idempotency-Key or price; take the one in WWW-Authenticate.",
-            )
-          }
-          if (Date.parse(challenge.expires) <= (yield* Clock.currentTimeMillis)) {
-            return yield* reject("payment_expired", "This card challenge has expired; take a new one.")
-          }
-          const payment: CardPayment = {
-            rail: "card",
-            profile: config.profile,
-            challenge: challenge.id,
-            token: Redacted.make(token),
-            intent: Option.none(),
-          }
-          return payment
-        })
-
-        return CardRail.of({ offer, verify })
-      }),
-    )
+  static readonly layer = (config: CardRailConfig) => Layer.effect(this, this.make(config))
 }

@@ -1,17 +1,11 @@
 /** Cards beside x402: the rail that offers them and the processor that charges them. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { type Duration, Effect, Layer, type Redacted } from "effect"
+import { type Duration, Effect, Layer } from "effect"
 import { HttpClient } from "effect/http"
-import { CardProcessor } from "./CardProcessor.ts"
-import { CardRail } from "./CardRail.ts"
+import { CardProcessor, type CardProcessorConfig } from "./CardProcessor.ts"
+import { CardRail, type CardRailConfig } from "./CardRail.ts"
 
-export interface CardConfig {
-  /** The profile that tokens are granted to. */
-  readonly profile: string
-  readonly secretKey: Redacted.Redacted<string>
-  readonly challengeSecret: Redacted.Redacted<string>
-  readonly apiUrl: string
-}
+export type CardConfig = CardRailConfig & Omit<CardProcessorConfig, "timeout">
 
 /** The card processor is no part of ours: it is told of no trace, and followed to no other address. */
 const client = Layer.effect(

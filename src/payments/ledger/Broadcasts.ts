@@ -25,7 +25,6 @@ export interface NotedBroadcast extends Broadcast {
 
 /** A payment that is about to travel in a transaction, and the hash that is noted for it so far. */
 export interface Passenger {
-  /** The attempt's id. */
   readonly attempt: string
   /** What the attempt has to be still. */
   readonly state: Attempt["state"]
@@ -59,80 +58,70 @@ export const unavailable = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect
     Effect.mapError(() => new BroadcastsUnavailable({})),
   )
 
-export class Broadcasts extends Context.Service<
-  Broadcasts,
-  {
-    find(attempt: string): Effect.Effect<Option.Option<NotedBroadcast>, BroadcastsUnavailable>
+export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/payments/ledger/Broadcasts", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const find = Effect.fn("Broadcasts.find")(function* (attempt: string) {
+      const [row] = yield* sql`
+        SELECT nonce, hash, max_fee::text AS max_fee, sent_at, members, blamed FROM relayer_broadcasts
+        WHERE attempt_id = ${attempt}::uuid`.pipe(unavailable)
+      if (row === undefined) return Option.none<NotedBroadcast>()
+      const { blamed, hash, maxFee, members, nonce, sentAt } = yield* readRow(row)
+      return Option.some<NotedBroadcast>({
+        nonce: Number(nonce),
+        hash,
+        maxFeePerGas: maxFee,
+        atMillis: sentAt.getTime(),
+        members,
+        blamed,
+      })
+    })
+
     /**
      * Takes the place of what was noted before, for each attempt by itself and all in one statement; answers those it was
      * noted for. Of the others somebody else was faster, who then sends instead, or has ended the attempt. What is noted
      * is no longer refused, nor about to fail.
      */
-    note(
+    const note = Effect.fn("Broadcasts.note")(function* (
       passengers: ReadonlyArray<Passenger>,
-      broadcast: Broadcast,
-    ): Effect.Effect<ReadonlySet<string>, BroadcastsUnavailable>
-  }
->()("spirit-altar/payments/ledger/Broadcasts") {
-  static readonly layer = Layer.effect(
-    Broadcasts,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      { atMillis, hash, maxFeePerGas, members, nonce }: Broadcast,
+    ) {
+      const asked = passengers.map(({ attempt, previous, state }) => ({
+        id: attempt,
+        state,
+        previous: Option.getOrNull(previous),
+      }))
+      // The attempts' rows are locked with it, in one order, so that nobody ends one as never sent beside this.
+      const rows = yield* retryConflicts(sql`
+        WITH asked AS MATERIALIZED (
+          SELECT id, state, previous
+          FROM json_to_recordset(${JSON.stringify(asked)}::json) AS r(id uuid, state text, previous text)
+        ), locked AS MATERIALIZED (
+          SELECT a.id, r.previous,
+            (r.previous IS NULL OR a.state = 'pending')
+              AND (a.refusal IS NOT NULL OR a.doubted_at IS NOT NULL) AS judged
+          FROM payment_attempts a JOIN asked r ON r.id = a.id
+          WHERE a.state = r.state AND a.finality = 'pending' ORDER BY a.id FOR UPDATE OF a
+        ), open AS (
+          UPDATE payment_attempts a SET refusal = NULL, doubted_at = NULL, doubted_reason = NULL
+          FROM locked l WHERE a.id = l.id AND l.judged
+        )
+        INSERT INTO relayer_broadcasts AS b (attempt_id, nonce, hash, max_fee, sent_at, members)
+        SELECT id, ${nonce}::bigint, ${hash}, ${maxFeePerGas.toString()}::numeric,
+          ${timestampOf(atMillis)}::timestamptz, ${members}::smallint FROM locked l
+        WHERE previous IS NULL OR EXISTS (SELECT 1 FROM relayer_broadcasts o WHERE o.attempt_id = l.id)
+        ON CONFLICT (attempt_id) DO UPDATE SET nonce = excluded.nonce, hash = excluded.hash,
+          max_fee = excluded.max_fee, sent_at = excluded.sent_at, members = excluded.members, blamed = false
+        -- A first note names none before it, and so replaces none.
+        WHERE b.hash = (SELECT l.previous FROM locked l WHERE l.id = b.attempt_id)
+        RETURNING b.attempt_id`).pipe(unavailable)
+      const noted = yield* Effect.forEach(rows, readNoted)
+      return new Set(noted.map(({ attemptId }) => attemptId))
+    })
 
-      const find = Effect.fn("Broadcasts.find")(function* (attempt: string) {
-        const [row] = yield* sql`
-          SELECT nonce, hash, max_fee::text AS max_fee, sent_at, members, blamed FROM relayer_broadcasts
-          WHERE attempt_id = ${attempt}::uuid`.pipe(unavailable)
-        if (row === undefined) return Option.none<NotedBroadcast>()
-        const { blamed, hash, maxFee, members, nonce, sentAt } = yield* readRow(row)
-        return Option.some<NotedBroadcast>({
-          nonce: Number(nonce),
-          hash,
-          maxFeePerGas: maxFee,
-          atMillis: sentAt.getTime(),
-          members,
-          blamed,
-        })
-      })
-
-      const note = Effect.fn("Broadcasts.note")(function* (
-        passengers: ReadonlyArray<Passenger>,
-        { atMillis, hash, maxFeePerGas, members, nonce }: Broadcast,
-      ) {
-        const asked = passengers.map(({ attempt, previous, state }) => ({
-          id: attempt,
-          state,
-          previous: Option.getOrNull(previous),
-        }))
-        // The attempts' rows are locked with it, in one order, so that nobody ends one as never sent beside this.
-        const rows = yield* retryConflicts(sql`
-          WITH asked AS MATERIALIZED (
-            SELECT id, state, previous
-            FROM json_to_recordset(${JSON.stringify(asked)}::json) AS r(id uuid, state text, previous text)
-          ), locked AS MATERIALIZED (
-            SELECT a.id, r.previous,
-              (r.previous IS NULL OR a.state = 'pending')
-                AND (a.refusal IS NOT NULL OR a.doubted_at IS NOT NULL) AS judged
-            FROM payment_attempts a JOIN asked r ON r.id = a.id
-            WHERE a.state = r.state AND a.finality = 'pending' ORDER BY a.id FOR UPDATE OF a
-          ), open AS (
-            UPDATE payment_attempts a SET refusal = NULL, doubted_at = NULL, doubted_reason = NULL
-            FROM locked l WHERE a.id = l.id AND l.judged
-          )
-          INSERT INTO relayer_broadcasts AS b (attempt_id, nonce, hash, max_fee, sent_at, members)
-          SELECT id, ${nonce}::bigint, ${hash}, ${maxFeePerGas.toString()}::numeric,
-            ${timestampOf(atMillis)}::timestamptz, ${members}::smallint FROM locked l
-          WHERE previous IS NULL OR EXISTS (SELECT 1 FROM relayer_broadcasts o WHERE o.attempt_id = l.id)
-          ON CONFLICT (attempt_id) DO UPDATE SET nonce = excluded.nonce, hash = excluded.hash,
-            max_fee = excluded.max_fee, sent_at = excluded.sent_at, members = excluded.members, blamed = false
-          -- A first note names none before it, and so replaces none.
-          WHERE b.hash = (SELECT l.previous FROM locked l WHERE l.id = b.attempt_id)
-          RETURNING b.attempt_id`).pipe(unavailable)
-        const noted = yield* Effect.forEach(rows, readNoted)
-        return new Set(noted.map(({ attemptId }) => attemptId))
-      })
-
-      return Broadcasts.of({ find, note })
-    }),
-  )
+    return { find, note }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

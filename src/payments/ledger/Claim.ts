@@ -4,8 +4,9 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { firstPaymentsMaximum } from "../../../schema/payments/Errors.ts"
 import * as Gather from "../../platform/Gather.ts"
-import { isRefused, named, prepared, retryConflicts } from "../../platform/Sql.ts"
+import { isRefused, named, prepare, retryConflicts } from "../../platform/Sql.ts"
 import { rowReader } from "../../platform/Rows.ts"
+import { literal, part } from "../../platform/SqlPart.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { claimOf, columnsOf } from "../Payment.ts"
@@ -31,9 +32,7 @@ const unknownPayer = { refusal: null, most: firstPaymentsMaximum }
 interface Intent {
   readonly id: string
   readonly attempt: NewAttempt
-  /** Of the request that makes it; null where that is not traced. */
   readonly traceparent: string | null
-  /** The unique names that it takes. */
   readonly names: ReadonlyArray<string>
 }
 
@@ -62,19 +61,9 @@ const rowsOf = (intents: ReadonlyArray<Intent>) => {
       act: attempt.act,
       url: attempt.url,
       input: JSON.stringify(attempt.input),
-      rail: paid.rail,
-      network: paid.network,
-      asset: paid.asset,
-      pay_to: paid.payTo,
-      payer: paid.payer,
-      nonce: paid.nonce,
+      ...paid,
       amount_atomic: String(amountAtomic),
-      valid_after: paid.validAfter,
-      valid_before: String(paid.validBefore),
-      signature: paid.signature,
       payload: attempt.payload,
-      from_block: String(paid.fromBlock),
-      transaction: paid.transaction,
       pool: claims.pool?.name ?? null,
       capacity: claims.pool?.capacity ?? 0,
       accepted_at: timestampOf(acceptedAtMillis),
@@ -91,7 +80,6 @@ const rowsOf = (intents: ReadonlyArray<Intent>) => {
   })
 }
 
-/** What an intent becomes on disk. */
 const pendingAttempt = ({ attempt, id, traceparent }: Intent, number: number | null): Attempt => ({
   id,
   idempotencyKey: attempt.idempotencyKey,
@@ -114,7 +102,7 @@ const pendingAttempt = ({ attempt, id, traceparent }: Intent, number: number | n
  * All intents of a group or, when a name is taken, none. What does not fit its wallet, and whose pool cannot serve the
  * whole group, is left out: alone it is told why. Wallets, pools, keys and names are taken in one order everywhere.
  */
-const insertion = (sql: SqlClient.SqlClient) => sql`
+const insertion = part`
   WITH asked AS MATERIALIZED (
     SELECT * FROM json_to_recordset(${named("rows")}::json) AS r(place int, id uuid, idempotency_key text, fingerprint text,
       act text, url text, input text, rail text, network text, asset text, pay_to text, payer text, nonce text,
@@ -128,8 +116,8 @@ const insertion = (sql: SqlClient.SqlClient) => sql`
   ), fitting AS MATERIALIZED (
     -- The wallet's row is locked before its payments are counted, so two claims never count past each other.
     SELECT a.* FROM asked a LEFT JOIN payer p ON p.name = a.payer
-      CROSS JOIN LATERAL (SELECT CASE WHEN a.is_contract THEN ${sql.literal(mostOfContract)}
-        ELSE ${sql.literal(mostOfCodeless)} END AS most) AS m
+      CROSS JOIN LATERAL (SELECT CASE WHEN a.is_contract THEN ${literal(mostOfContract)}
+        ELSE ${literal(mostOfCodeless)} END AS most) AS m
     WHERE CASE WHEN a.balance IS NULL THEN true WHEN p.refused_until > now() THEN false
       ELSE payment_fits(p.name, a.draws, a.balance, a.since, m.most - a.before) END
   ), ranked AS MATERIALIZED (
@@ -163,87 +151,82 @@ const insertion = (sql: SqlClient.SqlClient) => sql`
   )
   SELECT id::text AS id, pool_number FROM attempt`
 
-export class Claim extends Context.Service<Claim, { claim(attempt: NewAttempt): Effect.Effect<ClaimOutcome> }>()(
-  "spirit-altar/payments/ledger/Claim",
-) {
-  static readonly layer = Layer.effect(
-    Claim,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const lookup = yield* Lookup
-      const insert = prepared<{ readonly id: string; readonly pool_number: number | null }>(sql, insertion(sql))
+export class Claim extends Context.Service<Claim>()("spirit-altar/payments/ledger/Claim", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const lookup = yield* Lookup
+    const insert = (yield* prepare)<{ readonly id: string; readonly pool_number: number | null }>(insertion)
 
-      const insertTogether = (intents: ReadonlyArray<Intent>) =>
-        retryConflicts(insert({ rows: JSON.stringify(rowsOf(intents)) })).pipe(
-          Effect.map((rows) => new Map(rows.map((row) => [row.id, row.pool_number]))),
-          Effect.map((numbers) =>
-            intents.map(({ id }): Inserted => ({ number: numbers.get(id), wasAlone: intents.length === 1 })),
-          ),
-          // A lost connection does not tell what became of them; any other refusal is of the whole statement.
-          Effect.catchIf((error) => error.reason._tag === "ConnectionError", Effect.die),
-        )
+    const insertTogether = (intents: ReadonlyArray<Intent>) =>
+      retryConflicts(insert({ rows: JSON.stringify(rowsOf(intents)) })).pipe(
+        Effect.map((rows) => new Map(rows.map((row) => [row.id, row.pool_number]))),
+        Effect.map((numbers) =>
+          intents.map(({ id }): Inserted => ({ number: numbers.get(id), wasAlone: intents.length === 1 })),
+        ),
+        // A lost connection does not tell what became of them; any other refusal is of the whole statement.
+        Effect.catchIf((error) => error.reason._tag === "ConnectionError", Effect.die),
+      )
 
-      const insertSoon = yield* Gather.make<Intent, Inserted, SqlError.SqlError>({
-        // Twins wait for each other, so they are not in one statement.
-        keysOf: ({ attempt, names }) => [attempt.idempotencyKey, ...names],
-        retriesAlone: isRefused,
-        run: insertTogether,
-      })
+    const insertSoon = yield* Gather.make<Intent, Inserted, SqlError.SqlError>({
+      // Twins wait for each other, so they are not in one statement.
+      keysOf: ({ attempt, names }) => [attempt.idempotencyKey, ...names],
+      retriesAlone: isRefused,
+      run: insertTogether,
+    })
 
-      /** The attempt's number, null without a pool; none when it was not made. Only alone it is told so for certain. */
-      const numberOf = (intent: Intent) => {
-        const alone = Effect.map(insertTogether([intent]), ([one]) => one?.number)
-        return insertSoon(intent).pipe(
-          Effect.flatMap(({ number, wasAlone }) =>
-            number === undefined && !wasAlone ? alone : Effect.succeed(number),
-          ),
-          Effect.catchIf(
-            (error) => error.reason._tag === "UniqueViolation",
-            () => Effect.undefined,
-          ),
-          Effect.orDie,
-        )
-      }
+    /** The attempt's number, null without a pool; none when it was not made. Only alone it is told so for certain. */
+    const numberOf = (intent: Intent) => {
+      const alone = Effect.map(insertTogether([intent]), ([one]) => one?.number)
+      return insertSoon(intent).pipe(
+        Effect.flatMap(({ number, wasAlone }) => (number === undefined && !wasAlone ? alone : Effect.succeed(number))),
+        Effect.catchIf(
+          (error) => error.reason._tag === "UniqueViolation",
+          () => Effect.undefined,
+        ),
+        Effect.orDie,
+      )
+    }
 
-      /** Why a claim that met no conflict was not made; none when that is over by now. */
-      const obstacle = Effect.fnUntraced(function* ({ amountAtomic, balance, payment }: NewAttempt) {
-        if (balance === undefined) return Option.none<ClaimOutcome>()
-        const { payer } = columnsOf(payment)
-        const [row] = yield* sql`
-          SELECT CASE WHEN p.refused_until > now() THEN p.refusal END AS refusal,
-            ${sql.literal(balance.isContract ? mostOfContract : mostOfCodeless)} AS most
-          FROM payment_payers p WHERE p.name = ${payer}`.pipe(Effect.orDie)
-        const { most, refusal } = row === undefined ? unknownPayer : yield* readPayer(row)
-        const reason = refusal ?? (most > 0 ? undefined : balance.isContract ? contractsRefused : unknownRefused)
-        if (reason !== undefined) return Option.some<ClaimOutcome>({ _tag: "Distrusted", reason })
-        const rows = yield* sql`
-          SELECT nonce, amount_atomic::text AS amount_atomic, state FROM payment_attempts
-          WHERE payer = ${payer} AND state = 'pending'
-          UNION ALL (
-            SELECT nonce, amount_atomic::text, state FROM payment_attempts
-            WHERE lower(payer) = ${payer} AND state = 'settled' AND ended_at > ${sinceOf(balance)}::timestamptz
-            ORDER BY ended_at DESC LIMIT 64
-          )`.pipe(Effect.orDie)
-        const payments = yield* Effect.forEach(rows, readInFlight)
-        const tooMany = payments.filter(({ state }) => state === "pending").length >= most
-        const total = payments.reduce((sum, one) => sum + one.amountAtomic, amountAtomic)
-        return tooMany || total > balance.balanceAtomic
-          ? Option.some<ClaimOutcome>({ _tag: "Overdrawn", tooMany, most, inFlight: payments })
-          : Option.none()
-      })
+    /** Why a claim that met no conflict was not made; none when that is over by now. */
+    const obstacle = Effect.fnUntraced(function* ({ amountAtomic, balance, payment }: NewAttempt) {
+      if (balance === undefined) return Option.none<ClaimOutcome>()
+      const { payer } = columnsOf(payment)
+      const [row] = yield* sql`
+        SELECT CASE WHEN p.refused_until > now() THEN p.refusal END AS refusal,
+          ${sql.literal(balance.isContract ? mostOfContract : mostOfCodeless)} AS most
+        FROM payment_payers p WHERE p.name = ${payer}`.pipe(Effect.orDie)
+      const { most, refusal } = row === undefined ? unknownPayer : yield* readPayer(row)
+      const reason = refusal ?? (most > 0 ? undefined : balance.isContract ? contractsRefused : unknownRefused)
+      if (reason !== undefined) return Option.some<ClaimOutcome>({ _tag: "Distrusted", reason })
+      const rows = yield* sql`
+        SELECT nonce, amount_atomic::text AS amount_atomic, state FROM payment_attempts
+        WHERE payer = ${payer} AND state = 'pending'
+        UNION ALL (
+          SELECT nonce, amount_atomic::text, state FROM payment_attempts
+          WHERE lower(payer) = ${payer} AND state = 'settled' AND ended_at > ${sinceOf(balance)}::timestamptz
+          ORDER BY ended_at DESC LIMIT 64
+        )`.pipe(Effect.orDie)
+      const payments = yield* Effect.forEach(rows, readInFlight)
+      const tooMany = payments.filter(({ state }) => state === "pending").length >= most
+      const total = payments.reduce((sum, one) => sum + one.amountAtomic, amountAtomic)
+      return tooMany || total > balance.balanceAtomic
+        ? Option.some<ClaimOutcome>({ _tag: "Overdrawn", tooMany, most, inFlight: payments })
+        : Option.none()
+    })
 
-      const claim = Effect.fnUntraced(function* (attempt: NewAttempt): Effect.fn.Return<ClaimOutcome> {
-        const traceparent = (yield* Trace.current) ?? null
-        const intent: Intent = { id: randomUUID(), attempt, traceparent, names: namesOf(attempt) }
-        const number = yield* numberOf(intent)
-        if (number !== undefined) return { _tag: "Claimed", attempt: pendingAttempt(intent, number) }
-        const state = yield* lookup.state(attempt.idempotencyKey, attempt.claims, attempt.payment)
-        const isTaken = Option.isSome(state.attempt) || state.paymentBound || state.conflicts.length > 0
-        const hindered = isTaken ? Option.none() : yield* obstacle(attempt)
-        return Option.getOrElse(hindered, () => ({ _tag: "Conflict" as const, state }))
-      }, Trace.span("Claim.claim"))
+    const claim = Effect.fnUntraced(function* (attempt: NewAttempt): Effect.fn.Return<ClaimOutcome> {
+      const traceparent = (yield* Trace.current) ?? null
+      const intent: Intent = { id: randomUUID(), attempt, traceparent, names: namesOf(attempt) }
+      const number = yield* numberOf(intent)
+      if (number !== undefined) return { _tag: "Claimed", attempt: pendingAttempt(intent, number) }
+      const state = yield* lookup.state(attempt.idempotencyKey, attempt.claims, attempt.payment)
+      const isTaken = Option.isSome(state.attempt) || state.paymentBound || state.conflicts.length > 0
+      const hindered = isTaken ? Option.none() : yield* obstacle(attempt)
+      return Option.getOrElse(hindered, () => ({ _tag: "Conflict" as const, state }))
+    }, Trace.span("Claim.claim"))
 
-      return Claim.of({ claim })
-    }),
-  )
+    return { claim }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

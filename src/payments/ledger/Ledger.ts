@@ -1,7 +1,6 @@
 /** Every paid attempt on disk: claimed once, ended once, answered with the same bytes for ever. */
 import { Layer } from "effect"
 import { Claim } from "./Claim.ts"
-import { AliveAttempts } from "./AliveAttempts.ts"
 import { Fail } from "./Fail.ts"
 import { Lookup } from "./Lookup.ts"
 import { Selling } from "./Selling.ts"
@@ -17,7 +16,6 @@ export const layer = Layer.mergeAll(
   Selling.layer,
   Settle.layer,
   Fail.layer,
-  AliveAttempts.layer,
   Sweep.layer,
   SettledTransfers.layer,
   Standings.layer,

@@ -36,10 +36,8 @@ export const namedBy = (name: string) => part`a.agent_name IS NOT NULL AND lower
 
 export const newestPayment = part`p.ended_at DESC, p.id DESC`
 
-/** The act that settled last, as a relation. */
 export const newestAct = part`(SELECT * FROM acts ORDER BY settled_at DESC, id DESC LIMIT 1)`
 
-/** `settled_at` and `id` of an act, as a row. */
 export const placeOfAct = (id: string) => part`(SELECT settled_at, id FROM acts WHERE id = ${id}::uuid)`
 
 /** All that ever settled, as a relation of one row: `settled` and `cents`. */

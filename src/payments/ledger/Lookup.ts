@@ -8,7 +8,6 @@ import type { Claims, ClaimConflict } from "../PaidAct.ts"
 import { claimOf, type Payment } from "../Payment.ts"
 import { type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
 
-/** The attempt under a key, and which of the claims others hold. */
 export interface AttemptState {
   readonly attempt: Option.Option<Attempt>
   readonly conflicts: ReadonlyArray<ClaimConflict>
@@ -37,89 +36,78 @@ interface Asked {
   readonly pool: string | null
 }
 
-export class Lookup extends Context.Service<
-  Lookup,
-  {
+export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/ledger/Lookup", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const columns = sql.literal(attemptColumns)
+
+    // One list of any length is one plan: who asks is in it, with the names that are asked for. Each is looked up by
+    // itself, as the limits say: of lists the planner knows no length, and would rather read whole tables.
+    const [text] = sql`
+      SELECT a.*, held.held, (
+          SELECT highest - cardinality(released) FROM payment_pools WHERE name = r.pool
+        ) AS drawn
+      FROM json_to_recordset(${""}::json) AS r(place int, key text, names json, pool text)
+      LEFT JOIN LATERAL (SELECT ${columns} FROM payment_attempts WHERE idempotency_key = r.key LIMIT 1) AS a ON true
+      LEFT JOIN LATERAL (
+        SELECT json_agg(json_build_object('name', n.name, 'settled', o.state = 'settled') ORDER BY n.name) AS held
+        FROM json_array_elements_text(r.names) AS n(name)
+        CROSS JOIN LATERAL (SELECT attempt_id FROM payment_claims WHERE name = n.name LIMIT 1) AS c
+        CROSS JOIN LATERAL (SELECT state FROM payment_attempts WHERE id = c.attempt_id LIMIT 1) AS o
+      ) AS held ON true
+      ORDER BY r.place`.compile()
+    const rowSoon = yield* Gather.make<Asked, object, never>({
+      run: (asked) => {
+        // Most keys have no attempt: only where there is one, its columns get our spelling.
+        const rows = JSON.stringify(asked.map((one, place) => ({ place, ...one })))
+        return bounded(Effect.orDie(sql.unsafe<object>(text, [rows]).withoutTransform))
+      },
+    })
+
     /** In one round trip, shared with who asks meanwhile: the attempt under a key, and whether the claims are free. */
-    state(key: string, claims: Claims, payment?: Payment): Effect.Effect<AttemptState>
-    find(key: string): Effect.Effect<Option.Option<Attempt>>
-    /** Attempts whose outcome is not known yet. */
-    readonly pending: Effect.Effect<number, LedgerUnavailable>
-    /** Settled acts whose transfer was reorganised away for good, and that no operator has acknowledged. */
-    readonly lost: Effect.Effect<number, LedgerUnavailable>
-  }
->()("spirit-altar/payments/ledger/Lookup") {
-  static readonly layer = Layer.effect(
-    Lookup,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const columns = sql.literal(attemptColumns)
+    const state = Effect.fnUntraced(function* (
+      key: string,
+      claims: Claims,
+      payment?: Payment,
+    ): Effect.fn.Return<AttemptState> {
+      const bound = payment === undefined ? "" : claimOf(payment)
+      const names = bound === "" ? claims.slots : [...claims.slots, bound]
+      const row = yield* rowSoon({ key, names, pool: claims.pool?.name ?? null })
+      const found = yield* readClaims(row)
+      const taken = found.held ?? []
+      const slots = taken.flatMap((claim): ReadonlyArray<ClaimConflict> =>
+        claim.name === bound ? [] : [{ _tag: "Slot", name: claim.name, settled: claim.settled }],
+      )
+      const isFull = claims.pool !== undefined && (found.drawn ?? 0) >= claims.pool.capacity
+      return {
+        attempt: found.id === null ? Option.none() : Option.some(yield* readAttempt(respelled(row))),
+        conflicts: isFull ? [...slots, { _tag: "Pool", name: claims.pool.name }] : slots,
+        paymentBound: taken.some((claim) => claim.name === bound),
+      }
+    })
 
-      // One list of any length is one plan: who asks is in it, with the names that are asked for. Each is looked up by
-      // itself, as the limits say: of lists the planner knows no length, and would rather read whole tables.
-      const [text] = sql`
-        SELECT a.*, held.held, (
-            SELECT highest - cardinality(released) FROM payment_pools WHERE name = r.pool
-          ) AS drawn
-        FROM json_to_recordset(${""}::json) AS r(place int, key text, names json, pool text)
-        LEFT JOIN LATERAL (SELECT ${columns} FROM payment_attempts WHERE idempotency_key = r.key LIMIT 1) AS a ON true
-        LEFT JOIN LATERAL (
-          SELECT json_agg(json_build_object('name', n.name, 'settled', o.state = 'settled') ORDER BY n.name) AS held
-          FROM json_array_elements_text(r.names) AS n(name)
-          CROSS JOIN LATERAL (SELECT attempt_id FROM payment_claims WHERE name = n.name LIMIT 1) AS c
-          CROSS JOIN LATERAL (SELECT state FROM payment_attempts WHERE id = c.attempt_id LIMIT 1) AS o
-        ) AS held ON true
-        ORDER BY r.place`.compile()
-      const rowSoon = yield* Gather.make<Asked, object, never>({
-        run: (asked) => {
-          // Most keys have no attempt: only where there is one, its columns get our spelling.
-          const rows = JSON.stringify(asked.map((one, place) => ({ place, ...one })))
-          return bounded(Effect.orDie(sql.unsafe<object>(text, [rows]).withoutTransform))
-        },
-      })
+    const find = Effect.fn("Lookup.find")(function* (key: string) {
+      const [row] = yield* sql`SELECT ${columns} FROM payment_attempts WHERE idempotency_key = ${key}`.pipe(
+        Effect.orDie,
+        bounded,
+      )
+      return row === undefined ? Option.none() : Option.some(yield* readAttempt(row))
+    })
 
-      const state = Effect.fnUntraced(function* (
-        key: string,
-        claims: Claims,
-        payment?: Payment,
-      ): Effect.fn.Return<AttemptState> {
-        const bound = payment === undefined ? "" : claimOf(payment)
-        const names = bound === "" ? claims.slots : [...claims.slots, bound]
-        const row = yield* rowSoon({ key, names, pool: claims.pool?.name ?? null })
-        const found = yield* readClaims(row)
-        const taken = found.held ?? []
-        const slots = taken.flatMap((claim): ReadonlyArray<ClaimConflict> =>
-          claim.name === bound ? [] : [{ _tag: "Slot", name: claim.name, settled: claim.settled }],
-        )
-        const isFull = claims.pool !== undefined && (found.drawn ?? 0) >= claims.pool.capacity
-        return {
-          attempt: found.id === null ? Option.none() : Option.some(yield* readAttempt(respelled(row))),
-          conflicts: isFull ? [...slots, { _tag: "Pool", name: claims.pool.name }] : slots,
-          paymentBound: taken.some((claim) => claim.name === bound),
-        }
-      })
+    const count = (where: string) =>
+      sql`SELECT count(*) AS n FROM payment_attempts WHERE ${sql.literal(where)}`.pipe(
+        Effect.mapError(() => new LedgerUnavailable({})),
+        Effect.flatMap(([row]) => readCount(row)),
+        Effect.map(({ n }) => Number(n)),
+      )
 
-      const find = Effect.fn("Lookup.find")(function* (key: string) {
-        const [row] = yield* sql`SELECT ${columns} FROM payment_attempts WHERE idempotency_key = ${key}`.pipe(
-          Effect.orDie,
-          bounded,
-        )
-        return row === undefined ? Option.none() : Option.some(yield* readAttempt(row))
-      })
-
-      const count = (where: string) =>
-        sql`SELECT count(*) AS n FROM payment_attempts WHERE ${sql.literal(where)}`.pipe(
-          Effect.mapError(() => new LedgerUnavailable({})),
-          Effect.flatMap(([row]) => readCount(row)),
-          Effect.map(({ n }) => Number(n)),
-        )
-
-      return Lookup.of({
-        state,
-        find,
-        pending: count("state = 'pending'"),
-        lost: count("finality = 'lost' AND acknowledged_at IS NULL"),
-      })
-    }),
-  )
+    return {
+      state,
+      find,
+      pending: count("state = 'pending'"),
+      lost: count("finality = 'lost' AND acknowledged_at IS NULL"),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

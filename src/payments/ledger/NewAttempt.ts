@@ -60,5 +60,4 @@ export type ClaimOutcome =
 /** Milliseconds by which servers' clocks may differ: what settled so long before a balance was read may not be in it. */
 const clockSkew = 60_000
 
-/** RFC 3339. */
 export const sinceOf = ({ asOfMillis }: PayerBalance) => timestampOf(asOfMillis - clockSkew)

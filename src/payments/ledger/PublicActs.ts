@@ -21,7 +21,6 @@ type Place = Pick<PublicAct, "id" | "settledAt">
 export const make = Effect.map(SqlClient.SqlClient, (sql) => ({
   /** Whoever changes what is shown of an act goes one after the other: its attempt is locked, which a server may do. */
   lock: (id: string) => sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`,
-  /** Locks the row until the transaction ends. */
   find: (id: string) =>
     Effect.map(actsOf(sql`SELECT * FROM acts WHERE id = ${id}::uuid FOR UPDATE`), ([row]) => Option.fromNullishOr(row)),
   /** What is shown from now on; the first answer, which whoever has the key can repeat, stays as it was. */

@@ -5,7 +5,7 @@ import type { Hex } from "viem"
 import { rowReader } from "../../platform/Rows.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { type ChainPayment, paymentColumns, readChainPayment } from "../Payment.ts"
-import { type BroadcastsUnavailable, unavailable } from "./Broadcasts.ts"
+import { unavailable } from "./Broadcasts.ts"
 
 /** Its contract took back what it had agreed to; or what it was to pay had left it. */
 const Reason = Schema.Literals(["wallet_reverted_settlement", "wallet_did_not_pay"])
@@ -13,17 +13,13 @@ export type Reason = typeof Reason.Type
 
 /** A payment that a broadcast did not make, by the doing of its wallet. */
 export interface Loss {
-  /** The attempt's id. */
   readonly attempt: string
   readonly wallet: Hex
   readonly reason: Reason
-  /** Its share of our gas. */
   readonly gas: bigint
 }
 
-/** A payment that travels in a broadcast. */
 export interface Traveller {
-  /** The attempt's id. */
   readonly attempt: string
   readonly isPending: boolean
   readonly authorization: ChainPayment["authorization"]
@@ -43,67 +39,57 @@ const readStanding = rowReader(
 const readState = rowReader("payment_attempts", Schema.Struct({ id: Schema.String, isPending: Schema.Boolean }))
 const unknownStanding = { refusal: null, isCodeless: false }
 
-export class Refusals extends Context.Service<
-  Refusals,
-  {
-    /** What holds for a payment of a wallet now. */
-    of(attempt: string, wallet: Hex): Effect.Effect<Standing, BroadcastsUnavailable>
-    /** The payments for which this is the newest broadcast. */
-    travellersIn(hash: Hex): Effect.Effect<ReadonlyArray<Traveller>, BroadcastsUnavailable>
+export class Refusals extends Context.Service<Refusals>()("spirit-altar/payments/ledger/Refusals", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const of = Effect.fn("Refusals.of")(function* (attempt: string, wallet: Hex) {
+      const [row] = yield* sql`
+        SELECT a.codeless AND a.state = 'pending' AS is_codeless, p.refusal FROM payment_attempts a
+        LEFT JOIN payment_payers p ON p.name = ${wallet} AND p.refused_until > now()
+        WHERE a.id = ${attempt}::uuid`.pipe(unavailable)
+      const { isCodeless, refusal } = row === undefined ? unknownStanding : yield* readStanding(row)
+      return { isCodeless, refused: Option.fromNullishOr(refusal) } satisfies Standing
+    })
+
+    const travellersIn = Effect.fn("Refusals.travellersIn")(function* (hash: Hex) {
+      const rows = yield* sql`
+        SELECT id, state = 'pending' AS is_pending, ${sql.literal(paymentColumns.join(", "))} FROM payment_attempts
+        WHERE id IN (SELECT attempt_id FROM relayer_broadcasts WHERE hash = ${hash}) ORDER BY id`.pipe(unavailable)
+      return yield* Effect.forEach(rows, (row) =>
+        Effect.map(
+          Effect.all([readState(row), readChainPayment(row)]),
+          ([{ id, isPending }, { authorization }]): Traveller => ({ attempt: id, isPending, authorization }),
+        ),
+      )
+    })
+
     /** Refuses the wallets for an hour from now; what a broadcast has lost counts once, whoever looks at it. */
-    refuse(hash: Hex, losses: ReadonlyArray<Loss>): Effect.Effect<void, BroadcastsUnavailable>
-  }
->()("spirit-altar/payments/ledger/Refusals") {
-  static readonly layer = Layer.effect(
-    Refusals,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-
-      const of = Effect.fn("Refusals.of")(function* (attempt: string, wallet: Hex) {
-        const [row] = yield* sql`
-          SELECT a.codeless AND a.state = 'pending' AS is_codeless, p.refusal FROM payment_attempts a
-          LEFT JOIN payment_payers p ON p.name = ${wallet} AND p.refused_until > now()
-          WHERE a.id = ${attempt}::uuid`.pipe(unavailable)
-        const { isCodeless, refusal } = row === undefined ? unknownStanding : yield* readStanding(row)
-        return { isCodeless, refused: Option.fromNullishOr(refusal) } satisfies Standing
-      })
-
-      const travellersIn = Effect.fn("Refusals.travellersIn")(function* (hash: Hex) {
-        const rows = yield* sql`
-          SELECT id, state = 'pending' AS is_pending, ${sql.literal(paymentColumns.join(", "))} FROM payment_attempts
-          WHERE id IN (SELECT attempt_id FROM relayer_broadcasts WHERE hash = ${hash}) ORDER BY id`.pipe(unavailable)
-        return yield* Effect.forEach(rows, (row) =>
-          Effect.map(
-            Effect.all([readState(row), readChainPayment(row)]),
-            ([{ id, isPending }, { authorization }]): Traveller => ({ attempt: id, isPending, authorization }),
-          ),
+    const refuse = Effect.fn("Refusals.refuse")(function* (hash: Hex, losses: ReadonlyArray<Loss>) {
+      const asked = losses.map(({ gas, ...loss }) => ({ ...loss, gas: gas.toString() }))
+      yield* retryConflicts(sql`
+        WITH asked AS MATERIALIZED (
+          SELECT * FROM json_to_recordset(${JSON.stringify(asked)}::json)
+            AS r(attempt uuid, wallet text, reason text, gas bigint)
+        ), before AS MATERIALIZED (
+          -- Whoever is blamed later for what is counted already is refused all the same.
+          SELECT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE hash = ${hash} AND blamed) AS is_counted
+        ), lost AS (
+          UPDATE relayer_broadcasts b SET blamed = true FROM asked a
+          WHERE b.attempt_id = a.attempt AND b.hash = ${hash} AND NOT b.blamed RETURNING a.wallet, a.reason, a.gas
+        ), owed AS (
+          SELECT wallet, max(reason) AS reason, CASE WHEN is_counted THEN 0 ELSE sum(gas)::bigint END AS gas
+          FROM lost CROSS JOIN before GROUP BY wallet, is_counted
+        ), locked AS (
+          SELECT p.name FROM payment_payers p JOIN owed o ON o.wallet = p.name ORDER BY p.name FOR UPDATE OF p
         )
-      })
+        UPDATE payment_payers p SET refused_until = now() + interval '1 hour', refusal = o.reason,
+          lost_gas = o.gas + CASE WHEN p.refused_until > now() THEN p.lost_gas ELSE 0 END
+        FROM owed o JOIN locked l ON l.name = o.wallet WHERE p.name = o.wallet`).pipe(unavailable)
+    })
 
-      const refuse = Effect.fn("Refusals.refuse")(function* (hash: Hex, losses: ReadonlyArray<Loss>) {
-        const asked = losses.map(({ gas, ...loss }) => ({ ...loss, gas: gas.toString() }))
-        yield* retryConflicts(sql`
-          WITH asked AS MATERIALIZED (
-            SELECT * FROM json_to_recordset(${JSON.stringify(asked)}::json)
-              AS r(attempt uuid, wallet text, reason text, gas bigint)
-          ), before AS MATERIALIZED (
-            -- Whoever is blamed later for what is counted already is refused all the same.
-            SELECT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE hash = ${hash} AND blamed) AS is_counted
-          ), lost AS (
-            UPDATE relayer_broadcasts b SET blamed = true FROM asked a
-            WHERE b.attempt_id = a.attempt AND b.hash = ${hash} AND NOT b.blamed RETURNING a.wallet, a.reason, a.gas
-          ), owed AS (
-            SELECT wallet, max(reason) AS reason, CASE WHEN is_counted THEN 0 ELSE sum(gas)::bigint END AS gas
-            FROM lost CROSS JOIN before GROUP BY wallet, is_counted
-          ), locked AS (
-            SELECT p.name FROM payment_payers p JOIN owed o ON o.wallet = p.name ORDER BY p.name FOR UPDATE OF p
-          )
-          UPDATE payment_payers p SET refused_until = now() + interval '1 hour', refusal = o.reason,
-            lost_gas = o.gas + CASE WHEN p.refused_until > now() THEN p.lost_gas ELSE 0 END
-          FROM owed o JOIN locked l ON l.name = o.wallet WHERE p.name = o.wallet`).pipe(unavailable)
-      })
-
-      return Refusals.of({ of, travellersIn, refuse })
-    }),
-  )
+    return { of, travellersIn, refuse }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

@@ -34,157 +34,149 @@ const payerOf = (proof: Proof): Payer =>
 
 const sumOf = (attempts: ReadonlyArray<Attempt>) => attempts.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
 
-export class Settle extends Context.Service<
-  Settle,
-  {
+export class Settle extends Context.Service<Settle>()("spirit-altar/payments/ledger/Settle", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const inTransaction = yield* transaction
+    const acts = yield* PaidActs
+    const unclaimed = yield* UnclaimedPayments
+    const publicUrl = yield* PublicUrl
+    const setting = yield* PaymentTerms
+    const explorer = setting._tag === "Ready" ? setting.terms.explorer : "{tx}"
+    const columns = sql.literal(attemptColumns)
+
+    /** What is stored when an attempt settles: the act's public row and the exact first answer. */
+    const settledRow = (attempt: Attempt, proof: Proof, recorded: Recorded) => {
+      const receipt = receiptOf(attempt, proof, recorded.at, explorer)
+      const permalink = `${publicUrl}${recorded.path}`
+      const { extra, record } = recorded
+      return {
+        id: attempt.id,
+        act: attempt.act,
+        permalink,
+        agent_name: recorded.agentName,
+        at: recorded.at,
+        transaction: proof.rail === "card" ? proof.intent : proof.transaction,
+        receipt: JSON.stringify(receipt),
+        record: JSON.stringify(record),
+        answer: JSON.stringify({ ok: true, record, receipt, permalink, ...extra, replayed: false }),
+        payment_response: responseOf(proof, recorded.at),
+        block: proof.rail === "card" ? null : proof.block.toString(),
+      }
+    }
+
+    const recordAct = Effect.fnUntraced(function* (name: string, batch: ReadonlyArray<readonly [Attempt, Proof]>) {
+      const act = acts.get(name)
+      if (act === undefined) return yield* Effect.die(`no act is called ${name}`)
+      const paid = batch.map(([{ acceptedAt, id, input, number }, proof]): Paid<Schema.Json, Payer> => ({
+        id,
+        input,
+        number,
+        acceptedAt,
+        ...payerOf(proof),
+      }))
+      const recorded = yield* act.record(paid)
+      return batch.flatMap(([attempt, proof], index) => {
+        const one = recorded[index]
+        return one === undefined ? [] : [settledRow(attempt, proof, one)]
+      })
+    })
+
+    /** Inside one transaction, whose conflicts have to reach its runner as they are. */
+    const settleTogether = Effect.fn("Settle.settleTogether")(function* (batch: ReadonlyArray<Settling>) {
+      const ids = [...new Set(batch.map((settling) => settling.id))]
+      const locked = yield* sql`
+        SELECT ${columns} FROM payment_attempts WHERE id = ANY(${ids}::uuid[]) ORDER BY id FOR UPDATE`
+      const attempts = new Map((yield* Effect.forEach(locked, readAttempt)).map((attempt) => [attempt.id, attempt]))
+      const open = ids.flatMap((id) => {
+        const attempt = attempts.get(id)
+        const settling = batch.find((one) => one.id === id)
+        return attempt?.state === "pending" && settling !== undefined ? [[attempt, settling.proof] as const] : []
+      })
+      const ended = open.map(([attempt, proof]): Change => ({
+        ...attempt,
+        from: "pending",
+        to: "settled",
+        evidence: proof.rail === "card" ? "card charged" : "transfer found",
+        transaction: proof.rail === "card" ? proof.intent : proof.transaction,
+      }))
+      if (open.length === 0) return { attempts, ended }
+      // Every server takes the heads of chains in one order.
+      const groups = [...Map.groupBy(open, ([attempt]) => attempt.act)].sort(([a], [b]) => a.localeCompare(b))
+      const rows = (yield* Effect.forEach(groups, ([name, group]) => recordAct(name, group))).flat()
+      yield* sql`
+        WITH settled AS (
+          SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r(id uuid, act text, permalink text,
+            agent_name text, at timestamptz, transaction text, receipt text, record text, answer text,
+            payment_response text, block bigint)
+        ), ended AS (
+          UPDATE payment_attempts a SET state = 'settled', transaction = s.transaction, ended_at = s.at,
+            answer = s.answer, payment_response = s.payment_response, signature = ${sql.literal(withoutCardToken)},
+            settled_block = s.block, next_check_at = s.at, checks = 0, doubted_at = NULL, doubted_reason = NULL
+          FROM settled s WHERE a.id = s.id
+        ), counted AS (
+          UPDATE payment_totals SET settled = settled + ${open.length}::bigint,
+            settled_atomic = settled_atomic + ${sumOf(open.map(([attempt]) => attempt)).toString()}::numeric
+          WHERE id = 1
+        ), delivered AS (
+          ${withoutStrays(open.map(([{ payment }]) => payment))}
+        )
+        INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record)
+        SELECT id, act, permalink, agent_name, at, receipt, record FROM settled`
+      for (const { answer, id, payment_response: paymentResponse } of rows) {
+        const attempt = attempts.get(id)
+        if (attempt !== undefined) attempts.set(id, { ...attempt, state: "settled", answer, paymentResponse })
+      }
+      return { attempts, ended }
+    })
+
+    /** A proof that comes when its attempt has failed says of money that nothing was sold for. */
+    const noteFailed = (batch: ReadonlyArray<Settling>, attempts: ReadonlyMap<string, Attempt>) =>
+      Effect.forEach(
+        batch,
+        ({ id, proof }) => {
+          const attempt = attempts.get(id)
+          return attempt?.state === "failed" ? unclaimed.noteFailed(attempt, proof) : Effect.void
+        },
+        { discard: true },
+      )
+
+    const settleBatch = (batch: ReadonlyArray<Settling>) =>
+      inTransaction(settleTogether(batch)).pipe(
+        // The batch stands in the trace of one of its attempts.
+        Trace.goingOn(batch.find(({ traceparent }) => traceparent !== undefined)?.traceparent ?? null),
+        Effect.orDie,
+        // Reported by the server that committed it.
+        Effect.tap(({ ended }) => Effect.forEach(ended, changed, { discard: true })),
+        Effect.tap(({ ended }) => Metric.update(batches, ended.length)),
+        Effect.tap(({ attempts }) => noteFailed(batch, attempts)),
+        Effect.flatMap(({ attempts }) =>
+          Effect.forEach(batch, ({ id }) => {
+            const attempt = attempts.get(id)
+            return attempt === undefined ? Effect.die(`attempt ${id} is gone`) : Effect.succeed(attempt)
+          }),
+        ),
+      )
+
+    const settleSoon = yield* Gather.make({
+      size: batchSize,
+      width: 1,
+      // One attempt that cannot be recorded must not hold up its neighbours; an ended one is returned as it is.
+      retriesAlone: () => true,
+      run: settleBatch,
+    })
+
     /**
      * Records the act of a paid attempt and stores its answer; an attempt that has ended is returned as it is, and the
      * payment of one that has failed is noted for the operator.
      */
-    settle(id: string, proof: Proof): Effect.Effect<Attempt>
-  }
->()("spirit-altar/payments/ledger/Settle") {
-  static readonly layer = Layer.effect(
-    Settle,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const acts = yield* PaidActs
-      const unclaimed = yield* UnclaimedPayments
-      const publicUrl = yield* PublicUrl
-      const setting = yield* PaymentTerms
-      const explorer = setting._tag === "Ready" ? setting.terms.explorer : "{tx}"
-      const columns = sql.literal(attemptColumns)
+    const settle = Effect.fnUntraced(function* (id: string, proof: Proof) {
+      yield* Effect.annotateCurrentSpan("altar.attempt.id", id)
+      return yield* settleSoon({ id, proof, traceparent: yield* Trace.current })
+    })
 
-      /** What is stored when an attempt settles: the act's public row and the exact first answer. */
-      const settledRow = (attempt: Attempt, proof: Proof, recorded: Recorded) => {
-        const receipt = receiptOf(attempt, proof, recorded.at, explorer)
-        const permalink = `${publicUrl}${recorded.path}`
-        const { extra, record } = recorded
-        return {
-          id: attempt.id,
-          act: attempt.act,
-          permalink,
-          agent_name: recorded.agentName,
-          at: recorded.at,
-          transaction: proof.rail === "card" ? proof.intent : proof.transaction,
-          receipt: JSON.stringify(receipt),
-          record: JSON.stringify(record),
-          answer: JSON.stringify({ ok: true, record, receipt, permalink, ...extra, replayed: false }),
-          payment_response: responseOf(proof, recorded.at),
-          block: proof.rail === "card" ? null : proof.block.toString(),
-        }
-      }
-
-      const recordAct = Effect.fnUntraced(function* (name: string, batch: ReadonlyArray<readonly [Attempt, Proof]>) {
-        const act = acts.get(name)
-        if (act === undefined) return yield* Effect.die(`no act is called ${name}`)
-        const paid = batch.map(([{ acceptedAt, id, input, number }, proof]): Paid<Schema.Json, Payer> => ({
-          id,
-          input,
-          number,
-          acceptedAt,
-          ...payerOf(proof),
-        }))
-        const recorded = yield* act.record(paid)
-        return batch.flatMap(([attempt, proof], index) => {
-          const one = recorded[index]
-          return one === undefined ? [] : [settledRow(attempt, proof, one)]
-        })
-      })
-
-      /** Inside one transaction, whose conflicts have to reach its runner as they are. */
-      const settleTogether = Effect.fn("Settle.settleTogether")(function* (batch: ReadonlyArray<Settling>) {
-        const ids = [...new Set(batch.map((settling) => settling.id))]
-        const locked = yield* sql`
-          SELECT ${columns} FROM payment_attempts WHERE id = ANY(${ids}::uuid[]) ORDER BY id FOR UPDATE`
-        const attempts = new Map((yield* Effect.forEach(locked, readAttempt)).map((attempt) => [attempt.id, attempt]))
-        const open = ids.flatMap((id) => {
-          const attempt = attempts.get(id)
-          const settling = batch.find((one) => one.id === id)
-          return attempt?.state === "pending" && settling !== undefined ? [[attempt, settling.proof] as const] : []
-        })
-        const ended = open.map(([attempt, proof]): Change => ({
-          ...attempt,
-          from: "pending",
-          to: "settled",
-          evidence: proof.rail === "card" ? "card charged" : "transfer found",
-          transaction: proof.rail === "card" ? proof.intent : proof.transaction,
-        }))
-        if (open.length === 0) return { attempts, ended }
-        // Every server takes the heads of chains in one order.
-        const groups = [...Map.groupBy(open, ([attempt]) => attempt.act)].sort(([a], [b]) => a.localeCompare(b))
-        const rows = (yield* Effect.forEach(groups, ([name, group]) => recordAct(name, group))).flat()
-        yield* sql`
-          WITH settled AS (
-            SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r(id uuid, act text, permalink text,
-              agent_name text, at timestamptz, transaction text, receipt text, record text, answer text,
-              payment_response text, block bigint)
-          ), ended AS (
-            UPDATE payment_attempts a SET state = 'settled', transaction = s.transaction, ended_at = s.at,
-              answer = s.answer, payment_response = s.payment_response, signature = ${sql.literal(withoutCardToken)},
-              settled_block = s.block, next_check_at = s.at, checks = 0, doubted_at = NULL, doubted_reason = NULL
-            FROM settled s WHERE a.id = s.id
-          ), counted AS (
-            UPDATE payment_totals SET settled = settled + ${open.length}::bigint,
-              settled_atomic = settled_atomic + ${sumOf(open.map(([attempt]) => attempt)).toString()}::numeric
-            WHERE id = 1
-          ), delivered AS (
-            ${withoutStrays(
-              sql,
-              open.map(([{ payment }]) => payment),
-            )}
-          )
-          INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record)
-          SELECT id, act, permalink, agent_name, at, receipt, record FROM settled`
-        for (const { answer, id, payment_response: paymentResponse } of rows) {
-          const attempt = attempts.get(id)
-          if (attempt !== undefined) attempts.set(id, { ...attempt, state: "settled", answer, paymentResponse })
-        }
-        return { attempts, ended }
-      })
-
-      /** A proof that comes when its attempt has failed says of money that nothing was sold for. */
-      const noteFailed = (batch: ReadonlyArray<Settling>, attempts: ReadonlyMap<string, Attempt>) =>
-        Effect.forEach(
-          batch,
-          ({ id, proof }) => {
-            const attempt = attempts.get(id)
-            return attempt?.state === "failed" ? unclaimed.noteFailed(attempt, proof) : Effect.void
-          },
-          { discard: true },
-        )
-
-      const settleBatch = (batch: ReadonlyArray<Settling>) =>
-        transaction(sql, settleTogether(batch)).pipe(
-          // The batch stands in the trace of one of its attempts.
-          Trace.goingOn(batch.find(({ traceparent }) => traceparent !== undefined)?.traceparent ?? null),
-          Effect.orDie,
-          // Reported by the server that committed it.
-          Effect.tap(({ ended }) => Effect.forEach(ended, changed, { discard: true })),
-          Effect.tap(({ ended }) => Metric.update(batches, ended.length)),
-          Effect.tap(({ attempts }) => noteFailed(batch, attempts)),
-          Effect.flatMap(({ attempts }) =>
-            Effect.forEach(batch, ({ id }) => {
-              const attempt = attempts.get(id)
-              return attempt === undefined ? Effect.die(`attempt ${id} is gone`) : Effect.succeed(attempt)
-            }),
-          ),
-        )
-
-      const settleSoon = yield* Gather.make({
-        size: batchSize,
-        width: 1,
-        // One attempt that cannot be recorded must not hold up its neighbours; an ended one is returned as it is.
-        retriesAlone: () => true,
-        run: settleBatch,
-      })
-
-      const settle = Effect.fnUntraced(function* (id: string, proof: Proof) {
-        yield* Effect.annotateCurrentSpan("altar.attempt.id", id)
-        return yield* settleSoon({ id, proof, traceparent: yield* Trace.current })
-      })
-
-      return Settle.of({ settle })
-    }),
-  )
+    return { settle }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

@@ -4,38 +4,36 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { Hex } from "viem"
 import * as Gather from "../../platform/Gather.ts"
 import { isRefused, retryConflicts } from "../../platform/Sql.ts"
-import { readable, rowReader } from "../../platform/Rows.ts"
+import { Moment, readable, rowReader } from "../../platform/Rows.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { Word } from "../Hex.ts"
 import { type ChainPayment, paymentColumns, readChainPayment } from "../Payment.ts"
 import { type FailureVerdict, readVerdict, setVerdict, verdictColumns } from "./Attempt.ts"
 
-/** A settled attempt as its finality needs it. */
-export interface SettledTransfer {
-  readonly id: string
-  readonly act: string
-  readonly payment: ChainPayment
-  /** The block that it was last found in; none where an older version settled it. */
-  readonly settledBlock: Option.Option<bigint>
-  /** The transaction that was recorded. */
-  readonly transaction: Hex
-  /** Where a reorganisation put the transfer, if not into the transaction that was recorded. */
-  readonly currentTransaction: Option.Option<Hex>
-  readonly checks: number
-  /** RFC 3339, of the intent. */
-  readonly acceptedAt: string
-  /** Whether its block is not final yet: what it was taken for is to notice in time that the block is gone. */
-  readonly isEarly: boolean
-  /** Why the inquiry before found it lost. */
-  readonly pendingLoss: FailureVerdict | null
-}
-
-/** A transfer that was found where it is. */
 interface Confirmed {
   readonly id: string
   readonly finality: "pending" | "final"
   readonly block: bigint
   readonly moved: Option.Option<Hex>
+}
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  act: Schema.String,
+  transaction: Word,
+  /** Where a reorganisation put the transfer, if not into the transaction that was recorded. */
+  currentTransaction: Schema.OptionFromNullOr(Word),
+  /** The block that it was last found in; none where an older version settled it. */
+  settledBlock: Schema.OptionFromNullOr(Schema.BigInt),
+  checks: Schema.Int,
+  acceptedAt: Moment,
+  /** Whether its block is not final yet: what it was taken for is to notice in time that the block is gone. */
+  isEarly: Schema.Boolean,
+})
+
+export type SettledTransfer = typeof Row.Type & {
+  readonly payment: ChainPayment
+  readonly pendingLoss: FailureVerdict | null
 }
 
 const columns = [
@@ -44,92 +42,51 @@ const columns = [
   ...verdictColumns,
 ].join(", ")
 
-const readRow = rowReader(
-  "payment_attempts",
-  Schema.Struct({
-    id: Schema.String,
-    act: Schema.String,
-    transaction: Word,
-    currentTransaction: Schema.OptionFromNullOr(Word),
-    settledBlock: Schema.OptionFromNullOr(Schema.BigInt),
-    checks: Schema.Int,
-    acceptedAt: Schema.Date,
-    isEarly: Schema.Boolean,
-  }),
-)
+const readRow = rowReader("payment_attempts", Row)
 
 const readTransfer = Effect.fnUntraced(function* (row: unknown): Effect.fn.Return<SettledTransfer> {
-  const { acceptedAt, ...rest } = yield* readRow(row)
-  const payment = yield* readChainPayment(row)
-  return { ...rest, acceptedAt: acceptedAt.toISOString(), payment, pendingLoss: yield* readVerdict(row) }
+  return { ...(yield* readRow(row)), payment: yield* readChainPayment(row), pendingLoss: yield* readVerdict(row) }
 })
 
 /** Seconds before the end of an authorization in which another server may hand it in: whoever kept it may be gone. */
 const lastSeconds = 20
 
-export class SettledTransfers extends Context.Service<
-  SettledTransfers,
+export class SettledTransfers extends Context.Service<SettledTransfers>()(
+  "spirit-altar/payments/ledger/SettledTransfers",
   {
-    /** Whether any transfer is due, so that the chain is worth asking. */
-    readonly isAnyDue: Effect.Effect<boolean>
-    /**
-     * Takes what is due and settled at or below the final block, for `leaseMillis`; also what settled above it and can still
-     * be paid by its authorization: after 10 seconds, 20, 40 and so on, at least every minute.
-     */
-    lease(
-      limit: number,
-      finalBlock: bigint,
-      leaseMillis: number,
-    ): Effect.Effect<{ readonly taken: number; readonly transfers: ReadonlyArray<SettledTransfer> }>
-    /**
-     * Keeps it from all others for so long, before it is handed in, and not beyond 20 seconds before its authorization ends;
-     * none if somebody has looked at it since it was taken.
-     */
-    hold(transfer: SettledTransfer, holdMillis: number): Effect.Effect<Option.Option<SettledTransfer>>
-    /**
-     * The transfer is in this block; a `moved` transaction is not the recorded one; `finality` says whether that is for good.
-     * What a look that began before makes of it counts no more.
-     */
-    confirm(id: string, finality: "pending" | "final", block: bigint, moved: Option.Option<Hex>): Effect.Effect<void>
-    /**
-     * Nothing was decided: why it is lost if the next inquiry says the same, and milliseconds until that one. What somebody
-     * else has looked at since stays as they left it.
-     */
-    defer(transfer: SettledTransfer, reason: string | null, pauseMillis: number): Effect.Effect<void>
-    /** Marks it as lost if the verdict is still the one of the inquiry before; true for whoever was first. */
-    lose(id: string, verdict: FailureVerdict): Effect.Effect<boolean>
-  }
->()("spirit-altar/payments/ledger/SettledTransfers") {
-  static readonly layer = Layer.effect(
-    SettledTransfers,
-    Effect.gen(function* () {
+    make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const unfinal = sql.literal("state = 'settled' AND finality = 'pending' AND rail = 'x402'")
       // Servers whose clocks differ must not take what another one keeps: the database's counts.
       const inMillis = (millis: number) => sql`now() + ${millis}::float8 * interval '1 millisecond'`
 
+      /** Whether any transfer is due, so that the chain is worth asking. */
       const isAnyDue = Effect.gen(function* () {
         const rows = yield* sql`SELECT 1 FROM payment_attempts WHERE ${unfinal} AND next_check_at <= now() LIMIT 1`
         return rows.length > 0
       }).pipe(Effect.orDie)
 
+      /**
+       * Takes what is due and settled at or below the final block, for `leaseMillis`; also what settled above it and can still
+       * be paid by its authorization: after 10 seconds, 20, 40 and so on, at least every minute.
+       */
       const lease = Effect.fn("SettledTransfers.lease")(function* (
         limit: number,
         finalBlock: bigint,
         leaseMillis: number,
       ) {
         const rows = yield* retryConflicts(sql`
-          UPDATE payment_attempts SET next_check_at = CASE
-            -- Most are where they were: their next look is noted with this one.
-            WHEN settled_block > ${finalBlock}::bigint THEN now() + least(now() - ended_at, interval '1 minute')
-            ELSE ${inMillis(leaseMillis)} END
-          WHERE id IN (
-            SELECT id FROM payment_attempts
-            WHERE ${unfinal} AND next_check_at <= now()
-              AND (settled_block IS NULL OR settled_block <= ${finalBlock}::bigint
-                OR (ended_at <= now() - interval '10 seconds' AND valid_before > extract(epoch FROM now())))
-            ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
-          RETURNING ${sql.literal(columns)}, COALESCE(settled_block > ${finalBlock}::bigint, false) AS is_early`).pipe(
+        UPDATE payment_attempts SET next_check_at = CASE
+          -- Most are where they were: their next look is noted with this one.
+          WHEN settled_block > ${finalBlock}::bigint THEN now() + least(now() - ended_at, interval '1 minute')
+          ELSE ${inMillis(leaseMillis)} END
+        WHERE id IN (
+          SELECT id FROM payment_attempts
+          WHERE ${unfinal} AND next_check_at <= now()
+            AND (settled_block IS NULL OR settled_block <= ${finalBlock}::bigint
+              OR (ended_at <= now() - interval '10 seconds' AND valid_before > extract(epoch FROM now())))
+          ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
+        RETURNING ${sql.literal(columns)}, COALESCE(settled_block > ${finalBlock}::bigint, false) AS is_early`).pipe(
           Effect.orDie,
         )
         return { taken: rows.length, transfers: yield* readable(rows, readTransfer) }
@@ -147,15 +104,19 @@ export class SettledTransfers extends Context.Service<
             moved: Option.getOrNull(moved),
           }))
           return retryConflicts(sql`
-            UPDATE payment_attempts a SET finality = f.finality, settled_block = f.block, current_transaction = f.moved,
-              checks = a.checks + 1, doubted_at = NULL, doubted_reason = NULL
-            FROM json_to_recordset(${JSON.stringify(rows)}::json) AS f(id uuid, finality text, block bigint, moved text)
-            WHERE a.id = f.id AND a.state = 'settled' AND a.finality = 'pending' AND a.rail = 'x402'`).pipe(
+          UPDATE payment_attempts a SET finality = f.finality, settled_block = f.block, current_transaction = f.moved,
+            checks = a.checks + 1, doubted_at = NULL, doubted_reason = NULL
+          FROM json_to_recordset(${JSON.stringify(rows)}::json) AS f(id uuid, finality text, block bigint, moved text)
+          WHERE a.id = f.id AND a.state = 'settled' AND a.finality = 'pending' AND a.rail = 'x402'`).pipe(
             Effect.as(found.map(() => true as const)),
           )
         },
       })
 
+      /**
+       * The transfer is in this block; a `moved` transaction is not the recorded one; `finality` says whether that is for good.
+       * What a look that began before makes of it counts no more.
+       */
       const confirm = (id: string, finality: Confirmed["finality"], block: bigint, moved: Option.Option<Hex>) =>
         confirmSoon({ id, finality, block, moved }).pipe(
           Effect.asVoid,
@@ -163,37 +124,48 @@ export class SettledTransfers extends Context.Service<
           Trace.span("SettledTransfers.confirm"),
         )
 
+      /**
+       * Keeps it from all others for so long, before it is handed in, and not beyond 20 seconds before its authorization ends;
+       * none if somebody has looked at it since it was taken.
+       */
       const hold = Effect.fn("SettledTransfers.hold")(function* (transfer: SettledTransfer, holdMillis: number) {
         const { checks, id } = transfer
         const rows = yield* retryConflicts(sql`
-          UPDATE payment_attempts SET checks = checks + 1, next_check_at = least(${inMillis(holdMillis)},
-            now() + greatest(valid_before - ${lastSeconds}::int - extract(epoch FROM now()), 0) * interval '1 second')
-          WHERE id = ${id}::uuid AND ${unfinal} AND checks = ${checks}::int RETURNING id`).pipe(Effect.orDie)
+        UPDATE payment_attempts SET checks = checks + 1, next_check_at = least(${inMillis(holdMillis)},
+          now() + greatest(valid_before - ${lastSeconds}::int - extract(epoch FROM now()), 0) * interval '1 second')
+        WHERE id = ${id}::uuid AND ${unfinal} AND checks = ${checks}::int RETURNING id`).pipe(Effect.orDie)
         return rows.length > 0 ? Option.some({ ...transfer, checks: checks + 1 }) : Option.none()
       })
 
+      /**
+       * Nothing was decided: why it is lost if the next inquiry says the same, and milliseconds until that one. What somebody
+       * else has looked at since stays as they left it.
+       */
       const defer = Effect.fn("SettledTransfers.defer")(function* (
         { checks, id }: SettledTransfer,
         reason: string | null,
         pauseMillis: number,
       ) {
         yield* sql`
-          UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${inMillis(pauseMillis)},
-            ${setVerdict(sql, reason)}
-          WHERE id = ${id}::uuid AND ${unfinal} AND checks = ${checks}::int`.pipe(Effect.orDie)
+        UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${inMillis(pauseMillis)},
+          ${setVerdict(reason)}
+        WHERE id = ${id}::uuid AND ${unfinal} AND checks = ${checks}::int`.pipe(Effect.orDie)
       })
 
+      /** Marks it as lost if the verdict is still the one of the inquiry before; true for whoever was first. */
       const lose = Effect.fn("SettledTransfers.lose")((id: string, { at, reason }: FailureVerdict) =>
         sql`
-          UPDATE payment_attempts SET finality = 'lost'
-          WHERE id = ${id}::uuid AND ${unfinal} AND doubted_reason = ${reason}::text AND doubted_at = ${at}::timestamptz
-          RETURNING id`.pipe(
+        UPDATE payment_attempts SET finality = 'lost'
+        WHERE id = ${id}::uuid AND ${unfinal} AND doubted_reason = ${reason}::text AND doubted_at = ${at}::timestamptz
+        RETURNING id`.pipe(
           Effect.map((rows) => rows.length > 0),
           Effect.orDie,
         ),
       )
 
-      return SettledTransfers.of({ isAnyDue, lease, hold, confirm, defer, lose })
+      return { isAnyDue, lease, hold, confirm, defer, lose }
     }),
-  )
+  },
+) {
+  static readonly layer = Layer.effect(this, this.make)
 }

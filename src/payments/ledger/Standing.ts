@@ -1,65 +1,49 @@
 /** How the attempts stand, for whoever watches: few numbers, read by indexes alone. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
-
-export interface Standing {
-  readonly pending: number
-  /** Seconds since the oldest pending attempt was accepted, by the database's clock; 0 without one. */
-  readonly oldestSeconds: number
-  /** All that ever settled. */
-  readonly settled: number
-  /** Taken back by the chain, and acknowledged by nobody. */
-  readonly lost: number
-  /** Settled, and not final yet. */
-  readonly unfinal: number
-  /** Connections to this database, of all servers: at work and idle. */
-  readonly connectionsUsed: number
-  readonly connectionsIdle: number
-}
 
 const standingOf = rowsOf(
   "payment_attempts",
   Schema.Struct({
     pending: Whole,
+    /** Seconds since the oldest pending attempt was accepted, by the database's clock; 0 without one. */
     oldestSeconds: Schema.Finite,
     settled: Whole,
+    /** Taken back by the chain, and acknowledged by nobody. */
     lost: Whole,
     unfinal: Whole,
+    /** Connections to this database, of all servers: at work and idle. */
     connectionsUsed: Whole,
     connectionsIdle: Whole,
   }),
 )
 
-export class Standings extends Context.Service<
-  Standings,
-  { readonly now: Effect.Effect<Standing, SqlError.SqlError> }
->()("spirit-altar/payments/ledger/Standings") {
-  static readonly layer = Layer.effect(
-    Standings,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const rows = standingOf(sql`
-        SELECT open.pending, open.oldest_seconds,
-          (SELECT settled FROM payment_totals WHERE id = 1) AS settled,
-          (SELECT count(*) FROM payment_attempts WHERE finality = 'lost' AND acknowledged_at IS NULL) AS lost,
-          (SELECT count(*) FROM payment_attempts
-            WHERE state = 'settled' AND finality = 'pending' AND rail = 'x402') AS unfinal,
-          busy.connections_used, busy.connections_idle
-        FROM (
-          SELECT count(*) AS pending,
-            coalesce(extract(epoch FROM now() - min(accepted_at)), 0)::float8 AS oldest_seconds
-          FROM payment_attempts WHERE state = 'pending'
-        ) AS open, (
-          SELECT count(*) FILTER (WHERE state <> 'idle') AS connections_used,
-            count(*) FILTER (WHERE state = 'idle') AS connections_idle
-          FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'spirit-altar'
-        ) AS busy`)
-      return Standings.of({
-        now: Effect.flatMap(rows, ([row]) =>
-          row === undefined ? Effect.die("the database counted nothing") : Effect.succeed(row),
-        ),
-      })
-    }),
-  )
+export class Standings extends Context.Service<Standings>()("spirit-altar/payments/ledger/Standings", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = standingOf(sql`
+      SELECT open.pending, open.oldest_seconds,
+        (SELECT settled FROM payment_totals WHERE id = 1) AS settled,
+        (SELECT count(*) FROM payment_attempts WHERE finality = 'lost' AND acknowledged_at IS NULL) AS lost,
+        (SELECT count(*) FROM payment_attempts
+          WHERE state = 'settled' AND finality = 'pending' AND rail = 'x402') AS unfinal,
+        busy.connections_used, busy.connections_idle
+      FROM (
+        SELECT count(*) AS pending,
+          coalesce(extract(epoch FROM now() - min(accepted_at)), 0)::float8 AS oldest_seconds
+        FROM payment_attempts WHERE state = 'pending'
+      ) AS open, (
+        SELECT count(*) FILTER (WHERE state <> 'idle') AS connections_used,
+          count(*) FILTER (WHERE state = 'idle') AS connections_idle
+        FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'spirit-altar'
+      ) AS busy`)
+    return {
+      now: Effect.flatMap(rows, ([row]) =>
+        row === undefined ? Effect.die("the database counted nothing") : Effect.succeed(row),
+      ),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

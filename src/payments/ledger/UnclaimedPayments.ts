@@ -3,47 +3,35 @@ import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { rowReader } from "../../platform/Rows.ts"
+import { part } from "../../platform/SqlPart.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { Word } from "../Hex.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
-import { type ChainPayment, claimOf, columnsOf, type Payment, type PaymentColumns, type Proof } from "../Payment.ts"
+import { type ChainPayment, claimOf, columnsOf, type Payment, type Proof } from "../Payment.ts"
 import type { Attempt, FailedAttempt } from "./Attempt.ts"
 
 const readRow = rowReader("payment_strays", Schema.Struct({ transaction: Word, foundAt: Schema.Date }))
 const readTransaction = rowReader("payment_strays", Schema.Struct({ transaction: Schema.String }))
 
 /** `transaction` is a hash, or the intent of a card's charge. */
-type Stray = Pick<PaymentColumns, "network" | "asset" | "payer" | "nonce" | "validBefore"> & {
+type Stray = Omit<ReturnType<typeof columnsOf>, "transaction"> & {
   readonly amountAtomic: bigint
   readonly transaction: string
 }
 
-/** What is noted for an authorization. */
 export interface NotedPayment {
   readonly transaction: Hex
   readonly foundAtMillis: number
 }
 
 /** SQL that drops what is noted for authorizations that have bought something after all. */
-export const withoutStrays = (sql: SqlClient.SqlClient, payments: ReadonlyArray<Payment>) =>
-  sql`DELETE FROM payment_strays WHERE name = ANY(${payments.filter(({ rail }) => rail === "x402").map(claimOf)}::text[])`
+export const withoutStrays = (payments: ReadonlyArray<Payment>) =>
+  part`DELETE FROM payment_strays WHERE name = ANY(${payments.filter(({ rail }) => rail === "x402").map(claimOf)}::text[])`
 
-export class UnclaimedPayments extends Context.Service<
-  UnclaimedPayments,
+export class UnclaimedPayments extends Context.Service<UnclaimedPayments>()(
+  "spirit-altar/payments/ledger/UnclaimedPayments",
   {
-    /** What is noted for an authorization. */
-    find(payment: ChainPayment): Effect.Effect<Option.Option<NotedPayment>>
-    /** The transaction, or the intent of a card's charge, that is noted to have paid for an attempt which had failed. */
-    ofFailed(attempt: FailedAttempt): Effect.Effect<Option.Option<string>>
-    /** Notes what the chain proves to have paid us, once, so that nobody can fill this for nothing. */
-    note(payment: ChainPayment, transaction: Hex): Effect.Effect<void>
-    /** The same of what is proven to have paid for an attempt that had failed before, and not for another one since. */
-    noteFailed(attempt: Attempt, proof: Proof): Effect.Effect<void>
-  }
->()("spirit-altar/payments/ledger/UnclaimedPayments") {
-  static readonly layer = Layer.effect(
-    UnclaimedPayments,
-    Effect.gen(function* () {
+    make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
       const find = Effect.fn("UnclaimedPayments.find")(function* (payment: ChainPayment) {
@@ -56,6 +44,7 @@ export class UnclaimedPayments extends Context.Service<
         return Option.some({ transaction, foundAtMillis: foundAt.getTime() })
       })
 
+      /** The transaction, or the intent of a card's charge, that is noted to have paid for an attempt which had failed. */
       const ofFailed = Effect.fn("UnclaimedPayments.ofFailed")(function* ({ payment }: FailedAttempt) {
         // The challenge names the attempt of a card, whose intent nobody may have known when it failed.
         const its =
@@ -70,26 +59,28 @@ export class UnclaimedPayments extends Context.Service<
 
       /** Whoever holds the claim now has bought something with it. */
       const write = Effect.fnUntraced(function* (name: string, stray: Stray, attempt?: string) {
-        const { amountAtomic, asset, network, nonce, payer, transaction, validBefore } = stray
+        const { amountAtomic, asset, network, nonce, payer, transaction, valid_before } = stray
         const whose = attempt === undefined ? "" : `, of attempt ${attempt}, which had failed`
         const said = `${amountAtomic} atomic USDC in ${transaction}${whose}`
         const written = yield* retryConflicts(sql`
-          INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
-          SELECT ${name}::text, ${network}::text, ${asset}::text, ${payer}::text, ${nonce}::text,
-            ${amountAtomic.toString()}::numeric, ${validBefore.toString()}::numeric, ${transaction}::text,
-            ${timestampOf(yield* Clock.currentTimeMillis)}::timestamptz
-          WHERE NOT EXISTS (SELECT 1 FROM payment_claims WHERE name = ${name}::text)
-          ON CONFLICT (name) DO NOTHING RETURNING name`).pipe(
+        INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
+        SELECT ${name}::text, ${network}::text, ${asset}::text, ${payer}::text, ${nonce}::text,
+          ${amountAtomic.toString()}::numeric, ${valid_before}::numeric, ${transaction}::text,
+          ${timestampOf(yield* Clock.currentTimeMillis)}::timestamptz
+        WHERE NOT EXISTS (SELECT 1 FROM payment_claims WHERE name = ${name}::text)
+        ON CONFLICT (name) DO NOTHING RETURNING name`).pipe(
           Effect.tapError(() => Effect.logError(`A payment belongs to no purchase and was not noted: ${said}`)),
           Effect.orDie,
         )
         if (written.length > 0) yield* Effect.logError(`A payment belongs to no purchase: ${said}`)
       })
 
+      /** Notes what the chain proves to have paid us, once, so that nobody can fill this for nothing. */
       const note = Effect.fn("UnclaimedPayments.note")((payment: ChainPayment, transaction: Hex) =>
         write(claimOf(payment), { ...columnsOf(payment), amountAtomic: payment.authorization.value, transaction }),
       )
 
+      /** The same of what is proven to have paid for an attempt that had failed before, and not for another one since. */
       const noteFailed = Effect.fn("UnclaimedPayments.noteFailed")((attempt: Attempt, proof: Proof) => {
         const { amountAtomic, id } = attempt
         // The token of a card is forgotten with its attempt, and one intent is one charge.
@@ -100,7 +91,9 @@ export class UnclaimedPayments extends Context.Service<
         return write(name, { ...columnsOf(payment), amountAtomic, transaction }, id)
       })
 
-      return UnclaimedPayments.of({ find, ofFailed, note, noteFailed })
+      return { find, ofFailed, note, noteFailed }
     }),
-  )
+  },
+) {
+  static readonly layer = Layer.effect(this, this.make)
 }

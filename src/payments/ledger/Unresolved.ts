@@ -1,7 +1,8 @@
 /** Attempts as an operator looks at them: what is known, what was done, and when the next look is. It changes nothing. */
 import { Effect, Schema } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { Moment, rowsOf } from "../../platform/Rows.ts"
+import { literal } from "../../platform/SqlPart.ts"
 
 const Row = Schema.Struct({
   id: Schema.String,
@@ -14,7 +15,6 @@ const Row = Schema.Struct({
   amountAtomic: Schema.String,
   acceptedAt: Moment,
   endedAt: Schema.NullOr(Moment),
-  /** Seconds since it was accepted, by the database's clock. */
   ageSeconds: Schema.Int,
   /** Seconds since 1970 until which the signed payment can be taken. */
   validBefore: Schema.String,
@@ -34,42 +34,37 @@ export type InspectedAttempt = typeof Row.Type
 
 const attemptsOf = rowsOf("payment_attempts", Row)
 
-export interface Unresolved {
-  /** Pending attempts, and settled ones that the chain took back and nobody has acknowledged; oldest first. */
-  list(limit: number): Effect.Effect<ReadonlyArray<InspectedAttempt>, SqlError.SqlError>
-  /** Attempts under this idempotency key or id, paid in this transaction, or by this wallet; newest first. */
-  find(what: string, limit: number): Effect.Effect<ReadonlyArray<InspectedAttempt>, SqlError.SqlError>
-}
-
 const isUuid = (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(text)
 
-export const make = (sql: SqlClient.SqlClient): Unresolved => {
-  const columns = sql.literal(`a.id, a.idempotency_key, a.act, a.rail, a.state, a.finality, a.payer,
-    a.amount_atomic::text AS amount_atomic, a.accepted_at, a.ended_at,
-    extract(epoch FROM clock_timestamp() - a.accepted_at)::int AS age_seconds, a.valid_before::text AS valid_before,
-    a.valid_before > extract(epoch FROM clock_timestamp()) AS is_payable, a.checks, a.next_check_at, a.reason, a.refusal,
-    a.doubted_reason, a.doubted_at, COALESCE(a.current_transaction, a.transaction) AS transaction, b.hash AS broadcast,
-    b.nonce::text AS broadcast_nonce, b.sent_at AS broadcast_at`)
-  const source = sql.literal("payment_attempts a LEFT JOIN relayer_broadcasts b ON b.attempt_id = a.id")
-  return {
-    list: Effect.fn("Unresolved.list")((limit) =>
-      attemptsOf(sql`
-        SELECT ${columns} FROM ${source}
-        WHERE a.state = 'pending' OR (a.finality = 'lost' AND a.acknowledged_at IS NULL)
-        ORDER BY a.accepted_at, a.id LIMIT ${limit}::int`),
-    ),
-    find: Effect.fn("Unresolved.find")((what, limit) => {
-      const hex = what.toLowerCase()
-      const which = /^0x[0-9a-f]{64}$/u.test(hex)
-        ? sql`a.transaction = ${hex} OR a.current_transaction = ${hex} OR b.hash = ${hex}`
-        : /^0x[0-9a-f]{40}$/u.test(hex)
-          ? sql`lower(a.payer) = ${hex}`
-          : isUuid(what)
-            ? sql`a.id = ${what}::uuid OR a.idempotency_key = ${what}`
-            : sql`a.idempotency_key = ${what}`
-      return attemptsOf(
-        sql`SELECT ${columns} FROM ${source} WHERE ${which} ORDER BY a.accepted_at DESC, a.id LIMIT ${limit}::int`,
-      )
-    }),
-  }
-}
+const columns = literal(`a.id, a.idempotency_key, a.act, a.rail, a.state, a.finality, a.payer,
+  a.amount_atomic::text AS amount_atomic, a.accepted_at, a.ended_at,
+  extract(epoch FROM clock_timestamp() - a.accepted_at)::int AS age_seconds, a.valid_before::text AS valid_before,
+  a.valid_before > extract(epoch FROM clock_timestamp()) AS is_payable, a.checks, a.next_check_at, a.reason, a.refusal,
+  a.doubted_reason, a.doubted_at, COALESCE(a.current_transaction, a.transaction) AS transaction, b.hash AS broadcast,
+  b.nonce::text AS broadcast_nonce, b.sent_at AS broadcast_at`)
+const source = literal("payment_attempts a LEFT JOIN relayer_broadcasts b ON b.attempt_id = a.id")
+
+/** Pending attempts, and settled ones that the chain took back and nobody has acknowledged; oldest first. */
+export const list = Effect.fn("Unresolved.list")(function* (limit: number) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* attemptsOf(sql`
+    SELECT ${columns} FROM ${source}
+    WHERE a.state = 'pending' OR (a.finality = 'lost' AND a.acknowledged_at IS NULL)
+    ORDER BY a.accepted_at, a.id LIMIT ${limit}::int`)
+})
+
+/** Attempts under this idempotency key or id, paid in this transaction, or by this wallet; newest first. */
+export const find = Effect.fn("Unresolved.find")(function* (what: string, limit: number) {
+  const sql = yield* SqlClient.SqlClient
+  const hex = what.toLowerCase()
+  const which = /^0x[0-9a-f]{64}$/u.test(hex)
+    ? sql`a.transaction = ${hex} OR a.current_transaction = ${hex} OR b.hash = ${hex}`
+    : /^0x[0-9a-f]{40}$/u.test(hex)
+      ? sql`lower(a.payer) = ${hex}`
+      : isUuid(what)
+        ? sql`a.id = ${what}::uuid OR a.idempotency_key = ${what}`
+        : sql`a.idempotency_key = ${what}`
+  return yield* attemptsOf(
+    sql`SELECT ${columns} FROM ${source} WHERE ${which} ORDER BY a.accepted_at DESC, a.id LIMIT ${limit}::int`,
+  )
+})

@@ -21,13 +21,30 @@ export interface Problem {
 export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly problem: Problem }
 
 /** Browsers name the page's address when something is written, and the room takes its own public one alone. */
-export const elsewhere =
+const elsewhere =
   "This page was opened at another address than the server's own, such as localhost for 127.0.0.1. Open it at the address the server names."
 
 const over: ReadonlySet<string> = new Set(["UNAUTHORIZED", "NOT_FOUND", "EXPIRED"])
 
 /** The room is over for this visitor: asking again changes nothing. */
 export const isOver = ({ code }: Problem) => over.has(code)
+
+/** What a problem means, in the words of the part that asked. */
+export const explained = (
+  { code, message, retryAfter }: Problem,
+  words: {
+    readonly offline: string
+    readonly limited: (why: string, seconds: number) => string
+    /** The server fails or cannot answer now. */
+    readonly away: string
+    readonly refused: (why: string) => string
+  },
+): string => {
+  if (code === "OFFLINE") return words.offline
+  if (code === "RATE_LIMITED") return words.limited(message.split(";")[0] ?? "", retryAfter)
+  if (code === "INTERNAL" || code === "UNAVAILABLE") return words.away
+  return words.refused(code === "FORBIDDEN" ? elsewhere : message)
+}
 
 /** Milliseconds after which an answer no longer counts. */
 const patience = 10_000

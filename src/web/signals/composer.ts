@@ -1,5 +1,6 @@
 /** A signal is sent once however often Send is pressed, and its words stay in the field until the room has them. */
 import { senderMaximum, textMaximum } from "../../../schema/room/Limits.ts"
+import { randomHex } from "../../buyer/core/Digest.ts"
 import * as Api from "./api.ts"
 import { find, inTime, lengthOf } from "./dom.ts"
 import type { Invite } from "./invite.ts"
@@ -24,14 +25,11 @@ const written = () => ({
   mode: modes.find((mode) => mode === chosen("mode")) ?? "calm",
 })
 
-const newClientId = () =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("")
-
 /** The same content keeps its clientId until it is accepted, so that a repeated send is the same message. */
 let attempt = { content: "", clientId: "" }
 
 const clientIdOf = (content: string) => {
-  if (attempt.content !== content) attempt = { content, clientId: newClientId() }
+  if (attempt.content !== content) attempt = { content, clientId: randomHex(16) }
   return attempt.clientId
 }
 
@@ -52,20 +50,11 @@ const complaint = (): readonly [words: string, field: HTMLInputElement] | undefi
   return undefined
 }
 
-const explained = ({ code, message, retryAfter }: Api.Problem) => {
-  switch (code) {
-    case "OFFLINE":
-      return "Not confirmed: no connection. Your words are still here; press Send again, it will not arrive twice."
-    case "RATE_LIMITED":
-      return `Not sent. ${message.split(";")[0] ?? ""}. You can send again in ${inTime(retryAfter)}.`
-    case "INTERNAL":
-    case "UNAVAILABLE":
-      return "Not confirmed: the room cannot answer now. Press Send again, it will not arrive twice."
-    case "FORBIDDEN":
-      return `Not sent. ${Api.elsewhere}`
-    default:
-      return `Not sent. ${message}`
-  }
+const trouble = {
+  offline: "Not confirmed: no connection. Your words are still here; press Send again, it will not arrive twice.",
+  limited: (why: string, seconds: number) => `Not sent. ${why}. You can send again in ${inTime(seconds)}.`,
+  away: "Not confirmed: the room cannot answer now. Press Send again, it will not arrive twice.",
+  refused: (why: string) => `Not sent. ${why}`,
 }
 
 const counted = () => {
@@ -99,7 +88,7 @@ export const connect = ({ accepted, invite, over }: Sending) => {
     if (!answer.ok) {
       if (Api.isOver(answer.problem)) return over(answer.problem)
       if (answer.problem.code === "CONFLICT") attempt = { content: "", clientId: "" }
-      return refuse(explained(answer.problem))
+      return refuse(Api.explained(answer.problem, trouble))
     }
     attempt = { content: "", clientId: "" }
     // What was typed while the answer was on its way is the next signal.

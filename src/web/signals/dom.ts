@@ -1,33 +1,10 @@
-/** Elements by id and of the expected kind, and new ones whose content is text alone. */
+/** Elements by id, the drawings of the page, and what is counted in words. */
+import { one } from "../v2/page/dom.ts"
 
-/** A page without one of its parts is a mistake of ours: it must not pass quietly. */
-export const find = <E extends Element>(id: string, kind: new () => E): E => {
-  const found = document.getElementById(id)
-  if (found instanceof kind) return found
-  throw new Error(`The page has no ${kind.name} with the id ${id}`)
-}
+export const find = <E extends Element>(id: string, kind: new () => E): E => one(`#${id}`, kind)
 
-export const make = <Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  className: string,
-  ...content: ReadonlyArray<Node | string>
-): HTMLElementTagNameMap[Tag] => {
-  const element = document.createElement(tag)
-  if (className !== "") element.className = className
-  element.append(...content)
-  return element
-}
-
-/** A drawing of the page's sprite. */
-export const drawing = (name: string) => {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg")
-  svg.setAttribute("class", "glyph")
-  svg.setAttribute("aria-hidden", "true")
-  const use = document.createElementNS("http://www.w3.org/2000/svg", "use")
-  use.setAttribute("href", `#glyph-${name}`)
-  svg.append(use)
-  return svg
-}
+/** A drawing of the page's sprite, as the page shows it already. */
+export const drawing = (name: string) => one(`svg:has(> use[href="#glyph-${name}"])`, SVGElement).cloneNode(true)
 
 /** Characters as the room counts them. */
 export const lengthOf = (text: string) => [...text.trim()].length

@@ -2,7 +2,8 @@
 import { retained } from "../../../schema/room/Limits.ts"
 import type { Message } from "./api.ts"
 import { clockWords, localDay } from "./clock.ts"
-import { drawing, find, make } from "./dom.ts"
+import { make } from "../v2/page/dom.ts"
+import { drawing, find } from "./dom.ts"
 import { patterns } from "./patterns.ts"
 
 const log = find("log", HTMLElement)
@@ -31,15 +32,14 @@ export const toEnd = () => {
 
 const entry = ({ createdAt, mode, sender, senderKind, text }: Message) => {
   const [local, utc] = clockWords(createdAt)
-  const time = make("time", "", local)
-  time.dateTime = createdAt
-  const meta = make("p", "signal__meta small", make("bdi", "signal__from", sender), " ")
-  meta.append(make("span", "tag", senderKind), " ", make("span", "signal__mode", patterns[mode].word), " ", time)
-  if (utc !== "") meta.append(" ", make("span", "signal__utc", utc))
-  const line = make("p", "signal__text", text)
-  line.dir = "auto"
-  const day = make("p", "signal__day small", localDay(createdAt))
-  return make("li", `signal ${mode}`, day, drawing(mode), make("div", "", meta, line))
+  const meta = make("p", { class: "signal__meta small" }, make("bdi", { class: "signal__from" }, sender), " ")
+  meta.append(make("span", { class: "tag" }, senderKind), " ")
+  meta.append(make("span", { class: "signal__mode" }, patterns[mode].word), " ")
+  meta.append(make("time", { datetime: createdAt }, local))
+  if (utc !== "") meta.append(" ", make("span", { class: "signal__utc" }, utc))
+  const line = make("p", { class: "signal__text", dir: "auto" }, text)
+  const day = make("p", { class: "signal__day small" }, localDay(createdAt))
+  return make("li", { class: `signal ${mode}` }, day, drawing(mode), make("div", {}, meta, line))
 }
 
 /** A day is written once, above its first signal. */

@@ -8,7 +8,7 @@ import { showEnd } from "./keyboard.ts"
 import * as Log from "./log.ts"
 import { follow, type Loop } from "./loop.ts"
 import { felt, unseen } from "./poll.ts"
-import { senses } from "./settings.ts"
+import * as Senses from "./senses.ts"
 import * as Share from "./share.ts"
 import * as View from "./view.ts"
 
@@ -26,7 +26,7 @@ const leave = () => {
   loop?.leave()
   loop = undefined
   invite = undefined
-  senses.hush()
+  Senses.hush()
   View.clear()
   Composer.reset()
   Share.withdraw()
@@ -58,7 +58,7 @@ const enter = (room: Invite) => {
       Log.add(unseen(before, signals), before.joined, signals.truncated)
       if (isFirst) showEnd()
       const message = felt(before, signals)
-      if (message !== undefined) senses.play(message)
+      if (message !== undefined) Senses.play(message)
     },
     refused: (problem, seconds) => {
       if (seconds === undefined) return end(problem.code)
@@ -84,20 +84,11 @@ const route = () => {
 const createName = find("create-name", HTMLInputElement)
 const createButton = find("create-button", HTMLButtonElement)
 
-const creationTrouble = ({ code, message, retryAfter }: Api.Problem) => {
-  switch (code) {
-    case "RATE_LIMITED":
-      return `No new room yet. ${message.split(";")[0] ?? ""}. Try again in ${inTime(retryAfter)}.`
-    case "OFFLINE":
-      return "No connection, so no room. Check your network and press the button again."
-    case "INTERNAL":
-    case "UNAVAILABLE":
-      return "No room was made: the server cannot answer now. Press the button again in a moment."
-    case "FORBIDDEN":
-      return `No room was made. ${Api.elsewhere}`
-    default:
-      return `No room was made. ${message}`
-  }
+const creationTrouble = {
+  limited: (why: string, seconds: number) => `No new room yet. ${why}. Try again in ${inTime(seconds)}.`,
+  offline: "No connection, so no room. Check your network and press the button again.",
+  away: "No room was made: the server cannot answer now. Press the button again in a moment.",
+  refused: (why: string) => `No room was made. ${why}`,
 }
 
 const create = async () => {
@@ -107,7 +98,7 @@ const create = async () => {
   createButton.setAttribute("aria-disabled", "true")
   const answer = await Api.create(name)
   createButton.removeAttribute("aria-disabled")
-  if (!answer.ok) return View.say("create-problem", creationTrouble(answer.problem))
+  if (!answer.ok) return View.say("create-problem", Api.explained(answer.problem, creationTrouble))
   createName.value = ""
   made = answer.value.room.id
   location.hash = fragmentOf({ room: made, token: answer.value.token })

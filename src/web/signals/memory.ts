@@ -1,4 +1,6 @@
 /** What the page remembers between visits: a name and wishes for the senses; never a room and never a token. */
+import { part } from "../v2/page/http.ts"
+import { browser } from "../v2/page/store.ts"
 import type { SenderKind } from "./api.ts"
 
 export interface Memory {
@@ -9,27 +11,17 @@ export interface Memory {
 }
 
 const key = "signals"
-const nothing: Memory = { name: "", kind: "person", sound: false, steady: false }
 
-/** Storage may be closed to us, or hold what an older page wrote. */
+/** It may hold what an older page wrote. */
 export const recall = (): Memory => {
-  try {
-    const kept: Partial<Memory> = JSON.parse(localStorage.getItem(key) ?? "{}")
-    return {
-      name: typeof kept.name === "string" ? kept.name : nothing.name,
-      kind: kept.kind === "agent" ? "agent" : nothing.kind,
-      sound: kept.sound === true,
-      steady: kept.steady === true,
-    }
-  } catch {
-    return nothing
+  const kept = browser.json(key)
+  const name = part(kept, "name")
+  return {
+    name: typeof name === "string" ? name : "",
+    kind: part(kept, "kind") === "agent" ? "agent" : "person",
+    sound: part(kept, "sound") === true,
+    steady: part(kept, "steady") === true,
   }
 }
 
-export const remember = (change: Partial<Memory>) => {
-  try {
-    localStorage.setItem(key, JSON.stringify({ ...recall(), ...change }))
-  } catch {
-    // The page works without a memory.
-  }
-}
+export const remember = (change: Partial<Memory>) => browser.set(key, JSON.stringify({ ...recall(), ...change }))

@@ -1,6 +1,14 @@
-/** Light and sound of a signal, one pattern at a time: sound only after a click, light steady for whoever wants it so. */
-import type { Mode } from "./api.ts"
+/** Light and sound of a signal, one pattern at a time, as their listener wishes; the system's wish for less motion always holds. */
+import type { Message, Mode } from "./api.ts"
+import { find } from "./dom.ts"
+import { recall, remember } from "./memory.ts"
 import { type Beat, patterns } from "./patterns.ts"
+import { light as show, say } from "./view.ts"
+
+const light = find("light", HTMLElement)
+const sound = find("sound", HTMLInputElement)
+const steady = find("steady", HTMLInputElement)
+const calmer = matchMedia("(prefers-reduced-motion: reduce)")
 
 /** Loudness of a peak; the ear needs little. */
 const volume = 0.16
@@ -29,61 +37,84 @@ const tone = (audio: AudioContext, { at, fall, hertz, peak, rise }: Beat) => {
   oscillator.stop(end)
 }
 
-export interface Wishes {
-  readonly sound: boolean
-  readonly steady: boolean
+let audio: AudioContext | undefined
+let playing = 0
+let waiting: Message | undefined
+
+const still = () => {
+  for (const animation of light.getAnimations()) animation.cancel()
 }
 
-/** A mode to play and what else to do when its turn comes. */
-type Turn = readonly [mode: Mode, begun: () => void]
+const begin = (message: Message) => {
+  const { beats, length } = patterns[message.mode]
+  show(message)
+  if (!steady.checked) light.animate(glow(message.mode), { duration: length })
+  if (sound.checked && audio?.state === "running") for (const beat of beats) tone(audio, beat)
+  playing = window.setTimeout(() => {
+    playing = 0
+    const next = waiting
+    waiting = undefined
+    if (next !== undefined) begin(next)
+  }, length)
+}
 
 /**
- * Plays on `light`, as `wishes` say at that moment. A signal that comes while another is played waits for its end; of
- * several that wait the newest is played, so that no crowd of signals can make the light flash faster.
+ * Shows and plays a signal. One that comes while another is played waits for its end; of several that wait the newest is
+ * played, so that no crowd of signals can make the light flash faster.
  */
-export const makeSenses = (light: HTMLElement, wishes: () => Wishes) => {
-  let audio: AudioContext | undefined
-  let playing = 0
-  let waiting: Turn | undefined
+export const play = (message: Message) => {
+  if (playing === 0) begin(message)
+  else waiting = message
+}
 
-  const still = () => {
-    for (const animation of light.getAnimations()) animation.cancel()
-  }
+/** Nothing of a room that was left is played on; the pause before the next pattern still holds. */
+export const hush = () => {
+  waiting = undefined
+  still()
+}
 
-  const begin = ([mode, begun]: Turn) => {
-    const { beats, length } = patterns[mode]
-    const { sound, steady } = wishes()
-    begun()
-    if (!steady) light.animate(glow(mode), { duration: length })
-    if (sound && audio?.state === "running") for (const beat of beats) tone(audio, beat)
-    playing = window.setTimeout(() => {
-      playing = 0
-      const next = waiting
-      waiting = undefined
-      if (next !== undefined) begin(next)
-    }, length)
-  }
+const listening = () => say("sound-note", sound.checked ? "Sound is on." : "Off. Light and words say the same.")
 
-  return {
-    play: (...turn: Turn) => {
-      if (playing === 0) return begin(turn)
-      waiting = turn
-    },
-    /** Only after a click or a key; browsers keep audio silent otherwise. */
-    wake: () => {
-      audio ??= new AudioContext()
-      return audio.resume()
-    },
-    /** Cuts off what sounds. */
-    mute: () => {
-      void audio?.close()
-      audio = undefined
-    },
-    still,
-    /** Nothing of a room that was left is played on; the pause before the next pattern still holds. */
-    hush: () => {
-      waiting = undefined
-      still()
-    },
+/** After a click or a key; browsers keep audio silent otherwise. */
+const wake = () => {
+  audio ??= new AudioContext()
+  void audio.resume()
+  listening()
+}
+
+const settle = () => {
+  steady.checked = calmer.matches || recall().steady
+  steady.disabled = calmer.matches
+  say("steady-note", calmer.matches ? "Your system asks for less motion." : "No pulses; shape and words stay.")
+}
+
+sound.checked = recall().sound
+listening()
+if (sound.checked) {
+  say("sound-note", "Starts with your next click or key.")
+  const once = new AbortController()
+  for (const type of ["pointerdown", "keydown"]) {
+    document.addEventListener(
+      type,
+      () => {
+        once.abort()
+        if (sound.checked) wake()
+      },
+      { signal: once.signal },
+    )
   }
 }
+settle()
+calmer.addEventListener("change", settle)
+
+sound.addEventListener("change", () => {
+  remember({ sound: sound.checked })
+  if (sound.checked) return wake()
+  void audio?.close()
+  audio = undefined
+  listening()
+})
+steady.addEventListener("change", () => {
+  remember({ steady: steady.checked })
+  if (steady.checked) still()
+})

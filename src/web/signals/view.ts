@@ -1,8 +1,9 @@
 /** What the page shows in each of its states, every word of it as text. */
 import { lifetimeDays } from "../../../schema/room/Limits.ts"
-import { elsewhere, type Message, type Problem } from "./api.ts"
+import { explained, type Message, type Problem } from "./api.ts"
 import { bothWords } from "./clock.ts"
-import { drawing, find, inTime, make } from "./dom.ts"
+import { make } from "../v2/page/dom.ts"
+import { drawing, find, inTime } from "./dom.ts"
 import * as Log from "./log.ts"
 import { inWords } from "./patterns.ts"
 
@@ -61,21 +62,14 @@ export const end = (code: string) => {
 }
 
 /** What a refusal means to whoever waits, and when it is tried again. */
-export const trouble = ({ code, message }: Problem, seconds: number | undefined) => {
+export const trouble = (problem: Problem, seconds: number | undefined) => {
   const next = seconds === undefined ? "" : ` Trying again in ${inTime(seconds)}.`
-  switch (code) {
-    case "OFFLINE":
-      return `No connection to the room.${next}`
-    case "RATE_LIMITED":
-      return `Too many requests from your network.${next}`
-    case "INTERNAL":
-    case "UNAVAILABLE":
-      return `The room cannot answer now.${next}`
-    case "FORBIDDEN":
-      return elsewhere
-    default:
-      return `${message}${next}`
-  }
+  return explained(problem, {
+    offline: `No connection to the room.${next}`,
+    limited: () => `Too many requests from your network.${next}`,
+    away: `The room cannot answer now.${next}`,
+    refused: (why) => `${why}${next}`,
+  })
 }
 
 export const room = (name: string, expiresAt: string, serverTime: string) => {
@@ -119,5 +113,5 @@ export const light = ({ mode, sender, senderKind }: Message) => {
   lamp.className = `lamp ${mode}`
   find("lamp-glyph", HTMLElement).replaceChildren(drawing(mode))
   say("lamp-mode", inWords(mode))
-  find("lamp-from", HTMLElement).replaceChildren("From ", make("bdi", "", sender), `, ${senderKind}`)
+  find("lamp-from", HTMLElement).replaceChildren("From ", make("bdi", {}, sender), `, ${senderKind}`)
 }

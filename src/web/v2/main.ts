@@ -1,12 +1,11 @@
 /** The pages are complete without this; it lets them burn, copy, check, seal and pay. */
-import { start as startArtwork } from "./proof/artwork.ts"
+import { start as startAsked } from "./proof/asked.ts"
 import { start as startCopy } from "./page/copy.ts"
 import { all, failure } from "./page/dom.ts"
 import { pageFailed, sentenceOf } from "./page/http.ts"
 import { start as startLive } from "./page/live.ts"
 import { onDemand } from "./onDemand.ts"
 import { start as startPay } from "./pay/form.ts"
-import { start as startProofs } from "./proof/proofs.ts"
 import { start as startReveals } from "./proof/reveals.ts"
 import { start as startSeal } from "./words/seal.ts"
 import { start as startTime } from "./page/time.ts"
@@ -28,17 +27,7 @@ addEventListener("offline", offline)
 offline()
 // The box has a page of its own.
 for (const box of all("[data-box-list]", HTMLElement)) openBox(box)
-for (const start of [
-  startTime,
-  startCopy,
-  startVerify,
-  startProofs,
-  startReveals,
-  startSeal,
-  startArtwork,
-  startPay,
-  startLive,
-]) {
+for (const start of [startTime, startCopy, startVerify, startReveals, startSeal, startAsked, startPay, startLive]) {
   // One part that fails does not keep the others, paying least of all, from starting.
   try {
     start()

@@ -8,7 +8,8 @@ import { compress } from "hono/compress"
 import { recipe } from "../../../schema/altar/Commitment.ts"
 import { spiritIds, spiritOf } from "../../../schema/altar/Spirit.ts"
 import { spirits as pages } from "../../../src/altar/Spirits.ts"
-import { answerUnder, append, connect, headOf, keepersOf, newest, range, type StoneRow } from "./Store.ts"
+import type { StoneRow } from "../../lab/Ledger.ts"
+import { answerUnder, append, connect, headOf, keepersOf, newest, range } from "./Store.ts"
 
 const environment = (name: string) => {
   const value = process.env[name]

@@ -1,20 +1,7 @@
 /** The peer's witness stones in PostgreSQL, written as a postgres.js user would: one head row, locked for every stone. */
 import { createHash, randomUUID } from "node:crypto"
 import postgres from "postgres"
-
-export interface StoneRow {
-  readonly sequence: number
-  readonly id: string
-  readonly commitment: string
-  readonly kind: string
-  readonly spirit: string
-  readonly agentName: string | null
-  readonly witnessedAt: string
-  readonly payer: string
-  readonly transaction: string
-  readonly previousHash: string
-  readonly chainHash: string
-}
+import type { StoneRow } from "../../lab/Ledger.ts"
 
 export type NewStone = Pick<StoneRow, "commitment" | "kind" | "spirit" | "agentName" | "payer" | "transaction">
 

@@ -9,13 +9,11 @@ import { alreadyUsed, endIn, type Log, pays, type SignedAuthorization, tooPoor }
 import type { BlockRange } from "./LogSearch.ts"
 import * as LongReceipts from "./LongReceipts.ts"
 
-/** A block by its number and the hash that tells it from another one of that number. */
 export interface BlockId {
   readonly number: bigint
   readonly hash: Hex
 }
 
-/** The head of a block; `timestamp` in Unix seconds. */
 export interface Block extends BlockId {
   readonly timestamp: bigint
 }
@@ -29,7 +27,6 @@ export interface Receipt {
   readonly isLong?: boolean
 }
 
-/** A log that used or cancelled an authorization, as a search finds it. */
 export interface FoundLog {
   readonly transaction: Hex
   readonly blockHash: Hex
@@ -55,7 +52,6 @@ export type Evidence =
 
 export type VoidReason = "authorization_expired" | "authorization_canceled" | "authorization_spent_elsewhere"
 
-/** Evidence as a word of the protocol's table. */
 export const findingOf = (evidence: Evidence): Found<Evidence & { readonly _tag: "Paid" }> => {
   if (evidence._tag === "Paid") return { is: "paid", proof: evidence }
   if (evidence._tag === "Void") return { is: "void", reason: evidence.reason }
@@ -90,7 +86,6 @@ export interface Node<E> {
   readonly finalAnd: (
     number: bigint,
   ) => Effect.Effect<{ readonly final: Block; readonly there: Block; readonly again: Block }, E>
-  /** The receipt of a transaction, with the logs of `asset` at least. */
   readonly receiptOf: (transaction: Hex, asset: Address) => Effect.Effect<Option.Option<Receipt>, E>
   /** Whether the authorization is used at a block, and why its transfer would revert there, asked together. */
   readonly stateAt: (

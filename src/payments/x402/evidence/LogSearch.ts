@@ -1,7 +1,6 @@
 /** Finds logs in ranges that the provider answers: how many blocks it takes at once is found out, and tried again. */
 import { Effect, Ref } from "effect"
 
-/** Blocks from `from` to `to`, both of them. */
 export interface BlockRange {
   readonly from: bigint
   readonly to: bigint

@@ -1,10 +1,11 @@
 /** An authorization that no attempt of ours holds and that may have been used: where its money went, by what `Evidence` proves. */
 import { Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import type { Hex } from "viem"
+import { BoundedMap } from "../../../platform/BoundedMap.ts"
 import { DatabaseClock } from "../../../platform/DatabaseClock.ts"
 import { UnclaimedPayments } from "../../ledger/UnclaimedPayments.ts"
 import { Chain } from "../node/Chain.ts"
-import { ChainUnavailable } from "../node/ChainUnavailable.ts"
+import { ChainUnavailable } from "../node/Rpc.ts"
 import { alreadyUsed, type SignedAuthorization } from "../verification/Eip3009.ts"
 import type { Evidence } from "./Evidence.ts"
 import { type ChainPayment, claimOf } from "../../Payment.ts"
@@ -13,7 +14,6 @@ import type { Terms } from "../../PaymentTerms.ts"
 import { longestLife } from "../verification/OfferMatch.ts"
 import type { RefusedPayment } from "../verification/Verifier.ts"
 
-/** A payment that is on the chain already and belongs to nobody. */
 export interface FoundPayment {
   readonly authorization: SignedAuthorization
   readonly payload: string
@@ -77,32 +77,16 @@ const verdictOf = (evidence: Evidence & { readonly _tag: "Void" }) => {
   }
 }
 
-export class UsedAuthorizations extends Context.Service<
-  UsedAuthorizations,
+export class UsedAuthorizations extends Context.Service<UsedAuthorizations>()(
+  "spirit-altar/payments/x402/evidence/UsedAuthorizations",
   {
-    /**
-     * The payment that a refused one has already made and may be claimed; otherwise its refusal, in true words, or
-     * `ChainUnavailable` while nothing is proven.
-     */
-    trace(refused: RefusedPayment, terms: Terms): Effect.Effect<FoundPayment, PaymentRejected | ChainUnavailable>
-  }
->()("spirit-altar/payments/x402/evidence/UsedAuthorizations") {
-  static readonly layer = Layer.effect(
-    UsedAuthorizations,
-    Effect.gen(function* () {
+    make: Effect.gen(function* () {
       const chain = yield* Chain
       const unclaimedPayments = yield* UnclaimedPayments
       const clock = yield* DatabaseClock
       const turn = yield* Semaphore.make(followedAtOnce)
       /** By claim and amount, oldest first: one nonce may be signed for two amounts. */
-      const verdicts = new Map<string, PaymentRejected>()
-
-      const keep = (name: string, verdict: PaymentRejected) => {
-        verdicts.set(name, verdict)
-        const oldest = verdicts.size > verdictsKept ? verdicts.keys().next().value : undefined
-        if (oldest !== undefined) verdicts.delete(oldest)
-        return verdict
-      }
+      const verdicts = new BoundedMap<string, PaymentRejected>(verdictsKept)
 
       /** Whether its state says that it is unused; a search costs a forger nothing, so it is not begun for that. */
       const isUnused = (authorization: SignedAuthorization) =>
@@ -125,9 +109,14 @@ export class UsedAuthorizations extends Context.Service<
         const verdict = evidence._tag === "Void" ? verdictOf(evidence) : Option.none()
         if (Option.isNone(verdict))
           return yield* unproven("nothing that is final, or answers that contradict each other")
-        return yield* keep(name, verdict.value)
+        verdicts.set(name, verdict.value)
+        return yield* verdict.value
       }, turn.withPermits(1))
 
+      /**
+       * The payment that a refused one has already made and may be claimed; otherwise its refusal, in true words, or
+       * `ChainUnavailable` while nothing is proven.
+       */
       const trace = Effect.fn("UsedAuthorizations.trace")(function* (refused: RefusedPayment, terms: Terms) {
         const { authorization, payload } = refused
         const { network } = terms
@@ -161,7 +150,9 @@ export class UsedAuthorizations extends Context.Service<
         return yield* unclaimed(transaction)
       })
 
-      return UsedAuthorizations.of({ trace })
+      return { trace }
     }),
-  )
+  },
+) {
+  static readonly layer = Layer.effect(this, this.make)
 }

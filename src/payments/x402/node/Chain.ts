@@ -1,10 +1,9 @@
 /** What the chain knows about an authorization: the only evidence that ends an attempt. */
 import { Context, type Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
-import { type Hex, hexToBigInt, numberToHex, type PublicClient } from "viem"
+import { type Hex, hexToBigInt, numberToHex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
 import { receiptLimit } from "../../../platform/Answers.ts"
 import { AddressText, HexText, Quantity, Word } from "../../Hex.ts"
-import type { ChainUnavailable } from "./ChainUnavailable.ts"
 import {
   authorizationStateData,
   endTopics,
@@ -16,12 +15,11 @@ import * as Evidence from "../evidence/Evidence.ts"
 import type { Block, BlockId, FoundLog, Receipt } from "../evidence/Evidence.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 import * as LogSearch from "../evidence/LogSearch.ts"
-import * as NodeClient from "./NodeClient.ts"
-import { ownLogs } from "../evidence/OwnLogs.ts"
-import { reader } from "./Rpc.ts"
+import { ownLogs } from "../evidence/LongReceipts.ts"
+import { type ChainUnavailable, isRevert, question, reader } from "./Rpc.ts"
 
 const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
-const LogAnswer = Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })
+export const LogAnswer = Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })
 const ReceiptAnswer = Schema.NullOr(
   Schema.Struct({
     transactionHash: Word,
@@ -37,7 +35,7 @@ const LogsAnswer = Schema.Array(
 
 const readBlock = reader("eth_getBlockByNumber", BlockAnswer)
 const readReceipt = reader("eth_getTransactionReceipt", ReceiptAnswer)
-const readLogs = reader("eth_getLogs", LogsAnswer)
+const getLogs = question("eth_getLogs", LogsAnswer)
 const readWord = reader("eth_call", Word)
 const readOutput = reader("eth_call", HexText)
 
@@ -56,134 +54,117 @@ export interface ChainConfig {
   readonly timeout: Duration.Duration
 }
 
-export class Chain extends Context.Service<
-  Chain,
-  {
-    /** Would this authorization be settled now? */
-    simulate(authorization: SignedAuthorization): Effect.Effect<Simulation, ChainUnavailable>
-    /** Everything that is proven about an authorization at this moment. */
-    evidence(search: Evidence.Search): Effect.Effect<Evidence.Evidence, ChainUnavailable>
-    /** The same of one that nothing is known of here but that the chain calls it used: whom it paid, and in what. */
-    usedBy(authorization: SignedAuthorization): Effect.Effect<Evidence.Evidence, ChainUnavailable>
-    /** Whether a block is on the chain and beyond being taken back. */
-    isFinal(block: BlockId): Effect.Effect<boolean, ChainUnavailable>
+export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/node/Chain", {
+  make: Effect.fnUntraced(function* (config: ChainConfig) {
+    const { rpcUrl: url, timeout } = config
+    const node = yield* JsonRpc.make({ url, timeout })
+    const { ask, askTogether, once } = node
+    // Whoever ends an authorization chooses how long its receipt is: it is read whole, and nothing else suffers from it.
+    const receipts = yield* JsonRpc.make({ url, timeout, limit: receiptLimit })
+
+    const blockAt = (block: "latest" | "finalized" | "safe" | Hex): JsonRpc.Question => [
+      "eth_getBlockByNumber",
+      [block, false],
+    ]
+
     /** The newest block from which nothing is taken back. */
-    readonly final: Effect.Effect<Block, ChainUnavailable>
-    /** One question to the node, as it is. */
-    readonly ask: JsonRpc.Ask
-    /** viem's client, for the relayer. */
-    readonly client: PublicClient
-  }
->()("spirit-altar/payments/x402/node/Chain") {
-  static readonly layer = (config: ChainConfig) =>
-    Layer.effect(
-      Chain,
-      Effect.gen(function* () {
-        const { rpcUrl: url, timeout } = config
-        const node = yield* JsonRpc.make({ url, timeout })
-        const { ask, askTogether } = node
-        const client = yield* NodeClient.make(node)
-        // Whoever ends an authorization chooses how long its receipt is: it is read whole, and nothing else suffers from it.
-        const receipts = yield* JsonRpc.make({ url, timeout, limit: receiptLimit })
+    const final = Effect.flatMap(ask(...blockAt(config.finalTag)), blockIn)
 
-        const blockAt = (block: "latest" | "finalized" | "safe" | Hex): JsonRpc.Question => [
-          "eth_getBlockByNumber",
-          [block, false],
-        ]
+    const blocksAt = Effect.fnUntraced(function* (one: JsonRpc.Question, other: JsonRpc.Question) {
+      const [first, second] = yield* askTogether(one, other)
+      return [yield* blockOf(first), yield* blockOf(second)] as const
+    })
 
-        const final = Effect.flatMap(ask(...blockAt(config.finalTag)), blockIn)
+    const settling = (authorization: SignedAuthorization) => {
+      const transfer = settlementCall(authorization)
+      return config.sender === undefined ? transfer : { ...transfer, from: config.sender }
+    }
 
-        const blocksAt = Effect.fnUntraced(function* (one: JsonRpc.Question, other: JsonRpc.Question) {
-          const [first, second] = yield* askTogether(one, other)
-          return [yield* blockOf(first), yield* blockOf(second)] as const
+    const simulate = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
+      const transfer = settling(authorization)
+      // What is final stays; any later block may be replaced, and the transfer be put below the head that is seen now.
+      const [head, run] = yield* askTogether(blockAt(config.finalTag), ["eth_call", [transfer, "latest"]])
+      const { number: block } = yield* blockOf(head)
+      const revert = yield* revertIn(Effect.fromResult(run))
+      return Option.match(revert, {
+        onNone: (): Simulation => ({ _tag: "Accepted", block }),
+        onSome: (text): Simulation => ({ _tag: "Reverted", reason: reasonOf(text) }),
+      })
+    })
+
+    const receiptOf = Effect.fnUntraced(function* (transaction: Hex, asset: Address) {
+      const own = yield* Effect.map(receipts.ask("eth_getTransactionReceipt", [transaction]), ownLogs(asset))
+      const answer = yield* readReceipt(own.answer)
+      // A node that speaks of another transaction has not answered.
+      if (answer?.transactionHash.toLowerCase() !== transaction.toLowerCase()) return Option.none<Receipt>()
+      return Option.some<Receipt>({
+        block: { number: hexToBigInt(answer.blockNumber), hash: answer.blockHash },
+        succeeded: answer.status === "0x1",
+        logs: answer.logs,
+        isLong: own.isLong,
+      })
+    })
+
+    const stateIn = Effect.fnUntraced(function* (
+      authorization: SignedAuthorization,
+      block: Hex | { readonly blockHash: Hex },
+    ) {
+      const { asset, from, nonce } = authorization
+      const [state, run] = yield* askTogether(
+        ["eth_call", [{ to: asset, data: authorizationStateData(from, nonce) }, block]],
+        ["eth_call", [settling(authorization), block]],
+      )
+      const used = BigInt(yield* Effect.flatMap(Effect.fromResult(state), readWord)) === 1n
+      const revert = yield* revertIn(Effect.flatMap(Effect.fromResult(run), readOutput))
+      return { used, revert: Option.map(revert, reasonOf) }
+    })
+
+    /** By hash, so that a node on another branch cannot answer; by number where hashes are not understood. */
+    const stateAt = (authorization: SignedAuthorization, { hash, number }: BlockId) =>
+      stateIn(authorization, { blockHash: hash }).pipe(
+        Effect.catchIf(isNotUnderstood, () => stateIn(authorization, numberToHex(number))),
+      )
+
+    const search = LogSearch.make<ChainUnavailable>(isTooWide)
+
+    const logsOf = (authorization: SignedAuthorization, within: LogSearch.BlockRange, newestFirst: boolean) => {
+      const { asset } = authorization
+      const topics = endTopics(authorization)
+      const logsIn = (range: LogSearch.BlockRange) =>
+        getLogs(ask, {
+          address: asset,
+          fromBlock: numberToHex(range.from),
+          toBlock: numberToHex(range.to),
+          topics,
         })
+      return search(logsIn, within, newestFirst).pipe(
+        Effect.map((logs) =>
+          logs.flatMap(({ blockHash, removed, transactionHash }): ReadonlyArray<FoundLog> =>
+            removed === true ? [] : [{ transaction: transactionHash, blockHash }],
+          ),
+        ),
+      )
+    }
 
-        const settling = (authorization: SignedAuthorization) => {
-          const transfer = settlementCall(authorization)
-          return config.sender === undefined ? transfer : { ...transfer, from: config.sender }
-        }
-
-        const simulate = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
-          const transfer = settling(authorization)
-          // What is final stays; any later block may be replaced, and the transfer be put below the head that is seen now.
-          const [head, run] = yield* askTogether(blockAt(config.finalTag), ["eth_call", [transfer, "latest"]])
-          const { number: block } = yield* blockOf(head)
-          const revert = yield* revertIn(Effect.fromResult(run))
-          return Option.match(revert, {
-            onNone: (): Simulation => ({ _tag: "Accepted", block }),
-            onSome: (text): Simulation => ({ _tag: "Reverted", reason: reasonOf(text) }),
-          })
-        })
-
-        const receiptOf = Effect.fnUntraced(function* (transaction: Hex, asset: Address) {
-          const own = yield* Effect.map(receipts.ask("eth_getTransactionReceipt", [transaction]), ownLogs(asset))
-          const answer = yield* readReceipt(own.answer)
-          // A node that speaks of another transaction has not answered.
-          if (answer?.transactionHash.toLowerCase() !== transaction.toLowerCase()) return Option.none<Receipt>()
-          return Option.some<Receipt>({
-            block: { number: hexToBigInt(answer.blockNumber), hash: answer.blockHash },
-            succeeded: answer.status === "0x1",
-            logs: answer.logs,
-            isLong: own.isLong,
-          })
-        })
-
-        const stateIn = Effect.fnUntraced(function* (
-          authorization: SignedAuthorization,
-          block: Hex | { readonly blockHash: Hex },
-        ) {
-          const { asset, from, nonce } = authorization
-          const [state, run] = yield* askTogether(
-            ["eth_call", [{ to: asset, data: authorizationStateData(from, nonce) }, block]],
-            ["eth_call", [settling(authorization), block]],
-          )
-          const used = BigInt(yield* Effect.flatMap(Effect.fromResult(state), readWord)) === 1n
-          const revert = yield* revertIn(Effect.flatMap(Effect.fromResult(run), readOutput))
-          return { used, revert: Option.map(revert, reasonOf) }
-        })
-
-        /** By hash, so that a node on another branch cannot answer; by number where hashes are not understood. */
-        const stateAt = (authorization: SignedAuthorization, { hash, number }: BlockId) =>
-          stateIn(authorization, { blockHash: hash }).pipe(
-            Effect.catchIf(isNotUnderstood, () => stateIn(authorization, numberToHex(number))),
-          )
-
-        const search = LogSearch.make<ChainUnavailable>(isTooWide)
-
-        const logsOf = (authorization: SignedAuthorization, within: LogSearch.BlockRange, newestFirst: boolean) => {
-          const { asset } = authorization
-          const topics = endTopics(authorization)
-          const logsIn = (range: LogSearch.BlockRange) =>
-            ask("eth_getLogs", [
-              { address: asset, fromBlock: numberToHex(range.from), toBlock: numberToHex(range.to), topics },
-            ]).pipe(Effect.flatMap(readLogs))
-          return search(logsIn, within, newestFirst).pipe(
-            Effect.map((logs) =>
-              logs.flatMap(({ blockHash, removed, transactionHash }): ReadonlyArray<FoundLog> =>
-                removed === true ? [] : [{ transaction: transactionHash, blockHash }],
-              ),
-            ),
-          )
-        }
-
-        const { evidence, isFinal, usedBy } = Evidence.make<ChainUnavailable>({
-          heads: Effect.map(blocksAt(blockAt("latest"), blockAt(config.finalTag)), ([newest, final]) => ({
-            newest,
-            final,
-          })),
-          finalAnd: Effect.fnUntraced(function* (number: bigint) {
-            const newest = yield* final
-            const [there, again] = yield* blocksAt(blockAt(numberToHex(number)), blockAt(numberToHex(newest.number)))
-            return { final: newest, there, again }
-          }),
-          receiptOf,
-          stateAt,
-          logsOf,
-        })
-
-        return Chain.of({ simulate, evidence, usedBy, isFinal, final, ask, client })
+    const { evidence, isFinal, usedBy } = Evidence.make<ChainUnavailable>({
+      heads: Effect.map(blocksAt(blockAt("latest"), blockAt(config.finalTag)), ([newest, final]) => ({
+        newest,
+        final,
+      })),
+      finalAnd: Effect.fnUntraced(function* (number: bigint) {
+        const newest = yield* final
+        const [there, again] = yield* blocksAt(blockAt(numberToHex(number)), blockAt(numberToHex(newest.number)))
+        return { final: newest, there, again }
       }),
-    )
+      receiptOf,
+      stateAt,
+      logsOf,
+    })
+
+    return { simulate, evidence, usedBy, isFinal, final, ask, once }
+  }),
+}) {
+  static readonly layer = (config: ChainConfig) => Layer.effect(this, this.make(config))
 }
 
 const blockIn = (answer: unknown) =>
@@ -195,21 +176,15 @@ const blockIn = (answer: unknown) =>
 
 const blockOf = (asked: JsonRpc.Asked) => Effect.flatMap(Effect.fromResult(asked), blockIn)
 
-/** JSON-RPC's "invalid params". */
 const isNotUnderstood = ({ code }: ChainUnavailable): boolean => code === -32_602
 
 /** A provider that has answered and does not like the question; one that counts requests (429) is left alone. */
 const isTooWide = ({ code, status = 0 }: ChainUnavailable): boolean =>
   code !== undefined || [400, 413, 422].includes(status)
 
-/** A node that answered with an execution error has been asked and has refused; anything else is no answer. */
-export const isRevert = ({ code, detail = "" }: ChainUnavailable): boolean => code === 3 || /revert/iu.test(detail)
-
-const revertText = ({ detail = "" }: ChainUnavailable): string => detail
-
 /** Why a dry run reverted, if it did; no answer stays none. */
 const revertIn = <A>(run: Effect.Effect<A, ChainUnavailable>) =>
   run.pipe(
     Effect.as(Option.none<string>()),
-    Effect.catchIf(isRevert, (error) => Effect.succeedSome(revertText(error))),
+    Effect.catchIf(isRevert, (error) => Effect.succeedSome(error.detail ?? "")),
   )

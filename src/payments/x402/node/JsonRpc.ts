@@ -3,8 +3,7 @@ import { Clock, type Duration, Effect, Option, Redacted, Result, Schema, Semapho
 import { Base64 } from "effect/encoding"
 import * as Gather from "../../../platform/Gather.ts"
 import * as Posting from "../../../http/Posting.ts"
-import { ChainUnavailable, senseless } from "./ChainUnavailable.ts"
-import { timed } from "./RpcMetrics.ts"
+import { type Ask, ChainUnavailable, senseless, timed } from "./Rpc.ts"
 
 export interface JsonRpcConfig {
   readonly url: Redacted.Redacted<string>
@@ -14,10 +13,6 @@ export interface JsonRpcConfig {
   readonly limit?: number
 }
 
-/** Asks the node; fails when it refuses the question or does not answer it. */
-export type Ask = (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, ChainUnavailable>
-
-/** A method and its parameters. */
 export type Question = Parameters<Ask>
 
 /** What the node said to one question of two. */
@@ -88,7 +83,6 @@ const failed = (method: string, next: Failed["next"], facts: Facts) =>
 
 const unanswered = (method: string, next: Failed["next"]) => Effect.fail<Failed>({ next, error: senseless(method) })
 
-/** What the node's answer to one question says. */
 const read = (method: string, answer: Answer): Effect.Effect<unknown, Failed> => {
   if (answer.error === undefined) {
     return "result" in answer ? Effect.succeed(answer.result) : unanswered(method, "alone")
@@ -137,7 +131,6 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
       }),
     )
 
-  /** What each question of a batch was answered. */
   const together = Effect.fnUntraced(function* (batch: ReadonlyArray<Worded>) {
     const sent = yield* Effect.result(exchange(`[${batch.map(({ text }, index) => body(text, index)).join(",")}]`))
     const everyone = (one: (question: Worded, index: number) => Effect.Effect<unknown, Failed>) =>

@@ -4,8 +4,7 @@ import { hexToBigInt, hexToNumber } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
 import { Quantity } from "../../Hex.ts"
 import { Chain } from "./Chain.ts"
-import type { ChainUnavailable } from "./ChainUnavailable.ts"
-import { reader } from "./Rpc.ts"
+import { type ChainUnavailable, getBalance, getTransactionCount, question } from "./Rpc.ts"
 
 export interface RelayerState {
   readonly balanceWei: bigint
@@ -16,14 +15,11 @@ export interface RelayerState {
 }
 
 export interface NodeState {
-  /** Seconds since the newest block. */
   readonly headAgeSeconds: number
   readonly relayer: Option.Option<RelayerState>
 }
 
-const readBalance = reader("eth_getBalance", Quantity)
-const readCount = reader("eth_getTransactionCount", Quantity)
-const readBlock = reader("eth_getBlockByNumber", Schema.Struct({ timestamp: Quantity }))
+const getBlock = question("eth_getBlockByNumber", Schema.Struct({ timestamp: Quantity }))
 
 export class NodeWatch extends Context.Service<
   NodeWatch,
@@ -40,9 +36,9 @@ export class NodeWatch extends Context.Service<
         const relayerState = Effect.fnUntraced(function* (address: Address) {
           const [balanceWei, mined, sent] = yield* Effect.all(
             [
-              Effect.flatMap(ask("eth_getBalance", [address, "latest"]), readBalance),
-              Effect.flatMap(ask("eth_getTransactionCount", [address, "latest"]), readCount),
-              Effect.flatMap(ask("eth_getTransactionCount", [address, "pending"]), readCount),
+              getBalance(ask, address, "latest"),
+              getTransactionCount(ask, address, "latest"),
+              getTransactionCount(ask, address, "pending"),
             ],
             { concurrency: "unbounded" },
           )
@@ -55,7 +51,7 @@ export class NodeWatch extends Context.Service<
         })
 
         const now = Effect.gen(function* () {
-          const at = yield* Effect.flatMap(ask("eth_getBlockByNumber", ["latest", false]), readBlock)
+          const at = yield* getBlock(ask, "latest", false)
           const seconds = (yield* Clock.currentTimeMillis) / 1000
           return Option.some({
             headAgeSeconds: Math.max(0, seconds - hexToNumber(at.timestamp)),

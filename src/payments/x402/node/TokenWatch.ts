@@ -2,19 +2,15 @@
 import { Context, Duration, Effect, Exit, Layer } from "effect"
 import { type Hex, toFunctionSelector } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
-import { HexText, wordOf } from "../../Hex.ts"
-import { Chain, isRevert } from "./Chain.ts"
-import type { Ask } from "./JsonRpc.ts"
-import { reader } from "./Rpc.ts"
+import { wordOf } from "../../Hex.ts"
+import { Chain } from "./Chain.ts"
+import { type Ask, call, isRevert } from "./Rpc.ts"
 
 const pausedData = toFunctionSelector("paused()")
 const blacklistSelector = toFunctionSelector("isBlacklisted(address)")
 
-const readOutput = reader("eth_call", HexText)
-
 const yes = `0x${"1".padStart(64, "0")}`
 
-/** Where payments go, and in what. */
 interface Receiving {
   readonly asset: Address
   readonly payTo: Address
@@ -23,8 +19,7 @@ interface Receiving {
 /** Whether the token's issuer lets anybody pay us. A token without these functions neither pauses nor blocks. */
 export const standingOf = (ask: Ask, { asset, payTo }: Receiving) => {
   const says = (data: Hex) =>
-    ask("eth_call", [{ to: asset, data }, "latest"]).pipe(
-      Effect.flatMap(readOutput),
+    call(ask, { to: asset, data }, "latest").pipe(
       Effect.map((answer) => answer === yes),
       Effect.catchIf(isRevert, () => Effect.succeed(false)),
     )
@@ -47,34 +42,24 @@ const believedFor = Duration.seconds(3)
 const doubtedFor = Duration.seconds(1)
 const askedWithin = Duration.seconds(10)
 
-export class TokenWatch extends Context.Service<
-  TokenWatch,
-  {
-    /** Why no transfer to us can be made; at most three seconds old. */
-    readonly obstacle: Effect.Effect<string | undefined>
-    /** The same, asked anew. */
-    readonly obstacleNow: Effect.Effect<string | undefined>
-  }
->()("spirit-altar/payments/x402/node/TokenWatch") {
-  static readonly none = Layer.succeed(TokenWatch, { obstacle: Effect.undefined, obstacleNow: Effect.undefined })
+export class TokenWatch extends Context.Service<TokenWatch>()("spirit-altar/payments/x402/node/TokenWatch", {
+  make: Effect.fnUntraced(function* (receiving: Receiving) {
+    const { ask } = yield* Chain
 
-  static readonly layer = (receiving: Receiving) =>
-    Layer.effect(
-      TokenWatch,
-      Effect.gen(function* () {
-        const { ask } = yield* Chain
-
-        const obstacleNow = standingOf(ask, receiving).pipe(
-          Effect.map((standing) => obstacles[standing]),
-          Effect.timeout(askedWithin),
-          Effect.orElseSucceed(() => obstacles.node),
-          Effect.uninterruptible,
-        )
-
-        const [obstacle] = yield* Effect.cachedInvalidateWithTTL(obstacleNow, (exit) =>
-          Exit.isSuccess(exit) && exit.value === undefined ? believedFor : doubtedFor,
-        )
-        return TokenWatch.of({ obstacle, obstacleNow })
-      }),
+    const obstacleNow = standingOf(ask, receiving).pipe(
+      Effect.map((standing) => obstacles[standing]),
+      Effect.timeout(askedWithin),
+      Effect.orElseSucceed(() => obstacles.node),
+      Effect.uninterruptible,
     )
+
+    /** Why no transfer to us can be made; at most three seconds old. */
+    const [obstacle] = yield* Effect.cachedInvalidateWithTTL(obstacleNow, (exit) =>
+      Exit.isSuccess(exit) && exit.value === undefined ? believedFor : doubtedFor,
+    )
+    return { obstacle, obstacleNow }
+  }),
+}) {
+  static readonly none = Layer.succeed(TokenWatch, { obstacle: Effect.undefined, obstacleNow: Effect.undefined })
+  static readonly layer = (receiving: Receiving) => Layer.effect(this, this.make(receiving))
 }

@@ -9,9 +9,7 @@ import type { Fee } from "./Fees.ts"
 import { type RelayerNode, RpcFailure } from "./RelayerNode.ts"
 import type { RelayerNonces } from "./RelayerNonces.ts"
 
-/** A transfer to bring to the chain. */
 export interface Transfer {
-  /** The attempt's id. */
   readonly attempt: string
   /** What the attempt has to be still, or its transfer is not sent. */
   readonly state: Attempt["state"]
@@ -33,7 +31,6 @@ export interface Estimate {
   readonly expected: Fee
 }
 
-/** What is signed. */
 export interface Call {
   readonly chainId: number
   readonly nonce: number
@@ -58,7 +55,10 @@ export const make = (
     members: ReadonlyArray<Member>,
     { chainId, fee, nonce, ...call }: Call,
   ): Effect.fn.Return<Dispatched, RpcFailure> {
-    const signed = yield* node.call(() => account.signTransaction({ type: "eip1559", chainId, nonce, ...call, ...fee }))
+    const signed = yield* Effect.tryPromise({
+      try: () => account.signTransaction({ type: "eip1559", chainId, nonce, ...call, ...fee }),
+      catch: (cause) => new RpcFailure({ text: String(cause), answered: false }),
+    })
     const hash = keccak256(signed)
     const atMillis = yield* Clock.currentTimeMillis
     const passengers = yield* Effect.forEach(members, ({ noted, transfer }) =>

@@ -47,13 +47,10 @@ const tip = 1_000_000n
 
 /** Three times the base fee of the newest block: it may rise by an eighth with each block. */
 export const current = (node: RelayerNode) =>
-  Effect.map(
-    node.call((client) => client.request({ method: "eth_getBlockByNumber", params: ["latest", false] })),
-    (block): Market => ({
-      fee: { maxPriorityFeePerGas: tip, maxFeePerGas: hexToBigInt(block?.baseFeePerGas ?? "0x0") * 3n + tip },
-      blockGas: hexToBigInt(block?.gasLimit ?? "0x0"),
-    }),
-  )
+  Effect.map(node.newest, ({ baseFeePerGas = "0x0", gasLimit = "0x0" }): Market => ({
+    fee: { maxPriorityFeePerGas: tip, maxFeePerGas: hexToBigInt(baseFeePerGas) * 3n + tip },
+    blockGas: hexToBigInt(gasLimit),
+  }))
 
 /** A quarter above what was offered, and no less than what is asked now, all of it as a tip: nodes replace for a tenth more. */
 export const above = (now: Fee, offered: bigint): Fee => {

@@ -1,4 +1,9 @@
-/** Transfers that wait while another transaction is being sent travel in one: less gas for each, one nonce for all. */
+/**
+ * Transfers that wait while another transaction is being sent travel in one: less gas for each, one nonce for all.
+ * `Gather` does not fit: it closes a batch before the turn comes, answers all of it at once and then knows none of its keys,
+ * while a group takes what waits when its turn comes, puts back what the block has no room for, lets some travel alone and be
+ * answered later, and knows an attempt until it is answered.
+ */
 import { Deferred, Effect, Exit, Option, Random, Ref, type Semaphore } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
@@ -18,17 +23,13 @@ export const unclear = (reason: string, transaction: Option.Option<Hex>): Submis
 export const outrun = unclear("somebody else has just broadcast it", Option.none())
 
 interface Waiting extends Member {
-  /** What it may take alone, if that was asked. */
   readonly estimated: Option.Option<Estimate>
   readonly done: Deferred.Deferred<Submission>
 }
 
 export interface GroupsOptions {
-  /** Transfers in one transaction at most. */
   readonly most: number
-  /** Held by whoever sends. */
   readonly turn: Semaphore.Semaphore
-  /** The relayer's. */
   readonly address: Address
   readonly node: RelayerNode
   readonly nonces: RelayerNonces

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type Hex, hexToBigInt } from "viem"
 import type { NotedBroadcast } from "../../ledger/Broadcasts.ts"
 import type { Loss, Refusals, Traveller } from "../../ledger/Refusals.ts"
-import { authorizationStateData, pays, readTogether, togetherCall } from "../verification/Eip3009.ts"
+import { authorizationStateData, pays } from "../verification/Eip3009.ts"
 import * as Fees from "./Fees.ts"
 import type { RelayerNode } from "./RelayerNode.ts"
 
@@ -30,10 +30,7 @@ export const make = (
     const [first] = travellers
     if (first === undefined) return []
     const reads = travellers.map(({ authorization: { from, nonce } }) => authorizationStateData(from, nonce))
-    const call = togetherCall(first.authorization.asset, reads)
-    const used = yield* node.call((one) =>
-      one.request({ method: "eth_call", params: [call, "latest"] }).then((answer) => readTogether(answer)),
-    )
+    const used = yield* node.readAll(first.authorization.asset, reads)
     return travellers.filter((_, index) => used[index] === 0n)
   })
 
@@ -44,15 +41,13 @@ export const make = (
    */
   return Effect.fnUntraced(function* (own: Traveller, { blamed, hash, members }: NotedBroadcast) {
     if (blamed) return false
-    const receipt = yield* node.call((one) => one.request({ method: "eth_getTransactionReceipt", params: [hash] }))
+    const receipt = yield* node.receipt(hash)
     if (receipt === null || pays(receipt.logs, own.authorization)) return false
     const isGroup = members > 1
     const hasReverted = receipt.status === "0x0"
     // What succeeded alone without paying is an empty replacement of ours.
     if (!isGroup && !hasReverted) return false
-    const block = yield* node.call((one) =>
-      one.request({ method: "eth_getBlockByHash", params: [receipt.blockHash, false] }),
-    )
+    const block = yield* node.block(receipt.blockHash)
     if (block === null) return false
     const gas = hexToBigInt(receipt.gasUsed)
     const isShort = isGroup && (hasReverted || Fees.mayHaveRunOut(gas, members))

@@ -21,7 +21,6 @@ export interface RelayerConfig {
   readonly privateKey: Redacted.Redacted<Hex>
   /** The key before it: it sends nothing new, but what it sent can only be replaced by itself. */
   readonly previousKey?: Redacted.Redacted<Hex> | undefined
-  /** How long one broadcast may wait for the node. */
   readonly timeout: Duration.Duration
   /** After which a broadcast that is in no block counts as lost, where the node does not know it, or else as stuck. */
   readonly stuckAfter: Duration.Duration
@@ -38,7 +37,6 @@ const insolvent = "This server cannot pay the network's fee of a settlement at t
 const solventFor = Duration.seconds(3)
 const solventWithin = Duration.seconds(2)
 
-/** The account that sends the transfers. */
 export const addressOf = (privateKey: Redacted.Redacted<Hex>) => privateKeyToAccount(Redacted.value(privateKey)).address
 
 export const layer = (
@@ -47,12 +45,12 @@ export const layer = (
   Layer.effect(
     Settlement,
     Effect.gen(function* () {
-      const { client } = yield* Chain
+      const chain = yield* Chain
       const broadcasts = yield* Broadcasts
       const refusals = yield* Refusals
       const clock = yield* DatabaseClock
       const account = privateKeyToAccount(Redacted.value(config.privateKey))
-      const node = RelayerNode.make(client, config.timeout)
+      const node = RelayerNode.make(chain, config.timeout)
       const broadcaster = yield* Broadcaster.make(node, broadcasts, account, config.groupMost)
       const previous = yield* Effect.forEach(
         Array.fromNullishOr(config.previousKey),
@@ -85,7 +83,6 @@ export const layer = (
 
       const judge = Losses.make(node, refusals, broadcaster.keepApart)
 
-      /** Who can replace a broadcast that is stuck. */
       const replacerOfStuck = Effect.fnUntraced(function* ({ atMillis, hash }: Broadcast) {
         if ((yield* Clock.currentTimeMillis) - atMillis < stuckAfter) return Option.none()
         const known = yield* node.transaction(hash)

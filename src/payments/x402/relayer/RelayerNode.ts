@@ -1,11 +1,20 @@
 /** The node as the relayer asks it: what it answered with, what it refused, and what nobody can know. */
 import { type Duration, Effect, Schema } from "effect"
-import { BaseError, type Hex, hexToBigInt, numberToHex, type PublicClient } from "viem"
-import * as Trace from "../../../platform/Trace.ts"
+import { type Hex, hexToBigInt, numberToHex } from "viem"
+import { AddressText, HexText, Quantity, Word } from "../../Hex.ts"
+import { LogAnswer } from "../node/Chain.ts"
+import { type JsonRpc, passing } from "../node/JsonRpc.ts"
+import {
+  call,
+  type ChainUnavailable,
+  getBalance,
+  getCode,
+  getTransactionCount,
+  question,
+  readAll,
+} from "../node/Rpc.ts"
 import { reasonOf } from "../verification/Eip3009.ts"
 import type { Fee } from "./Fees.ts"
-import { passing } from "../node/JsonRpc.ts"
-import { inTrace } from "../node/RpcMetrics.ts"
 
 /** A call that did not succeed; `answered` when the node itself refused it, with this JSON-RPC code. */
 export class RpcFailure extends Schema.TaggedError<RpcFailure>()("RpcFailure", {
@@ -25,7 +34,6 @@ export interface Rehearsal {
   readonly fee?: Fee
 }
 
-/** The block that a call is tried on. */
 export type At = "pending" | "latest"
 
 /** What a wallet's contract may make us pay for is bounded, too: a signature check that takes more is not paid for. */
@@ -62,44 +70,48 @@ export const isNeverTaken = ({ answered, text }: RpcFailure) =>
   /refused the request 413/u.test(text) ||
   (answered && /gas limit|intrinsic gas|insufficient funds|oversized data|too large/iu.test(text))
 
-const hasCodeIn = (inner: unknown): inner is { readonly code: unknown } => inner instanceof Object && "code" in inner
+const Transaction = Schema.NullOr(
+  Schema.Struct({ hash: Word, from: AddressText, blockNumber: Schema.optionalKey(Schema.NullOr(Quantity)) }),
+)
+const Mined = Schema.NullOr(
+  Schema.Struct({ blockHash: Word, status: HexText, gasUsed: Quantity, logs: Schema.Array(LogAnswer) }),
+)
+const Block = Schema.Struct({
+  timestamp: Quantity,
+  baseFeePerGas: Schema.optionalKey(Quantity),
+  gasLimit: Schema.optionalKey(Quantity),
+})
 
-/** The node's own code, if it is the node that refused. */
-const codeOf = (cause: unknown) => {
-  const inner = cause instanceof BaseError ? cause.walk(hasCodeIn) : null
-  return !hasCodeIn(inner)
-    ? { answered: false }
-    : { answered: true, ...(typeof inner.code === "number" ? { code: inner.code } : {}) }
-}
+const getTransaction = question("eth_getTransactionByHash", Transaction)
+const getReceipt = question("eth_getTransactionReceipt", Mined)
+const getNewest = question("eth_getBlockByNumber", Block)
+const getBlock = question("eth_getBlockByHash", Schema.NullOr(Block))
+const getEstimate = question("eth_estimateGas", Quantity)
 
-/** Calls to the node, each of which may wait `timeout`. */
-export const make = (client: PublicClient, timeout: Duration.Duration) => {
-  const call = <A>(run: (client: PublicClient) => Promise<A>) =>
-    Effect.flatMap(Trace.current, (parent) =>
-      Effect.tryPromise({
-        try: () => inTrace(parent, () => run(client)),
-        catch: (cause) =>
-          new RpcFailure({
-            text: cause instanceof BaseError ? `${cause.shortMessage} ${cause.details}` : String(cause),
-            ...codeOf(cause),
-          }),
-      }),
-    ).pipe(
+/** Questions to the node, each of which may wait `timeout`. */
+export const make = ({ ask, once }: Pick<JsonRpc, "ask" | "once">, timeout: Duration.Duration) => {
+  const inTime = <A>(asked: Effect.Effect<A, ChainUnavailable>): Effect.Effect<A, RpcFailure> =>
+    asked.pipe(
+      Effect.mapError(
+        ({ code, detail = "", message }) =>
+          new RpcFailure(
+            code === undefined ? { text: message, answered: false } : { text: detail, answered: true, code },
+          ),
+      ),
       Effect.timeoutOrElse({
         duration: timeout,
         orElse: () => Effect.fail(new RpcFailure({ text: "the node did not answer in time", answered: false })),
       }),
     )
 
-  const transaction = (hash: Hex) =>
-    call((node) => node.request({ method: "eth_getTransactionByHash", params: [hash] }))
+  const transaction = (hash: Hex) => inTime(getTransaction(ask, hash))
 
   /**
    * Sent once: to a repetition the node says "nonce too low", which looks like a race with somebody else. What it refuses
    * it may have taken all the same: then it knows the transaction by its hash.
    */
   const send = (signed: Hex, hash: Hex) =>
-    call((node) => node.request({ method: "eth_sendRawTransaction", params: [signed] }, { retryCount: 0 })).pipe(
+    inTime(once("eth_sendRawTransaction", [signed])).pipe(
       Effect.asVoid,
       Effect.catch((failure) => {
         if (isKnownAlready(failure)) return Effect.void
@@ -116,11 +128,11 @@ export const make = (client: PublicClient, timeout: Duration.Duration) => {
     )
 
   /** Nodes that keep no pending state say so; then the newest block has to do. */
-  const orOnLatest = <A>(block: At, at: (node: PublicClient, block: At) => Promise<A>) =>
-    call((node) => at(node, block)).pipe(
+  const orOnLatest = <A>(block: At, at: (block: At) => Effect.Effect<A, ChainUnavailable>) =>
+    inTime(at(block)).pipe(
       Effect.catchIf(
         (failure) => block === "pending" && failure.answered && !isRevert(failure),
-        () => call((node) => at(node, "latest")),
+        () => inTime(at("latest")),
       ),
     )
 
@@ -133,26 +145,31 @@ export const make = (client: PublicClient, timeout: Duration.Duration) => {
             maxFeePerGas: numberToHex(fee.maxFeePerGas),
             maxPriorityFeePerGas: numberToHex(fee.maxPriorityFeePerGas),
           }
-    return orOnLatest(block, (node, at) =>
-      node.request({ method: "eth_call", params: [{ from, to, data, gas: numberToHex(gas), ...prices }, at] }),
-    )
+    return orOnLatest(block, (at) => call(ask, { from, to, data, gas: numberToHex(gas), ...prices }, at))
   }
 
-  const hasCode = (address: Hex) =>
-    call((node) => node.request({ method: "eth_getCode", params: [address, "latest"] })).pipe(
-      Effect.map((code) => code !== "0x"),
-    )
-
-  /** Wei that the account has for gas. */
-  const balance = (address: Hex, block: At) =>
-    orOnLatest(block, (node, at) => node.request({ method: "eth_getBalance", params: [address, at] }).then(hexToBigInt))
-
-  const estimateGas = (from: Hex, to: Hex, data: Hex, block: At) =>
-    orOnLatest(block, (node, at) =>
-      node.request({ method: "eth_estimateGas", params: [{ from, to, data }, at] }).then(hexToBigInt),
-    )
-
-  return { call, transaction, send, rehearse, hasCode, balance, estimateGas }
+  return {
+    transaction,
+    send,
+    rehearse,
+    readAll: (asset: Hex, reads: ReadonlyArray<Hex>) => inTime(readAll(ask, asset, reads)),
+    receipt: (hash: Hex) => inTime(getReceipt(ask, hash)),
+    block: (hash: Hex) => inTime(getBlock(ask, hash, false)),
+    newest: inTime(getNewest(ask, "latest", false)),
+    /** The nonce that is free behind all that the node knows of. */
+    nonce: (address: Hex) => Effect.map(inTime(getTransactionCount(ask, address, "pending")), Number),
+    hasCode: (address: Hex) => Effect.map(inTime(getCode(ask, address, "latest")), (code) => code !== "0x"),
+    balance: (address: Hex, block: At) =>
+      Effect.map(
+        orOnLatest(block, (at) => getBalance(ask, address, at)),
+        hexToBigInt,
+      ),
+    estimateGas: (from: Hex, to: Hex, data: Hex, block: At) =>
+      Effect.map(
+        orOnLatest(block, (at) => getEstimate(ask, { from, to, data }, at)),
+        hexToBigInt,
+      ),
+  }
 }
 
 export type RelayerNode = ReturnType<typeof make>

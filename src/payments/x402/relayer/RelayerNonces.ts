@@ -1,7 +1,8 @@
 /** The relayer's next nonce, by the node's count and by what this process sent. */
 import { Clock, Effect } from "effect"
-import { type Hex, hexToNumber } from "viem"
+import type { Hex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
+import { BoundedMap } from "../../../platform/BoundedMap.ts"
 import type { RelayerNode } from "./RelayerNode.ts"
 
 /** What the node was sent under a nonce. */
@@ -18,7 +19,7 @@ const remembered = 512
 
 export const make = (node: RelayerNode, address: Address) => {
   /** What was sent, by its nonce; the newest nonce is the one behind all others. */
-  const sentUnder = new Map<number, Sent>()
+  const sentUnder = new BoundedMap<number, Sent>(remembered)
   let newest = -1
 
   /**
@@ -26,9 +27,7 @@ export const make = (node: RelayerNode, address: Address) => {
    * place that it calls free is lost, in a reorganisation say: all later ones wait until that place is taken again.
    */
   const next = Effect.gen(function* () {
-    const free = yield* node.call((client) =>
-      client.request({ method: "eth_getTransactionCount", params: [address, "pending"] }).then(hexToNumber),
-    )
+    const free = yield* node.nonce(address)
     if (newest < free) return free
     const there = sentUnder.get(free)
     const { atMillis } = there ?? sentUnder.get(newest) ?? { atMillis: 0 }
@@ -39,11 +38,8 @@ export const make = (node: RelayerNode, address: Address) => {
 
   const sent = (nonce: number, hash: Hex) =>
     Effect.map(Clock.currentTimeMillis, (atMillis) => {
-      sentUnder.delete(nonce)
       sentUnder.set(nonce, { hash, atMillis })
       newest = Math.max(newest, nonce)
-      const [oldest] = sentUnder.keys()
-      if (oldest !== undefined && sentUnder.size > remembered) sentUnder.delete(oldest)
     })
 
   const forget = Effect.sync(() => {

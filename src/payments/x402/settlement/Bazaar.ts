@@ -51,16 +51,7 @@ const chosen = (parameters: Schema.JsonObject, schema: Schema.JsonObject) => {
 /** Discovery asks for one; the contract has it whole. */
 const output = { properties: { example: { type: "object" } } }
 
-interface Call {
-  readonly method: string
-  readonly path: string
-  readonly body: Schema.JsonObject
-  readonly pathParams: Schema.JsonObject
-  readonly queryParams: Schema.JsonObject
-  readonly schema: Schema.JsonObject
-}
-
-const read = (endpoint: PaidEndpoint): Call => {
+const read = (endpoint: PaidEndpoint) => {
   const [body, pathParams, queryParams] = [
     jsonSchemaOf(bodyOf(endpoint)),
     jsonSchemaOf(endpoint.params),
@@ -91,13 +82,11 @@ const read = (endpoint: PaidEndpoint): Call => {
   }
 }
 
-const calls = new WeakMap<PaidEndpoint, Call>()
+const calls = new WeakMap<PaidEndpoint, ReturnType<typeof read>>()
 
 /** Read once for each endpoint. */
-const callOf = (endpoint: PaidEndpoint): Call => {
-  const known = calls.get(endpoint)
-  if (known !== undefined) return known
-  const call = read(endpoint)
+const callOf = (endpoint: PaidEndpoint) => {
+  const call = calls.get(endpoint) ?? read(endpoint)
   calls.set(endpoint, call)
   return call
 }

@@ -40,42 +40,24 @@ const Answer = Schema.Struct({
 
 const decodeAnswer = Schema.decodeUnknownOption(Schema.fromJsonString(Answer))
 
+const words = (text: string) => text.trim().split(/\s+/u)
+
 /**
  * Reasons a facilitator finds before it broadcasts, so that none of its transactions can pay later. Everything else,
  * `nonce_already_used` above all, may be our own payment succeeding.
  */
 const beforeBroadcast = new Set([
-  "insufficient_funds",
-  "invalid_network",
-  "invalid_payload",
-  "invalid_payment_requirements",
-  "invalid_scheme",
-  "unsupported_scheme",
-  "invalid_x402_version",
-  "asset_not_deployed_contract",
-  "eip6492_factory_not_allowed",
-  "unsupported_payload_type",
-  "invalid_exact_evm_scheme",
-  "invalid_exact_evm_network_mismatch",
-  "invalid_exact_evm_missing_eip712_domain",
-  "invalid_exact_evm_recipient_mismatch",
-  "invalid_exact_evm_signature",
-  "invalid_exact_evm_payload_signature",
-  "invalid_exact_evm_payload_recipient_mismatch",
-  "invalid_exact_evm_payload_authorization_valid_before",
-  "invalid_exact_evm_payload_authorization_valid_after",
-  "invalid_exact_evm_authorization_value",
-  "invalid_exact_evm_payload_authorization_value",
-  "invalid_exact_evm_payload_authorization_value_mismatch",
-  "invalid_exact_evm_payload_authorization_from_address_kyt",
-  "invalid_exact_evm_payload_authorization_to_address_kyt",
-  "invalid_exact_evm_payload_undeployed_smart_wallet",
-  "invalid_exact_evm_token_name_mismatch",
-  "invalid_exact_evm_token_version_mismatch",
-  "invalid_exact_evm_eip3009_not_supported",
-  "invalid_exact_evm_insufficient_balance",
-  "invalid_exact_evm_transaction_simulation_failed",
-  "invalid_exact_evm_failed_to_parse_signature",
+  ...words(`
+    insufficient_funds invalid_network invalid_payload invalid_payment_requirements invalid_scheme
+    unsupported_scheme invalid_x402_version asset_not_deployed_contract eip6492_factory_not_allowed
+    unsupported_payload_type`),
+  ...words(`
+    scheme network_mismatch missing_eip712_domain recipient_mismatch signature payload_signature
+    payload_recipient_mismatch payload_authorization_valid_before payload_authorization_valid_after
+    authorization_value payload_authorization_value payload_authorization_value_mismatch
+    payload_authorization_from_address_kyt payload_authorization_to_address_kyt payload_undeployed_smart_wallet
+    token_name_mismatch token_version_mismatch eip3009_not_supported insufficient_balance
+    transaction_simulation_failed failed_to_parse_signature`).map((reason) => `invalid_exact_evm_${reason}`),
 ])
 
 const isHash = (text: string | null | undefined): text is `0x${string}` => /^0x[0-9a-fA-F]{64}$/u.test(text ?? "")

@@ -81,33 +81,42 @@ const transferData = (
   return `${transferSelector}${words}${signatureOffset}${length}${bytes.padEnd(Math.ceil(bytes.length / 64) * 64, "0")}`
 }
 
+interface Call {
+  readonly to: Address
+  readonly data: Hex
+}
+
+/** Calls as one; those that may fail undo none of the others. */
+const together = (
+  calls: ReadonlyArray<{ readonly target: Address; readonly allowFailure: boolean; readonly callData: Hex }>,
+): Call => ({
+  to: multicall3,
+  data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }),
+})
+
 /** The call that settles; for a counterfactual wallet, deployment and transfer in one. */
-export const settlementCall = (authorization: SignedAuthorization): { readonly to: Address; readonly data: Hex } => {
-  const deployment = deploymentOf(authorization.signature)
-  if (deployment === undefined) {
-    return { to: authorization.asset, data: transferData(authorization, authorization.signature) }
-  }
-  const calls = [
+export const settlementCall = (authorization: SignedAuthorization): Call => {
+  const { asset, signature } = authorization
+  const deployment = deploymentOf(signature)
+  if (deployment === undefined) return { to: asset, data: transferData(authorization, signature) }
+  return together([
     { target: deployment.factory, allowFailure: true, callData: deployment.data },
-    { target: authorization.asset, allowFailure: false, callData: transferData(authorization, deployment.signature) },
-  ]
-  return { to: multicall3, data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }) }
+    { target: asset, allowFailure: false, callData: transferData(authorization, deployment.signature) },
+  ])
 }
 
 /** Whether it is signed as ordinary wallets sign: 65 bytes, whose check takes the same gas for everybody. */
 export const isPlain = ({ signature }: SignedAuthorization) => signature.length === plainLength
 
 /** The call that settles many plain transfers, each of which fails by itself. */
-export const groupCall = (
-  authorizations: ReadonlyArray<SignedAuthorization>,
-): { readonly to: Address; readonly data: Hex } => {
-  const calls = authorizations.map((one) => ({
-    target: one.asset,
-    allowFailure: true,
-    callData: transferData(one, one.signature),
-  }))
-  return { to: multicall3, data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }) }
-}
+export const groupCall = (authorizations: ReadonlyArray<SignedAuthorization>): Call =>
+  together(
+    authorizations.map((one) => ({
+      target: one.asset,
+      allowFailure: true,
+      callData: transferData(one, one.signature),
+    })),
+  )
 
 const readResults = Option.liftThrowable((data: Hex) =>
   decodeFunctionResult({ abi: multicallAbi, functionName: "aggregate3", data }),
@@ -121,17 +130,8 @@ export const successesIn = (returned: Hex): ReadonlyArray<boolean> =>
   })
 
 /** Several reads as one call, so that one node answers them at one moment; `readTogether` reads the answer. */
-export const togetherCall = (
-  asset: Address,
-  reads: ReadonlyArray<Hex>,
-): { readonly to: Address; readonly data: Hex } => ({
-  to: multicall3,
-  data: encodeFunctionData({
-    abi: multicallAbi,
-    functionName: "aggregate3",
-    args: [reads.map((callData) => ({ target: asset, allowFailure: false, callData }))],
-  }),
-})
+export const togetherCall = (asset: Address, reads: ReadonlyArray<Hex>): Call =>
+  together(reads.map((callData) => ({ target: asset, allowFailure: false, callData })))
 
 /** The words that the reads of `togetherCall` returned, in their order. */
 export const readTogether = (returned: Hex): ReadonlyArray<bigint> =>
@@ -155,17 +155,16 @@ type Topics = ReadonlyArray<Hex>
 
 const wordTopic = (value: Hex): Hex => `0x${wordOf(value)}`
 
-/** What a search for the logs that end an authorization, by using or by cancelling it, asks for. */
-export const endTopics = ({ from, nonce }: SignedAuthorization) => [
-  [usedTopic, canceledTopic],
-  wordTopic(from),
-  wordTopic(nonce),
-]
-
 const endTopicsBy = (event: Hex, { from, nonce }: SignedAuthorization): Topics => [
   event,
   wordTopic(from),
   wordTopic(nonce),
+]
+
+/** What a search for the logs that end an authorization, by using or by cancelling it, asks for. */
+export const endTopics = (authorization: SignedAuthorization) => [
+  [usedTopic, canceledTopic],
+  ...endTopicsBy(usedTopic, authorization).slice(1),
 ]
 
 const ofToken = (logs: ReadonlyArray<Log>, asset: Address) => {

@@ -1,91 +1,61 @@
 /** What a wallet can still pay with: its balance, what of its payments in flight that has already left for, and whether it has code. */
 import { Clock, Context, Effect, Layer } from "effect"
-import { HexText } from "../../Hex.ts"
 import type { InFlight, PayerBalance } from "../../ledger/NewAttempt.ts"
 import { Chain } from "../node/Chain.ts"
-import { type ChainUnavailable, senseless } from "../node/ChainUnavailable.ts"
-import {
-  authorizationStateData,
-  balanceData,
-  deploymentOf,
-  readTogether,
-  type SignedAuthorization,
-  togetherCall,
-} from "./Eip3009.ts"
-import { balanceOf, reader } from "../node/Rpc.ts"
-
-const readOutput = reader("eth_call", HexText)
-const readCode = reader("eth_getCode", HexText)
+import { authorizationStateData, balanceData, deploymentOf, type SignedAuthorization } from "./Eip3009.ts"
+import { balanceOf, getCode, readAll } from "../node/Rpc.ts"
 
 export interface PayerBalancesConfig {
   /** Whether a transfer that reverts costs us gas: only then is it asked whether a wallet has code. */
   readonly paysGas: boolean
 }
 
-export class PayerBalances extends Context.Service<
-  PayerBalances,
+export class PayerBalances extends Context.Service<PayerBalances>()(
+  "spirit-altar/payments/x402/verification/PayerBalances",
   {
-    /** The wallet's balance and code at the newest block. */
-    current(authorization: SignedAuthorization): Effect.Effect<PayerBalance, ChainUnavailable>
-    /**
-     * What the wallet would hold had none of these paid yet. A payment in flight may have left the balance before we
-     * have recorded it: it must not be counted twice. They are those since the balance that was too small, so the time is
-     * that one's; and one node says all of it at one moment, or what has paid could be both still there and put back.
-     */
-    beforePayments(
-      authorization: SignedAuthorization,
-      tooSmall: PayerBalance,
-      inFlight: ReadonlyArray<InFlight>,
-    ): Effect.Effect<PayerBalance, ChainUnavailable>
-  }
->()("spirit-altar/payments/x402/verification/PayerBalances") {
-  static readonly layer = ({ paysGas }: PayerBalancesConfig) =>
-    Layer.effect(
-      PayerBalances,
-      Effect.gen(function* () {
-        const { ask } = yield* Chain
+    make: Effect.fnUntraced(function* ({ paysGas }: PayerBalancesConfig) {
+      const { ask } = yield* Chain
 
-        /** Code that the transfer itself gives the wallet counts, too. */
-        const hasCode = ({ from, signature }: SignedAuthorization) =>
-          !paysGas || deploymentOf(signature) !== undefined
-            ? Effect.succeed(paysGas)
-            : Effect.map(Effect.flatMap(ask("eth_getCode", [from, "latest"]), readCode), (code) => code.length > 2)
+      /** Code that the transfer itself gives the wallet counts, too. */
+      const hasCode = ({ from, signature }: SignedAuthorization) =>
+        !paysGas || deploymentOf(signature) !== undefined
+          ? Effect.succeed(paysGas)
+          : Effect.map(getCode(ask, from, "latest"), (code) => code.length > 2)
 
-        const current = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
-          const asOfMillis = yield* Clock.currentTimeMillis
-          const [balanceAtomic, isContract] = yield* Effect.all(
-            [balanceOf(ask, authorization.asset, authorization.from, "latest"), hasCode(authorization)],
-            { concurrency: "unbounded" },
-          )
-          return { balanceAtomic, asOfMillis, isExact: false, isContract }
-        })
+      /** The wallet's balance and code at the newest block. */
+      const current = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
+        const asOfMillis = yield* Clock.currentTimeMillis
+        const [balanceAtomic, isContract] = yield* Effect.all(
+          [balanceOf(ask, authorization.asset, authorization.from, "latest"), hasCode(authorization)],
+          { concurrency: "unbounded" },
+        )
+        return { balanceAtomic, asOfMillis, isExact: false, isContract }
+      })
 
-        const beforePayments = Effect.fn("PayerBalances.beforePayments")(function* (
-          { asset, from }: SignedAuthorization,
-          { asOfMillis, isContract }: PayerBalance,
-          inFlight: ReadonlyArray<InFlight>,
-        ) {
-          const reads = [balanceData(from), ...inFlight.map(({ nonce }) => authorizationStateData(from, nonce))]
-          const answer = yield* Effect.flatMap(ask("eth_call", [togetherCall(asset, reads), "latest"]), readOutput)
-          const [balance = 0n, ...used] = yield* Effect.try({
-            try: () => readTogether(answer),
-            catch: () => senseless("eth_call"),
-          }).pipe(
-            Effect.filterOrFail(
-              (words) => words.length === reads.length,
-              () => senseless("eth_call"),
-            ),
-          )
-          const paid = inFlight.map(({ amountAtomic }, index) => (used[index] === 1n ? amountAtomic : 0n))
-          return {
-            balanceAtomic: paid.reduce((sum, part) => sum + part, balance),
-            asOfMillis,
-            isExact: true,
-            isContract,
-          }
-        })
+      /**
+       * What the wallet would hold had none of these paid yet. A payment in flight may have left the balance before we
+       * have recorded it: it must not be counted twice. They are those since the balance that was too small, so the time is
+       * that one's; and one node says all of it at one moment, or what has paid could be both still there and put back.
+       */
+      const beforePayments = Effect.fn("PayerBalances.beforePayments")(function* (
+        { asset, from }: SignedAuthorization,
+        { asOfMillis, isContract }: PayerBalance,
+        inFlight: ReadonlyArray<InFlight>,
+      ) {
+        const reads = [balanceData(from), ...inFlight.map(({ nonce }) => authorizationStateData(from, nonce))]
+        const [balance = 0n, ...used] = yield* readAll(ask, asset, reads)
+        const paid = inFlight.map(({ amountAtomic }, index) => (used[index] === 1n ? amountAtomic : 0n))
+        return {
+          balanceAtomic: paid.reduce((sum, part) => sum + part, balance),
+          asOfMillis,
+          isExact: true,
+          isContract,
+        }
+      })
 
-        return PayerBalances.of({ current, beforePayments })
-      }),
-    )
+      return { current, beforePayments }
+    }),
+  },
+) {
+  static readonly layer = (config: PayerBalancesConfig) => Layer.effect(this, this.make(config))
 }

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { isAddressEqual } from "viem"
 import { PaymentPayload } from "../../../../schema/payments/Payment.ts"
 import { Chain } from "../node/Chain.ts"
-import type { ChainUnavailable } from "../node/ChainUnavailable.ts"
+import type { ChainUnavailable } from "../node/Rpc.ts"
 import { alreadyUsed, deploymentOf, type SignedAuthorization, unexplained } from "./Eip3009.ts"
 import type { Sale, Terms } from "../../PaymentTerms.ts"
 import type { PayerBalance } from "../../ledger/NewAttempt.ts"
@@ -74,6 +74,13 @@ const maybeUsed: ReadonlySet<string> = new Set([
 
 const messageOf = (reason: string) => simulationMessages[reason] ?? "The token refuses this transfer."
 
+const refusedAs = (
+  authorization: SignedAuthorization,
+  payload: string,
+  refusal: PaymentRejected,
+  isTraceable: boolean,
+): RefusedPayment => ({ _tag: "Refused", authorization, payload, refusal, isTraceable })
+
 const read = ({ isStrict, json, text }: PaymentHeader) => {
   if (!isStrict || Option.isNone(text)) {
     return Result.fail(refuse("invalid_payload", "PAYMENT-SIGNATURE must be padded standard base64 of a JSON object."))
@@ -91,114 +98,82 @@ const read = ({ isStrict, json, text }: PaymentHeader) => {
   })
 }
 
-export class Verifier extends Context.Service<
-  Verifier,
-  {
+export class Verifier extends Context.Service<Verifier>()("spirit-altar/payments/x402/verification/Verifier", {
+  make: Effect.fnUntraced(function* (config: VerifierConfig) {
+    const chain = yield* Chain
+    const balances = yield* PayerBalances
+    const signatures = yield* Signatures
+    const clock = yield* DatabaseClock
+
+    /** What the wallet and the chain say of a payment that fits the offer. */
+    const judge = Effect.fnUntraced(function* (authorization: SignedAuthorization, payload: string, terms: Terms) {
+      /** A forger knows every nonce that was used, and whoever has code at their wallet passes as plausible. */
+      const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
+        const isTraceable = yield* signatures.proven(authorization, terms)
+        // A wallet without code has paid nothing by its contract: what is wrong is what was found, unless that is its use.
+        const isTrue =
+          isTraceable || (refusal.reason !== alreadyUsed && (yield* signatures.isUndeployed(authorization)))
+        return refusedAs(authorization, payload, isTrue ? refusal : unproven, isTraceable)
+      })
+      if (!(yield* signatures.plausible(authorization, terms))) {
+        return yield* reject(badSignature, messageOf(badSignature))
+      }
+
+      const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
+      const late = untimely(authorization, terms, now)
+      if (late !== undefined) return yield* refused(late)
+
+      const [simulation, balance] = yield* Effect.all(
+        [chain.simulate(authorization), balances.current(authorization)],
+        {
+          concurrency: "unbounded",
+        },
+      )
+      if (simulation._tag === "Reverted") {
+        // A wallet may be funded within this second, and a node answer from the one before: the next dry run may pass.
+        const refusal = refuse(simulation.reason, messageOf(simulation.reason))
+        return yield* maybeUsed.has(simulation.reason) ? refused(refusal) : refusal
+      }
+      const verified: VerifiedPayment = {
+        _tag: "Verified",
+        authorization,
+        payload,
+        fromBlock: simulation.block,
+        balance,
+      }
+      return verified
+    })
+
     /** Reads `PAYMENT-SIGNATURE`, matches it with the offer and tries it on the chain. */
-    verify(
-      header: PaymentHeader,
-      terms: Terms,
-      sale: Sale,
-    ): Effect.Effect<VerifiedPayment | RefusedPayment | UnverifiedPayment, PaymentRejected>
-  }
->()("spirit-altar/payments/x402/verification/Verifier") {
-  static readonly layer = (config: VerifierConfig) =>
-    Layer.effect(
-      Verifier,
-      Effect.gen(function* () {
-        const chain = yield* Chain
-        const balances = yield* PayerBalances
-        const signatures = yield* Signatures
-        const clock = yield* DatabaseClock
+    const verify = Effect.fnUntraced(function* (header: PaymentHeader, terms: Terms, sale: Sale) {
+      const { payload, text } = yield* Effect.fromResult(read(header))
+      const { authorization: signed, signature } = payload.payload
+      const authorization: SignedAuthorization = {
+        asset: terms.asset,
+        from: inLowerCase(signed.from),
+        to: inLowerCase(signed.to),
+        value: BigInt(signed.value),
+        validAfter: BigInt(signed.validAfter),
+        validBefore: BigInt(signed.validBefore),
+        nonce: inLowerCase(signed.nonce),
+        signature: inLowerCase(signature),
+      }
+      const misfit = mismatch(payload, terms, sale)
+      if (misfit !== undefined) return refusedAs(authorization, text, misfit, false)
 
-        /** What the wallet and the chain say of a payment that fits the offer. */
-        const judge = Effect.fnUntraced(function* (authorization: SignedAuthorization, payload: string, terms: Terms) {
-          /** A forger knows every nonce that was used, and whoever has code at their wallet passes as plausible. */
-          const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
-            const isTraceable = yield* signatures.proven(authorization, terms)
-            // A wallet without code has paid nothing by its contract: what is wrong is what was found, unless that is its use.
-            const isTrue =
-              isTraceable || (refusal.reason !== alreadyUsed && (yield* signatures.isUndeployed(authorization)))
-            return {
-              _tag: "Refused",
-              authorization,
-              payload,
-              refusal: isTrue ? refusal : unproven,
-              isTraceable,
-            } satisfies RefusedPayment
-          })
-          if (!(yield* signatures.plausible(authorization, terms))) {
-            return yield* reject(badSignature, messageOf(badSignature))
-          }
+      const deployment = deploymentOf(authorization.signature)
+      if (deployment !== undefined && !config.walletFactories.some((one) => isAddressEqual(one, deployment.factory))) {
+        return yield* refuse("eip6492_factory_not_allowed", "Wallets of this factory must be deployed before they pay.")
+      }
+      return yield* judge(authorization, text, terms).pipe(
+        Effect.catchTag("ChainUnavailable", (cause) =>
+          Effect.succeed<UnverifiedPayment>({ _tag: "Unverified", authorization, cause }),
+        ),
+      )
+    })
 
-          const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
-          const late = untimely(authorization, terms, now)
-          if (late !== undefined) return yield* refused(late)
-
-          const [simulation, balance] = yield* Effect.all(
-            [chain.simulate(authorization), balances.current(authorization)],
-            {
-              concurrency: "unbounded",
-            },
-          )
-          if (simulation._tag === "Reverted") {
-            // A wallet may be funded within this second, and a node answer from the one before: the next dry run may pass.
-            const refusal = refuse(simulation.reason, messageOf(simulation.reason))
-            return yield* maybeUsed.has(simulation.reason) ? refused(refusal) : refusal
-          }
-          const verified: VerifiedPayment = {
-            _tag: "Verified",
-            authorization,
-            payload,
-            fromBlock: simulation.block,
-            balance,
-          }
-          return verified
-        })
-
-        const verify = Effect.fnUntraced(function* (header: PaymentHeader, terms: Terms, sale: Sale) {
-          const { payload, text } = yield* Effect.fromResult(read(header))
-          const { authorization: signed, signature } = payload.payload
-          const authorization: SignedAuthorization = {
-            asset: terms.asset,
-            from: inLowerCase(signed.from),
-            to: inLowerCase(signed.to),
-            value: BigInt(signed.value),
-            validAfter: BigInt(signed.validAfter),
-            validBefore: BigInt(signed.validBefore),
-            nonce: inLowerCase(signed.nonce),
-            signature: inLowerCase(signature),
-          }
-          const misfit = mismatch(payload, terms, sale)
-          if (misfit !== undefined) {
-            const refused: RefusedPayment = {
-              _tag: "Refused",
-              authorization,
-              payload: text,
-              refusal: misfit,
-              isTraceable: false,
-            }
-            return refused
-          }
-
-          const deployment = deploymentOf(authorization.signature)
-          if (
-            deployment !== undefined &&
-            !config.walletFactories.some((one) => isAddressEqual(one, deployment.factory))
-          ) {
-            return yield* refuse(
-              "eip6492_factory_not_allowed",
-              "Wallets of this factory must be deployed before they pay.",
-            )
-          }
-          return yield* judge(authorization, text, terms).pipe(
-            Effect.catchTag("ChainUnavailable", (cause) =>
-              Effect.succeed<UnverifiedPayment>({ _tag: "Unverified", authorization, cause }),
-            ),
-          )
-        })
-
-        return Verifier.of({ verify })
-      }),
-    )
+    return { verify }
+  }),
+}) {
+  static readonly layer = (config: VerifierConfig) => Layer.effect(this, this.make(config))
 }

@@ -1,6 +1,7 @@
 // Every byte of a pixel's PNG follows from its text source, on every machine, because nothing in it is compressed.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { png, uint32 } from "../Png.ts"
 
 /** Pixels along one side of a drawing, and how many times each is repeated along one side of the image. */
 const side = 32
@@ -39,15 +40,6 @@ export const parse = (source: string): Drawing => {
   return { palette, pixels }
 }
 
-const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
-  return crc
-})
-
-const crc32 = (data: Uint8Array): number =>
-  ~data.reduce((crc, byte) => (crcTable[(crc ^ byte) & 255] ?? 0) ^ (crc >>> 8), -1) >>> 0
-
 const adler32 = (data: Uint8Array): number => {
   let a = 1
   let b = 0
@@ -56,17 +48,6 @@ const adler32 = (data: Uint8Array): number => {
     b = (b + a) % 65521
   }
   return ((b << 16) | a) >>> 0
-}
-
-const uint32 = (value: number): Uint8Array => {
-  const bytes = new Uint8Array(4)
-  new DataView(bytes.buffer).setUint32(0, value)
-  return bytes
-}
-
-const chunk = (type: string, data: Uint8Array): Uint8Array => {
-  const typed = Buffer.concat([Buffer.from(type, "latin1"), data])
-  return Buffer.concat([uint32(data.length), typed, uint32(crc32(typed))])
 }
 
 /** One stored deflate block in a zlib frame; a compressor may change its output between versions, this cannot. */
@@ -90,14 +71,10 @@ export const encode = ({ palette, pixels }: Drawing): Uint8Array => {
       for (let pair = 0; pair < scale / 2; pair++) scanlines.push((index << 4) | index)
     }
   }
-  const depthPaletteRest = Uint8Array.of(4, 3, 0, 0, 0)
-  return Buffer.concat([
-    Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
-    chunk("IHDR", Buffer.concat([uint32(side * scale), uint32(side * scale), depthPaletteRest])),
-    chunk("PLTE", Uint8Array.from(palette.flatMap(([red, green, blue]) => [red, green, blue]))),
-    chunk("tRNS", Uint8Array.from(palette.map(([, , , alpha]) => alpha))),
-    chunk("IDAT", stored(Uint8Array.from(scanlines))),
-    chunk("IEND", new Uint8Array(0)),
+  return png(side * scale, side * scale, 4, [
+    ["PLTE", Uint8Array.from(palette.flatMap(([red, green, blue]) => [red, green, blue]))],
+    ["tRNS", Uint8Array.from(palette.map(([, , , alpha]) => alpha))],
+    ["IDAT", stored(Uint8Array.from(scanlines))],
   ])
 }
 

@@ -1,5 +1,6 @@
 /** A picture in at most 64 of its own colours, as an indexed PNG: flat drawings lose nothing an eye would miss. */
-import { crc32, deflateSync } from "node:zlib"
+import { deflateSync } from "node:zlib"
+import { png } from "../Png.ts"
 
 const size = 64
 
@@ -32,17 +33,6 @@ const nearest = (palette: ReadonlyArray<Rgb>, red: number, green: number, blue: 
   return index
 }
 
-const uint32 = (value: number) => {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
-  return bytes
-}
-
-const chunk = (type: string, data: Uint8Array) => {
-  const typed = Buffer.concat([Buffer.from(type, "latin1"), data])
-  return Buffer.concat([uint32(data.length), typed, uint32(crc32(typed))])
-}
-
 /** `rgba` is opaque, row by row. */
 export const encode = (rgba: Uint8Array, width: number, height: number): Uint8Array => {
   const palette = paletteOf(rgba)
@@ -55,11 +45,8 @@ export const encode = (rgba: Uint8Array, width: number, height: number): Uint8Ar
     known.set(color, index)
     lines[pixel + Math.floor(pixel / width) + 1] = index
   }
-  return Buffer.concat([
-    Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
-    chunk("IHDR", Buffer.concat([uint32(width), uint32(height), Uint8Array.of(8, 3, 0, 0, 0)])),
-    chunk("PLTE", Uint8Array.from(palette.flat())),
-    chunk("IDAT", deflateSync(lines, { level: 9 })),
-    chunk("IEND", new Uint8Array(0)),
+  return png(width, height, 8, [
+    ["PLTE", Uint8Array.from(palette.flat())],
+    ["IDAT", deflateSync(lines, { level: 9 })],
   ])
 }

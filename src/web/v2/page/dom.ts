@@ -52,5 +52,10 @@ export const verdict = (kind: Verdict, word: string, ...more: ReadonlyArray<Node
     make("span", {}, make("b", {}, word), ...(more.length === 0 ? [] : [" ", ...more])),
   )
 
+/** The two ends of an address or a hash; the whole of it is in the title. */
+export const shortOf = (hex: string) => make("code", { class: "hash", title: hex }, endsOf(hex))
+
+export const endsOf = (hex: string) => `${hex.slice(0, 6)}…${hex.slice(-4)}`
+
 /** Happens on the window when the page was laid out anew: each part of it starts what is new. */
 export const renewed = "altar:renewed"

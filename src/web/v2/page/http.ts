@@ -19,6 +19,8 @@ export const isUnreached = (error: unknown) => error instanceof Unreached
 
 export const unreached = () => new Unreached(unreachable())
 
+export const cannotHash = "This page was not loaded over https, so the browser gives it no means to hash."
+
 /** A mistake of ours. */
 export const pageFailed = "This page failed. Load it again."
 

@@ -2,6 +2,8 @@
 
 export interface Store {
   readonly get: (slot: string) => string | null
+  /** What is there as JSON; undefined when it is none. */
+  readonly json: (slot: string) => unknown
   readonly set: (slot: string, text: string) => void
   readonly remove: (slot: string) => void
   readonly slots: () => ReadonlyArray<string>
@@ -12,6 +14,15 @@ export interface Store {
 }
 
 const probe = "altar:probe"
+
+/** A text as JSON; undefined when it is none. */
+export const parsed = (text: string | null): unknown => {
+  try {
+    return text === null ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
 
 /** Even to name a forbidden store throws. */
 const store = (open: () => Storage): Store => {
@@ -29,8 +40,10 @@ const store = (open: () => Storage): Store => {
       return true
     }, false)
   const remove = (slot: string) => attempt((storage) => storage.removeItem(slot), undefined)
+  const get = (slot: string) => memory.get(slot) ?? attempt((storage) => storage.getItem(slot), null)
   return {
-    get: (slot) => memory.get(slot) ?? attempt((storage) => storage.getItem(slot), null),
+    get,
+    json: (slot) => parsed(get(slot)),
     set: (slot, text) => {
       if (write(slot, text)) memory.delete(slot)
       else memory.set(slot, text)

@@ -1,19 +1,21 @@
 /** The way of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
 import { priceUsd, secondsMaximum, usdcOn } from "../../../../schema/payments/Usdc.ts"
+import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
 import {
   type Asked,
   type Body,
-  nextStep,
   type Outcome,
   readOutcome,
   type Reply,
   type Settlement,
 } from "../../../buyer/core/Outcome.ts"
+import { moveAfter, type Standing, watched } from "../../../buyer/core/Pursuit.ts"
 import { differencesOf, misrecorded } from "../../../buyer/core/Recorded.ts"
 import { reconcile, send } from "../../../buyer/core/Request.ts"
+import { endsOf } from "../page/dom.ts"
 import { Said, sentenceOf, unreachable } from "../page/http.ts"
-import { abandon, forget, leave, mayLeave, type Purchase, remember, settle } from "./purchase.ts"
+import { abandon, forget, leave, mayLeave, pending, type Purchase, remember, settle } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 
 export type Result =
@@ -26,9 +28,6 @@ export type Result =
 export interface Progress {
   readonly step: (name: "price" | "sign" | "settle", state: "waits" | "done" | "failed", words: string) => void
 }
-
-/** How often an outcome is asked for before its owner has to. */
-const rounds = 40
 
 const outcomeOf = (asked: Promise<Reply>): Promise<Outcome> =>
   asked.then(readOutcome, (): Outcome => ({ tag: "silent", reason: unreachable() }))
@@ -67,62 +66,24 @@ const concluded = async (purchase: Purchase, settlement: Settlement): Promise<Re
   }
 }
 
-/** Hands in what was signed, the same bytes under the same key, and asks how it ended until it has ended. */
-const follow = async (purchase: Purchase, progress: Progress, first: Asked["by"]): Promise<Result> => {
-  let by = first
-  for (let round = 0; round < rounds; round++) {
-    if (by === "send") progress.step("settle", "waits", "Settling.")
-    const outcome = await (by === "send" ? handIn(purchase) : outcomeOf(reconcile(fetch, "", purchase.key)))
-    const next = nextStep(outcome, { by, isSigned: true })
-    switch (next.step) {
-      case "settle":
-        return concluded(purchase, next.settlement)
-      case "refuse": {
-        const { message } = next.refusal
-        // The altar has shown another answer before, so its word alone does not remove the evidence.
-        if (purchase.misrecorded !== undefined) {
-          const evidence = kept(purchase, "What you signed and the altar's answer are")
-          return { tag: "open", isMisrecorded: true, message: `${message} ${evidence}` }
-        }
-        // The words stay in the box unless the altar itself says that nothing was charged.
-        if (/nothing was charged/iu.test(message)) abandon(purchase)
-        else forget(purchase)
-        return { tag: "refused", message }
-      }
-      case "send":
-        by = "send"
-        continue
-      case "retry":
-        if (by === "send" && next.refusal?.status === 503)
-          return { tag: "open", message: `${next.reason} ${kept(purchase)}` }
-    }
-    // Whoever has the payment is asked at once how it ended; whoever gave no answer is given time.
-    if (by === "send" && outcome.tag !== "silent") {
-      by = "reconcile"
-      continue
-    }
-    progress.step("settle", "waits", waitingWords(by, outcome.tag === "silent"))
-    const seconds = next.step === "pend" ? next.seconds : next.step === "retry" ? next.refusal?.retryAfter : undefined
-    await pause(Math.min(10, Math.max(1, seconds ?? 2)))
-    by = "reconcile"
-  }
-  return {
-    tag: "open",
-    message:
-      by === "send"
-        ? `The altar cannot be reached. ${kept(purchase)} Try again later.`
-        : `The outcome is still open. ${kept(purchase)} Ask again later; nothing will be paid twice.`,
-  }
+/** Over without an act, and nothing was charged: nothing of it is kept. */
+const refuse = (purchase: Purchase, message: string, isUnreached = false): Result => {
+  abandon(purchase)
+  return { tag: "refused", message, isUnreached }
 }
 
-/** A purchase that was interrupted: what was signed is handed in again, what was not is left. */
-export const resume = async (purchase: Purchase, progress: Progress): Promise<Result> => {
-  if (purchase.payment !== null) return follow(purchase, progress, "reconcile")
-  leave(purchase)
-  return {
-    tag: "refused",
-    message: "This tab was left before it held a signature, so it hands nothing in. Sealed words stay under My acts.",
+/** The altar refused what was signed. */
+const refused = (purchase: Purchase, message: string): Result => {
+  // The altar has shown another answer before, perhaps in another tab: its word alone does not remove the evidence.
+  const evident = pending().some(({ key, misrecorded: other }) => key === purchase.key && other !== undefined)
+  if (evident || purchase.misrecorded !== undefined) {
+    const evidence = kept(purchase, "What you signed and the altar's answer are")
+    return { tag: "open", isMisrecorded: true, message: `${message} ${evidence}` }
   }
+  // The words stay in the box unless the altar itself says that nothing was charged.
+  if (/nothing was charged/iu.test(message)) return refuse(purchase, message)
+  forget(purchase)
+  return { tag: "refused", message }
 }
 
 const explain = ({ asked, kind }: Mismatch, { amount, network }: Purchase): string => {
@@ -152,22 +113,19 @@ const isPath = (path: string) => (resource: string) => {
 }
 
 /** Why no terms came to be signed. */
-const unpriced = (outcome: Exclude<Outcome, { tag: "unpaid" }>) => {
+const unpriced = (outcome: Outcome) => {
   if (outcome.tag === "silent")
     return outcome.status === undefined ? outcome.reason : `The altar answered ${outcome.status}.`
   return outcome.tag === "refused" ? outcome.refusal.message : "The altar named no price."
 }
 
-export const run = async (purchase: Purchase, wallet: Wallet, progress: Progress): Promise<Result> => {
-  const refuse = (message: string, isUnreached = false): Result => {
-    abandon(purchase)
-    return { tag: "refused", message, isUnreached }
-  }
-  remember(purchase)
-  progress.step("price", "waits", "Asking for the price.")
-  const priced = await handIn(purchase)
-  if (priced.tag !== "unpaid") return refuse(`${unpriced(priced)} Nothing was signed.`, priced.tag === "silent")
-  const { challenge } = priced
+/** The purchase with its payment, signed once and remembered before it is sent; or why nothing was signed. */
+const signed = async (
+  purchase: Purchase,
+  challenge: Challenge | undefined,
+  wallet: Wallet,
+  progress: Progress,
+): Promise<Purchase | Result> => {
   const mismatch =
     challenge &&
     mismatchOf(challenge, {
@@ -179,14 +137,10 @@ export const run = async (purchase: Purchase, wallet: Wallet, progress: Progress
   if (challenge === undefined || mismatch !== undefined) {
     progress.step("price", "failed", "Not what this page listed.")
     const why = mismatch === undefined ? "The altar sent terms this page cannot read." : explain(mismatch, purchase)
-    return refuse(`${why} Nothing was signed.`)
+    return refuse(purchase, `${why} Nothing was signed.`)
   }
   const [{ amount, network, payTo }] = challenge.accepts
-  progress.step(
-    "price",
-    "done",
-    `${priceUsd(BigInt(amount))} to ${payTo.slice(0, 6)}…${payTo.slice(-4)} on ${network}, as listed.`,
-  )
+  progress.step("price", "done", `${priceUsd(BigInt(amount))} to ${endsOf(payTo)} on ${network}, as listed.`)
   const asking = remember({ ...purchase, asked: true })
   progress.step(
     "sign",
@@ -200,17 +154,72 @@ export const run = async (purchase: Purchase, wallet: Wallet, progress: Progress
     .catch((error: unknown) => new Said(sentenceOf(error, "The wallet gave no signature.")))
   if (payment instanceof Said) {
     progress.step("sign", "failed", "Not signed.")
-    return refuse(`${payment.message} Nothing was charged.`)
+    return refuse(purchase, `${payment.message} Nothing was charged.`)
   }
-  const signed = remember({ ...asking, payment })
-  progress.step(
-    "sign",
-    "done",
-    `Signed by ${wallet.address.slice(0, 6)}…${wallet.address.slice(-4)}. ${
-      mayLeave(signed)
-        ? "It is kept in this browser, with any sealed words, until it is settled."
-        : "Stay on this page until it is settled."
-    }`,
-  )
-  return follow(signed, progress, "send")
+  const paid = remember({ ...asking, payment })
+  const stays = mayLeave(paid)
+    ? "It is kept in this browser, with any sealed words, until it is settled."
+    : "Stay on this page until it is settled."
+  progress.step("sign", "done", `Signed by ${endsOf(wallet.address)}. ${stays}`)
+  return paid
+}
+
+/** Asks for the price, has it signed once, hands in the same bytes under the same key, and asks how it ended. */
+const follow = async (
+  begun: Purchase,
+  wallet: Wallet | undefined,
+  progress: Progress,
+  first: Asked["by"],
+): Promise<Result> => {
+  let purchase = begun
+  let standing: Standing = { by: first, isSigned: purchase.payment !== null, tries: 0 }
+  while (true) {
+    const { by, isSigned } = standing
+    if (!isSigned) progress.step("price", "waits", "Asking for the price.")
+    else if (by === "send") progress.step("settle", "waits", "Settling.")
+    const outcome = await (by === "send" ? handIn(purchase) : outcomeOf(reconcile(fetch, "", purchase.key)))
+    const move = moveAfter(standing, watched, outcome)
+    if (!isSigned && move.step !== "sign")
+      return refuse(purchase, `${unpriced(outcome)} Nothing was signed.`, outcome.tag === "silent")
+    switch (move.step) {
+      case "sign": {
+        if (wallet === undefined) return refuse(purchase, "There is no wallet to pay with. Nothing was signed.")
+        const paid = await signed(purchase, move.challenge, wallet, progress)
+        if ("tag" in paid) return paid
+        purchase = paid
+        standing = { by: "send", isSigned: true, tries: 0 }
+        break
+      }
+      case "settle":
+        return concluded(purchase, move.settlement)
+      case "refuse":
+        return refused(purchase, move.refusal.message)
+      case "give-up":
+        return {
+          tag: "open",
+          message: move.isBusy
+            ? `${move.reason} ${kept(purchase)}`
+            : `The outcome is still open. ${kept(purchase)} Ask again later; nothing will be paid twice.`,
+        }
+      case "ask":
+        if (move.seconds > 0) {
+          progress.step("settle", "waits", waitingWords(by, outcome.tag === "silent"))
+          await pause(move.seconds)
+        }
+        standing = move.next
+    }
+  }
+}
+
+export const run = (purchase: Purchase, wallet: Wallet, progress: Progress): Promise<Result> =>
+  follow(remember(purchase), wallet, progress, "send")
+
+/** A purchase that was interrupted: what was signed is handed in again, what was not is left. */
+export const resume = async (purchase: Purchase, progress: Progress): Promise<Result> => {
+  if (purchase.payment !== null) return follow(purchase, undefined, progress, "reconcile")
+  leave(purchase)
+  return {
+    tag: "refused",
+    message: "This tab was left before it held a signature, so it hands nothing in. Sealed words stay under My acts.",
+  }
 }

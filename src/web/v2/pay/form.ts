@@ -1,8 +1,8 @@
 /** A form that pays: its words are sealed here, its progress is written out, and its receipt stays on the page. */
 import { baseSepolia, priceUsd } from "../../../../schema/payments/Usdc.ts"
-import { canHash, cannotHash } from "../page/hashing.ts"
-import { all, button, failure, make, one, verdict, renewed } from "../page/dom.ts"
-import { isUnreached, pageFailed, Said, sentenceOf } from "../page/http.ts"
+import { canHash } from "../../../buyer/core/Digest.ts"
+import { cannotHash, isUnreached, pageFailed, Said, sentenceOf } from "../page/http.ts"
+import { all, button, failure, make, one, renewed, shortOf, verdict } from "../page/dom.ts"
 import { paying } from "./paying.ts"
 import type { Result } from "./checkout.ts"
 import { begin, forget, mayLeave, pending, type Purchase, remembered } from "./purchase.ts"
@@ -117,19 +117,7 @@ const attach = (form: HTMLFormElement) => {
 
   const show = () => {
     if (wallet === undefined) return
-    row.replaceChildren(
-      make(
-        "p",
-        {},
-        make("b", {}, wallet.label()),
-        " ",
-        make(
-          "code",
-          { class: "hash", title: wallet.address },
-          `${wallet.address.slice(0, 6)}…${wallet.address.slice(-4)}`,
-        ),
-      ),
-    )
+    row.replaceChildren(make("p", {}, make("b", {}, wallet.label()), " ", shortOf(wallet.address)))
   }
 
   for (const select of all("select[data-options]", HTMLSelectElement, form)) {

@@ -1,10 +1,9 @@
 /** What a form orders: its path, its price and its body, whose words are sealed here. */
-import { commitmentOf } from "../../../buyer/core/Commitment.ts"
+import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import { all } from "../page/dom.ts"
 import { Said } from "../page/http.ts"
 import type { Keepsake } from "../words/box.ts"
-import { unsealableWords } from "../words/seal.ts"
 import type { Listed } from "./purchase.ts"
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
@@ -40,7 +39,7 @@ export const orderOf = async (form: HTMLFormElement) => {
   for (const field of fields(form, "seal")) {
     if (field.value.trim() === "") continue
     const salt = randomHex(16)
-    const problem = unsealableWords(salt, field.value)
+    const problem = unsealable(salt, field.value)
     if (problem !== undefined) throw new Said(problem)
     keepsake = { salt, words: field.value, commitment: await commitmentOf(salt, field.value) }
     body[field.dataset["seal"] ?? ""] = keepsake.commitment

@@ -45,21 +45,11 @@ export const begin = (form: string, listed: Listed, body: string, keepsake: Keep
 type Stored = Omit<Purchase, "title"> & Partial<Pick<Purchase, "title">>
 
 const isStored = (value: unknown): value is Stored =>
-  typeof value === "object" &&
-  value !== null &&
-  "form" in value &&
-  "key" in value &&
-  "path" in value &&
-  "body" in value &&
-  "payment" in value
+  ["form", "key", "path", "body", "payment"].every((name) => part(value, name) !== undefined)
 
 const read = (store: Store, slot: string): Purchase | undefined => {
-  try {
-    const value: unknown = JSON.parse(store.get(slot) ?? "null")
-    return isStored(value) ? { ...value, title: value.title ?? "Act" } : undefined
-  } catch {
-    return undefined
-  }
+  const value = store.json(slot)
+  return isStored(value) ? { ...value, title: value.title ?? "Act" } : undefined
 }
 
 const prefix = "altar:purchase:"

@@ -1,9 +1,11 @@
 /** How a purchase goes is written out as it goes, its end is said once, and what came of it stays on the page. */
+import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { part, sentenceOf } from "../page/http.ts"
 import { all, button, make, one, verdict } from "../page/dom.ts"
 import { keepsake } from "../words/keepsake.ts"
 import { renew } from "../page/renew.ts"
-import type { Progress, Result } from "./checkout.ts"
+import { type Progress, type Result, resume } from "./checkout.ts"
+import type { Purchase } from "./purchase.ts"
 
 /** The steps as a list; each is read out as it comes. */
 const progress = (said: HTMLElement): Progress => {
@@ -51,12 +53,9 @@ const settle = (outcome: HTMLElement, said: HTMLElement, result: Extract<Result,
   const isFree = active === null || active === document.body || around?.contains(active) === true
   if (around !== null) clear(around, outcome)
   outcome.className = "receipt"
-  for (const [name, value] of [
-    ["role", "group"],
-    ["aria-label", "Receipt"],
-    ["tabindex", "-1"],
-  ] as const)
-    outcome.setAttribute(name, value)
+  outcome.setAttribute("role", "group")
+  outcome.setAttribute("aria-label", "Receipt")
+  outcome.tabIndex = -1
   said.replaceChildren(
     verdict("holds", "Settled.", `${text(part(result.body["receipt"], "priceUsd"))} was charged, once.`),
   )
@@ -103,4 +102,36 @@ export const conduct = async (
     if (document.activeElement === outcome) press.focus()
   }
   return result
+}
+
+/** What was signed and is not over is followed on whatever page its owner looks at: a slot it holds has no form. */
+export const follow = (purchase: Purchase) => {
+  const outcome = make(
+    "div",
+    {},
+    make("div", { class: "pay__progress", "data-progress": "", role: "status", "aria-atomic": "false" }),
+  )
+  const box = make(
+    "section",
+    { class: "pay pay--open", "aria-label": "Your open purchase" },
+    make(
+      "p",
+      {},
+      make("b", {}, "You signed a payment that is not over: "),
+      `${priceUsd(BigInt(purchase.amount))} for `,
+      make("code", { class: "long" }, purchase.path),
+      ". It is kept in this browser until it is settled. This page asks how it ended, and never pays again.",
+    ),
+    outcome,
+  )
+  document.getElementById("main")?.prepend(box)
+  const askAgain = async () => {
+    const { tag } = await conduct(
+      outcome,
+      (progress) => resume(purchase, progress),
+      () => void askAgain(),
+    )
+    if (tag === "settled") box.setAttribute("aria-label", "Your purchase")
+  }
+  void askAgain()
 }

@@ -1,10 +1,10 @@
 /** Every link is hashed anew before the reader's eyes, and compared with the page and with what this browser saw. */
 import { headFault } from "../../../../schema/altar/ChainCheck.ts"
 import { dateOf, headline, type Known, shorterWords } from "./compare.ts"
+import { rendered } from "./rendered.ts"
 import { button, make, verdict } from "../page/dom.ts"
 import { code, unmark } from "./report.ts"
 import { forget, history, isKept, newest, record, type SeenPoint } from "./history.ts"
-import { rendered } from "./rendered.ts"
 import { checkReveals } from "./reveals.ts"
 import { isWithin, type Place, type Range, walk, type Walked } from "./walk.ts"
 

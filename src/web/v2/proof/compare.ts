@@ -1,9 +1,8 @@
 /** Three witnesses of one history: the chain as it is answered, the page as it was written, and this browser's memory. */
 import type { ChainPoint } from "../../../../schema/altar/ChainCheck.ts"
-import type { Stone } from "./chain.ts"
 import { timeWords } from "../page/durations.ts"
 import { newest, type SeenPoint } from "./history.ts"
-import { type Part, parts, type Rendered } from "./rendered.ts"
+import { type Part, parts, type Rendered, type Stone } from "./rendered.ts"
 
 export interface Known extends Rendered {
   readonly seen: ReadonlyMap<number, SeenPoint>

@@ -22,21 +22,14 @@ const isEntry = (value: unknown): value is readonly [number, string, number] =>
   typeof value[1] === "string" &&
   Number.isSafeInteger(value[2])
 
-const read = (): ReadonlyArray<unknown> => {
-  try {
-    const value: unknown = JSON.parse(browser.get(slot) ?? "[]")
-    return Array.isArray(value) ? value : []
-  } catch {
-    return []
-  }
-}
-
-export const history = (): ReadonlyArray<SeenPoint> =>
-  read().flatMap((point) =>
+export const history = (): ReadonlyArray<SeenPoint> => {
+  const points = browser.json(slot)
+  return (Array.isArray(points) ? points : []).flatMap((point: unknown) =>
     isEntry(point)
       ? [{ sequence: point[0], chainHash: point[1], at: point[2], isWalked: Reflect.get(point, 3) === 1 }]
       : [],
   )
+}
 
 export const newest = (points: ReadonlyArray<SeenPoint>): SeenPoint | undefined =>
   points.reduce<SeenPoint | undefined>(

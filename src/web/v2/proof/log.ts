@@ -27,15 +27,9 @@ const stones = (size: number) => `${size} ${size === 1 ? "stone" : "stones"}`
 const dateOf = (at: number) => timeWords(new Date(at).toISOString())
 
 const seen = (): Seen | undefined => {
-  try {
-    const value: unknown = JSON.parse(browser.get(slot) ?? "null")
-    const [vkey, note, at] = [part(value, "vkey"), part(value, "note"), part(value, "at")]
-    return typeof vkey === "string" && typeof note === "string" && typeof at === "number"
-      ? { vkey, note, at }
-      : undefined
-  } catch {
-    return undefined
-  }
+  const kept = browser.json(slot)
+  const [vkey, note, at] = [part(kept, "vkey"), part(kept, "note"), part(kept, "at")]
+  return typeof vkey === "string" && typeof note === "string" && typeof at === "number" ? { vkey, note, at } : undefined
 }
 
 const keep = (vkey: string, note: string) => browser.set(slot, JSON.stringify({ vkey, note, at: Date.now() }))

@@ -1,7 +1,12 @@
 /** What the server rendered of the chain into this page: its stones, and the head it names. */
 import type { ChainPoint } from "../../../../schema/altar/ChainCheck.ts"
-import type { Stone } from "./chain.ts"
+import type { Link } from "../../../buyer/core/Chain.ts"
 import { all } from "../page/dom.ts"
+
+/** A link with the id its page is found by. */
+export interface Stone extends Link {
+  readonly id: string
+}
 
 export const parts = ["commitment", "witnessedAt", "transaction", "previousHash", "chainHash", "id"] as const
 

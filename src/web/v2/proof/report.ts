@@ -1,9 +1,8 @@
 /** What the check found, written out: each link step by step, and what differs with the differing part marked. */
 import { holds, type LinkCheck } from "../../../../schema/altar/ChainCheck.ts"
-import type { Stone } from "./chain.ts"
 import { dateOf, type Difference } from "./compare.ts"
+import { elementOf, type Part, type Stone } from "./rendered.ts"
 import { all, make, type Verdict, verdict } from "../page/dom.ts"
-import { elementOf, type Part } from "./rendered.ts"
 
 /** A link of the chain with what the page and this browser's memory say to it. */
 export interface Judged extends LinkCheck<Stone> {

@@ -1,7 +1,7 @@
 /** Revealed words are hashed wherever a page shows them. A page that shows other words than were sealed says so beside them. */
 import { checkReveal } from "../../../buyer/core/Commitment.ts"
 import { all, make, one, verdict, renewed } from "../page/dom.ts"
-import { canHash } from "../page/hashing.ts"
+import { canHash } from "../../../buyer/core/Digest.ts"
 
 const judge = async (place: HTMLElement) => {
   const { revealed: commitment = "", saltShown = "" } = place.dataset

@@ -1,8 +1,8 @@
 /** The check in the page: it starts when asked, and by itself when the page contradicts what this browser saw. */
 import { all, failure, one, verdict } from "../page/dom.ts"
-import { canHash, cannotHash } from "../page/hashing.ts"
+import { canHash } from "../../../buyer/core/Digest.ts"
+import { cannotHash, pageFailed, part, sentenceOf } from "../page/http.ts"
 import { history, newest, record } from "./history.ts"
-import { pageFailed, part, sentenceOf } from "../page/http.ts"
 import { onDemand } from "../onDemand.ts"
 import { rendered } from "./rendered.ts"
 

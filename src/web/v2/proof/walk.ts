@@ -1,10 +1,46 @@
 /** Walks the links of a range, and to the heads near it, and says of each whether it holds and what differs. */
-import { type ChainPoint, holds } from "../../../../schema/altar/ChainCheck.ts"
+import { type ChainPoint, genesis, holds, type LinkCheck } from "../../../../schema/altar/ChainCheck.ts"
+import { checkLinks } from "../../../buyer/core/Chain.ts"
+import { ask, messageOf, part, Said } from "../page/http.ts"
 import { verdict } from "../page/dom.ts"
-import { checkSegment, readSegment, type Segment, type Stone } from "./chain.ts"
 import { type Compared, differenceAt, type Difference, differencesOf, type Known, shorterOf } from "./compare.ts"
+import type { Stone } from "./rendered.ts"
 import { newest } from "./history.ts"
 import { isSound, type Judged, mark, report } from "./report.ts"
+
+interface Segment {
+  readonly anchor: ChainPoint
+  readonly entries: ReadonlyArray<Stone>
+  readonly head: ChainPoint
+}
+
+const isStone = (value: unknown): value is Stone => {
+  if (typeof value !== "object" || value === null) return false
+  const texts = ["id", "commitment", "witnessedAt", "transaction", "previousHash", "chainHash"]
+  return (
+    texts.every((name) => typeof Reflect.get(value, name) === "string") && isSequence(Reflect.get(value, "sequence"))
+  )
+}
+
+const isSequence = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
+
+const isPoint = (value: unknown): value is ChainPoint =>
+  isSequence(part(value, "sequence")) && /^[0-9a-f]{64}$/u.test(String(part(value, "chainHash")))
+
+const readSegment = async (from: number, limit: number): Promise<Segment> => {
+  const answer = await ask(`/api/witness/chain?from=${from}&limit=${limit}`)
+  const { anchor, entries, head } = answer.body
+  if (answer.body["code"] === "chain_broken") throw new Said(messageOf(answer), "The chain does not hold.")
+  if (answer.status !== 200) throw new Said(messageOf(answer))
+  if (!isPoint(anchor) || !isPoint(head) || !Array.isArray(entries) || !entries.every(isStone)) {
+    throw new Said("The altar answered with something that is no segment of the chain.")
+  }
+  return { anchor, entries, head }
+}
+
+/** The anchor of the first stone is the genesis, whatever the server says, and a segment begins where it was asked for. */
+const checkSegment = ({ anchor, entries }: Segment, from: number): Promise<ReadonlyArray<LinkCheck<Stone>>> =>
+  checkLinks(entries, from === 1 ? genesis : { sequence: from - 1, chainHash: anchor.chainHash })
 
 const batch = 100
 

@@ -1,4 +1,5 @@
 /** The box of sealed words: salts and words this browser holds, by commitment, from before anything is paid. */
+import { part } from "../page/http.ts"
 import { browser } from "../page/store.ts"
 
 export interface Keepsake {
@@ -26,14 +27,13 @@ export interface Held extends Keepsake {
 const prefix = "altar:words:"
 const slotOf = (commitment: string) => `${prefix}${commitment}`
 
-const textOf = (value: object, name: string): string | undefined => {
-  const text: unknown = Reflect.get(value, name)
+const textOf = (value: unknown, name: string): string | undefined => {
+  const text = part(value, name)
   return typeof text === "string" ? text : undefined
 }
 
 /** A file may come from anywhere: its links lead to acts of this site or nowhere. */
 const deedOf = (value: unknown): Deed | null => {
-  if (typeof value !== "object" || value === null) return null
   const [title, path, payer] = [textOf(value, "title"), textOf(value, "path"), textOf(value, "payer")]
   return title === undefined || path === undefined || !/^\/(?:acts|witness)\/[0-9a-f-]{36}$/u.test(path)
     ? null
@@ -42,7 +42,6 @@ const deedOf = (value: unknown): Deed | null => {
 
 /** One entry of the box or of a saved file; undefined when it is none. */
 export const readHeld = (value: unknown): Held | undefined => {
-  if (typeof value !== "object" || value === null) return undefined
   const [salt, words, commitment] = [textOf(value, "salt"), textOf(value, "words"), textOf(value, "commitment")]
   if (salt === undefined || words === undefined || commitment === undefined) return undefined
   if (!/^[0-9a-f]{64}$/u.test(commitment)) return undefined
@@ -51,18 +50,12 @@ export const readHeld = (value: unknown): Held | undefined => {
     words,
     commitment,
     keptAt: textOf(value, "keptAt") ?? new Date().toISOString(),
-    saved: Reflect.get(value, "saved") === true,
-    deed: deedOf(Reflect.get(value, "deed")),
+    saved: part(value, "saved") === true,
+    deed: deedOf(part(value, "deed")),
   }
 }
 
-const read = (slot: string): Held | undefined => {
-  try {
-    return readHeld(JSON.parse(browser.get(slot) ?? "null"))
-  } catch {
-    return undefined
-  }
-}
+const read = (slot: string): Held | undefined => readHeld(browser.json(slot))
 
 const write = (entry: Held): Held => {
   browser.set(slotOf(entry.commitment), JSON.stringify(entry))

@@ -2,23 +2,19 @@
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { type Held, readHeld, restore } from "./box.ts"
 import { one } from "../page/dom.ts"
-import { canHash, cannotHash } from "../page/hashing.ts"
-import { Said, sentenceOf } from "../page/http.ts"
+import { canHash } from "../../../buyer/core/Digest.ts"
+import { cannotHash, part, Said, sentenceOf } from "../page/http.ts"
+import { parsed } from "../page/store.ts"
 
 /** Bytes of a file that is read; thousands of sealed words fit in. */
 const largest = 4_000_000
 
 /** Of one keepsake, a list of them, or an exported box. */
 const listed = (text: string): ReadonlyArray<Held> | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== "object" || value === null) return undefined
-    const within: unknown = Array.isArray(value) ? value : Reflect.get(value, "words")
-    const found = (Array.isArray(within) ? within : [value]).flatMap((entry: unknown) => readHeld(entry) ?? [])
-    return found.length === 0 ? undefined : found
-  } catch {
-    return undefined
-  }
+  const value = parsed(text)
+  const within = Array.isArray(value) ? value : part(value, "words")
+  const found = (Array.isArray(within) ? within : [value]).flatMap((entry: unknown) => readHeld(entry) ?? [])
+  return found.length === 0 ? undefined : found
 }
 
 export interface Imported {

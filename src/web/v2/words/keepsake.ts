@@ -21,6 +21,14 @@ const notes = (commitment: string, saved: boolean): ReadonlyArray<Node | string>
     : [make("b", {}, "Not saved yet."), " This browser keeps nothing: they are lost when you leave this page."]
 }
 
+/** A link that saves a text as a file. */
+export const saving = (text: string, name: string, label: string, done: () => void) => {
+  const href = URL.createObjectURL(new Blob([text], { type: "application/json" }))
+  const link = make("a", { class: "button button--main", href, download: name }, label)
+  link.addEventListener("click", done)
+  return link
+}
+
 /** `fresh` ones are waited for: whoever leaves before they are saved or copied is asked. */
 export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done: () => void = () => {}): HTMLElement => {
   const { commitment, salt, words } = kept
@@ -40,16 +48,7 @@ export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done: () 
     done()
   }
   const copy: HTMLButtonElement = button("Copy", () => void copyFrom(copy, code).then((copied) => copied && save()))
-  const file = make(
-    "a",
-    {
-      class: "button button--main",
-      href: URL.createObjectURL(new Blob([text], { type: "application/json" })),
-      download: `${name}.json`,
-    },
-    "Save as a file",
-  )
-  file.addEventListener("click", save)
+  const file = saving(text, `${name}.json`, "Save as a file", save)
   if (fresh && held(commitment)?.saved !== true) unsaved.add(commitment)
   showState()
   return make(

@@ -1,13 +1,11 @@
 /** The box of sealed words: listed, saved as one file, taken back; and the wallets whose acts may be asked for. */
 import { drop, everything, exported, type Held, held, lasts, restore } from "./box.ts"
-import { all, button, make, one, verdict } from "../page/dom.ts"
+import { all, button, make, one, shortOf, verdict } from "../page/dom.ts"
 import { timeWords } from "../page/durations.ts"
 import { acceptImports, counted, leftOut } from "./import.ts"
-import { keepsake } from "./keepsake.ts"
+import { keepsake, saving } from "./keepsake.ts"
 import { found, hasPlayWallet, playAddress } from "../pay/wallet.ts"
 import { browser } from "../page/store.ts"
-
-const shortOf = (hex: string) => make("code", { class: "hash", title: hex }, `${hex.slice(0, 6)}…${hex.slice(-4)}`)
 
 /** Asked twice: what is removed here may be nowhere else. */
 const remover = ({ commitment }: Held, done: () => void) => {
@@ -73,18 +71,16 @@ const entry = (one: Held, changed: () => void) => {
 
 /** All of the box as one file. */
 const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
-  const file = URL.createObjectURL(new Blob([exported(entries)], { type: "application/json" }))
-  const link = make(
-    "a",
-    { class: "button button--main", href: file, download: "sealed-words.json" },
-    "Save all as one file",
-  )
-  link.addEventListener("click", () => {
+  const save = () => {
     for (const one of entries) restore(one)
     setTimeout(done)
-  })
-  return make("p", { class: "doors" }, link)
+  }
+  return make("p", { class: "doors" }, saving(exported(entries), "sealed-words.json", "Save all as one file", save))
 }
+
+const emptyBox = "No sealed words are in this browser. What you seal here is kept here, from before it is paid."
+const noRoom = "found no room here and will be gone when you leave."
+const fleetingBox = "This browser keeps nothing for this site: what is taken back here is gone when you leave."
 
 const box = (place: HTMLElement) => {
   const list = one("[data-box-list]", HTMLElement, place)
@@ -93,23 +89,9 @@ const box = (place: HTMLElement) => {
     const entries = everything()
     one("[data-box-count]", HTMLElement).textContent = entries.length === 0 ? "" : counted(entries.length)
     list.replaceChildren(
-      ...(browser.keeps()
-        ? []
-        : [
-            make(
-              "p",
-              { class: "notice" },
-              "This browser keeps nothing for this site: what is taken back here is gone when you leave.",
-            ),
-          ]),
+      ...(browser.keeps() ? [] : [make("p", { class: "notice" }, fleetingBox)]),
       ...(entries.length === 0
-        ? [
-            make(
-              "p",
-              { class: "blank" },
-              "No sealed words are in this browser. What you seal here is kept here, from before it is paid.",
-            ),
-          ]
+        ? [make("p", { class: "blank" }, emptyBox)]
         : [
             make("ol", { class: "box", role: "list" }, ...entries.map((one) => entry(one, show))),
             exporter(entries, show),
@@ -127,15 +109,7 @@ const box = (place: HTMLElement) => {
         entries.length === 0
           ? verdict("broken", "Not taken.", "Its salts and words do not hash to its commitments.")
           : verdict("holds", "Taken back.", `${counted(entries.length)} are in the box now.${lost}`),
-        ...(fleeting === 0
-          ? []
-          : [
-              verdict(
-                "broken",
-                "Not kept.",
-                `${counted(fleeting)} found no room here and will be gone when you leave.`,
-              ),
-            ]),
+        ...(fleeting === 0 ? [] : [verdict("broken", "Not kept.", `${counted(fleeting)} ${noRoom}`)]),
       )
     },
     (message) => note.replaceChildren(verdict("broken", "Not taken.", message)),

@@ -1,28 +1,12 @@
 /** Words are sealed, checked and, when their owner says so, revealed; until then nothing of them is sent. */
-import { commitmentOf, sealBounds, unsealable } from "../../../buyer/core/Commitment.ts"
-import { randomHex } from "../../../buyer/core/Digest.ts"
+import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
+import { canHash, randomHex } from "../../../buyer/core/Digest.ts"
 import { held, hold } from "./box.ts"
 import { all, failure, make, one, verdict } from "../page/dom.ts"
-import { canHash, cannotHash } from "../page/hashing.ts"
-import { ask, messageOf, pageFailed, post, sentenceOf } from "../page/http.ts"
+import { ask, cannotHash, messageOf, pageFailed, post, sentenceOf } from "../page/http.ts"
 import { acceptImports, leftOut } from "./import.ts"
 import { keepsake } from "./keepsake.ts"
 import { paying } from "../pay/paying.ts"
-
-/** Why these words cannot be sealed, in a sentence. */
-export const unsealableWords = (salt: string, words: string): string | undefined => {
-  const problem = unsealable(salt, words)
-  switch (problem?.part) {
-    case "salt":
-      return `A salt has ${sealBounds.salt.join(" to ")} characters.`
-    case "words":
-      return `Sealed words have ${sealBounds.words.join(" to ")} characters; these are ${problem.length}.`
-    case "characters":
-      return "Words and salt must not hold NUL or lone surrogates."
-    case undefined:
-      return undefined
-  }
-}
 
 interface Parts {
   readonly form: HTMLFormElement
@@ -119,7 +103,7 @@ const checking = (form: HTMLFormElement, others: ReadonlyArray<() => void>) => {
 const sealing = (form: HTMLFormElement) =>
   answer(form, async (typed, words) => {
     const salt = typed === "" ? randomHex(16) : typed
-    const problem = unsealableWords(salt, words)
+    const problem = unsealable(salt, words)
     if (problem !== undefined) return [verdict("broken", "Not sealed.", problem)]
     const kept = hold({ salt, words, commitment: await commitmentOf(salt, words) })
     return [verdict("holds", "Sealed."), keepsake(kept, "sealed-words", true)]

@@ -1,0 +1,43 @@
+/** Commands, flags and arguments in few words; what each says of itself is part of it. */
+import type { Effect } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+
+export type Config = Command.Command.Config
+
+/** What is given for flags that stand below a name of their own. */
+export type Given<Flags extends Config> = Command.Command.Config.Infer<{ readonly own: Flags }>["own"]
+
+export interface Told {
+  readonly says: string
+  /** In a list of commands, where `says` is too long for one. */
+  readonly brief?: string
+  readonly examples: ReadonlyArray<readonly [command: string, description: string]>
+}
+
+export const command = <const Name extends string, const Flags extends Config, E, R>(
+  name: Name,
+  told: Told & {
+    readonly flags: Flags
+    readonly run: (given: Command.Command.Config.Infer<Flags>) => Effect.Effect<void, E, R>
+  },
+) => {
+  const made = Command.make(name, told.flags, told.run).pipe(
+    Command.withDescription(told.says),
+    Command.withExamples(told.examples.map(([line, description]) => ({ command: line, description }))),
+  )
+  return told.brief === undefined ? made : Command.withShortDescription(made, told.brief)
+}
+
+/** A flag that takes a text; `metavar` names what it stands for. */
+export const text = (name: string, says: string, metavar?: string) => {
+  const flag = Flag.withDescription(Flag.String(name), says)
+  return metavar === undefined ? flag : Flag.withMetavar(flag, metavar)
+}
+
+export const optionalText = (name: string, says: string, metavar?: string) => Flag.optional(text(name, says, metavar))
+
+/** A flag that takes no value. */
+export const on = (name: string, says: string) =>
+  Flag.Boolean(name).pipe(Flag.withDescription(says), Flag.withDefault(false))
+
+export const word = (name: string, says: string) => Argument.withDescription(Argument.String(name), says)

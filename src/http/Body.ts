@@ -1,0 +1,63 @@
+/** The body of a request: within its limit, in UTF-8, JSON, and of its form, or refused as its service refuses. */
+import { ByteSize, Effect, Result, Schema } from "effect"
+import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
+import type { Issue } from "../../schema/Errors.ts"
+import { issuesOf } from "../platform/Issues.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** How a service reads bodies. */
+interface Service<E> {
+  /** Bytes, where the server's own limit is not enough. */
+  readonly limit?: number
+  /** Whether a body has to say that it is JSON. */
+  readonly isTypeRequired?: boolean
+  readonly tooLarge: () => E
+  readonly unsupported: () => E
+  readonly malformed: (issues: ReadonlyArray<Issue>) => E
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+const isJson = (contentType: string) => /^application\/json\s*(?:;|$)/iu.test(contentType)
+
+const parse = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
+
+export const reader = <E>({ isTypeRequired = false, limit, malformed, tooLarge, unsupported }: Service<E>) => {
+  const wrong = (message: string) => malformed([{ path: "", message }])
+
+  const bytesOf = ({ arrayBuffer }: Request) =>
+    limit === undefined
+      ? arrayBuffer
+      : Effect.provideService(arrayBuffer, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
+
+  /** Read once; empty when there is none. What is announced as too long is not read at all. */
+  const text = Effect.fnUntraced(function* (request: Request) {
+    const { "content-length": length, "content-type": type, "transfer-encoding": encoding } = request.headers
+    if (encoding === undefined && (length === undefined || length === "0")) return ""
+    if (limit !== undefined && Number(length ?? 0) > limit) return yield* Effect.fail(tooLarge())
+    const bytes = yield* Effect.mapError(bytesOf(request), ({ reason }) =>
+      reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
+        ? tooLarge()
+        : wrong("The body could not be read."),
+    )
+    if (bytes.byteLength === 0) return ""
+    if (type === undefined ? isTypeRequired : !isJson(type)) return yield* Effect.fail(unsupported())
+    return yield* Effect.fromResult(
+      Result.try({ try: () => utf8.decode(bytes), catch: () => wrong("The body is not UTF-8.") }),
+    )
+  })
+
+  /** As a schema says, with no member more; an empty body counts as `empty`, where there is such. */
+  const as = <A, I>(schema: Schema.Codec<A, I>, empty = "") => {
+    const decode = Schema.decodeUnknownEffect(schema, { onExcessProperty: "error", errors: "all" })
+    return Effect.fnUntraced(function* (request: Request) {
+      const json = yield* Effect.mapError(parse((yield* text(request)) || empty), () =>
+        wrong("The body is not valid JSON."),
+      )
+      return yield* Effect.mapError(decode(json), (error) => malformed(issuesOf(error)))
+    })
+  }
+
+  return { text, as }
+}

@@ -1,0 +1,28 @@
+/** Pages that are the same for everybody: those that somebody answers for, the manual of the check, and the signal room. */
+import { Effect, Option } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { PublishedLog } from "../log/PublishedLog.ts"
+import { written } from "../http/Written.ts"
+import { Operator } from "../platform/Operator.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import * as Pages from "./Pages.ts"
+import { layout } from "./templates/Layout.ts"
+import { privacyPage, termsPage } from "./templates/Legal.ts"
+import { signalRoom } from "./templates/SignalRoom.ts"
+import { verifyingPage } from "./templates/Verifying.ts"
+
+export const layer = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const operator = yield* Operator
+    const publicUrl = yield* PublicUrl
+    for (const shown of [termsPage(operator), privacyPage(operator), verifyingPage(publicUrl, operator)]) {
+      yield* router.add("GET", `/${shown.path.slice(1)}`, (request) => Pages.page(publicUrl, request, shown))
+    }
+    // What is said in a room passes between the browser and the room alone.
+    const hasLog = Option.isSome((yield* PublishedLog).identity)
+    const room = written(layout(publicUrl, { ...signalRoom, hasLog }), { contentType: Pages.contentType })
+    yield* router.add("GET", "/signals/", room.respond)
+    // Invites that were written with the file's name still lead to the room: a browser takes the fragment along.
+    yield* router.add("GET", "/signals/index.html", HttpServerResponse.redirect("/signals/", { status: 308 }))
+  }),
+)

@@ -1,0 +1,12 @@
+/** The series of a metric: attributes have few values, so each combination is named once. */
+import { Metric } from "effect"
+
+export const seriesOf = <Input, State>(metric: Metric.Metric<Input, State>) => {
+  const known = new Map<string, Metric.Metric<Input, State>>()
+  return (attributes: Readonly<Record<string, string>>): Metric.Metric<Input, State> => {
+    const name = Object.values(attributes).join(" ")
+    const series = known.get(name) ?? Metric.withAttributes(metric, attributes)
+    known.set(name, series)
+    return series
+  }
+}

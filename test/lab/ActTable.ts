@@ -1,0 +1,130 @@
+/** Every act of the altar as a row of one table: how it is asked for, what it costs, what a second buyer is told. */
+import { spiritIds } from "../../schema/altar/Spirit.ts"
+import { newCommitment } from "./Fixture.ts"
+
+export interface ActRow {
+  readonly name: string
+  /** A request of its own kind, fresh each time where the act allows several. */
+  readonly request: () => { readonly path: string; readonly body: object | undefined }
+  readonly price: string
+  /** Members of the record, in order. */
+  readonly record: ReadonlyArray<string>
+  /** The code for a second buyer of the very same thing; none when it can be bought again. */
+  readonly taken: string | undefined
+  /** The code while the first payment is open. */
+  readonly held: string | undefined
+}
+
+/** Spirits one after the other, so that slots do not meet by accident. */
+const nextSpirit = () => {
+  let index = 0
+  return () => spiritIds[index++ % spiritIds.length] ?? "moss-hare"
+}
+
+const shared = ["id", "permalink"]
+const candle = [
+  ...shared,
+  "kind",
+  "parentId",
+  "spirit",
+  "rung",
+  "days",
+  "dedication",
+  "agentName",
+  "intentionCommitment",
+  "litAt",
+  "litUntil",
+  "payer",
+  "transaction",
+  "unsealUrl",
+]
+
+const light = (rung: string, price: string): ActRow => {
+  const spirit = nextSpirit()
+  return {
+    name: `light${rung.replace(/^./u, (letter) => letter.toUpperCase())}`,
+    request: () => ({
+      path: `/api/candles/${rung}/${spirit()}`,
+      body: { dedication: "For Grandma, who kept bees", intentionCommitment: newCommitment() },
+    }),
+    price,
+    record: candle,
+    taken: undefined,
+    held: undefined,
+  }
+}
+
+/** A fresh table: its rows remember which spirits they used. */
+export const acts = (): ReadonlyArray<ActRow> => {
+  const prayed = nextSpirit()
+  const kept = nextSpirit()
+  return [
+    {
+      name: "offerPrayer",
+      request: () => ({
+        path: `/api/prayers/${prayed()}?day=${new Date().toISOString().slice(0, 10)}`,
+        body: { agentName: "Wren", intentionCommitment: newCommitment() },
+      }),
+      price: "10000",
+      record: [...shared, "spirit", "day", "agentName", "intentionCommitment", "offeredAt", "payer", "transaction"],
+      taken: "prayer_already_recorded",
+      held: "prayer_slot_taken",
+    },
+    {
+      name: "takeIn",
+      request: () => ({ path: `/api/acquire/${kept()}`, body: undefined }),
+      price: "10000",
+      record: [...shared, "spirit", "keeper", "agentName", "reason", "keptAt", "transaction"],
+      taken: "already_kept",
+      held: "keeper_slot_taken",
+    },
+    {
+      name: "collectMaterial",
+      request: () => ({
+        path: "/api/elements/beeswax/collect?spirit=moss-hare",
+        body: { agentName: "Wren", reason: "It smells of June." },
+      }),
+      price: "10000",
+      record: [
+        ...shared,
+        "elementId",
+        "name",
+        "kind",
+        "edition",
+        "editionSize",
+        "spirit",
+        "keeper",
+        "agentName",
+        "reason",
+        "collectedAt",
+        "transaction",
+        "publication",
+      ],
+      taken: undefined,
+      held: undefined,
+    },
+    light("day", "1000000"),
+    light("week", "3000000"),
+    light("month", "9000000"),
+    {
+      name: "setWitnessStone",
+      request: () => ({ path: "/api/witness", body: { commitment: newCommitment() } }),
+      price: "10000",
+      record: [
+        ...shared,
+        "commitment",
+        "kind",
+        "spirit",
+        "witnessedAt",
+        "sequence",
+        "chainHash",
+        "previousHash",
+        "payer",
+        "transaction",
+        "verify",
+      ],
+      taken: undefined,
+      held: undefined,
+    },
+  ]
+}

@@ -1,0 +1,67 @@
+/** Two fresh databases on one durable PostgreSQL, one for each side: the one that is given or `DATABASE_URL`, else our own in a temporary folder. */
+import { randomBytes } from "node:crypto"
+import { rmSync } from "node:fs"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as Sql from "../../src/platform/Sql.ts"
+
+export interface Databases {
+  readonly ours: string
+  readonly peer: string
+  /** What PostgreSQL says of itself: version, and whether a commit waits for the disk. */
+  readonly about: string
+  /** Gone with them. */
+  readonly folder: string
+  close(): Promise<void>
+}
+
+/** The same server, another database. */
+export const withDatabase = (url: string, name: string) => {
+  const copy = new URL(url)
+  copy.pathname = `/${name}`
+  return copy.href
+}
+
+const about = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly about: string }>`
+    SELECT 'PostgreSQL ' || current_setting('server_version') || ', fsync ' || current_setting('fsync')
+      || ', synchronous_commit ' || current_setting('synchronous_commit') AS about`
+  return row?.about ?? ""
+})
+
+export const open = async (given = process.env["DATABASE_URL"]): Promise<Databases> => {
+  const scope = Scope.makeUnsafe()
+  const folder = await mkdtemp(join(tmpdir(), "spirit-altar-bench-"))
+  // The folder holds a cluster that its own unprivileged user must reach.
+  await chmod(folder, 0o755)
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
+  const started = Layer.build(LocalDatabase.layer({ dataDir: join(folder, "postgres"), durable: true })).pipe(
+    Effect.flatMap((context) => Effect.provideContext(LocalDatabase, context)),
+    Effect.map(({ url }) => Redacted.value(url)),
+    Scope.provide(scope),
+  )
+  const url = given ?? (await Effect.runPromise(started))
+  const admin = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+    Effect.runPromise(Effect.provide(effect, Sql.layer(Redacted.make(url), 1)))
+  const run = (statement: string) => admin(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)))
+
+  const suffix = randomBytes(4).toString("hex")
+  const names = [`bench_ours_${suffix}`, `bench_peer_${suffix}`] as const
+  for (const name of names) await run(`CREATE DATABASE ${name}`)
+  return {
+    ours: withDatabase(url, names[0]),
+    peer: withDatabase(url, names[1]),
+    about: await admin(about),
+    folder,
+    close: async () => {
+      if (given !== undefined) for (const name of names) await run(`DROP DATABASE ${name} WITH (FORCE)`)
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,146 @@
+/** A running altar on a real database and a real chain, and the hands of a paying agent. */
+import { randomBytes } from "node:crypto"
+import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import type { SqlClient } from "effect/sql"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { spiritIds } from "../../schema/altar/Spirit.ts"
+import type { PaymentsConfig } from "../../src/payments/Payments.ts"
+import { AppConfig, type ServerConfig } from "../../src/server/config/Config.ts"
+import { usdc } from "../../src/payments/PaymentTerms.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as Server from "../../src/server/Server.ts"
+import { type Authorization, challengeOf, encode, sign } from "./buyer/Payment.ts"
+import { chain, network } from "./Chain.ts"
+import { database, sql } from "./Database.ts"
+import { patience } from "./Patience.ts"
+import { freePort } from "./Ports.ts"
+
+export const paymentsOf = (chain: LocalChain["Service"], change: Partial<PaymentsConfig> = {}): PaymentsConfig => ({
+  terms: {
+    network,
+    asset: chain.asset,
+    assetName: usdc[network].assetName,
+    assetVersion: usdc[network].assetVersion,
+    payTo: chain.payTo,
+    settledBy: "self-settled by a relayer",
+    isCatalogued: false,
+    maxTimeoutSeconds: 300,
+    explorer: "https://explorer.example/{tx}",
+  },
+  rpcUrl: Redacted.make(chain.rpcUrl),
+  finalTag: "finalized",
+  settlement: { _tag: "Relayer", privateKey: chain.relayerKey },
+  walletFactories: [],
+  patience: Duration.millis(patience(20)),
+  sweepEvery: Duration.seconds(60),
+  // What a test changes, the next look shall find.
+  lookEvery: Duration.zero,
+  ...change,
+})
+
+/** The configuration of one server; several may share a database and a chain. */
+export const configOf = Effect.fnUntraced(function* (
+  change: Partial<PaymentsConfig> = {},
+  server: Partial<ServerConfig> = {},
+) {
+  const chain = yield* LocalChain
+  const { url } = yield* LocalDatabase
+  const port = yield* freePort
+  const config: ServerConfig = {
+    host: "127.0.0.1",
+    port,
+    publicUrl: `http://127.0.0.1:${port}`,
+    databaseUrl: url,
+    trustedProxies: [],
+    rateLimitSecret: Option.none(),
+    payments: paymentsOf(chain, change),
+    ...server,
+  }
+  return config
+})
+
+/** Where the server of a test answers. */
+export class World extends Context.Service<World, { readonly url: string }>()("test/World") {}
+
+const config = (change: Partial<PaymentsConfig>, server?: Partial<ServerConfig>) =>
+  Layer.effect(AppConfig, configOf(change, server))
+
+const world = Layer.effect(
+  World,
+  Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
+)
+
+/** Everything: server, chain, database, and the tests' own SQL; another contract and its acts may be served. */
+export const layer = (
+  change: Partial<PaymentsConfig> = {},
+  house?: Server.House,
+  server?: Partial<ServerConfig>,
+): Layer.Layer<World | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
+  Layer.orDie(
+    world.pipe(
+      Layer.provideMerge(Server.layer(Layer.empty, house)),
+      Layer.provideMerge(config(change, server)),
+      Layer.provideMerge(sql),
+      Layer.provideMerge(Layer.merge(database, chain)),
+    ),
+  )
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly json: Readonly<Record<string, unknown>>
+}
+
+/** One request with its body read; redirects are not followed. */
+export const ask = (url: string, init: RequestInit = {}) =>
+  Effect.promise(async (): Promise<Answer> => {
+    const response = await fetch(url, { redirect: "manual", ...init })
+    const text = await response.text()
+    const isJson = (response.headers.get("content-type") ?? "").includes("json")
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson && text !== "" ? JSON.parse(text) : {},
+    }
+  })
+
+export const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: typeof body === "string" ? body : JSON.stringify(body),
+})
+
+export const newKey = () => `test-${randomBytes(12).toString("hex")}`
+
+/** A stone that names no spirit lies on the altar of this one, which no test asks about. */
+const elsewhere = BigInt(spiritIds.indexOf("drift-albatross"))
+
+export const newCommitment = () => {
+  const drawn = BigInt(`0x${randomBytes(31).toString("hex")}`)
+  return (drawn * BigInt(spiritIds.length) + elsewhere).toString(16).padStart(64, "0")
+}
+
+/** A wallet with play money. */
+export const newPayer = Effect.fnUntraced(function* (amountAtomic: bigint = 10_000_000n) {
+  const account = privateKeyToAccount(generatePrivateKey())
+  const localChain = yield* LocalChain
+  if (amountAtomic > 0n) yield* Effect.orDie(localChain.fund(account.address, amountAtomic))
+  return account
+})
+
+/** Pays a route the long way: challenge, signature, settlement. */
+export const pay = Effect.fnUntraced(function* (
+  account: PrivateKeyAccount,
+  url: string,
+  body: object,
+  key: string = newKey(),
+  change: Partial<Authorization> = {},
+) {
+  const challenge = challengeOf(yield* ask(url, post(body, { "idempotency-key": key })))
+  const payment = yield* sign(account, challenge.accepts[0], challenge.resource, change)
+  const headers = { "idempotency-key": key, "payment-signature": encode(payment) }
+  return { answer: yield* ask(url, post(body, headers)), payment, headers, key }
+})

@@ -1,0 +1,6 @@
+/** What a page shows, out of its source. */
+
+const signs = { "&quot;": '"', "&#39;": "'", "&lt;": "<", "&gt;": ">", "&amp;": "&" } as const
+
+export const unescaped = (text: string): string =>
+  text.replaceAll(/&(?:quot|#39|lt|gt|amp);/gu, (sign) => signs[sign as keyof typeof signs])

@@ -1,0 +1,95 @@
+/** A program as a process of its own: what it says, how it ends, and a SIGKILL when this process ends before it. */
+import { type ChildProcess, spawn } from "node:child_process"
+
+/** What starts every command of ours. */
+export const main = new URL("../../src/start.js", import.meta.url).pathname
+
+export interface Ended {
+  /** Null where a signal ended it. */
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Running {
+  readonly child: ChildProcess
+  readonly pid: number
+  /** Waits until it has written this so often, on stdout or stderr; answers all it has written so far. */
+  readonly says: (text: string, times?: number) => Promise<string>
+  /** Both streams, in the order in which they came. */
+  readonly output: () => string
+  readonly signal: (name: NodeJS.Signals) => void
+  /** SIGKILL, and waits until nothing of it runs. */
+  readonly kill: () => Promise<void>
+  /** Nothing of it runs. */
+  readonly exited: Promise<void>
+  /** And all that it wrote was read. */
+  readonly ended: Promise<Ended>
+}
+
+export interface RunOptions {
+  readonly env: NodeJS.ProcessEnv
+  readonly command?: string
+  readonly cwd?: string
+  /** Nothing can be read where there is none. */
+  readonly stdin?: string
+  /** Is told all that it writes, as it comes. */
+  readonly hear?: (text: string) => void
+}
+
+/** Starts a program, Node unless another `command` is named. */
+export const run = (
+  args: ReadonlyArray<string>,
+  { command = process.execPath, cwd, env, hear, stdin }: RunOptions,
+): Running => {
+  const child = spawn(command, args, {
+    env,
+    ...(cwd === undefined ? {} : { cwd }),
+    stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+  })
+  const said = { stdout: "", stderr: "" }
+  let output = ""
+  const looks = new Set<() => void>()
+  for (const name of ["stdout", "stderr"] as const) {
+    // A sign of several bytes may come in two parts.
+    child[name]?.setEncoding("utf8").on("data", (part: string) => {
+      said[name] += part
+      output += part
+      hear?.(part)
+      for (const look of looks) look()
+    })
+  }
+  // It may have ended before it reads.
+  child.stdin?.on("error", () => {}).end(stdin)
+  const leave = () => child.kill("SIGKILL")
+  process.once("exit", leave)
+  const exited = new Promise<void>((resolve, reject) => {
+    child.once("error", reject).once("exit", () => resolve())
+  }).finally(() => process.off("exit", leave))
+  exited.catch(() => {})
+  const ended = new Promise<Ended>((resolve) => child.once("close", (code) => resolve({ code, ...said })))
+  return {
+    child,
+    pid: child.pid ?? 0,
+    output: () => output,
+    signal: (name) => void child.kill(name),
+    kill: () => {
+      child.kill("SIGKILL")
+      return exited
+    },
+    exited,
+    ended,
+    says: (text, times = 1) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (output.split(text).length <= times) return
+          looks.delete(look)
+          resolve(output)
+        }
+        looks.add(look)
+        look()
+        exited.catch(reject)
+        void ended.then(({ code }) => reject(new Error(`it never said ${text}, and ended with ${code}: ${output}`)))
+      }),
+  }
+}

@@ -1,0 +1,92 @@
+/** The command line as its user runs it: a process of its own with a folder of its own, ended with its test. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { type Ended, main, run, type Running } from "./Process.ts"
+import { judge } from "./run/AnswerValidation.ts"
+import { World } from "./Fixture.ts"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+
+const overhear = new URL("run/recordAnswers.ts", import.meta.url).pathname
+
+/** What commands heard is judged once. */
+const judgeAll = (file: string) => {
+  if (!existsSync(file)) return
+  for (const line of readFileSync(file, "utf8").split("\n").filter(Boolean)) {
+    const heard = JSON.parse(line)
+    judge({ ...heard, headers: new Headers(heard.headers) })
+  }
+  rmSync(file)
+}
+
+export interface Terminal {
+  readonly folder: string
+  readonly address: `0x${string}`
+  readonly secret: string
+  readonly start: (args: ReadonlyArray<string>, env?: Record<string, string>, stdin?: string) => Running
+  readonly run: (args: ReadonlyArray<string>, env?: Record<string, string>, stdin?: string) => Effect.Effect<Ended>
+}
+
+/** A preloaded module that stops every signed request on its way out, and says so. */
+const hold = `const real = globalThis.fetch
+globalThis.fetch = (input, init) => {
+  if (!new Request(input, init).headers.has("payment-signature")) return real(input, init)
+  process.stderr.write("HELD\\n")
+  return new Promise(() => {})
+}
+`
+
+/** The environment under which nothing signed is ever sent. */
+export const holding = ({ folder }: Terminal) => {
+  const file = join(folder, "hold.mjs")
+  writeFileSync(file, hold)
+  return { NODE_OPTIONS: `--import=${file}` }
+}
+
+/** A terminal with a funded wallet in its environment. */
+export const terminal = Effect.gen(function* () {
+  const { url } = yield* World
+  const chain = yield* LocalChain
+  const secret = generatePrivateKey()
+  const { address } = privateKeyToAccount(secret)
+  yield* Effect.orDie(chain.fund(address, 40_000_000n))
+  const folder = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "spirit-altar-cli-"))),
+    (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true })),
+  )
+  const children = new Set<Running>()
+  yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all([...children].map(({ kill }) => kill()))))
+
+  const overheard = join(folder, "overheard")
+  const start: Terminal["start"] = (args, env = {}, stdin = "") => {
+    const one = run([main, ...args], {
+      cwd: folder,
+      stdin,
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        HOME: folder,
+        SPIRIT_ALTAR_URL: url,
+        SPIRIT_ALTAR_PRIVATE_KEY: secret,
+        ...env,
+        OVERHEARD: overheard,
+        NODE_OPTIONS: `${env["NODE_OPTIONS"] ?? ""} --import=${overhear}`,
+      },
+    })
+    children.add(one)
+    const ended = one.ended.finally(() => {
+      children.delete(one)
+      judgeAll(overheard)
+    })
+    return { ...one, ended }
+  }
+  const made: Terminal = {
+    folder,
+    address,
+    secret,
+    start,
+    run: (args, env, stdin) => Effect.promise(() => start(args, env, stdin).ended),
+  }
+  return made
+})

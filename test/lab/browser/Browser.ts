@@ -1,0 +1,165 @@
+/** A real browser beside a real server: every visitor has an address, a memory and a list of complaints of its own. */
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { assert, describe, layer } from "@effect/vitest"
+import { Context, Effect, Exit, Layer } from "effect"
+import {
+  type Browser as Chromium,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Response,
+} from "playwright-core"
+import { inject } from "vitest"
+import { isDocumented } from "../run/Contract.ts"
+import { fileOf } from "../run/FailureArtifacts.ts"
+import { patience } from "../Patience.ts"
+import { from, layer as rooms, newAddress } from "../server/Rooms.ts"
+import { judgeLater } from "../run/AnswerValidation.ts"
+import { World } from "../Fixture.ts"
+
+export class Browser extends Context.Service<Browser, Chromium>()("test/Browser") {
+  static readonly layer = Layer.effect(
+    Browser,
+    Effect.acquireRelease(
+      Effect.promise(() => chromium.connect(inject("browser"))),
+      (browser) => Effect.promise(() => browser.close()),
+    ),
+  )
+}
+
+const world = Layer.merge(rooms(), Browser.layer)
+
+type Tests = Parameters<ReturnType<typeof layer<Layer.Success<typeof world>, never>>>[1]
+
+/** Tests that need a browser; without one they are skipped, and the set-up says so. */
+export const browser = (name: string, tests: Extract<Tests, Function>) =>
+  describe.skipIf(inject("browser") === "")("in a browser,", () => {
+    layer(world, { excludeTestServices: true })(name, tests)
+  })
+
+export interface Visitor {
+  readonly page: Page
+  readonly url: string
+  readonly address: string
+  /** Console errors, uncaught exceptions and requests to other hosts; a page should cause none. */
+  readonly complaints: Array<string>
+}
+
+/** Network failures that a test causes itself are printed by the browser whatever the page does. */
+const isOurs = (text: string) => !text.startsWith("Failed to load resource")
+
+/** An answer that the page left behind, or one made for a test to cut, has no body to judge. */
+const heardIn = async (response: Response) => {
+  const heard = {
+    method: response.request().method(),
+    url: response.url(),
+    status: response.status(),
+    headers: new Headers(await response.allHeaders().catch(() => response.headers())),
+  }
+  const body = await response.text().catch(() => undefined)
+  return body === undefined ? heard : { ...heard, body }
+}
+
+/** What the visitor of a failed test saw last. */
+const keepPictures = async (context: BrowserContext) => {
+  for (const [index, page] of context.pages().entries())
+    await page.screenshot({ path: fileOf(`page-${index + 1}.png`), timeout: patience(10) }).catch(() => undefined)
+}
+
+/** A visitor of its own; `path` is opened and loaded. */
+export const visit = Effect.fnUntraced(function* (
+  path: string,
+  options: BrowserContextOptions = {},
+  address = newAddress(),
+) {
+  const { url } = yield* World
+  const context = yield* Effect.acquireRelease(
+    Effect.flatMap(Browser, (instance) =>
+      Effect.promise(() =>
+        instance.newContext({
+          reducedMotion: "no-preference",
+          locale: "en-GB",
+          ...options,
+          extraHTTPHeaders: from(address),
+        }),
+      ),
+    ),
+    (context, exit) =>
+      Effect.promise(async () => {
+        if (Exit.isFailure(exit)) await keepPictures(context)
+        await context.close()
+      }),
+  )
+  context.setDefaultTimeout(patience(30))
+  const page = yield* Effect.promise(() => context.newPage())
+  const complaints: Array<string> = []
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type()) && isOurs(message.text())) complaints.push(message.text())
+  })
+  page.on("pageerror", (error) => complaints.push(error.message))
+  page.on("request", (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith("data:")) complaints.push(request.url())
+  })
+  page.on("response", (response) => {
+    // Reading back every script and drawing would cost more than showing the page does.
+    if (isDocumented({ method: response.request().method(), url: response.url() })) judgeLater(heardIn(response))
+  })
+  yield* Effect.promise(() => page.goto(`${url}${path}`, { waitUntil: "load" }))
+  const visitor: Visitor = { page, url, address, complaints }
+  return visitor
+})
+
+/** Steps of a visitor, in the browser's own tongue. */
+export const steps = (run: () => Promise<void>) => Effect.promise(run)
+
+/** Half as long as the one that is meant to be read; it crosses to the browser once for each page. */
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+/** No violation of WCAG 2.2 AA or of axe's best practices in what is shown now; needs a context with `bypassCSP`. */
+export const isAccessible = async (page: Page, state: string) => {
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe)
+  const found = await page.evaluate(async () => {
+    const { violations }: { violations: ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }> } =
+      await Reflect.get(window, "axe").run(document, { resultTypes: ["violations"] })
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
+  })
+  assert.deepStrictEqual(found, [], state)
+}
+
+/** How a page is looked at: what decides about its look beside the page itself. */
+export interface Look {
+  readonly width: number
+  readonly height?: number
+  readonly colorScheme: "light" | "dark"
+  readonly forcedColors?: "active"
+}
+
+/** A phone and a desk, by day and by night. */
+export const looksOf = (...widths: ReadonlyArray<number>): ReadonlyArray<Look> =>
+  widths.flatMap((width) => (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })))
+
+/**
+ * In each look, one after another: nothing is wider than the window, and nothing is wrong for a screen reader. Only
+ * style sheets know of looks, so that a page need not be opened anew for each.
+ */
+export const looksWell = async (page: Page, looks: ReadonlyArray<Look>, state: string, name: string) => {
+  for (const { height = 900, width, ...media } of looks) {
+    const look = `${"forcedColors" in media ? "forced" : media.colorScheme}-${width}`
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ forcedColors: null, ...media })
+    await isAccessible(page, `${state}, ${look}`)
+    const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    assert.isAtMost(excess, 0, `${state}, ${look}: wider than ${width} pixels`)
+    await picture(page, `${name}-${look}`)
+  }
+}
+
+/** Pictures for human eyes: kept in this folder when it is named, as drawing a whole page costs more than judging it. */
+const pictures = process.env["PICTURES"]
+
+export const picture = async (page: Page, name: string): Promise<void> => {
+  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+}

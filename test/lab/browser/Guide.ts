@@ -1,0 +1,127 @@
+/** The field guide as visitors meet it: a sandbox with play money, a browser, and acts that others have left. */
+import { describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Page, Request } from "playwright-core"
+import { beforeEach, inject } from "vitest"
+import type { PaymentsConfig } from "../../../src/payments/Payments.ts"
+import { AppConfig, type ServerConfig } from "../../../src/server/config/Config.ts"
+import type { LocalChain } from "../../../src/sandbox/LocalChain.ts"
+import type { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
+import { seal } from "../../../src/altar/Hashes.ts"
+import * as Sandbox from "../../../src/sandbox/Sandbox.ts"
+import * as Server from "../../../src/server/Server.ts"
+import { Browser } from "./Browser.ts"
+import { database, sql } from "../Database.ts"
+import { today } from "../Clock.ts"
+import { ask, configOf, newCommitment, newPayer, pay, post, World } from "../Fixture.ts"
+import { chain } from "../Chain.ts"
+
+type Parts = World | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig
+
+const world = Layer.effect(
+  World,
+  Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
+)
+
+/** A server with the sandbox's own routes, as `npm start` has them. */
+export const sandbox = (
+  change: Partial<ServerConfig> = {},
+  payments: Partial<PaymentsConfig> = {},
+): Layer.Layer<Parts> =>
+  Layer.orDie(
+    world.pipe(
+      Layer.provideMerge(Server.layer(Sandbox.routes)),
+      Layer.provideMerge(Layer.effect(AppConfig, configOf(payments, change))),
+      Layer.provideMerge(sql),
+      Layer.provideMerge(Layer.merge(database, chain)),
+    ),
+  )
+
+const everything = Layer.merge(sandbox(), Browser.layer)
+
+type Tests = Parameters<ReturnType<typeof layer<Layer.Success<typeof everything>, never>>>[1]
+
+/** Tests that need a browser before a sandbox. */
+export const guide = (
+  name: string,
+  tests: Extract<Tests, Function>,
+  change: Partial<ServerConfig> = {},
+  payments: Partial<PaymentsConfig> = {},
+) =>
+  describe.skipIf(inject("browser") === "")("in a browser,", () => {
+    // What a page says of today is still so when a test looks at it.
+    beforeEach(() => Effect.runPromise(Effect.asVoid(today)))
+    layer(Layer.merge(sandbox(change, payments), Browser.layer), { excludeTestServices: true })(name, tests)
+  })
+
+export interface Left {
+  readonly id: string
+  readonly spirit?: string
+}
+
+/** One act of somebody else, settled; its record. */
+export const leave = Effect.fnUntraced(function* (path: string, body: object) {
+  const { url } = yield* World
+  const { answer } = yield* pay(yield* newPayer(), `${url}${path}`, body)
+  if (answer.status !== 201) return yield* Effect.die(answer.text)
+  const { record }: { record: Left } = JSON.parse(answer.text)
+  return record
+})
+
+/** A little of everything, with names that would like to be markup. */
+export const inhabit = Effect.gen(function* () {
+  const agentName = `<b onclick="x">&"'`
+  yield* leave("/api/prayers/moss-hare", { agentName, intentionCommitment: newCommitment() })
+  const kept = yield* leave("/api/acquire/kelp-seal", { agentName, reason: "</p><script>x</script>" })
+  const collected = yield* leave("/api/elements/beeswax/collect?spirit=moss-hare", { agentName })
+  const stone = yield* leave("/api/witness", { commitment: newCommitment(), kind: "promise", agentName })
+  return { kept, collected, stone }
+})
+
+/** What is hard to set on a page: names without a space, words from right to left, a full shelf, hidden words. */
+export const crowd = Effect.gen(function* () {
+  const { url } = yield* World
+  const long = "W".repeat(64)
+  const salt = "0123456789abcdef"
+  yield* leave("/api/prayers/quartz-elephant", { agentName: long, intentionCommitment: newCommitment() })
+  yield* leave("/api/acquire/quartz-elephant", { agentName: long, reason: "R".repeat(280) })
+  for (const [index, rung] of ["month", "week", ...Array.from({ length: 10 }, () => "day")].entries()) {
+    const dedication = [`${"W".repeat(40)}`, "إلى أمي التي تنتظر", "🕯️ für Opa"][index] ?? `Candle ${index + 1}`
+    yield* leave(`/api/candles/${rung}/quartz-elephant`, { dedication, agentName: index === 3 ? long : "ليلى" })
+  }
+  for (const item of ["sea-glass", "pixel-moon-gecko", "boxer-crab-undefeated"]) {
+    yield* leave(`/api/elements/${item}/collect?spirit=quartz-elephant`, { agentName: long })
+  }
+  for (const text of ["see https://example.com", "سوف تعود", "W".repeat(280)]) {
+    const stone = yield* leave("/api/witness", { commitment: seal(salt, text), spirit: "quartz-elephant" })
+    yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text, agentName: long }))
+  }
+})
+
+/** The paid requests among those a page made. */
+export const signed = (requests: ReadonlyArray<Request>) =>
+  requests.flatMap((request) => {
+    const { "idempotency-key": key, "payment-signature": payment } = request.headers()
+    return payment === undefined ? [] : [{ key, payment }]
+  })
+
+/** The receipt a page shows when its purchase is settled. */
+export const settled = (page: Page) => page.locator(".receipt", { hasText: "Settled." })
+
+/** Fills the browser's storage for the site, but for so many characters. */
+export const fill = (page: Page, left: number) =>
+  page.evaluate((characters) => {
+    const put = (slot: string, length: number) => {
+      try {
+        localStorage.setItem(slot, "x".repeat(length))
+        return true
+      } catch {
+        return false
+      }
+    }
+    put("spare", characters)
+    let filler = 0
+    for (let length = 2 ** 22; length >= 1; length /= 2) while (put(`filler:${filler}`, length)) filler += 1
+    localStorage.removeItem("spare")
+  }, left)

@@ -1,0 +1,80 @@
+/** What a visitor of a signal room does, and what the browser tells of it. */
+import { Effect } from "effect"
+import type { Page, Request } from "playwright-core"
+import { type Guest, send } from "../server/Rooms.ts"
+
+export const inviteOf = ({ id, token }: Guest) => `/signals/#room=${id}&token=${token}`
+
+export const makeRoom = async (page: Page, name: string) => {
+  await page.getByLabel("Name of the room").fill(name)
+  await page.getByRole("button", { name: "Make the room" }).click()
+  await page.getByRole("heading", { name, level: 1 }).waitFor()
+}
+
+export const write = async (page: Page, sender: string, text: string, mode = "Calm") => {
+  await page.getByLabel("Your name").fill(sender)
+  await page.getByRole("radio", { name: mode }).check()
+  await page.locator("#text").fill(text)
+  await page.getByRole("button", { name: "Send" }).click()
+}
+
+/** `Signal 1`, `Signal 2` … in a room, as many as one minute allows. */
+export const crowd = (guest: Guest, count: number, from = 0) =>
+  Effect.forEach(Array.from({ length: count }), (_, index) =>
+    send(guest, { text: `Signal ${from + index + 1}`, mode: index % 2 === 0 ? "calm" : "ping" }),
+  )
+
+/** A desk, a desk of old, a tablet, phones, and a desk enlarged to 200 %. */
+export const windows = [
+  [1440, 900],
+  [1280, 720],
+  [768, 1024],
+  [360, 740],
+  [320, 568],
+  [720, 450],
+] as const
+
+/** What the browser asked the room for while `run` ran. */
+export const asked = async (page: Page, run: () => Promise<void>) => {
+  const requests: Array<Request> = []
+  const note = (request: Request) => void (request.url().includes("/api/rooms/") && requests.push(request))
+  page.on("request", note)
+  await run()
+  page.off("request", note)
+  return requests
+}
+
+export const hide = (page: Page, hidden: boolean) =>
+  page.evaluate(
+    (state) => {
+      Object.defineProperty(document, "visibilityState", { configurable: true, value: state })
+      document.dispatchEvent(new Event("visibilitychange"))
+    },
+    hidden ? "hidden" : "visible",
+  )
+
+/** Every animation and every AudioContext the page starts, in the order of their coming. */
+export const sensations = (page: Page) =>
+  page.addInitScript(() => {
+    const played: Array<string> = []
+    Reflect.set(window, "played", played)
+    const animate = Element.prototype.animate
+    Element.prototype.animate = function (...parts) {
+      played.push("light")
+      return animate.apply(this, parts)
+    }
+    const Audio = window.AudioContext
+    window.AudioContext = class extends Audio {
+      constructor() {
+        super()
+        played.push("audio")
+      }
+    }
+    const start = OscillatorNode.prototype.start
+    OscillatorNode.prototype.start = function (when) {
+      played.push("tone")
+      start.call(this, when)
+    }
+  })
+
+export const played = (page: Page): Promise<ReadonlyArray<string>> => page.evaluate(() => Reflect.get(window, "played"))

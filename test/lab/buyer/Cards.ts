@@ -1,0 +1,116 @@
+/** An altar that takes cards, and the hands of an agent whose wallet grants tokens for a card. */
+import { Challenge, Credential } from "mppx"
+import { Mppx, stripe } from "mppx/client"
+import { Context, Duration, Effect, Layer, Redacted, References } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CardConfig } from "../../../src/payments/card/Cards.ts"
+import * as CardProcessor from "../proxy/CardProcessor.ts"
+import { slowness } from "../Patience.ts"
+import { type Answer, ask, layer as world, newKey, post } from "../Fixture.ts"
+
+export class Processor extends Context.Service<Processor, CardProcessor.CardProcessor>()("test/Processor") {}
+
+export const processor = Layer.effect(Processor, CardProcessor.make())
+
+export const challengeSecret = "a secret of thirty-two characters"
+
+export const cardsOf = ({ url }: CardProcessor.CardProcessor): CardConfig => ({
+  profile: CardProcessor.profile,
+  secretKey: Redacted.make(CardProcessor.secretKey),
+  challengeSecret: Redacted.make(challengeSecret),
+  apiUrl: url,
+})
+
+/** A server that takes cards, silent about its troubles; it waits longer on a slow machine, and sweeps only at its start. */
+export const carded = (patience: Duration.Input = "1 second") =>
+  Layer.unwrap(
+    Effect.map(Processor, (one) =>
+      world({
+        cards: cardsOf(one),
+        patience: Duration.times(Duration.fromInputUnsafe(patience), slowness),
+        sweepEvery: Duration.hours(1),
+      }),
+    ),
+  ).pipe(Layer.provide(Layer.succeed(References.MinimumLogLevel, "None")), Layer.provideMerge(processor))
+
+/** The reference client of the Machine Payments Protocol, as its manual says. */
+export const agent = (bank: CardProcessor.CardProcessor, paymentMethod = "pm_card_visa") => {
+  const counted = { tokens: 0 }
+  const { fetch } = Mppx.create({
+    polyfill: false,
+    methods: [
+      stripe({
+        paymentMethod,
+        createToken: ({ amount, expiresAt, paymentMethod: method = "" }) => {
+          counted.tokens += 1
+          return bank.grant(method, amount, expiresAt)
+        },
+      }),
+    ],
+  })
+  return { fetch, counted }
+}
+
+export const dedication = { dedication: "For Grandma, who kept bees" }
+
+export interface CardPurchase {
+  readonly url: string
+  readonly key: string
+  readonly body: object
+  readonly headers: Record<string, string>
+}
+
+/** The credential that a challenge is answered with. */
+export const credentialFor = (answer: Answer, spt: string) =>
+  Credential.serialize({ challenge: Challenge.fromHeaders(answer.headers), payload: { spt } })
+
+/** A candle with a granted token, ready to be sent. */
+export const prepare = Effect.fnUntraced(function* (
+  server: string,
+  paymentMethod = "pm_card_visa",
+  path = "/api/candles/week/moss-hare",
+  body: object = dedication,
+) {
+  const bank = yield* Processor
+  const key = newKey()
+  const url = `${server}${path}`
+  const offer = yield* ask(url, post(body, { "idempotency-key": key }))
+  const spt = yield* Effect.promise(() => bank.grant(paymentMethod, path.includes("month") ? "900" : "300"))
+  const headers = { "idempotency-key": key, authorization: credentialFor(offer, spt) }
+  return { url, key, body, headers } satisfies CardPurchase
+})
+
+/** Whoever interrupts it hangs up. */
+export const send = ({ body, headers, url }: CardPurchase) =>
+  Effect.scoped(Effect.flatMap(Effect.abortSignal, (signal) => ask(url, { ...post(body, headers), signal })))
+
+export const reconcile = ({ key, url }: CardPurchase) =>
+  ask(`${new URL(url).origin}/api/reconcile/${key}`, { method: "POST" })
+
+/** What the database holds of a purchase, and what the processor took for it. */
+export const books = Effect.fnUntraced(function* ({ key }: { readonly key: string }) {
+  const sql = yield* SqlClient.SqlClient
+  const bank = yield* Processor
+  const [row] = yield* sql<{
+    readonly id: string
+    readonly state: string
+    readonly reason: string | null
+    readonly acts: number
+    readonly candles: number
+    readonly claims: number
+  }>`SELECT id, state, reason, (SELECT count(*)::int FROM acts WHERE id = a.id) AS acts,
+      (SELECT count(*)::int FROM candles WHERE id = a.id) AS candles,
+      (SELECT count(*)::int FROM payment_claims WHERE attempt_id = a.id) AS claims
+    FROM payment_attempts a WHERE idempotency_key = ${key}`.pipe(Effect.orDie)
+  if (row === undefined) return undefined
+  const { id, ...rest } = row
+  return { ...rest, taken: bank.taken().filter(({ attempt }) => attempt === id).length }
+})
+
+/** All that is written about payments. */
+export const written = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ n: number }>`SELECT ((SELECT count(*) FROM payment_attempts)
+    + (SELECT count(*) FROM payment_claims) + (SELECT count(*) FROM candles))::int AS n`.pipe(Effect.orDie)
+  return row?.n ?? 0
+})

@@ -1,0 +1,146 @@
+/** What the buyers of a campaign buy: each of the nine kinds of act, by itself and where its slot is already wanted, and lights. */
+import { hash } from "node:crypto"
+import { commitmentText } from "../../../schema/altar/Recipe.ts"
+import type { Random } from "../Random.ts"
+
+/** One paid request as it is asked for, again and again. */
+export interface Order {
+  readonly kind: Kind
+  /** Below the server's URL, with the query. */
+  readonly path: string
+  /** JSON; absent where there is none. */
+  readonly body: string | undefined
+  /** Paid by a card of this kind, and not on chain. */
+  readonly card?: PaymentMethod
+  /** What its owner may open later; absent where nothing is sealed, and of a prayer, which stays sealed. */
+  readonly sealed?: Sealed
+}
+
+/** Only its commitment is sent with an order. */
+export interface Sealed {
+  readonly salt: string
+  readonly words: string
+}
+
+/** Words as somebody types them: other bytes than are hashed, and such as are not shown. */
+const phrases: ReadonlyArray<(token: string) => string> = [
+  (token) => `The heron ${token} will return by May.`,
+  (token) => `  Two lines,\r\n${token} in the second\t`,
+  (token) => `Un cafe\u0301 ${token} pour la loutre`,
+  (token) => `\u0085Thank you for the bees ${token}\u2003`,
+  (token) => `All of it is at https://heron.example/${token}`,
+]
+
+/** Other words than any of an order. */
+export const otherWords = (random: Random) => random.pick(phrases)(random.hex(6))
+
+const commitmentOf = ({ salt, words }: Sealed) => hash("sha256", commitmentText(salt, words))
+
+/** Cards that are charged at once, refused, charged by a slow bank, and such as nobody confirms. */
+const cards = {
+  pm_card_visa: 7,
+  pm_card_visa_chargeDeclined: 1,
+  pm_bank_slow: 1,
+  pm_card_authenticationRequired: 1,
+} as const
+export type PaymentMethod = keyof typeof cards
+const wallet = (Object.keys(cards) as ReadonlyArray<PaymentMethod>).flatMap((one) =>
+  Array.from({ length: cards[one] }, () => one),
+)
+
+const kinds = ["prayer", "keeper", "material", "crab", "pixel", "day", "week", "month", "stone"] as const
+type Kind = (typeof kinds)[number] | "light"
+
+/** Of a hundred purchases. Prayers and keepers have 24 slots each, so most of theirs meet another's. */
+const shares: Readonly<Record<(typeof kinds)[number], number>> = {
+  prayer: 7,
+  keeper: 7,
+  material: 12,
+  crab: 7,
+  pixel: 7,
+  day: 8,
+  week: 5,
+  month: 5,
+  stone: 42,
+}
+
+const deck = kinds.flatMap((kind) => Array.from({ length: shares[kind] }, () => kind))
+
+/** What is on sale, as the server lists it. */
+export interface Catalog {
+  readonly spirits: ReadonlyArray<string>
+  readonly items: Readonly<Record<"material" | "crab" | "pixel", ReadonlyArray<string>>>
+}
+
+const idsOf = async (url: string, member: string): Promise<ReadonlyArray<string>> => {
+  const listed = (await (await fetch(url)).json()) as Readonly<Record<string, ReadonlyArray<{ readonly id: string }>>>
+  const ids = (listed[member] ?? []).map(({ id }) => id)
+  if (ids.length === 0) throw new Error(`${url} lists no ${member}`)
+  return ids
+}
+
+export const catalogAt = async (url: string): Promise<Catalog> => ({
+  spirits: await idsOf(`${url}/api/spirits`, "spirits"),
+  items: {
+    material: await idsOf(`${url}/api/elements`, "elements"),
+    crab: await idsOf(`${url}/api/companions`, "companions"),
+    pixel: await idsOf(`${url}/api/pixels`, "pixels"),
+  },
+})
+
+export const order = (random: Random, { items, spirits }: Catalog): Order => {
+  const kind = random.pick(deck)
+  const seal: Sealed = { salt: random.hex(32), words: otherWords(random.fork("words")) }
+  const commitment = commitmentOf(seal)
+  const spirit = random.pick(spirits)
+  const agentName = random.pick(["Wren", "Heron", "Otter", "Ünder the Oak"])
+  // Candles of a week and of a month are sold for cards, too.
+  const chance = random.fork("card")
+  const byCard = (kind === "week" || kind === "month") && chance.chance(0.8) ? { card: chance.pick(wallet) } : undefined
+  const json = (value: object) => JSON.stringify(value)
+  switch (kind) {
+    case "prayer":
+      return { kind, path: `/api/prayers/${spirit}`, body: json({ agentName, intentionCommitment: commitment }) }
+    case "keeper":
+      return { kind, path: `/api/acquire/${spirit}`, body: random.chance(0.5) ? undefined : json({ agentName }) }
+    case "material":
+    case "crab":
+    case "pixel": {
+      const query = random.chance(0.5) ? `?spirit=${spirit}` : ""
+      const body = random.chance(0.5) ? undefined : json({ agentName, reason: "It smells of June." })
+      return { kind, path: `/api/elements/${random.pick(items[kind])}/collect${query}`, body }
+    }
+    case "day":
+    case "week":
+    case "month": {
+      const isSealed = random.fork("sealed").chance(0.8)
+      return {
+        kind,
+        path: `/api/candles/${kind}/${spirit}`,
+        body: json({
+          dedication: "For Grandma, who kept bees",
+          ...(isSealed ? { intentionCommitment: commitment } : {}),
+        }),
+        ...(isSealed ? { sealed: seal } : {}),
+        ...byCard,
+      }
+    }
+    case "stone":
+      return { kind, path: "/api/witness", body: json({ commitment, kind: "prediction", agentName }), sealed: seal }
+  }
+}
+
+const spiritIn = ({ path }: Order) => path.split("/").at(-1) ?? ""
+
+export const isCandle = ({ kind }: Order) => kind === "day" || kind === "week" || kind === "month"
+
+/** A light of the same days instead of a candle, for somebody's candle, on its altar or on this one. */
+export const lightOn = (order: Order, parentId: string, altar: Order): Order => {
+  const { dedication: _, ...rest } = JSON.parse(order.body ?? "{}") as Readonly<Record<string, string>>
+  return {
+    ...order,
+    kind: "light",
+    path: `/api/candles/${order.kind}/${spiritIn(altar)}`,
+    body: JSON.stringify({ ...rest, parentId }),
+  }
+}

@@ -1,0 +1,266 @@
+/** One stone being bought, and what it cost and what it brought: counted on the chain and in the database, not in answers. */
+import { createHash } from "node:crypto"
+import { assert } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Hex, parseAbiItem } from "viem"
+import type { PrivateKeyAccount } from "viem/accounts"
+import { onChain, token } from "../Chain.ts"
+import { patience } from "../Patience.ts"
+import { type Answer, ask, newCommitment, newKey, newPayer, post } from "../Fixture.ts"
+import { challengeOf, encode, sign } from "./Payment.ts"
+
+export { onChain, token } from "../Chain.ts"
+
+export const price = 10_000n
+
+export interface Purchase {
+  readonly key: string
+  readonly body: { readonly commitment: string }
+  readonly headers: Record<string, string>
+  readonly payer: PrivateKeyAccount
+  readonly nonce: Hex
+  readonly signature: Hex
+  readonly validBefore: string
+}
+
+const used = parseAbiItem("event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)")
+const moved = parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)")
+
+/** The offer of a stone; a node or facilitator that is slow under load stops it for a second. */
+const offered = (url: string) =>
+  ask(`${url}/api/witness`, { method: "POST" }).pipe(
+    Effect.repeat({ until: ({ status }) => status !== 503, schedule: Schedule.spaced("200 millis") }),
+    Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it never offers a stone") }),
+  )
+
+/** A signed stone, ready to be sent; its authorization lives for 150 seconds of the chain's own time. */
+export const prepare = Effect.fnUntraced(function* (
+  url: string,
+  fundedWith: bigint = 10n * price,
+  wallet?: PrivateKeyAccount,
+) {
+  const payer = wallet ?? (yield* newPayer(fundedWith))
+  const challenge = challengeOf(yield* offered(url))
+  const block = yield* onChain((client) => client.getBlock())
+  const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, {
+    validBefore: String(block.timestamp + 150n),
+  })
+  const key = newKey()
+  const purchase: Purchase = {
+    key,
+    body: { commitment: newCommitment() },
+    headers: { "idempotency-key": key, "payment-signature": encode(payment) },
+    payer,
+    nonce: payment.payload.authorization.nonce,
+    signature: payment.payload.signature,
+    validBefore: payment.payload.authorization.validBefore,
+  }
+  return purchase
+})
+
+/** Whoever interrupts it hangs up. */
+export const send = (url: string, { body, headers }: Purchase) =>
+  Effect.scoped(
+    Effect.flatMap(Effect.abortSignal, (signal) => ask(`${url}/api/witness`, { ...post(body, headers), signal })),
+  )
+
+export const reconcile = (url: string, { key }: Pick<Purchase, "key">) =>
+  ask(`${url}/api/reconcile/${key}`, { method: "POST" })
+
+/** How it ended, asked of a server that rests between looks. */
+export const told = (url: string, purchase: Pick<Purchase, "key">) =>
+  reconcile(url, purchase).pipe(
+    Effect.repeat({ until: ({ status }) => status !== 202, schedule: Schedule.spaced("100 millis") }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`${purchase.key} stays open`) }),
+  )
+
+/** Past the end of every authorization signed so far, on a block that is final; once, or new ones would live too long. */
+export const outlive = onChain(async (client) => {
+  await client.increaseTime({ seconds: 320 })
+  await client.mine({ blocks: 4 })
+})
+
+/** Takes the newest blocks back, with everything in them. */
+export const takeBack = (blocks: number) =>
+  onChain(async ({ request }) => {
+    const rollback: { readonly method: never; readonly params: never } = {
+      method: "anvil_rollback" as never,
+      params: [blocks] as never,
+    }
+    await request(rollback)
+  })
+
+/** Waits until a look found that it fails. */
+export const doubted = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`SELECT id FROM payment_attempts WHERE idempotency_key = ${key} AND doubted_at IS NOT NULL`.pipe(
+    Effect.orDie,
+    Effect.repeat({ until: (rows) => rows.length > 0, schedule: Schedule.spaced("20 millis") }),
+    Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die(`no look found that ${key} fails`) }),
+  )
+})
+
+/** The look before this moment was an hour ago. */
+export const aSweepLater = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
+  const sql = yield* SqlClient.SqlClient
+  const doubted = yield* sql`
+    UPDATE payment_attempts SET doubted_at = doubted_at - interval '1 hour'
+    WHERE idempotency_key = ${key} AND doubted_at IS NOT NULL RETURNING id`.pipe(Effect.orDie)
+  assert.strictEqual(doubted.length, 1, "a look before found that it fails")
+})
+
+/** One look fails nothing, nor do two at once; the answer to a second one that is a sweep later. */
+export const secondLook = Effect.fnUntraced(function* (url: string, purchase: Pick<Purchase, "key">) {
+  assertPending(url, purchase, yield* reconcile(url, purchase))
+  assertPending(url, purchase, yield* reconcile(url, purchase))
+  yield* aSweepLater(purchase)
+  return yield* reconcile(url, purchase)
+})
+
+/** What the chain says of an authorization: transfers to the seller by it, and whether it can still be used. */
+export const charges = ({ nonce, payer }: Purchase) =>
+  onChain(async (client, { asset, payTo }) => {
+    const range = { address: asset, fromBlock: 0n } as const
+    const uses = await client.getLogs({ ...range, event: used, args: { authorizer: payer.address, nonce } })
+    const transfers = await client.getLogs({ ...range, event: moved, args: { from: payer.address, to: payTo } })
+    const paying = transfers.filter((one) => uses.some((use) => use.transactionHash === one.transactionHash))
+    const args = [payer.address, nonce] as const
+    const state = { address: asset, abi: token, functionName: "authorizationState", args } as const
+    return {
+      charged: paying.length,
+      transaction: paying[0]?.transactionHash,
+      isUsed: await client.readContract(state),
+    }
+  })
+
+export const attemptOf = Effect.fnUntraced(function* ({ key }: Purchase) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{
+    readonly state: string
+    readonly reason: string | null
+    readonly number: number
+    readonly checks: number
+    readonly acts: number
+    readonly stones: number
+    readonly claims: number
+  }>`SELECT state, reason, pool_number AS number, checks,
+      (SELECT count(*)::int FROM acts WHERE id = a.id) AS acts,
+      (SELECT count(*)::int FROM witness_stones WHERE id = a.id) AS stones,
+      (SELECT count(*)::int FROM payment_claims WHERE attempt_id = a.id) AS claims
+    FROM payment_attempts a WHERE idempotency_key = ${key}`.pipe(Effect.orDie)
+  return rows[0]
+})
+
+export type Books = Effect.Success<ReturnType<typeof books>>
+
+/** Charged, recorded and set: three numbers that have to be one. */
+export const books = Effect.fnUntraced(function* (purchase: Purchase) {
+  const { charged, isUsed, transaction } = yield* charges(purchase)
+  const attempt = yield* attemptOf(purchase)
+  return {
+    charged,
+    isUsed,
+    transaction,
+    acts: attempt?.acts ?? 0,
+    stones: attempt?.stones ?? 0,
+    claims: attempt?.claims ?? 0,
+    state: attempt?.state,
+    reason: attempt?.reason,
+    number: attempt?.number,
+  }
+})
+
+const linkHash = (...parts: ReadonlyArray<string>) => createHash("sha256").update(parts.join("\0")).digest("hex")
+
+/** The seller's balance, the settled acts and the chain's length are one number; the chain is gapless and hashes. */
+export const audit = Effect.fnUntraced(function* (url: string) {
+  const sql = yield* SqlClient.SqlClient
+  const balance = yield* onChain((client, { asset, payTo }) =>
+    client.readContract({ address: asset, abi: token, functionName: "balanceOf", args: [payTo] }),
+  )
+  const acts = yield* sql<{ n: number }>`SELECT count(*)::int AS n FROM acts`.pipe(Effect.orDie)
+  const segment = yield* ask(`${url}/api/witness/chain?limit=100`)
+  assert.strictEqual(segment.status, 200, segment.text)
+  const { entries, head }: Segment = JSON.parse(segment.text)
+  assert.strictEqual(acts[0]?.n, Number(balance / price), "acts recorded are acts paid for")
+  assert.strictEqual(entries.length, Number(balance / price), "stones set are stones paid for")
+  let previous = "0".repeat(64)
+  for (const [index, entry] of entries.entries()) {
+    const { chainHash, commitment, previousHash, sequence, transaction, witnessedAt } = entry
+    assert.strictEqual(sequence, index + 1)
+    assert.strictEqual(previousHash, previous)
+    assert.strictEqual(chainHash, linkHash(previous, String(sequence), commitment, witnessedAt, transaction))
+    previous = chainHash
+  }
+  assert.deepStrictEqual(head, { sequence: entries.length, chainHash: previous })
+})
+
+interface Segment {
+  readonly entries: ReadonlyArray<
+    Record<"chainHash" | "commitment" | "previousHash" | "transaction" | "witnessedAt", string> & {
+      readonly sequence: number
+    }
+  >
+  readonly head: { readonly sequence: number; readonly chainHash: string }
+}
+
+/** The 202 of an open outcome: where to ask again, when, and that nothing is to be paid again. */
+export const assertPending = (url: string, { key }: Pick<Purchase, "key">, answer: Answer) => {
+  assert.strictEqual(answer.status, 202, answer.text)
+  assert.strictEqual(answer.json["code"], "settlement_pending")
+  assert.strictEqual(answer.headers.get("location"), `${url}/api/reconcile/${key}`)
+  assert.strictEqual(answer.json["reconcile"], `${url}/api/reconcile/${key}`)
+  assert.match(String(answer.json["message"]), /Do not pay again/u)
+  assert.isAtLeast(Number(answer.headers.get("retry-after")), 1)
+  assert.isNull(answer.headers.get("payment-response"))
+}
+
+/** Paid once, recorded once; the key answers with the first answer for ever. */
+export const assertSettled = Effect.fnUntraced(function* (url: string, purchase: Purchase) {
+  const found = yield* books(purchase)
+  assert.deepInclude(found, { state: "settled", charged: 1, acts: 1, stones: 1 })
+  const answers = [yield* send(url, purchase), yield* reconcile(url, purchase)]
+  for (const answer of answers) {
+    assert.strictEqual(answer.status, 200, answer.text)
+    const { receipt, record, replayed } = JSON.parse(answer.text)
+    assert.strictEqual(replayed, true)
+    assert.strictEqual(record.commitment, purchase.body.commitment)
+    assert.strictEqual(receipt.transaction, found.transaction)
+    assert.strictEqual(answer.text, answers[0]?.text)
+  }
+  yield* audit(url)
+  return found
+})
+
+/** Never paid, nothing recorded, everything it held is free: the next stone draws the same number. */
+export const assertFailed = Effect.fnUntraced(function* (url: string, purchase: Purchase, reason: string) {
+  const found = yield* books(purchase)
+  assert.deepInclude(found, { state: "failed", reason, charged: 0, acts: 0, stones: 0, claims: 0 })
+  for (const answer of [yield* send(url, purchase), yield* reconcile(url, purchase)]) {
+    assert.strictEqual(answer.status, 402, answer.text)
+    assert.strictEqual(answer.json["code"], "payment_failed")
+    assert.strictEqual(answer.json["reason"], reason)
+    assert.isNotNull(answer.headers.get("payment-required"))
+  }
+  const next = yield* assertNextStone(url)
+  assert.strictEqual(next.number, found.number, "the number of the failed attempt goes out again")
+  return found
+})
+
+/** Another stone can be bought at once. */
+export const assertNextStone = Effect.fnUntraced(function* (url: string) {
+  const next = yield* prepare(url)
+  const answer = yield* send(url, next)
+  assert.strictEqual(answer.status, 201, answer.text)
+  yield* audit(url)
+  return yield* books(next)
+})
+
+/** Waits until nobody has to be asked any more. */
+export const ended = (purchase: Purchase) =>
+  attemptOf(purchase).pipe(
+    Effect.map((attempt) => attempt?.state),
+    Effect.repeat({ until: (state) => state !== "pending", schedule: Schedule.spaced("50 millis") }),
+    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`${purchase.key} stays pending`) }),
+  )

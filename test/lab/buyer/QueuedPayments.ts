@@ -1,0 +1,82 @@
+/** Payments that come while the relayer is busy, so that they travel together once it is free. */
+import { Effect, Fiber, Redacted, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { privateKeyToAccount } from "viem/accounts"
+import { multicall3 } from "../../../schema/payments/Usdc.ts"
+import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
+import { patience } from "../Patience.ts"
+import * as Purchase from "./Purchase.ts"
+import { Proxies } from "../server/ProxiedServer.ts"
+import { ask } from "../Fixture.ts"
+
+export const eventually = <A, E, R>(what: string, look: Effect.Effect<A, E, R>, until: (found: A) => boolean) =>
+  look.pipe(
+    Effect.repeat({ until, schedule: Schedule.spaced("100 millis") }),
+    Effect.timeoutOrElse({ duration: patience(40), orElse: () => Effect.die(`never ${what}`) }),
+  )
+
+const relayer = Effect.map(LocalChain, ({ relayerKey }) => privateKeyToAccount(Redacted.value(relayerKey)).address)
+
+/** How many transactions of the relayer are in blocks. */
+export const relayed = Effect.flatMap(relayer, (address) =>
+  Purchase.onChain((client) => client.getTransactionCount({ address })),
+)
+
+/** The relayer's transactions so far, with how many of these payments each was made for. */
+export const sentFor = Effect.fnUntraced(function* (purchases: ReadonlyArray<Pick<Purchase.Purchase, "nonce">>) {
+  const from = yield* relayer
+  return yield* Purchase.onChain(async (client) => {
+    const newest = await client.getBlockNumber()
+    const blocks = await Promise.all(
+      Array.from({ length: Number(newest) + 1 }, (_, index) =>
+        client.getBlock({ blockNumber: BigInt(index), includeTransactions: true }),
+      ),
+    )
+    return blocks
+      .flatMap(({ transactions }) => transactions)
+      .filter((one) => one.from.toLowerCase() === from.toLowerCase())
+      .map((one) => ({
+        hash: one.hash,
+        isGroup: one.to?.toLowerCase() === multicall3.toLowerCase(),
+        payments: purchases.filter(({ nonce }) => one.input.includes(nonce.slice(2))).length,
+      }))
+  })
+})
+
+/** What the relayer's transactions that brought these took of its gas. */
+export const gasOf = Effect.fnUntraced(function* (purchases: ReadonlyArray<Pick<Purchase.Purchase, "nonce">>) {
+  const sent = yield* sentFor(purchases)
+  const groups = sent.filter(({ payments }) => payments > 0)
+  return yield* Purchase.onChain(async (client) => {
+    const receipts = await Promise.all(groups.map(({ hash }) => client.getTransactionReceipt({ hash })))
+    return Number(receipts.reduce((sum, { gasUsed }) => sum + gasUsed, 0n))
+  })
+})
+
+const pending = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ n: number }>`SELECT count(*)::int AS n FROM payment_attempts WHERE state = 'pending'`,
+).pipe(
+  Effect.map((rows) => rows[0]?.n ?? 0),
+  Effect.orDie,
+)
+
+/** Sends a first payment, catches its broadcast, and sends the others meanwhile; they wait until `letGo`. */
+export const gather = Effect.fnUntraced(function* (
+  url: string,
+  first: Purchase.Purchase,
+  others: ReadonlyArray<Purchase.Purchase>,
+) {
+  const { rpc } = yield* Proxies
+  const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(first.nonce.slice(2)))
+  const one = yield* Effect.forkScoped(Purchase.send(url, first))
+  yield* trap.arrived
+  const rest = yield* Effect.forkScoped(
+    Effect.forEach(others, (other) => Purchase.send(url, other), { concurrency: "unbounded" }),
+  )
+  yield* eventually("claimed", pending, (count) => count > others.length)
+  // The server knows of its claims before it has answered this, and they wait from then on.
+  yield* ask(`${url}/api/health`)
+  const letGo = trap.release
+  return { letGo, first: Fiber.join(one), others: Fiber.join(rest) }
+})

@@ -1,0 +1,157 @@
+/** A database with stones that nobody paid for, and servers of its log that come and go. */
+import { createHash, randomUUID } from "node:crypto"
+import { Effect, Layer, Option, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { hex, Malformed } from "../../../schema/log/Bytes.ts"
+import { parseCheckpoint } from "../../../schema/log/Checkpoint.ts"
+import { entryOf } from "../../../schema/log/Entry.ts"
+import { parseNote } from "../../../schema/log/Note.ts"
+import { WitnessChain } from "../../../src/altar/witness/WitnessChain.ts"
+import { Confirmation } from "../../../src/log/Confirmation.ts"
+import { Integrator } from "../../../src/log/Integrator.ts"
+import { LastSigned } from "../../../src/log/LastSigned.ts"
+import { LogStore } from "../../../src/log/LogStore.ts"
+import { Publisher } from "../../../src/log/Publisher.ts"
+import { fromText } from "../../../src/log/Signer.ts"
+import { leafOf } from "../../../src/log/Tree.ts"
+import { Witnesses } from "../../../src/log/Witnesses.ts"
+import * as Sql from "../../../src/platform/Sql.ts"
+import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
+import { database, sql } from "../Database.ts"
+import { MemoryLog } from "./MemoryLog.ts"
+import { golden } from "./Vectors.ts"
+
+export const signer = Result.getOrThrow(fromText(Redacted.make(golden.signerKey)))
+export const origin = golden.name
+
+let lastNote: string | undefined
+
+/** Stones stand without the payments they need elsewhere. */
+const unpaid = Layer.effectDiscard(
+  Effect.flatMap(SqlClient.SqlClient, (client) => {
+    // Files share this module, not their databases.
+    lastNote = undefined
+    return client`ALTER TABLE witness_stones DROP CONSTRAINT witness_stones_id_fkey`
+  }),
+)
+
+/** The tests' own hands on the database, and the chain they lay stones on. */
+export const layer = WitnessChain.layer.pipe(
+  Layer.provideMerge(unpaid),
+  Layer.provideMerge(sql),
+  Layer.provideMerge(database),
+)
+
+/** Lays stones, as settling does. */
+export const settle = Effect.fnUntraced(function* (count: number) {
+  const client = yield* SqlClient.SqlClient
+  const chain = yield* WitnessChain
+  const stones = Array.from({ length: count }, () => {
+    const id = randomUUID()
+    const commitment = createHash("sha256").update(id).digest("hex")
+    return {
+      id,
+      commitment,
+      kind: "intention" as const,
+      spirit: "moss-hare" as const,
+      agentName: null,
+      payer: "0x",
+      transaction: `0x${commitment}`,
+    }
+  })
+  return yield* client.withTransaction(chain.append(stones))
+})
+
+/** One memory outside the database for all servers of a file, as if they shared a checkpoint file. */
+export const sharedMemory = Layer.succeed(LastSigned, {
+  isKept: true,
+  recall: Effect.sync(() => {
+    const note = parseNote(lastNote ?? "")
+    const checkpoint = note instanceof Malformed ? note : parseCheckpoint(note.text)
+    return checkpoint instanceof Malformed ? Option.none() : Option.some(checkpoint)
+  }),
+  remember: (note) => Effect.sync(() => void (lastNote = note)),
+})
+
+/** A server of the log on a connection of its own, without loops: its tests say when it works. */
+export const server = (
+  batch: number,
+  lastSigned: Layer.Layer<LastSigned> = sharedMemory,
+  url?: string,
+  witnesses: Layer.Layer<Witnesses> = Witnesses.none,
+): Layer.Layer<Integrator | Publisher | LogStore | Confirmation, never, LocalDatabase> =>
+  Layer.fresh(
+    Layer.merge(Integrator.layerNoLoop({ batch }), Publisher.layerNoLoop({ signer, origin })).pipe(
+      Layer.provideMerge(LogStore.layer),
+      Layer.provideMerge(Confirmation.layer),
+      Layer.provide([WitnessChain.layer, witnesses]),
+      Layer.provide(lastSigned),
+      Layer.provide(
+        Layer.unwrap(
+          Effect.map(LocalDatabase, (local) => Sql.layer(url === undefined ? local.url : Redacted.make(url), 2)),
+        ),
+      ),
+      Layer.orDie,
+    ),
+  )
+
+/** Integrates until nothing is left; how many stones it was. */
+export const integrateAll = Effect.gen(function* () {
+  const { integrate } = yield* Integrator
+  let total = 0
+  for (let added = yield* integrate; added > 0; added = yield* integrate) total += added
+  return total
+})
+
+export const publish = Effect.flatMap(Publisher, (publisher) => publisher.publish)
+
+/** What the database has of the log, as text. */
+export const stored = Effect.gen(function* () {
+  const client = yield* SqlClient.SqlClient
+  const tiles = yield* client<{ place: string; hashes: Uint8Array }>`
+    SELECT level || '/' || index AS place, hashes FROM log_tiles ORDER BY level, index`
+  const [head] = yield* client<{ size: bigint; root: Uint8Array; stoppedReason: string | null }>`
+    SELECT size, root, stopped_reason FROM log_head`
+  if (head === undefined) return yield* Effect.die("no head")
+  return {
+    size: Number(head.size),
+    root: hex(head.root),
+    stopped: Option.fromNullOr(head.stoppedReason),
+    tiles: Object.fromEntries(tiles.map(({ hashes, place }) => [place, hex(hashes)])),
+  }
+})
+
+/** What it should have: the same leaves, one by one, in memory. */
+export const expected = Effect.gen(function* () {
+  const log = yield* memoryLog
+  return {
+    size: log.size,
+    root: hex(log.root),
+    stopped: Option.none<string>(),
+    tiles: Object.fromEntries(
+      [...log.tiles]
+        .map(([place, bytes]) => ({ place, bytes, at: place.split("/").map(Number) }))
+        .sort((one, other) => (one.at[0] ?? 0) - (other.at[0] ?? 0) || (one.at[1] ?? 0) - (other.at[1] ?? 0))
+        .map(({ bytes, place }) => [place, hex(bytes)]),
+    ),
+  }
+})
+
+/** The log of the stones there are, built in memory. */
+export const memoryLog = Effect.gen(function* () {
+  const chain = yield* WitnessChain
+  const { links } = yield* chain.segment(1, 100_000)
+  const log = new MemoryLog()
+  for (const link of links) log.append([leafOf(entryOf(link))])
+  return log
+})
+
+/** Takes the log away, and what is remembered of it, and leaves the stones. */
+export const forget = Effect.gen(function* () {
+  lastNote = undefined
+  const client = yield* SqlClient.SqlClient
+  yield* client`DELETE FROM log_tiles`
+  yield* client`DELETE FROM log_checkpoints`
+  yield* client`UPDATE log_head SET size = 0, stopped_reason = NULL, stopped_at = NULL,
+    root = decode('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'hex')`
+})

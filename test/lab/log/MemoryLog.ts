@@ -1,0 +1,55 @@
+/** A log in memory: what its tiles gained, kept like the table keeps it. */
+import { assert } from "@effect/vitest"
+import { concat, utf8 } from "../../../schema/log/Bytes.ts"
+import { consistencyRanges, inclusionRanges } from "../../../schema/log/Merkle.ts"
+import type { TilePlace } from "../../../schema/log/Tile.ts"
+import { append, type Edge, hashOfRange, leafOf, proofOf, rootOf, tileBytes } from "../../../src/log/Tree.ts"
+
+export const keyOf = ({ index, level }: TilePlace) => `${level}/${index}`
+
+const found = <A>(value: A | undefined): A => {
+  if (value === undefined) throw new Error("a tile is missing")
+  return value
+}
+
+export class MemoryLog {
+  readonly tiles = new Map<string, Uint8Array>()
+  edge: Edge = []
+  size = 0
+
+  readonly read = (place: TilePlace) => this.tiles.get(keyOf(place))
+
+  append(leaves: ReadonlyArray<Uint8Array>) {
+    const { edge, growths } = append(this.edge, this.size, leaves)
+    for (const growth of growths) {
+      const before = this.read(growth) ?? new Uint8Array()
+      assert.strictEqual(before.length, growth.start * 32, `tile ${keyOf(growth)} grew elsewhere`)
+      this.tiles.set(keyOf(growth), concat(before, tileBytes(growth.hashes)))
+    }
+    this.edge = edge
+    this.size += leaves.length
+    return this
+  }
+
+  get root() {
+    return rootOf(this.edge)
+  }
+
+  rootAt(size: number) {
+    return found(hashOfRange({ from: 0, to: size }, this.read))
+  }
+
+  inclusion(index: number, size = this.size) {
+    return found(proofOf(inclusionRanges(index, size), this.read)).map((hash) => Uint8Array.from(hash))
+  }
+
+  consistency(old: number, size = this.size) {
+    return found(proofOf(consistencyRanges(old, size), this.read)).map((hash) => Uint8Array.from(hash))
+  }
+}
+
+/** Leaves of `entry-0`, `entry-1` … */
+export const goldenLeaves = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, at) => leafOf(utf8(`entry-${from + at}`)))
+
+export const goldenLog = (size: number) => new MemoryLog().append(goldenLeaves(0, size))

@@ -1,0 +1,92 @@
+/** A log of stones that nobody sold, as files in memory behind a socket: as long as a test wants it. */
+import { createHash } from "node:crypto"
+import { createServer } from "node:http"
+import { Effect } from "effect"
+import { genesisHash } from "../../../schema/altar/ChainLink.ts"
+import { Malformed } from "../../../schema/log/Bytes.ts"
+import { entryOf, parseEntry } from "../../../schema/log/Entry.ts"
+import { bundleBytes, fullWidth, parsePath } from "../../../schema/log/Tile.ts"
+import { leafOf } from "../../../src/log/Tree.ts"
+import { MemoryLog } from "./MemoryLog.ts"
+import { origin, signer } from "./LogFixture.ts"
+
+const sha256 = (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex")
+
+/** The entries of so many stones; `seed` makes another history from a stone on. */
+export const entriesOf = (count: number, seed: (sequence: number) => string = () => "") => {
+  const entries: Array<Uint8Array> = []
+  let previousHash = genesisHash
+  for (let sequence = 1; sequence <= count; sequence += 1) {
+    const commitment = sha256(`stone ${sequence} ${seed(sequence)}`)
+    const witnessedAt = "2026-11-21T00:00:00.000Z"
+    const entry = entryOf({ previousHash, sequence, commitment, witnessedAt, transaction: `0x${commitment}` })
+    entries.push(entry)
+    previousHash = sha256(entry)
+  }
+  return entries
+}
+
+/** The chain hash of the stone at a position; that of the genesis at 0. */
+export const hashAt = (entries: ReadonlyArray<Uint8Array>, size: number) =>
+  size === 0 ? genesisHash : sha256(entries[size - 1] ?? "")
+
+/** A segment of their chain, as an altar serves it. */
+const segmentOf = (entries: ReadonlyArray<Uint8Array>, from: number, limit: number) => {
+  const links = entries.slice(from - 1, from - 1 + limit).map((entry) => {
+    const link = parseEntry(entry)
+    if (link instanceof Malformed) throw new Error(link.message)
+    return { ...link, id: `stone-${link.sequence}`, payer: `0x${"1".repeat(40)}`, chainHash: sha256(entry) }
+  })
+  const head = { sequence: entries.length, chainHash: hashAt(entries, entries.length) }
+  return { entries: links, head, next: from + limit > entries.length ? null : from + limit }
+}
+
+/**
+ * Serves the first `size` entries, which may change; `asked` counts bundles, and `refuse` may turn one away. The stones of
+ * its chain are all entries, or others where `chain` says so for a limit.
+ */
+export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Array>) {
+  const log = new MemoryLog().append(entries.map(leafOf))
+  const state = {
+    size: entries.length,
+    entries,
+    log,
+    asked: 0,
+    refuse: (_: number): boolean => false,
+    chain: (_: number): ReadonlyArray<Uint8Array> => state.entries,
+  }
+  const answerOf = (path: string): Uint8Array | string | undefined => {
+    if (path === "/api/witness/log") return JSON.stringify({ vkey: signer.vkey })
+    const chain = /^\/api\/witness\/chain\?from=(\d+)&limit=(\d+)$/u.exec(path)
+    if (chain !== null) {
+      const [from, limit] = [Number(chain[1]), Number(chain[2])]
+      return JSON.stringify(segmentOf(state.chain(limit), from, limit))
+    }
+    // Nobody has revealed any of them.
+    if (path.startsWith("/api/acts?")) return JSON.stringify({ acts: [], next: null })
+    if (path === "/log/checkpoint") {
+      const root = Uint8Array.from(state.log.rootAt(state.size))
+      return signer.note({ origin, size: state.size, root, extensions: [] })
+    }
+    const resource = parsePath(path.slice("/log/".length))
+    if (resource instanceof Malformed) return undefined
+    if (resource.kind === "tile") return state.log.read(resource)?.subarray(0, resource.width * 32)
+    state.asked += 1
+    const from = resource.index * fullWidth
+    return state.refuse(resource.index) ? undefined : bundleBytes(state.entries.slice(from, from + resource.width))
+  }
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const made = createServer((request, response) => {
+        const answer = answerOf(request.url ?? "")
+        response.writeHead(answer === undefined ? 404 : 200).end(answer)
+      })
+      made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
+    }),
+    (made) => Effect.sync(() => made.close().closeAllConnections()),
+  )
+  const address = server.address()
+  return Object.assign(state, {
+    base: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
+  })
+})

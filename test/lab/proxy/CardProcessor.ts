@@ -1,0 +1,387 @@
+/** The card processor's API as its documents describe it: granted tokens, payment intents, idempotency; and every lie we know. */
+import { randomBytes } from "node:crypto"
+import type { IncomingMessage } from "node:http"
+import { setTimeout } from "node:timers/promises"
+import { Effect } from "effect"
+import type { Random } from "../Random.ts"
+import { faults, type Trap } from "./Faults.ts"
+import { type Reply, serve } from "./HttpServer.ts"
+
+/** Lies of the wire before it. `Before`: it has not heard of the request. `After`: it has done it. */
+export const lies = [
+  "dropBefore",
+  "status503Before",
+  "rateLimitBefore",
+  "unauthorizedBefore",
+  "redirectBefore",
+  "nonsenseBefore",
+  "delayAfter",
+  "status500After",
+  "dropAfter",
+  "nonsenseAfter",
+  "hugeAfter",
+  "neighbourAfter",
+  "nothingFound",
+] as const
+
+/**
+ * What else happens to a charge. `During`: it is being worked on, and its key is in use. `mistakeBefore` and `mistakeAfter` are
+ * the processor's own: it keeps them under the idempotency key as it does every result.
+ */
+export type CardFault =
+  | (typeof lies)[number]
+  | "holdBefore"
+  | "invalidBefore"
+  | "holdDuring"
+  | "mistakeBefore"
+  | "mistakeAfter"
+  | "holdAfter"
+  | "foreignAfter"
+
+/** What a fault is for: charges under a key that is new, or all that is asked. */
+type Asked = "new charges" | "everything"
+
+/** Milliseconds by which an answer is late: longer than a server waits. */
+const late = 12_000
+
+export const apiVersion = "2026-07-29.preview"
+export const secretKey = "sk_test_stand_in"
+export const profile = "profile_test_spirit_altar"
+
+interface Token {
+  readonly id: string
+  readonly paymentMethod: string
+  readonly currency: string
+  readonly maxAmount: number
+  readonly expiresAt: number
+  used: number
+}
+
+interface Intent {
+  readonly id: string
+  readonly object: "payment_intent"
+  readonly amount: number
+  amount_received: number
+  readonly currency: string
+  readonly created: number
+  readonly livemode: false
+  readonly metadata: Record<string, string>
+  status: string
+  last_payment_error: object | null
+}
+
+interface Result {
+  readonly status: number
+  readonly body: object
+}
+
+interface Saved {
+  readonly parameters: string
+  /** Absent while the endpoint is at work. */
+  result?: Result
+}
+
+export interface CardProcessor {
+  readonly url: string
+  /** From now on every charge, or whatever is asked, meets this fault. */
+  readonly arm: (fault: CardFault, asked?: Asked, rate?: number) => Trap
+  /** Charges honestly again. */
+  readonly calm: Effect.Effect<void>
+  /** A holder grants a token for a charge, as an agent's wallet does. */
+  readonly grant: (paymentMethod: string, amount: string, expiresAt?: number) => Promise<string>
+  /** All money taken, in cents, one entry for each charge. */
+  readonly taken: () => ReadonlyArray<{ readonly amount: number; readonly attempt: string | undefined }>
+  /** How often a charge was asked for, and under how many idempotency keys. */
+  readonly asked: () => { readonly charges: number; readonly keys: number; readonly searches: number }
+  /** Idempotency keys of all charges that were asked for. */
+  readonly keys: ReadonlySet<string>
+  /** Whatever waits for a bank or for a card's holder comes to its end. */
+  readonly finish: Effect.Effect<void>
+  /** Takes back every token that was granted. */
+  readonly revoke: Effect.Effect<void>
+  /** Forgets every idempotency key, as it does after a day. */
+  readonly forget: Effect.Effect<void>
+  readonly elsewhere: () => number
+}
+
+const id = (prefix: string) => `${prefix}_${randomBytes(12).toString("hex")}`
+const error = (status: number, type: string, more: object = {}): Result => ({
+  status,
+  body: { error: { type, message: "See the code.", ...more } },
+})
+const reply = ({ body, status }: Result, headers: Record<string, string> = {}): Reply => ({
+  status,
+  body: JSON.stringify(body),
+  headers: { "request-id": id("req"), "stripe-version": apiVersion, ...headers },
+})
+
+const isAllowed = ({ headers }: IncomingMessage) =>
+  headers.authorization === `Basic ${Buffer.from(`${secretKey}:`).toString("base64")}`
+
+interface Request {
+  readonly path: string
+  readonly isNewCharge: boolean
+}
+
+export const make = Effect.fnUntraced(function* (random?: Random) {
+  const { arm, calm, strikes } = faults<CardFault, Request>(random, "last")
+  const tokens = new Map<string, Token>()
+  const intents = new Map<string, Intent>()
+  const keys = new Map<string, Saved>()
+  const seen = new Set<string>()
+  let charges = 0
+  let searches = 0
+  let elsewhere = 0
+  let newest: Reply | undefined
+
+  const elsewhereUrl = yield* serve(async () => {
+    elsewhere += 1
+    return { status: 200, body: "{}" }
+  })
+
+  const charge = (form: URLSearchParams, mistake: boolean): Result => {
+    const amount = Number(form.get("amount"))
+    const token = tokens.get(form.get("shared_payment_granted_token") ?? "")
+    const attempt = form.get("metadata[attempt]") ?? ""
+    const invalid = (code: string, param: string) => error(400, "invalid_request_error", { code, param })
+    if (!Number.isSafeInteger(amount) || amount < 50) return invalid("amount_too_small", "amount")
+    if (token === undefined) return invalid("resource_missing", "shared_payment_granted_token")
+    if (form.get("confirm") !== "true" || form.get("automatic_payment_methods[allow_redirects]") !== "never") {
+      return invalid("parameter_missing", "confirm")
+    }
+    if (token.currency !== form.get("currency") || token.used + amount > token.maxAmount) {
+      return invalid("shared_payment_token_limit_exceeded", "shared_payment_granted_token")
+    }
+    if (token.expiresAt * 1000 <= Date.now()) {
+      return invalid("shared_payment_token_expired", "shared_payment_granted_token")
+    }
+    const intent: Intent = {
+      id: id("pi"),
+      object: "payment_intent",
+      amount,
+      amount_received: 0,
+      currency: token.currency,
+      created: Math.floor(Date.now() / 1000),
+      livemode: false,
+      metadata: { attempt },
+      status: "succeeded",
+      last_payment_error: null,
+    }
+    intents.set(intent.id, intent)
+    if (token.paymentMethod === "pm_card_visa_chargeDeclined") {
+      const decline = { code: "card_declined", decline_code: "generic_decline", type: "card_error" }
+      Object.assign(intent, { status: "requires_payment_method", last_payment_error: decline })
+      return error(402, "card_error", { ...decline, payment_intent: intent })
+    }
+    if (token.paymentMethod === "pm_card_authenticationRequired") intent.status = "requires_action"
+    else if (token.paymentMethod === "pm_bank_slow") intent.status = "processing"
+    else intent.amount_received = amount
+    token.used += amount
+    return mistake ? error(500, "api_error") : { status: 200, body: intent }
+  }
+
+  /** What is answered instead of an answer; nothing where the processor hears of it. */
+  const before = (fault: CardFault | undefined): Reply | undefined => {
+    switch (fault) {
+      case "dropBefore":
+        return "drop"
+      case "status503Before":
+        return { status: 503, body: "upstream unavailable", type: "text/plain" }
+      case "nonsenseBefore":
+        return { status: 200, body: "<html>so sorry</html>", type: "text/html" }
+      case "redirectBefore":
+        return { status: 307, body: "", headers: { location: elsewhereUrl } }
+      case "unauthorizedBefore":
+        return reply(error(401, "invalid_request_error", { code: "api_key_expired" }))
+      case "rateLimitBefore":
+        return reply(error(429, "invalid_request_error", { code: "rate_limit" }))
+      case "invalidBefore":
+        // What fails validation began nothing, and nothing is kept of it.
+        return reply(error(400, "invalid_request_error", { code: "shared_payment_token_in_use" }))
+      case "nothingFound":
+        // A search is behind what has just been charged.
+        return reply({ status: 200, body: { object: "search_result", data: [], has_more: false } })
+      default:
+        return undefined
+    }
+  }
+
+  /** What is answered instead of the truth, once it is done. */
+  const after = (fault: CardFault | undefined, truth: Reply, neighbour: Reply | undefined): Reply => {
+    switch (fault) {
+      case "status500After":
+        return reply(error(500, "api_error"))
+      case "dropAfter":
+        return "drop"
+      case "nonsenseAfter":
+        return { status: 200, body: JSON.stringify({ object: "payment_intent" }) }
+      case "hugeAfter":
+        return { status: 200, body: JSON.stringify({ filler: "x".repeat(2_000_000) }) }
+      case "neighbourAfter":
+        return neighbour ?? "drop"
+      case "foreignAfter": {
+        if (truth === "drop") return truth
+        return {
+          ...truth,
+          body: JSON.stringify({ ...JSON.parse(truth.body), id: id("pi"), metadata: { attempt: "another" } }),
+        }
+      }
+      default:
+        return truth
+    }
+  }
+
+  /** One result for a key, saved once the endpoint began; another form under the key is an error. */
+  const underKey = async (key: string, form: URLSearchParams, fault?: CardFault, during?: () => Promise<unknown>) => {
+    const parameters = form.toString()
+    const known = keys.get(key)
+    if (known !== undefined) {
+      if (known.parameters !== parameters) return reply(error(400, "idempotency_error"))
+      if (known.result === undefined) {
+        return reply(error(409, "invalid_request_error", { code: "idempotency_key_in_use" }))
+      }
+      return reply(known.result, { "idempotent-replayed": "true" })
+    }
+    const saved: Saved = { parameters }
+    keys.set(key, saved)
+    await during?.()
+    const result = fault === "mistakeBefore" ? error(500, "api_error") : charge(form, fault === "mistakeAfter")
+    saved.result = result
+    // What fails validation began nothing, and nothing is kept of it.
+    if (result.status === 400) keys.delete(key)
+    return reply(result)
+  }
+
+  const grantOf = (form: URLSearchParams): Result => {
+    const token: Token = {
+      id: id("spt"),
+      paymentMethod: form.get("payment_method") ?? "",
+      currency: form.get("usage_limits[currency]") ?? "",
+      maxAmount: Number(form.get("usage_limits[max_amount]")),
+      expiresAt: Number(form.get("usage_limits[expires_at]")),
+      used: 0,
+    }
+    if (form.get("seller_details[network_id]") !== profile) {
+      return error(400, "invalid_request_error", { code: "resource_missing", param: "seller_details[network_id]" })
+    }
+    tokens.set(token.id, token)
+    return { status: 200, body: { id: token.id, object: "shared_payment.granted_token", livemode: false } }
+  }
+
+  /** The truth; what happens during a charge is given. */
+  const answered = async (
+    path: string,
+    body: string,
+    { headers, method }: IncomingMessage,
+    fault?: CardFault,
+    during?: () => Promise<unknown>,
+  ): Promise<Reply> => {
+    const { pathname, searchParams } = new URL(path, "http://processor.example")
+    const form = new URLSearchParams(body)
+    const route = `${method} ${pathname}`
+    if (route === "POST /v1/test_helpers/shared_payment/granted_tokens") return reply(grantOf(form))
+    if (route === "POST /v1/payment_intents") {
+      const key = headers["idempotency-key"]
+      return typeof key === "string" ? underKey(key, form, fault, during) : reply(charge(form, false))
+    }
+    if (route === "GET /v1/payment_intents/search") {
+      searches += 1
+      const attempt = /^metadata\['attempt'\]:'([0-9a-f-]{36})'$/u.exec(searchParams.get("query") ?? "")?.[1]
+      const data = [...intents.values()].filter(({ metadata }) => metadata["attempt"] === attempt)
+      return reply({ status: 200, body: { object: "search_result", data, has_more: false } })
+    }
+    if (route === "GET /v1/payment_intents") {
+      const all = [...intents.values()]
+      const from = all.findIndex((intent) => intent.id === searchParams.get("starting_after")) + 1
+      const to = from + Number(searchParams.get("limit") ?? 10)
+      const list = { object: "list", data: all.slice(from, to), has_more: to < all.length }
+      return reply({ status: 200, body: list })
+    }
+    const one = /^\/v1\/payment_intents\/(pi_[0-9a-f]+)(\/cancel)?$/u.exec(pathname)
+    const intent = intents.get(one?.[1] ?? "")
+    if (intent === undefined) return reply(error(404, "invalid_request_error", { code: "resource_missing" }))
+    if (one?.[2] !== undefined) {
+      if (intent.status === "succeeded") {
+        return reply(error(400, "invalid_request_error", { code: "payment_intent_unexpected_state" }))
+      }
+      intent.status = "canceled"
+    }
+    return reply({ status: 200, body: intent })
+  }
+
+  const url = yield* serve(async (path, body, request) => {
+    if (!isAllowed(request)) return reply(error(401, "invalid_request_error"))
+    if (request.headers["stripe-version"] !== apiVersion) {
+      return reply(error(400, "invalid_request_error", { param: "shared_payment_granted_token" }))
+    }
+    // Holders grant past the wire.
+    if (path.includes("/test_helpers/")) return answered(path, body, request)
+    const key = request.headers["idempotency-key"]
+    const isCharge = typeof key === "string" && path === "/v1/payment_intents"
+    if (isCharge) {
+      charges += 1
+      seen.add(key)
+    }
+    const struck = strikes({ path, isNewCharge: isCharge && !keys.has(key) })
+    const fault = struck?.fault
+    const isHeld = fault === "holdBefore" || fault === "invalidBefore"
+    if (isHeld && (await struck?.caught()) === "discard") return "drop"
+    const refused = before(fault)
+    if (refused !== undefined) {
+      void struck?.caught()
+      return refused
+    }
+    const neighbour = newest
+    const truth = await answered(path, body, request, fault, fault === "holdDuring" ? struck?.caught : undefined)
+    if (truth !== "drop" && truth.status === 200) newest = truth
+    const verdict = struck?.caught()
+    if (fault === "holdAfter" && (await verdict) === "discard") return "drop"
+    if (fault === "delayAfter") await setTimeout(late)
+    return after(fault, truth, neighbour)
+  })
+
+  const service: CardProcessor = {
+    url,
+    arm: (fault, asked = "new charges", rate = 1) =>
+      arm(`card ${fault}`, fault, {
+        rate,
+        fits: ({ isNewCharge, path }) =>
+          (isNewCharge || asked === "everything") && (fault !== "nothingFound" || path.includes("/search")),
+      }),
+    calm: Effect.sync(calm),
+    grant: async (paymentMethod, amount, expiresAt = Math.floor(Date.now() / 1000) + 3600) => {
+      const response = await fetch(`${url}/v1/test_helpers/shared_payment/granted_tokens`, {
+        method: "POST",
+        headers: {
+          authorization: `Basic ${Buffer.from(`${secretKey}:`).toString("base64")}`,
+          "stripe-version": apiVersion,
+        },
+        body: new URLSearchParams({
+          payment_method: paymentMethod,
+          "usage_limits[currency]": "usd",
+          "usage_limits[max_amount]": amount,
+          "usage_limits[expires_at]": String(expiresAt),
+          "seller_details[network_id]": profile,
+        }),
+      })
+      const granted: { readonly id: string } = JSON.parse(await response.text())
+      return granted.id
+    },
+    taken: () =>
+      [...intents.values()]
+        .filter(({ status }) => status === "succeeded")
+        .map(({ amount, metadata }) => ({ amount, attempt: metadata["attempt"] })),
+    asked: () => ({ charges, keys: seen.size, searches }),
+    keys: seen,
+    finish: Effect.sync(() => {
+      for (const intent of intents.values()) {
+        if (["processing", "requires_action"].includes(intent.status))
+          Object.assign(intent, { status: "succeeded", amount_received: intent.amount })
+      }
+    }),
+    revoke: Effect.sync(() => tokens.clear()),
+    forget: Effect.sync(() => keys.clear()),
+    elsewhere: () => elsewhere,
+  }
+  return service
+})

@@ -1,0 +1,69 @@
+/**
+ * What is out of order on a wire. All proxies speak one language: a fault holds a message until the test says how it goes on,
+ * drops it, delays it, falsifies the answer, or cuts the connection. `Before` means that the other side has not heard of it,
+ * `After` that it has done it and the answer suffers. A fault that is armed strikes always, or with a probability.
+ */
+import { Effect } from "effect"
+import { patience } from "../Patience.ts"
+import type { Random } from "../Random.ts"
+
+/** The test's side of a fault that is armed. */
+export interface Trap {
+  /** Waits until something was caught. */
+  readonly arrived: Effect.Effect<void>
+  /** Lets what was caught go on, and everything after it. */
+  readonly release: Effect.Effect<void>
+  /** Destroys what was caught; what comes after it goes on. */
+  readonly discard: Effect.Effect<void>
+  /** It strikes no more. */
+  readonly end: () => void
+}
+
+/** The proxy's side: `caught` reports an arrival and answers how it goes on. */
+export interface Struck<Fault> {
+  readonly fault: Fault
+  readonly caught: () => Promise<"release" | "discard">
+}
+
+export interface When<Message> {
+  /** Of always, unless told otherwise. */
+  readonly rate?: number
+  readonly fits?: (message: Message) => boolean
+}
+
+export interface Faults<Fault, Message> {
+  /** From now on, where it fits; `name` says in a failure what was waited for. */
+  readonly arm: (name: string, fault: Fault, when?: When<Message>) => Trap
+  readonly calm: () => void
+  /** The fault that this message meets, if any. */
+  readonly strikes: (message: Message) => Struck<Fault> | undefined
+}
+
+/** `random` draws for faults with a probability; of several that fit the `first` or the `last` that was armed strikes. */
+export const faults = <Fault, Message>(random: Random | undefined, which: "first" | "last"): Faults<Fault, Message> => {
+  interface Armed extends Struck<Fault>, Required<When<Message>> {}
+  let all: ReadonlyArray<Armed> = []
+  const falls = (rate: number) => rate >= 1 || (random?.chance(rate) ?? Math.random() < rate)
+  return {
+    arm: (name, fault, { fits = () => true, rate = 1 } = {}) => {
+      const arrival = Promise.withResolvers<void>()
+      const verdict = Promise.withResolvers<"release" | "discard">()
+      const caught = () => {
+        arrival.resolve()
+        return verdict.promise
+      }
+      const one: Armed = { fault, caught, rate, fits }
+      all = which === "first" ? [...all, one] : [one, ...all]
+      return {
+        arrived: Effect.promise(() => arrival.promise).pipe(
+          Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die(`nothing was caught: ${name}`) }),
+        ),
+        release: Effect.sync(() => verdict.resolve("release")),
+        discard: Effect.sync(() => verdict.resolve("discard")),
+        end: () => void (all = all.filter((other) => other !== one)),
+      }
+    },
+    calm: () => void (all = []),
+    strikes: (message) => all.find(({ fits, rate }) => fits(message) && falls(rate)),
+  }
+}

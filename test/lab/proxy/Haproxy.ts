@@ -1,0 +1,52 @@
+/** haproxy as an operator has it before the servers: turn by turn, whoever does not answer is left out. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { takePort } from "../Ports.ts"
+
+export const hasHaproxy = () => spawnSync("haproxy", ["-v"]).status === 0
+
+export interface HaproxyOptions {
+  /** Its configuration goes there. */
+  readonly folder: string
+  readonly ports: ReadonlyArray<number>
+  /** What it asks of a server twice a second. */
+  readonly probe: "/livez" | "/readyz"
+  /** Whether a connection that is refused goes to the next server: nothing was sent on it. Nothing is ever sent twice. */
+  readonly redispatches: boolean
+  /** Whether its own complaints are shown. */
+  readonly isHeard: boolean
+}
+
+export const haproxy = async ({ folder, isHeard, ports, probe, redispatches }: HaproxyOptions) => {
+  const port = await takePort()
+  const file = join(folder, "haproxy.cfg")
+  const servers = ports.map((one, index) => `  server s${index} 127.0.0.1:${one} check inter 500ms fall 2 rise 1`)
+  const again = redispatches ? ["  option redispatch 1", "  retries 3", "  retry-on conn-failure"] : []
+  writeFileSync(
+    file,
+    `defaults
+  mode http
+  timeout connect 2s
+  timeout client 90s
+  timeout server 90s
+  option forwardfor
+  option httpchk GET ${probe}
+${again.join("\n")}
+listen altar
+  bind 127.0.0.1:${port}
+  balance roundrobin
+${servers.join("\n")}
+`,
+  )
+  const child: ChildProcess = spawn("haproxy", ["-f", file, "-db", "-q"], {
+    stdio: ["ignore", "ignore", isHeard ? "inherit" : "ignore"],
+  })
+  await new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve)
+    child.once("error", () => reject(new Error("haproxy is not installed: apt install haproxy")))
+  })
+  const stop = () => child.kill("SIGKILL")
+  process.once("exit", stop)
+  return { port, close: () => void stop() }
+}

@@ -1,0 +1,136 @@
+/** A real altar behind a proxy at its public URL, which forges settled answers: what a buyer can hold against its word. */
+import { createServer, type IncomingMessage, request as askUpstream, type ServerResponse } from "node:http"
+import { buffer } from "node:stream/consumers"
+import { Context, Effect, Layer } from "effect"
+import { sandbox } from "../browser/Guide.ts"
+import { freePort } from "../Ports.ts"
+
+/** The parts of a settled answer that are forged in place. */
+export interface Answered {
+  record: Record<string, unknown>
+  receipt: Record<string, unknown>
+  permalink: string
+  /** The content of `PAYMENT-RESPONSE`. */
+  header: Record<string, unknown>
+}
+
+export type Lie = (answered: Answered) => void
+
+export class LyingAltar extends Context.Service<LyingAltar, { readonly tells: (lie: Lie | undefined) => void }>()(
+  "test/LyingAltar",
+) {}
+
+const other = { address: `0x${"9".repeat(40)}`, hash: `0x${"7".repeat(64)}`, digest: "ab".repeat(32) }
+const elsewhere = "https://evil.example"
+
+const away = (url: unknown) => `${elsewhere}${new URL(String(url)).pathname}`
+
+/** What is forged of a stone, the field that is named for it, and the forgery. */
+export const lies: ReadonlyArray<readonly [what: string, field: string, lie: Lie]> = [
+  ["the kind", "kind", ({ record }) => void (record["kind"] = "promise")],
+  ["the commitment", "commitment", ({ record }) => void (record["commitment"] = other.digest)],
+  ["the spirit", "spirit", ({ record }) => void (record["spirit"] = "ribbon-eel")],
+  ["the amount", "amountAtomic", ({ receipt }) => void (receipt["amountAtomic"] = "9000000")],
+  ["the price", "priceUsd", ({ receipt }) => void (receipt["priceUsd"] = "$9.00")],
+  ["the asset", "asset", ({ receipt }) => void (receipt["asset"] = other.address)],
+  ["the network", "network", ({ receipt }) => void (receipt["network"] = "eip155:8453")],
+  ["the recipient", "payTo", ({ receipt }) => void (receipt["payTo"] = other.address)],
+  [
+    "the payer, everywhere",
+    "payer",
+    (answered) => {
+      for (const one of [answered.record, answered.receipt, answered.header]) one["payer"] = other.address
+    },
+  ],
+  ["the payer of the record", "record.payer", ({ record }) => void (record["payer"] = other.address)],
+  ["the transaction of the receipt", "record.transaction", ({ receipt }) => void (receipt["transaction"] = other.hash)],
+  [
+    "the transaction, everywhere",
+    "chainHash",
+    (answered) => {
+      for (const one of [answered.record, answered.receipt, answered.header]) one["transaction"] = other.hash
+    },
+  ],
+  [
+    "the settlement's header",
+    "PAYMENT-RESPONSE transaction",
+    ({ header }) => void (header["transaction"] = other.hash),
+  ],
+  [
+    "the origin of the permalink",
+    "permalink",
+    (answered) => {
+      answered.permalink = away(answered.permalink)
+      answered.record["permalink"] = answered.permalink
+    },
+  ],
+  ["the id", "permalink", ({ record }) => void (record["id"] = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1")],
+  [
+    "the URL of the reveal",
+    "verify.revealUrl",
+    ({ record }) =>
+      void (record["verify"] = { ...Object(record["verify"]), revealUrl: away(Object(record["verify"]).revealUrl) }),
+  ],
+]
+
+const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64")
+
+const forge = (lie: Lie, answer: Buffer, header: string): { readonly body: string; readonly header: string } => {
+  const body = JSON.parse(answer.toString())
+  const { permalink, receipt, record } = body
+  const answered = { permalink, receipt, record, header: JSON.parse(Buffer.from(header, "base64").toString()) }
+  lie(answered)
+  return {
+    body: JSON.stringify({ ...body, permalink: answered.permalink, receipt, record }),
+    header: base64(answered.header),
+  }
+}
+
+const proxy = (upstream: { readonly port: number }, told: () => Lie | undefined) => {
+  const pass = async (request: IncomingMessage, response: ServerResponse) => {
+    const sent = await buffer(request)
+    const { headers, method, url: path } = request
+    const asked = askUpstream({
+      ...upstream,
+      host: "127.0.0.1",
+      path,
+      method,
+      headers: { ...headers, "accept-encoding": "identity" },
+    })
+    asked.on("error", () => response.destroy())
+    asked.on("response", (answer: IncomingMessage) => {
+      void buffer(answer).then((body) => {
+        const lie = told()
+        const settlement = String(answer.headers["payment-response"] ?? "")
+        const { "transfer-encoding": _, ...kept } = answer.headers
+        if (lie === undefined || settlement === "") return response.writeHead(answer.statusCode ?? 502, kept).end(body)
+        const forged = forge(lie, body, settlement)
+        const length = Buffer.byteLength(forged.body)
+        return response
+          .writeHead(answer.statusCode ?? 502, { ...kept, "payment-response": forged.header, "content-length": length })
+          .end(forged.body)
+      })
+    })
+    asked.end(sent)
+  }
+  return createServer((request, response) => void pass(request, response))
+}
+
+/** A sandbox whose every answer passes the liar; it tells the truth until it is told a lie. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const [at, port] = [yield* freePort, yield* freePort]
+    let current: Lie | undefined
+    const liar = Layer.effect(
+      LyingAltar,
+      Effect.acquireRelease(
+        Effect.callback<ReturnType<typeof proxy>>((resume) => {
+          const server = proxy({ port }, () => current)
+          server.listen(at, "127.0.0.1", () => resume(Effect.succeed(server)))
+        }),
+        (server) => Effect.sync(() => server.close().closeAllConnections()),
+      ).pipe(Effect.as({ tells: (lie: Lie | undefined) => void (current = lie) })),
+    )
+    return Layer.merge(liar, sandbox({ port, publicUrl: `http://127.0.0.1:${at}` }))
+  }),
+)

@@ -1,0 +1,167 @@
+/** The network before a real node: every JSON-RPC request passes here and can be held, lost, late, or answered falsely. */
+import { setTimeout } from "node:timers/promises"
+import { Effect } from "effect"
+import { type Hex, keccak256 } from "viem"
+import type { Random } from "../Random.ts"
+import { faults, type Struck, type Trap } from "./Faults.ts"
+import { json, type Reply, serve } from "./HttpServer.ts"
+import { answerAs, type Answer, type Call, type View } from "./NodeViews.ts"
+
+/**
+ * `nothing` answers `result: null`, `refusal` an error that is no revert; `swallow` says yes to a transaction and forgets it;
+ * `deny` takes it and says no; of `views` each call is answered by one of these nodes.
+ */
+export type NodeFault =
+  | "holdBefore"
+  | "holdAfter"
+  | "dropBefore"
+  | "dropAfter"
+  | "status500"
+  | "rateLimit"
+  | "nonsense"
+  | "nothing"
+  | "refusal"
+  | "swallow"
+  | "deny"
+  | { readonly delayMs: number }
+  | { readonly views: () => View }
+
+export interface NodeProxy {
+  readonly url: string
+  /** From now on requests of this method (`*` for all) that fit meet the fault; a batch shares its fate. */
+  readonly arm: (method: string, fault: NodeFault, fits?: (params: string) => boolean, rate?: number) => Trap
+  /**
+   * From now on every call is answered by the node that is picked for it, by the method, how often that was asked before
+   * and the parameters as JSON: one node that is behind, or several that contradict each other. A batch is split among
+   * them.
+   */
+  readonly behave: (pick: Pick) => void
+  /** The calls that were passed on since the nodes were picked, with their parameters, in their order. */
+  readonly heard: () => ReadonlyArray<Call>
+  /** Every transaction that was handed in here, by its hash. */
+  readonly raw: ReadonlyMap<Hex, Hex>
+  /** No more faults, and one node again; what was caught stays caught until its trap is told. */
+  readonly calm: Effect.Effect<void>
+}
+
+/** Which node answers a call. */
+type Pick = (method: string, before: number, params: string) => View
+
+const answer = (call: Call, member: object) => ({ jsonrpc: "2.0", id: call.id, ...member })
+
+const callsIn = (body: string): ReadonlyArray<Call> => [JSON.parse(body)].flat()
+
+export const make = Effect.fnUntraced(function* (upstream: string, random?: Random) {
+  const { arm, calm, strikes } = faults<NodeFault, ReadonlyArray<Call>>(random, "first")
+  const raw = new Map<Hex, Hex>()
+  let pick: Pick | undefined
+  let heard: Array<Call> = []
+
+  const ask = async (method: string, params: ReadonlyArray<unknown>): Promise<Answer> => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
+    const response = await fetch(upstream, { method: "POST", headers: { "content-type": "application/json" }, body })
+    return (await response.json()) as Answer
+  }
+
+  const post = async (body: string): Promise<Reply> => {
+    const response = await fetch(upstream, { method: "POST", headers: { "content-type": "application/json" }, body })
+    return { status: response.status, body: await response.text() }
+  }
+
+  /** Answers each call by the node that is chosen for it. */
+  const answered = async (body: string, choose: (call: Call) => View): Promise<Reply> => {
+    const answers = await Promise.all(
+      callsIn(body).map(async (call) => {
+        const given = await answerAs(choose(call), call, ask)
+        return answer(call, "error" in given ? { error: given.error } : { result: given.result })
+      }),
+    )
+    return json(body.startsWith("[") ? answers : answers[0])
+  }
+
+  const forward = async (body: string): Promise<Reply> => {
+    const choose = pick
+    if (choose === undefined) return post(body)
+    return answered(body, (call) => {
+      const before = heard.filter(({ method }) => method === call.method).length
+      heard.push(call)
+      return choose(call.method, before, JSON.stringify(call.params ?? []))
+    })
+  }
+
+  const suffer = async ({ caught, fault }: Struck<NodeFault>, body: string): Promise<Reply> => {
+    const calls = callsIn(body)
+    const reply = (answers: ReadonlyArray<unknown>) => json(body.startsWith("[") ? answers : answers[0])
+    const all = (member: object) => reply(calls.map((call) => answer(call, member)))
+    if (fault === "holdBefore") return (await caught()) === "discard" ? "drop" : forward(body)
+    if (fault === "holdAfter") {
+      const real = await forward(body)
+      return (await caught()) === "discard" ? "drop" : real
+    }
+    if (fault === "dropAfter" || fault === "deny") await forward(body)
+    void caught()
+    if (typeof fault === "object") {
+      if ("views" in fault) return answered(body, fault.views)
+      await setTimeout(fault.delayMs)
+      return forward(body)
+    }
+    switch (fault) {
+      case "dropBefore":
+      case "dropAfter":
+        return "drop"
+      case "deny":
+        return all({ error: { code: -32_000, message: "the peers did not confirm it" } })
+      case "status500":
+        return { status: 500, body: "upstream failed", type: "text/plain" }
+      case "rateLimit":
+        return { status: 429, body: "too many requests", type: "text/plain" }
+      case "nonsense":
+        return { status: 200, body: "<html>maintenance</html>", type: "text/html" }
+      case "nothing":
+        return all({ result: null })
+      case "refusal":
+        return all({ error: { code: -32_005, message: "request limit exceeded" } })
+      case "swallow": {
+        // The others of its batch are done.
+        const kept = calls.filter(({ method }) => method !== "eth_sendRawTransaction")
+        const real = kept.length === 0 ? undefined : await forward(JSON.stringify(kept))
+        const lost = calls.filter(({ method }) => method === "eth_sendRawTransaction")
+        return reply([
+          ...JSON.parse(typeof real === "object" ? real.body : "[]"),
+          ...lost.map((call) => answer(call, { result: keccak256(String(call.params?.[0]) as Hex) })),
+        ])
+      }
+    }
+  }
+
+  const url = yield* serve(async (_, body) => {
+    const calls = callsIn(body)
+    for (const { method, params } of calls) {
+      const sent = params?.[0]
+      if (method === "eth_sendRawTransaction") raw.set(keccak256(sent as Hex), sent as Hex)
+    }
+    const struck = strikes(calls)
+    return struck === undefined ? forward(body) : suffer(struck, body)
+  })
+
+  const proxy: NodeProxy = {
+    url,
+    raw,
+    arm: (method, fault, fits = () => true, rate = 1) =>
+      arm(`${typeof fault === "string" ? fault : "a view"} ${method}`, fault, {
+        rate,
+        fits: (calls) =>
+          calls.some((call) => (method === "*" || call.method === method) && fits(JSON.stringify(call.params ?? []))),
+      }),
+    behave: (choose) => {
+      heard = []
+      pick = choose
+    },
+    heard: () => heard,
+    calm: Effect.sync(() => {
+      calm()
+      pick = undefined
+    }),
+  }
+  return proxy
+})

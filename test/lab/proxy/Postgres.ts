@@ -1,0 +1,215 @@
+/** The wire before a real PostgreSQL: statements that are held, cut, late, or fail in the database's own words. */
+import { connect, type Socket } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Effect } from "effect"
+import type { Random } from "../Random.ts"
+import { faults, type Struck, type Trap } from "./Faults.ts"
+import { boundIn, isSslRequest, messagesOf, preparedIn, queryIn, typeOf } from "./PostgresMessages.ts"
+import { passage } from "./Tcp.ts"
+
+/** `After`: the database has done it, and the server has not heard. `sqlstate`: the database refuses it in these words. */
+export type PostgresFault =
+  | "holdBefore"
+  | "holdAfter"
+  | "cutBefore"
+  | "cutAfter"
+  | { readonly sqlstate: string }
+  | { readonly delayMs: number }
+
+export interface PostgresProxy {
+  readonly url: string
+  readonly port: number
+  /** From now on statements that match meet this fault. */
+  readonly arm: (statement: RegExp, fault: PostgresFault, rate?: number) => Trap
+  /** Each text that was sent, once. */
+  readonly statements: ReadonlySet<string>
+  /** Cuts every connection there is. */
+  readonly cutAll: () => void
+  /** Whether new connections are closed at once. */
+  readonly refuse: (isRefused: boolean) => void
+  readonly calm: Effect.Effect<void>
+}
+
+interface Sent {
+  readonly statement: string
+  /** Whether something else may be sent in its place: a front end counts on what it prepares by name or closes. */
+  readonly isReplaceable: boolean
+}
+
+/** A request up to its Sync: the backend answers it with everything up to a ReadyForQuery. */
+interface Cycle {
+  /** An error of ours takes the place of the answer, which is that of a ROLLBACK. */
+  readonly failsAs?: string
+  /** The answer is kept, or thrown away with the connection. */
+  readonly struck?: Struck<PostgresFault>
+}
+
+const message = (type: string, ...parts: ReadonlyArray<string>) => {
+  const body = Buffer.from(parts.join(""))
+  const head = Buffer.alloc(5)
+  head.write(type)
+  head.writeUInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
+
+const query = (statement: string) => message("Q", statement, "\0")
+
+const raise = (sqlstate: string) =>
+  query(`DO $$ BEGIN RAISE EXCEPTION 'under fire' USING ERRCODE = '${sqlstate}'; END $$`)
+
+const errorAndIdle = (sqlstate: string) =>
+  Buffer.concat([
+    message("E", "SERROR\0", "VERROR\0", `C${sqlstate}\0`, "Mcould not commit, under fire\0", "\0"),
+    message("Z", "I"),
+  ])
+
+/** Messages that belong to a cycle: Parse, Bind, Describe, Execute, Close, Sync, Query, Flush. */
+const extended = new Set("PBDECSQH")
+
+/** What no database refuses: a session that is told to give up does. */
+const isRollback = /^\s*ROLLBACK\b/iu
+
+const isCommit = /^\s*COMMIT\s*$/iu
+
+/** One connection; `strikes` says what a statement meets. */
+const relay = (
+  client: Socket,
+  database: Socket,
+  cut: () => void,
+  strikes: (sent: Sent) => Struck<PostgresFault> | undefined,
+  heard: (statement: string) => void,
+) => {
+  const prepared = new Map<string, string>()
+  const split = messagesOf("front end")
+  const splitAnswer = messagesOf("back end")
+  // The start up to the first ReadyForQuery is a cycle, too.
+  const cycles: Array<Cycle> = [{}]
+  let asked: Array<Buffer> = []
+  let kept: Array<Buffer> = []
+  let asksForSsl = false
+  /** What is held or late now, and everything behind it. */
+  let waiting: Promise<void> | undefined
+
+  const sentIn = (messages: ReadonlyArray<Buffer>): Sent | undefined => {
+    const types = messages.map(typeOf)
+    const bind = messages[types.indexOf("B")]
+    const statement = bind === undefined ? undefined : prepared.get(boundIn(bind))
+    if (statement === undefined || isRollback.test(statement)) return undefined
+    const parse = messages[types.indexOf("P")]
+    const isKept = types.includes("C") || (parse !== undefined && preparedIn(parse).name !== "")
+    return { statement, isReplaceable: !isKept }
+  }
+
+  const deliver = (messages: ReadonlyArray<Buffer>, cycle: Cycle = {}) => {
+    cycles.push(cycle)
+    for (const one of messages) database.write(one)
+  }
+
+  /** Only what is held or late ends later. */
+  const send = (messages: ReadonlyArray<Buffer>): void | Promise<void> => {
+    const sent = sentIn(messages)
+    const struck = sent === undefined ? undefined : strikes(sent)
+    if (sent === undefined || struck === undefined) return deliver(messages)
+    const { caught, fault } = struck
+    if (fault === "holdAfter" || fault === "cutAfter") return deliver(messages, { struck })
+    if (fault === "holdBefore") return caught().then((verdict) => (verdict === "discard" ? cut() : deliver(messages)))
+    void caught()
+    if (fault === "cutBefore") return cut()
+    if ("delayMs" in fault) return sleep(fault.delayMs).then(() => deliver(messages))
+    return isCommit.test(sent.statement)
+      ? deliver([query("ROLLBACK")], { failsAs: fault.sqlstate })
+      : deliver([raise(fault.sqlstate)])
+  }
+
+  client.on("data", (chunk) => {
+    for (const one of split(chunk)) {
+      const type = typeOf(one)
+      if (type === "P") {
+        const { name, statement } = preparedIn(one)
+        prepared.set(name, statement)
+        heard(statement)
+      }
+      if (type === "Q") heard(queryIn(one))
+      if (!extended.has(type)) {
+        asksForSsl = isSslRequest(one)
+        database.write(one)
+        continue
+      }
+      asked.push(one)
+      if (type !== "S" && type !== "Q" && type !== "H") continue
+      const whole = asked
+      asked = []
+      if (type === "H") {
+        // The front end waits for an answer to this much, and the cycle goes on.
+        const write = () => whole.forEach((part) => database.write(part))
+        waiting = waiting === undefined ? (write() ?? undefined) : waiting.then(write)
+        continue
+      }
+      // What comes behind one that waits waits with it: answers are told apart by their order alone.
+      waiting = waiting === undefined ? (send(whole) ?? undefined) : waiting.then(() => send(whole))
+    }
+  })
+
+  /** The whole answer of a statement that was struck has come. */
+  const end = async ({ caught, fault }: Struck<PostgresFault>, answer: ReadonlyArray<Buffer>) => {
+    const verdict = caught()
+    if (fault === "cutAfter" || (await verdict) === "discard") return cut()
+    for (const one of answer) client.write(one)
+  }
+
+  database.on("data", (chunk) => {
+    // Whether it speaks TLS is said in one byte, before all messages.
+    if (asksForSsl) client.write(chunk.subarray(0, 1))
+    const rest = asksForSsl ? chunk.subarray(1) : chunk
+    asksForSsl = false
+    for (const one of splitAnswer(rest)) {
+      const { failsAs, struck } = cycles[0] ?? {}
+      const isEnd = typeOf(one) === "Z"
+      if (isEnd) cycles.shift()
+      if (struck !== undefined) {
+        kept.push(one)
+        if (!isEnd) continue
+        void end(struck, kept)
+        kept = []
+      } else if (failsAs === undefined) client.write(one)
+      else if (isEnd) client.write(errorAndIdle(failsAs))
+    }
+  })
+}
+
+export const make = Effect.fnUntraced(function* (upstream: string, random?: Random) {
+  const target = new URL(upstream)
+  const { arm, calm, strikes } = faults<PostgresFault, Sent>(random, "first")
+  const statements = new Set<string>()
+  let isRefusing = false
+  const { cutAll, port } = yield* Effect.acquireRelease(
+    Effect.promise(() =>
+      passage(
+        () => (isRefusing ? undefined : connect(Number(target.port), target.hostname)),
+        (client, database, cut) => relay(client, database, cut, strikes, (statement) => statements.add(statement)),
+      ),
+    ),
+    ({ close }) => Effect.sync(close),
+  )
+  const url = new URL(upstream)
+  url.hostname = "127.0.0.1"
+  url.port = String(port)
+  const proxy: PostgresProxy = {
+    url: url.href,
+    port,
+    statements,
+    arm: (statement, fault, rate = 1) =>
+      arm(`${JSON.stringify(fault)} ${statement.source}`, fault, {
+        rate,
+        fits: (sent) =>
+          statement.test(sent.statement) && (sent.isReplaceable || typeof fault === "string" || "delayMs" in fault),
+      }),
+    cutAll,
+    refuse: (isRefused) => void (isRefusing = isRefused),
+    calm: Effect.sync(() => {
+      calm()
+      isRefusing = false
+    }),
+  }
+  return proxy
+})

@@ -1,0 +1,21 @@
+/** Which tests are run by which command. */
+
+/** No process, chain or browser: whoever changes a line hears about it in seconds. */
+export const fast = ["test/fast/**/*.test.ts"]
+
+/** A page of each kind as its visitor meets it; all other looks are deep. */
+const journeys = [
+  "test/browser/guide-newcomer.test.ts",
+  "test/browser/room-invite.test.ts",
+  "test/browser/site.test.ts",
+]
+
+/** What needs minutes: processes, packages, generators, proxies, browsers, campaigns. */
+export const deep = [
+  "test/{admin,audit,cli,fire,hostile,integrators,model,nix,operations,pack,sandbox,scale,stateful,telemetry}/**/*.test.ts",
+  `test/browser/!(${journeys.map((file) => file.slice("test/browser/".length, -".test.ts".length)).join("|")}).test.ts`,
+  "test/contract/{startup,stopping,unreachable}.test.ts",
+  "test/crash/{crash,relayer}.test.ts",
+  "test/log/{end-to-end,killed,proofs,shell,walk}.test.ts",
+  "test/payments/{cards-processes,facilitator-away}.test.ts",
+]

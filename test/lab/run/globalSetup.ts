@@ -1,0 +1,89 @@
+/** One real PostgreSQL for the whole run: `DATABASE_URL` if given, else our own; with a migrated template to copy. */
+import { existsSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { chromium } from "playwright-core"
+import type { TestProject } from "vitest/node"
+import { withDatabase } from "../Databases.ts"
+import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
+import * as Migrator from "../../../src/platform/Migrator.ts"
+import * as Sql from "../../../src/platform/Sql.ts"
+import { buildCheckout } from "../../../src/build/build.ts"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly databaseUrl: string
+    /** Where the one browser of the run is reached; empty when there is none. */
+    readonly browser: string
+  }
+}
+
+/** The database every test database is copied from. */
+export const template = "altar_template"
+
+/** Where Debian keeps them. The same engine without windows takes half of the time to open a page. */
+const usual = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"]
+
+/** `CHROMIUM_PATH` if given, else Debian's; said once when there is none. */
+const launchBrowser = async () => {
+  const given = process.env["CHROMIUM_PATH"]
+  const paths = given === undefined ? usual : [given]
+  const path = paths.find((one) => existsSync(one))
+  if (path !== undefined) return chromium.launchServer({ executablePath: path, args: browserFlags })
+  process.stdout.write(
+    `No Chromium at ${paths.join(" or ")}: the browser tests are skipped (apt install chromium-headless-shell, or set CHROMIUM_PATH).\n`,
+  )
+  return undefined
+}
+
+/** It asks nobody but us, and draws without a screen. */
+const browserFlags = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+]
+
+const makeTemplate = (url: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql.unsafe(`DROP DATABASE IF EXISTS ${template}`)
+    yield* sql.unsafe(`CREATE DATABASE ${template}`)
+  }).pipe(
+    Effect.provide(Sql.layer(Redacted.make(url), 1)),
+    Effect.andThen(
+      Effect.void.pipe(
+        Effect.provide(Migrator.layer.pipe(Layer.provide(Sql.layer(Redacted.make(withDatabase(url, template)), 1)))),
+      ),
+    ),
+  )
+
+export default async function setup(project: TestProject) {
+  await buildCheckout()
+  const browser = await launchBrowser()
+  project.provide("browser", browser?.wsEndpoint() ?? "")
+  const scope = Scope.makeUnsafe()
+  const folder = await mkdtemp(join(tmpdir(), "spirit-altar-test-"))
+  const start = Effect.gen(function* () {
+    const given = process.env["DATABASE_URL"]
+    if (given !== undefined) return given
+    const context = yield* Layer.build(LocalDatabase.layer({ dataDir: join(folder, "postgres"), durable: false }))
+    return Redacted.value(yield* Effect.provideContext(LocalDatabase, context).pipe(Effect.map((db) => db.url)))
+  })
+  // The folder holds a cluster that its own unprivileged user must reach.
+  await import("node:fs/promises").then((fs) => fs.chmod(folder, 0o755))
+  const url = await Effect.runPromise(Effect.tap(start, makeTemplate).pipe(Scope.provide(scope)))
+  project.provide("databaseUrl", url)
+  return async () => {
+    await browser?.close()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await rm(folder, { recursive: true, force: true })
+  }
+}

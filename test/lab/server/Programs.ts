@@ -1,0 +1,60 @@
+/** Programs under measurement as processes of their own, with the flags that `npm run serve` has. */
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { run } from "../Process.ts"
+import { isReady } from "./ServerProcess.ts"
+
+export interface Served {
+  readonly pid: number
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** What `npm run serve` tells its Node: what is measured is what is run. */
+export const flags: ReadonlyArray<string> = JSON.parse(
+  readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
+).scripts.serve.match(/--\S+/gu)
+
+/** Starts a node program and answers once it is ready at `url` or, without one, prints where it listens. */
+export const start = async (
+  args: ReadonlyArray<string>,
+  environment: Readonly<Record<string, string>>,
+  url?: string,
+): Promise<Served> => {
+  const env = { PATH: process.env["PATH"] ?? "", NODE_ENV: "production", ...environment }
+  const one = run(args, { env })
+  const failed = one.ended.then(({ code }) =>
+    Promise.reject(new Error(`${args.join(" ")} ended with ${code}:\n${one.output()}`)),
+  )
+  failed.catch(() => {})
+  // Ours is asked: what it says of itself depends on its level of logging.
+  const said = url === undefined ? await one.says("Listening on ") : ""
+  const at = url ?? /Listening on (http\S+?)\.?\s/u.exec(`${said} `)?.[1] ?? ""
+  if (url !== undefined) await Promise.race([isReady(url, Infinity), failed])
+  const stop = () => {
+    one.signal("SIGTERM")
+    return one.exited
+  }
+  return { pid: one.pid, url: at, stop }
+}
+
+const tests = new URL("../..", import.meta.url)
+
+/** Starts programs, named from the folder of tests, and ends them together; our own start.js gets its flags and its command. */
+export const serving = () => {
+  const served: Array<Served> = []
+  return {
+    serve: async (program: string, environment: Readonly<Record<string, string>>): Promise<Served> => {
+      const file = fileURLToPath(new URL(program, tests))
+      const args = program.endsWith("start.js") ? [...flags, file, "serve"] : [file]
+      const port = environment["PORT"]
+      const url = port === undefined ? undefined : `http://127.0.0.1:${port}`
+      const one = await start(args, environment, url)
+      served.push(one)
+      return one
+    },
+    close: async () => {
+      for (const one of served.reverse()) await one.stop()
+    },
+  }
+}

@@ -1,0 +1,109 @@
+/** A running server for the signal room: real database, no chain, and the hands of somebody who holds an invite. */
+import { Effect, Layer, Option, Result } from "effect"
+import type { SqlClient } from "effect/sql"
+import { network } from "../../../src/limits/Address.ts"
+import { AppConfig, type ServerConfig } from "../../../src/server/config/Config.ts"
+import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
+import * as Server from "../../../src/server/Server.ts"
+import { database, sql } from "../Database.ts"
+import { freePort } from "../Ports.ts"
+import { type Answer, ask, World } from "../Fixture.ts"
+
+/** Tests speak for many addresses, as a proxy on this machine does. */
+export const loopback = [Result.getOrThrow(network("127.0.0.1"))]
+
+export const roomConfig = Effect.fnUntraced(function* (change: Partial<ServerConfig> = {}) {
+  const { url } = yield* LocalDatabase
+  const port = yield* freePort
+  const config: ServerConfig = {
+    host: "127.0.0.1",
+    port,
+    publicUrl: `http://127.0.0.1:${port}`,
+    databaseUrl: url,
+    trustedProxies: loopback,
+    rateLimitSecret: Option.none(),
+    payments: ["PAY_TO"],
+    ...change,
+  }
+  return config
+})
+
+const world = Layer.effect(
+  World,
+  Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
+)
+
+export const layer = (
+  change: Partial<ServerConfig> = {},
+): Layer.Layer<World | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
+  Layer.orDie(
+    world.pipe(
+      Layer.provideMerge(Server.layer(Layer.empty)),
+      Layer.provideMerge(Layer.effect(AppConfig, roomConfig(change))),
+      Layer.provideMerge(sql),
+      Layer.provideMerge(database),
+    ),
+  )
+
+let last = 0
+
+/** An address nobody has used before, so that tests do not use up each other's limits. */
+export const newAddress = () => {
+  last += 1
+  return `198.18.${Math.floor(last / 250)}.${(last % 250) + 1}`
+}
+
+export interface Guest {
+  readonly url: string
+  readonly id: string
+  readonly token: string
+}
+
+export const from = (address: string) => ({ "x-forwarded-for": address })
+
+export const bearer = ({ token }: Pick<Guest, "token">, address: string = newAddress()) => ({
+  authorization: `Bearer ${token}`,
+  ...from(address),
+})
+
+export const json = (method: string, body: unknown, headers: Readonly<Record<string, string>> = {}): RequestInit => ({
+  method,
+  headers: { "content-type": "application/json", ...headers },
+  body: typeof body === "string" ? body : JSON.stringify(body),
+})
+
+/** A new room and its invite. */
+export const newRoom = Effect.fnUntraced(function* (url: string) {
+  const answer = yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(newAddress()) })
+  const { room, token }: { room: { id: string }; token: string } = JSON.parse(answer.text)
+  const guest: Guest = { url, id: room.id, token }
+  return guest
+})
+
+export const send = (
+  guest: Guest,
+  change: Readonly<Record<string, unknown>> = {},
+  address?: string,
+): Effect.Effect<Answer> =>
+  ask(
+    `${guest.url}/api/rooms/${guest.id}/messages`,
+    json("POST", { sender: "Wren", text: "The build is green.", mode: "calm", ...change }, bearer(guest, address)),
+  )
+
+export const poll = (guest: Guest, query = "", address?: string): Effect.Effect<Answer> =>
+  ask(`${guest.url}/api/rooms/${guest.id}${query}`, { headers: bearer(guest, address) })
+
+/** Code of a refusal. */
+export const codeOf = (answer: Answer): string => {
+  const body: { readonly error?: { readonly code: string } } = JSON.parse(answer.text)
+  return body.error?.code ?? ""
+}
+
+export interface Polled {
+  readonly room: { readonly latestSequence: number }
+  readonly messages: ReadonlyArray<{ readonly id: string; readonly seq: number; readonly text: string }>
+  readonly truncated: boolean
+  readonly serverTime: string
+}
+
+export const polled = (answer: Answer): Polled => JSON.parse(answer.text)

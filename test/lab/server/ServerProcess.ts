@@ -1,0 +1,167 @@
+/** Our server as a process of its own: told to stop, killed without warning, and started again at the port it had first. */
+import { existsSync } from "node:fs"
+import { setTimeout } from "node:timers/promises"
+import { Effect, Exit } from "effect"
+import { takePort } from "../Ports.ts"
+import { main, run, type Running } from "../Process.ts"
+import { keepText } from "../run/FailureArtifacts.ts"
+
+/** Where Debian's `libfaketime` is. */
+const fakeTime = ["x86_64", "aarch64"]
+  .map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketimeMT.so.1`)
+  .find((file) => existsSync(file))
+
+export const canSkewClocks = fakeTime !== undefined
+
+const skewed = (seconds: number): Readonly<Record<string, string>> =>
+  seconds === 0 || fakeTime === undefined
+    ? {}
+    : {
+        LD_PRELOAD: fakeTime,
+        FAKETIME: `${seconds > 0 ? "+" : ""}${seconds}`,
+        FAKETIME_DONT_FAKE_MONOTONIC: "1",
+        FAKETIME_NO_CACHE: "1",
+      }
+
+/** Waits until a server says that it is ready. */
+export const isReady = async (url: string, patienceMs: number): Promise<boolean> => {
+  for (const end = performance.now() + patienceMs; performance.now() < end; await setTimeout(20)) {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined)
+    await answer?.body?.cancel()
+    if (answer?.ok === true) return true
+  }
+  return false
+}
+
+export interface ServerOptions {
+  /** Everything it is configured by but where it listens. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly name?: string
+  /** By how many seconds its clock is ahead; needs libfaketime where it is not 0. */
+  readonly skewSeconds?: number
+  readonly hear?: (text: string) => void
+}
+
+export interface Server {
+  readonly name: string
+  readonly port: number
+  readonly url: string
+  readonly start: () => Running
+  readonly isRunning: () => boolean
+  readonly ready: (patienceMs: number) => Promise<boolean>
+  /** SIGKILL, and waits until nothing of it runs. */
+  readonly kill: () => Promise<void>
+  /** SIGTERM; whether it has ended by itself in a minute. */
+  readonly stop: () => Promise<boolean>
+  /** How often it has ended although nobody told it to. */
+  readonly crashes: () => number
+}
+
+/** Prepared, and not started; port and public URL stay for all its lives. */
+export const server = async ({
+  environment,
+  hear = () => {},
+  name = "server",
+  skewSeconds = 0,
+}: ServerOptions): Promise<Server> => {
+  const port = await takePort()
+  const url = `http://127.0.0.1:${port}`
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    NODE_ENV: "production",
+    HOST: "127.0.0.1",
+    PORT: String(port),
+    PUBLIC_URL: url,
+    ...environment,
+    ...skewed(skewSeconds),
+  }
+  let life: Running | undefined
+  let isMeant = false
+  let crashes = 0
+  const kill = async () => {
+    isMeant = true
+    await life?.kill()
+  }
+  return {
+    name,
+    port,
+    url,
+    start: () => {
+      isMeant = false
+      const one = run([main, "serve"], { env, hear })
+      life = one
+      one.child.once("exit", () => {
+        if (!isMeant) crashes += 1
+        if (life === one) life = undefined
+      })
+      return one
+    },
+    isRunning: () => life !== undefined,
+    ready: (patienceMs) => isReady(url, patienceMs),
+    kill,
+    stop: async () => {
+      isMeant = true
+      life?.signal("SIGTERM")
+      const ended = life?.exited.then(() => true) ?? true
+      const inTime = await Promise.race([ended, setTimeout(60_000, false, { ref: false })])
+      if (!inTime) await kill()
+      return inTime
+    },
+    crashes: () => crashes,
+  }
+}
+
+/** The same for a test: its steps are effects, and it ends with its scope. */
+export interface ServerProcess {
+  readonly url: string
+  readonly port: number
+  /** Answers once the server says that it listens. */
+  readonly start: Effect.Effect<void>
+  /** SIGKILL, and waits until nothing of it runs. */
+  readonly kill: Effect.Effect<void>
+  /** Waits until it has written this, on stdout or stderr; all it has written so far. */
+  readonly says: (text: string) => Effect.Effect<string>
+  readonly signal: (name: NodeJS.Signals) => Effect.Effect<void>
+  /** Its exit code, null when a signal ended it. */
+  readonly ended: Effect.Effect<number | null>
+  /** Of its newest life. */
+  readonly output: () => string
+  /** From now on nobody reads what it writes. */
+  readonly deafen: () => void
+  /** From now on there is nobody who could read it. */
+  readonly hangUp: () => void
+}
+
+const prepare = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
+  let log = ""
+  const one = yield* Effect.promise(() => server({ environment, hear: (text) => (log += text) }))
+  yield* Effect.addFinalizer((exit) =>
+    Effect.promise(one.kill).pipe(
+      Effect.andThen(Effect.sync(() => (Exit.isFailure(exit) ? keepText(`server-${one.port}.log`, log) : undefined))),
+    ),
+  )
+  let life: Running | undefined
+  const begin = Effect.sync(() => (life = one.start()))
+  const alive = Effect.suspend(() => (life === undefined ? Effect.die("it was not started") : Effect.succeed(life)))
+  const process: ServerProcess = {
+    url: one.url,
+    port: one.port,
+    start: Effect.flatMap(begin, ({ says }) => Effect.promise(() => says("Listening on"))),
+    kill: Effect.promise(one.kill),
+    says: (text) => Effect.flatMap(alive, ({ says }) => Effect.promise(() => says(text))),
+    signal: (name) => Effect.map(alive, ({ signal }) => signal(name)),
+    ended: Effect.flatMap(alive, ({ ended }) => Effect.promise(() => ended)).pipe(Effect.map(({ code }) => code)),
+    output: () => life?.output() ?? "",
+    deafen: () => void life?.child.stdout?.pause(),
+    hangUp: () => void life?.child.stdout?.destroy(),
+  }
+  return { begin, process }
+})
+
+/** Not started yet; it may be killed and started as often as one likes. */
+export const make = (environment: Readonly<Record<string, string>>) =>
+  Effect.map(prepare(environment), ({ process }) => process)
+
+/** As a service manager runs it: it starts now, and nobody waits for it. */
+export const serving = (environment: Readonly<Record<string, string>>) =>
+  Effect.flatMap(prepare(environment), ({ begin, process }) => Effect.as(begin, process))
