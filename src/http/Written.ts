@@ -20,6 +20,8 @@ export interface How {
   /** Headers beside the tag and what belongs to the encoding. */
   readonly headers?: Readonly<Record<string, string>>
   readonly effort?: Effort
+  /** False for bytes that do not compress, such as hashes. */
+  readonly isCompressible?: boolean
 }
 
 interface Form {
@@ -36,9 +38,9 @@ const marks: Readonly<Record<Encoding, string>> = { identity: "id", gzip: "gz", 
 const names = (header: string, tag: string) =>
   header.split(",").some((one) => [tag, `W/${tag}`, "*"].includes(one.trim()))
 
-/** A strong tag: 120 bits of the SHA-256 of the text, and how it is encoded. */
-const tagOf = (text: string, encoding: Encoding) =>
-  `"${hash("sha256", text, "base64url").slice(0, 20)}${marks[encoding]}"`
+/** A strong tag: 120 bits of the SHA-256 of the content, and how it is encoded. */
+const tagOf = (content: string | Uint8Array, encoding: Encoding) =>
+  `"${hash("sha256", content, "base64url").slice(0, 20)}${marks[encoding]}"`
 
 const utf8 = new TextEncoder()
 
@@ -47,11 +49,11 @@ const kept = new WeakSet<Response>()
 /** Whether this very object is sent again and again. */
 export const isKept = (response: Response) => kept.has(response)
 
-export const written = (text: string, how: How = {}): Written => {
-  const { contentType = "application/json", effort = "kept", headers = {}, status = 200 } = how
-  const bytes = utf8.encode(text)
-  const isShort = bytes.byteLength < leastBytes
-  const vary = ["vary" in headers ? headers["vary"] : undefined, isShort ? undefined : "accept-encoding"]
+export const written = (whole: string | Uint8Array, how: How = {}): Written => {
+  const { contentType = "application/json", effort = "kept", headers = {}, isCompressible = true, status = 200 } = how
+  const bytes = typeof whole === "string" ? utf8.encode(whole) : whole
+  const isPlain = !isCompressible || bytes.byteLength < leastBytes
+  const vary = ["vary" in headers ? headers["vary"] : undefined, isPlain ? undefined : "accept-encoding"]
     .filter((one) => one !== undefined)
     .join(", ")
 
@@ -73,7 +75,7 @@ export const written = (text: string, how: How = {}): Written => {
   const formOf = (encoding: Encoding) => {
     const known = forms.get(encoding)
     if (known !== undefined) return known
-    const tag = status === 200 ? tagOf(text, encoding) : undefined
+    const tag = status === 200 ? tagOf(whole, encoding) : undefined
     const unchanged = HttpServerResponse.empty({ status: 304, headers: headersOf(tag, "identity") })
     const form: Form = { tag, unchanged, response: undefined }
     forms.set(encoding, form)
@@ -91,7 +93,7 @@ export const written = (text: string, how: How = {}): Written => {
 
   return {
     respond: (request) => {
-      const encoding = isShort ? "identity" : encodingFor(request.headers["accept-encoding"])
+      const encoding = isPlain ? "identity" : encodingFor(request.headers["accept-encoding"])
       const form = formOf(encoding)
       const have = request.headers["if-none-match"]
       if (have !== undefined && form.tag !== undefined && names(have, form.tag)) return Effect.succeed(form.unchanged)

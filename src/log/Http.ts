@@ -1,69 +1,21 @@
 /** The log as files (C2SP tlog-tiles): what is below a path never changes, so anybody may keep it for ever. */
-import { hash } from "node:crypto"
-import { gzip } from "node:zlib"
 import { Cache, Duration, Effect, Exit, Layer } from "effect"
-import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Malformed, utf8 } from "../../schema/log/Bytes.ts"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePath } from "../../schema/log/Tile.ts"
+import { written } from "../http/Written.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 
 /** Where the log is, below the public URL. */
 export const prefix = "/log/"
 
-const forever = "public, max-age=31536000, immutable"
+const forAnyOrigin = { "access-control-allow-origin": "*" }
 
-interface File {
-  readonly bytes: Uint8Array
-  readonly contentType: string
-  readonly cacheControl: string
-  /** Names its bytes. */
-  readonly tag: string
-  /** Of text, which compresses; hashes do not. */
-  readonly zipped?: Uint8Array
+/** Bytes that never change, as everything but the checkpoint. */
+const octets = {
+  contentType: "application/octet-stream",
+  headers: { ...forAnyOrigin, "cache-control": "public, max-age=31536000, immutable" },
 }
-
-const tagOf = (bytes: Uint8Array) => hash("sha256", bytes, "base64url").slice(0, 22)
-
-const accepts = (header: string | undefined, encoding: string) =>
-  (header ?? "").split(",").some((one) => {
-    const [name = "", quality = ""] = one.split(";")
-    return name.trim().toLowerCase() === encoding && !/q=0(?:\.0*)?$/u.test(quality.trim())
-  })
-
-const isNamed = (header: string | undefined, tag: string) =>
-  header !== undefined && header.split(",").some((one) => [tag, `W/${tag}`, "*"].includes(one.trim()))
-
-const answer = (request: HttpServerRequest.HttpServerRequest, file: File) => {
-  const isZipped = file.zipped !== undefined && accepts(request.headers["accept-encoding"], "gzip")
-  // Its two encodings are two sequences of bytes, and a strong tag names one.
-  const etag = `"${file.tag}${isZipped ? "-gzip" : ""}"`
-  const headers = {
-    etag,
-    "cache-control": file.cacheControl,
-    "access-control-allow-origin": "*",
-    ...(file.zipped !== undefined ? { vary: "accept-encoding" } : {}),
-  }
-  if (isNamed(request.headers["if-none-match"], etag)) return HttpServerResponse.empty({ status: 304, headers })
-  return HttpServerResponse.uint8Array(isZipped ? file.zipped : file.bytes, {
-    contentType: file.contentType,
-    headers: isZipped ? { ...headers, "content-encoding": "gzip" } : headers,
-  })
-}
-
-const octets = "application/octet-stream"
-
-const zip = (bytes: Uint8Array) =>
-  Effect.callback<Uint8Array>((resume) =>
-    gzip(bytes, (error, zipped) => resume(error === null ? Effect.succeed(zipped) : Effect.die(error))),
-  )
-
-const fileOf = (bytes: Uint8Array, zipped?: Uint8Array): File => ({
-  bytes,
-  contentType: octets,
-  cacheControl: forever,
-  tag: tagOf(bytes),
-  ...(zipped === undefined ? {} : { zipped }),
-})
 
 const notThere = HttpServerResponse.empty({ status: 404, headers: { "cache-control": "no-store" } })
 
@@ -74,7 +26,7 @@ const withheld = HttpServerResponse.text("This part of the log does not hold, an
   headers: { "cache-control": "no-store" },
 })
 
-/** Bundles kept; with its compressed form each takes some 200 KB at most. */
+/** Bundles kept; with its compressed forms each takes some 250 KB at most. */
 const mostBundles = 160
 
 /** Bundles are checked against the stones and zipped once in so long, and not for each of their readers. */
@@ -84,8 +36,7 @@ export const layerWith = (fresh: Duration.Duration) =>
       const log = yield* PublishedLog
       const bundles = yield* Cache.makeWith(
         Effect.fnUntraced(function* (place: Parameters<typeof log.bundle>[0]) {
-          const bytes = yield* log.bundle(place)
-          return fileOf(bytes, yield* zip(bytes))
+          return written(yield* log.bundle(place), octets)
         }),
         { capacity: mostBundles, timeToLive: (exit) => (Exit.isSuccess(exit) ? fresh : Duration.zero) },
       )
@@ -93,17 +44,22 @@ export const layerWith = (fresh: Duration.Duration) =>
       /** The file of a path below the prefix; a path that is spelled otherwise names none. */
       const find = Effect.fnUntraced(function* (path: string) {
         if (path === "checkpoint") {
-          const bytes = utf8((yield* log.checkpoint).note)
-          return { ...fileOf(bytes), contentType: "text/plain; charset=utf-8", cacheControl: "no-cache" }
+          const { note } = yield* log.checkpoint
+          return written(note, {
+            contentType: "text/plain; charset=utf-8",
+            headers: forAnyOrigin,
+            isCompressible: false,
+          })
         }
         const resource = parsePath(path)
         if (resource instanceof Malformed) return undefined
-        return resource.kind === "tile" ? fileOf(yield* log.tile(resource)) : yield* Cache.get(bundles, resource)
+        if (resource.kind === "entries") return yield* Cache.get(bundles, resource)
+        return written(yield* log.tile(resource), { ...octets, isCompressible: false })
       })
 
       return HttpRouter.add("GET", `${prefix}*`, (request) =>
         find(request.url.slice(prefix.length)).pipe(
-          Effect.map((file) => (file === undefined ? notThere : answer(request, file))),
+          Effect.flatMap((file) => file?.respond(request) ?? Effect.succeed(notThere)),
           Effect.catchTags({
             NotPublished: () => Effect.succeed(notThere),
             LogStopped: () => Effect.succeed(withheld),

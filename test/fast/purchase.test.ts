@@ -84,7 +84,7 @@ describe("what is signed", () => {
   })
 
   it("carries the amount of the offer, its resource and a nonce of its own", () => {
-    const [one, other] = [typedDataOf(challenge, payTo), typedDataOf(challenge, payTo)]
+    const [one, other] = [typedDataOf(challenge, payTo, 0), typedDataOf(challenge, payTo, 0)]
     assert.strictEqual(one.message.value, 10_000n)
     assert.strictEqual(one.domain.chainId, 84_532)
     assert.notStrictEqual(one.message.nonce, other.message.nonce)

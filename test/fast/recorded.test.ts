@@ -67,7 +67,7 @@ const signedFor = (url: string, amount: string) => {
       },
     ] as const,
   }
-  const data = typedDataOf(challenge, payer)
+  const data = typedDataOf(challenge, payer, Date.now())
   return { payment: paymentHeaderOf(challenge, data, "0x00"), nonce: data.message.nonce }
 }
 

@@ -8,8 +8,8 @@ const hex = (text: string): `0x${string}` => `0x${text.replace(/^0x/u, "").toLow
 export const toBase64 = (text: string): string =>
   btoa([...new TextEncoder().encode(text)].map((byte) => String.fromCharCode(byte)).join(""))
 
-/** EIP-712 typed data for one transfer of exactly the amount of the offer, with a nonce of its own. */
-export const typedDataOf = ({ accepts: [offer] }: Challenge, from: string) => ({
+/** EIP-712 typed data for one transfer of exactly the amount of the offer, with a nonce of its own, signed at `nowMs`. */
+export const typedDataOf = ({ accepts: [offer] }: Challenge, from: string, nowMs: number) => ({
   domain: {
     name: offer.extra.name,
     version: offer.extra.version,
@@ -23,7 +23,7 @@ export const typedDataOf = ({ accepts: [offer] }: Challenge, from: string) => ({
     to: hex(offer.payTo),
     value: BigInt(offer.amount),
     validAfter: 0n,
-    validBefore: BigInt(Math.floor(Date.now() / 1000) + offer.maxTimeoutSeconds),
+    validBefore: BigInt(Math.floor(nowMs / 1000) + offer.maxTimeoutSeconds),
     nonce: hex(randomHex(32)),
   },
 })

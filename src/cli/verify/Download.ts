@@ -37,7 +37,7 @@ const Refusal = Schema.fromJsonString(Schema.Struct({ code: Schema.String, messa
 
 /** What an altar says when it answers with no success, where it says so in its own form. */
 const refusalIn = (body: Uint8Array) =>
-  Option.getOrUndefined(Schema.decodeUnknownOption(Refusal)(new TextDecoder().decode(body)))
+  Option.getOrUndefined(Schema.decodeOption(Refusal)(new TextDecoder().decode(body)))
 
 interface Unanswered {
   readonly isOver: boolean

@@ -18,7 +18,7 @@ export const own = (key: `0x${string}`) => {
   return {
     address: account.address,
     sign: async (challenge: Challenge) => {
-      const data = typedDataOf(challenge, account.address)
+      const data = typedDataOf(challenge, account.address, Date.now())
       return paymentHeaderOf(challenge, data, await account.signTypedData(data))
     },
   }
@@ -37,7 +37,7 @@ export const injected = async (provider: Provider, chainId: number) => {
         throw new Said(walletErrorOf(error, `The wallet did not change to ${networkName(chainId)}.`))
       })
     }
-    const data = typedDataOf(challenge, address)
+    const data = typedDataOf(challenge, address, Date.now())
     return paymentHeaderOf(challenge, data, await signTypedData(client, { account: address, ...data }))
   }
   return {
