@@ -66,10 +66,12 @@ export class World extends Context.Service<World, { readonly url: string }>()("t
 const config = (change: Partial<PaymentsConfig>, server?: Partial<ServerConfig>) =>
   Layer.effect(AppConfig, configOf(change, server))
 
-const world = Layer.effect(
-  World,
-  Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
-)
+/** A server in this process with this configuration; another contract and its acts may be served. */
+export const served = <R>(config: Layer.Layer<AppConfig, unknown, R>, house?: Server.House) =>
+  Layer.effect(
+    World,
+    Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
+  ).pipe(Layer.provideMerge(Server.layer(Layer.empty, house)), Layer.provideMerge(config))
 
 /** Everything: server, chain, database, and the tests' own SQL; another contract and its acts may be served. */
 export const layer = (
@@ -78,9 +80,7 @@ export const layer = (
   server?: Partial<ServerConfig>,
 ): Layer.Layer<World | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
   Layer.orDie(
-    world.pipe(
-      Layer.provideMerge(Server.layer(Layer.empty, house)),
-      Layer.provideMerge(config(change, server)),
+    served(config(change, server), house).pipe(
       Layer.provideMerge(sql),
       Layer.provideMerge(Layer.merge(database, chain)),
     ),

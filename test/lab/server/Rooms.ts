@@ -4,10 +4,9 @@ import type { SqlClient } from "effect/sql"
 import { network } from "../../../src/limits/Address.ts"
 import { AppConfig, type ServerConfig } from "../../../src/server/config/Config.ts"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
-import * as Server from "../../../src/server/Server.ts"
 import { database, sql } from "../Database.ts"
 import { freePort } from "../Ports.ts"
-import { type Answer, ask, World } from "../Fixture.ts"
+import { type Answer, ask, served, type World } from "../Fixture.ts"
 
 /** Tests speak for many addresses, as a proxy on this machine does. */
 export const loopback = [Result.getOrThrow(network("127.0.0.1"))]
@@ -28,21 +27,11 @@ export const roomConfig = Effect.fnUntraced(function* (change: Partial<ServerCon
   return config
 })
 
-const world = Layer.effect(
-  World,
-  Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
-)
-
 export const layer = (
   change: Partial<ServerConfig> = {},
 ): Layer.Layer<World | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
   Layer.orDie(
-    world.pipe(
-      Layer.provideMerge(Server.layer(Layer.empty)),
-      Layer.provideMerge(Layer.effect(AppConfig, roomConfig(change))),
-      Layer.provideMerge(sql),
-      Layer.provideMerge(database),
-    ),
+    served(Layer.effect(AppConfig, roomConfig(change))).pipe(Layer.provideMerge(sql), Layer.provideMerge(database)),
   )
 
 let last = 0
