@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { oneOf } from "../Bounds.ts"
 import { CandleBody, candleActs } from "../altar/Candle.ts"
 import { ElementId } from "../altar/Collectible.ts"
-import { AtomicAmount, PriceUsd, Url } from "../Common.ts"
+import { Address, AtomicAmount, PriceUsd, Url } from "../Common.ts"
 import { WhyBody } from "../altar/Keeper.ts"
 import { Challenge } from "../payments/Payment.ts"
 import { Day, PrayerBody } from "../altar/Prayer.ts"
@@ -30,6 +30,9 @@ const known = {
   parentId: CandleBody.fields.parentId,
   agentName: WhyBody.fields.agentName,
   reason: WhyBody.fields.reason,
+  payer: Schema.optionalKey(Address).annotateKey({
+    description: "Your wallet's address: the typed data is made for it.",
+  }),
 }
 
 /** A member of a request that only one server's act has. */
@@ -41,6 +44,7 @@ export interface Argument {
 /** The arguments of `buy_kit`: whatever goes into path, query and body of the chosen act. */
 export interface KitQuery {
   readonly action: string
+  readonly payer?: string
 }
 
 /** The arguments over the given acts: their names, and whatever the members of these are not. */
@@ -63,6 +67,8 @@ export const kitQuery = (
   })
 }
 
+const Members = Schema.Record(Schema.String, Schema.Json)
+
 export const Kit = Schema.Struct({
   ok: Schema.Literal(true),
   action: Schema.String,
@@ -84,6 +90,20 @@ export const Kit = Schema.Struct({
   price: Schema.Struct({ usd: PriceUsd, amountAtomic: AtomicAmount }),
   challenge: Challenge.annotate({
     description: "What the unpaid request answers in PAYMENT-REQUIRED. Sign `accepts[0]` for exactly `resource.url`.",
+  }),
+  sign: Schema.Struct({ how: Schema.String, typedData: Members }).annotate({
+    description: "EIP-712 typed data, complete where `payer` was given. Numbers are decimal strings.",
+  }),
+  payment: Members.annotate({
+    description: "Put your signature into `payload.signature`; PAYMENT-SIGNATURE is the Base64 of this JSON.",
+  }),
+  outcomes: Schema.Array(Schema.Struct({ status: Schema.Int, meaning: Schema.String })).annotate({
+    description: "What each status of the answer means.",
+  }),
+  afterwards: Schema.optionalKey(
+    Schema.Struct({ what: Schema.String, method: Schema.Literal("POST"), url: Schema.String, body: Members }),
+  ).annotateKey({
+    description: "The free request that opens sealed words later; `{id}` is `record.id` of the answer.",
   }),
   commitment: Schema.optionalKey(Schema.String).annotateKey({
     description: "The recipe, where the act takes a commitment; seal words on your side.",

@@ -1,5 +1,13 @@
 /** EIP-3009's authorization as EIP-712 types: what every payer signs, here, in the buyer and on the pages. */
 
+/** The members of an EIP-712 domain, for signers that want them said. */
+export const domainTypes = [
+  { name: "name", type: "string" },
+  { name: "version", type: "string" },
+  { name: "chainId", type: "uint256" },
+  { name: "verifyingContract", type: "address" },
+] as const
+
 export const transferTypes = {
   TransferWithAuthorization: [
     { name: "from", type: "address" },

@@ -1,6 +1,10 @@
 /** `buy_kit`: all that a paying client needs for one purchase; nothing is signed, paid or reserved here. */
 import { Clock, Effect, Schema } from "effect"
 import { recipe } from "../../schema/altar/Commitment.ts"
+import { candleActs } from "../../schema/altar/Candle.ts"
+import { unsealCandle } from "../../schema/altar/CandleApi.ts"
+import { setWitnessStone } from "../../schema/altar/Witness.ts"
+import { revealWitnessStone } from "../../schema/altar/WitnessApi.ts"
 import { BadRequest, Issue } from "../../schema/Errors.ts"
 import { type Kit, type KitQuery, kitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
 import { timestampOf } from "../platform/Time.ts"
@@ -10,6 +14,7 @@ import { Lookup } from "../payments/ledger/Lookup.ts"
 import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentTool, ToolRefusal } from "./AgentTool.ts"
+import { toSign } from "./KitSigning.ts"
 import { type Member, type Offer, Offers } from "./Offers.ts"
 import * as Words from "./Words.ts"
 
@@ -26,7 +31,7 @@ const choose = (offers: ReadonlyArray<Offer>, { action }: KitQuery) =>
 const spelled = ({ parameter }: Offer, query: KitQuery): Values =>
   Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) =>
-      typeof value !== "string" || name === "action"
+      typeof value !== "string" || name === "action" || name === "payer"
         ? []
         : [[name === "spirit" && parameter?.name === "familiarId" ? "familiarId" : name, value] as const],
     ),
@@ -34,6 +39,30 @@ const spelled = ({ parameter }: Offer, query: KitQuery): Values =>
 
 /** The members that hold a commitment. */
 const isSealing = (name: string) => name === "commitment" || name === "intentionCommitment"
+
+const seals = (given: Values, missing: ReadonlyArray<Member>) =>
+  [...Object.keys(given), ...missing.map(({ name }) => name)].some(isSealing)
+
+/** The requests that open sealed words later, by the act that seals them. */
+const openings = (publicUrl: string): Readonly<Record<string, Kit["afterwards"]>> => {
+  const free = { method: "POST" } as const
+  const at = (path: string) => `${publicUrl}${path.replace(/:[A-Za-z]+/u, "{id}")}`
+  const unseal = {
+    what: "Unseals the words, free and once. Words and salt become public.",
+    ...free,
+    url: at(unsealCandle.path),
+    body: { salt: "<salt>", words: "<words>" },
+  }
+  return {
+    [setWitnessStone.sale.name]: {
+      what: "Reveals the words, free and once. Words and salt become public.",
+      ...free,
+      url: at(revealWitnessStone.path),
+      body: { salt: "<salt>", text: "<words>" },
+    },
+    ...Object.fromEntries(Object.values(candleActs).map(({ sale }) => [sale.name, unseal])),
+  }
+}
 
 const asked = (name: string) => (name === "familiarId" ? "spirit" : name)
 
@@ -122,6 +151,8 @@ export const buyKit = Effect.gen(function* () {
     const url = `${publicUrl}${filled(path, values, pick(offer.query, values))}`
     const template = { ...given, ...Object.fromEntries(missing.map(({ name }) => [name, `<${name}>`])) }
     const body = act.bodyOptional && Object.keys(template).length === 0 ? null : template
+    const challenge = challengeOf(setting.terms, saleOf(act, url, values), "payment_required")
+    const opening = openings(publicUrl)[act.name]
     const kit: Kit = {
       ok: true,
       action: act.name,
@@ -139,7 +170,10 @@ export const buyKit = Effect.gen(function* () {
         members: offer.body.filter(({ name }) => given[name] === undefined),
       },
       price: { usd: offer.priceUsd, amountAtomic: offer.amountAtomic },
-      challenge: challengeOf(setting.terms, saleOf(act, url, values), "payment_required"),
+      challenge,
+      ...toSign(challenge, query.payer, yield* Clock.currentTimeMillis),
+      outcomes: Words.outcomes,
+      ...(opening === undefined || !seals(given, missing) ? {} : { afterwards: opening }),
       ...(offer.body.some(({ name }) => isSealing(name)) ? { commitment: recipe } : {}),
       retry: Words.retry,
       reconcile: Words.reconcileUrl(publicUrl),
@@ -151,7 +185,7 @@ export const buyKit = Effect.gen(function* () {
     name: "buy_kit",
     title: "Everything needed to buy one act",
     description:
-      "Prepares one paid act: URL, headers, body, price, the x402 challenge to sign, the commitment recipe and the retry rule. Signs, pays and reserves nothing. Given all arguments it says whether the act would be refused now.",
+      "Prepares one purchase: the exact request, price, typed data to sign for your wallet, the payment to send, what each answer means, and how to retry. Use it before every purchase; with all arguments it also says whether the act would be refused now. Free: it signs, pays and reserves nothing.",
     input: kitQuery(
       offers.map(({ act }) => act.name),
       offers.flatMap(({ body, parameter, query }) =>

@@ -5,11 +5,12 @@ import { Loose } from "../limits/Loose.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../http/Accept.ts"
 import { fresh, refuse } from "../http/Responses.ts"
-import { written } from "../http/Written.ts"
+import { type How, written } from "../http/Written.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { Operator } from "../platform/Operator.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { agentCard, agentManifest, serverCard, x402 } from "./Manifests.ts"
+import { tools } from "../server/Shapes.ts"
+import { agentCard, agentManifest, aiCatalog, cardType, registryEntry, serverCard, x402 } from "./Manifests.ts"
 import { forPeople, manual } from "./Manual.ts"
 import { markdown } from "./Markdown.ts"
 import { Offers } from "./Offers.ts"
@@ -19,6 +20,8 @@ import { robots, securityText } from "./WellKnownText.ts"
 
 export const paths = {
   serverCard: "/.well-known/mcp/server-card.json",
+  registryEntry: "/.well-known/mcp/server.json",
+  aiCatalog: "/.well-known/ai-catalog.json",
   agent: "/.well-known/agent.json",
   x402: "/.well-known/x402",
   agentCard: "/.well-known/agent-card.json",
@@ -34,10 +37,11 @@ const plain = { contentType: "text/plain; charset=utf-8" }
 /** RFC 9116 knows no file without a contact, so there is none. */
 const unnamed = refuse(404, { code: "not_found", message: "The operator of this server has named no contact." })
 
-const json = (path: (typeof paths)[keyof typeof paths], value: object) => {
-  const text = written(JSON.stringify(value))
-  return Routes.get(path, text.respond)
-}
+const json = (path: `/${string}`, value: object, how: How = {}) =>
+  Routes.get(path, written(JSON.stringify(value), how).respond)
+
+/** The card at its reserved place (SEP-2127). */
+const cardAtTools: How = { contentType: cardType, headers: { "cache-control": "public, max-age=3600" } }
 
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
@@ -47,6 +51,8 @@ export const layer = Layer.unwrap(
     const publicUrl = yield* PublicUrl
 
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
+
+    const card = serverCard(publicUrl, log)
 
     const sections = manual(publicUrl, offers, log, yield* Loose)
     const text = markdown(sections)
@@ -72,7 +78,10 @@ export const layer = Layer.unwrap(
       })
 
     return Layer.mergeAll(
-      json(paths.serverCard, serverCard(publicUrl, log)),
+      json(paths.serverCard, card),
+      ...tools.map((path) => json(`${path}/server-card`, card, cardAtTools)),
+      json(paths.aiCatalog, aiCatalog(publicUrl), { contentType: "application/ai-catalog+json" }),
+      json(paths.registryEntry, registryEntry(publicUrl)),
       json(paths.agent, agentManifest(publicUrl, offers, setting, log)),
       json(paths.agentCard, agentCard(publicUrl, offers, operator)),
       json(paths.x402, x402(publicUrl, offers)),

@@ -25,18 +25,28 @@ export interface RpcError {
 
 export interface Reply {
   readonly jsonrpc: "2.0"
-  /** Null when the request could not be read as far as its id. */
-  readonly id: Id | null
+  /** Of a request that could not be read as far as its id: null in 2025-06-18, absent in 2026-07-28. */
+  readonly id?: Id | null
   readonly result?: object
   readonly error?: RpcError
 }
 
-export const codes = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 } as const
+export const codes = {
+  parse: -32700,
+  request: -32600,
+  method: -32601,
+  params: -32602,
+  internal: -32603,
+  /** MCP 2026-07-28: a header is missing or differs from the body. */
+  header: -32020,
+  /** MCP 2026-07-28: this server does not serve the version. */
+  version: -32022,
+} as const
 
 export const succeeded = (id: Id, result: object): Reply => ({ jsonrpc: "2.0", id, result })
 
-export const failed = (id: Id | null, code: number, message: string, data?: object): Reply => ({
+export const failed = (id: Id | null | undefined, code: number, message: string, data?: object): Reply => ({
   jsonrpc: "2.0",
-  id,
+  ...(id === undefined ? {} : { id }),
   error: { code, message, ...(data === undefined ? {} : { data }) },
 })

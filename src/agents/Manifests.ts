@@ -6,7 +6,8 @@ import { prefix } from "../log/Http.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
 import type { PaymentTerms } from "../payments/PaymentTerms.ts"
 import type { Operator } from "../platform/Operator.ts"
-import { protocolVersion } from "./Mcp.ts"
+import { icons } from "./Icons.ts"
+import { handshake, versions } from "./McpEra.ts"
 import { tools as paths } from "../server/Shapes.ts"
 import type { Offer } from "./Offers.ts"
 import * as Words from "./Words.ts"
@@ -28,6 +29,9 @@ const logOf = (publicUrl: string, log: LogIdentity) => ({
   proof: `${publicUrl}/api/witness/{id}/proof`,
 })
 
+/** The media type of a server card (SEP-2127). */
+export const cardType = "application/mcp-server-card+json"
+
 /** MCP server card (SEP-2127): where the tools are; the tools themselves are asked for there. */
 export const serverCard = (publicUrl: string, log?: LogIdentity) => ({
   $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
@@ -36,12 +40,37 @@ export const serverCard = (publicUrl: string, log?: LogIdentity) => ({
   description: Words.description,
   version: interfaceVersion,
   websiteUrl: `${publicUrl}/for-agents`,
+  ...icons(publicUrl),
   remotes: paths.map((path) => ({
     type: "streamable-http",
     url: `${publicUrl}${path}`,
-    supportedProtocolVersions: [protocolVersion],
+    supportedProtocolVersions: versions,
   })),
   ...(log === undefined ? {} : { _meta: { [`${namespace(publicUrl)}/log`]: logOf(publicUrl, log) } }),
+})
+
+/** Where cards of this host are, for programs that look for any kind of agent. */
+export const aiCatalog = (publicUrl: string) => ({
+  specVersion: "1.0",
+  entries: [
+    {
+      identifier: `urn:air:${new URL(publicUrl).hostname}:mcp:spirit-altar`,
+      type: cardType,
+      url: `${publicUrl}${paths[0]}/server-card`,
+    },
+  ],
+})
+
+/** The entry that an operator publishes to MCP's registry, which proves the domain of the name by DNS. */
+export const registryEntry = (publicUrl: string) => ({
+  $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+  name: `${namespace(publicUrl)}/spirit-altar`,
+  title: Words.name,
+  description: Words.description,
+  version: interfaceVersion,
+  websiteUrl: `${publicUrl}/for-agents`,
+  ...icons(publicUrl),
+  remotes: [{ type: "streamable-http", url: `${publicUrl}${paths[0]}` }],
 })
 
 /**
@@ -60,7 +89,11 @@ export const agentCard = (publicUrl: string, offers: ReadonlyArray<Offer>, opera
   }),
   url: `${publicUrl}${paths[0]}`,
   preferredTransport: "MCP",
-  supportedInterfaces: [{ url: `${publicUrl}${paths[0]}`, protocolBinding: "MCP", protocolVersion }],
+  supportedInterfaces: versions.map((protocolVersion) => ({
+    url: `${publicUrl}${paths[0]}`,
+    protocolBinding: "MCP",
+    protocolVersion,
+  })),
   capabilities: { streaming: false, pushNotifications: false },
   defaultInputModes: ["application/json"],
   defaultOutputModes: ["application/json"],
@@ -93,7 +126,12 @@ export const agentManifest = (
   version: interfaceVersion,
   url: publicUrl,
   documentation: `${publicUrl}/for-agents`,
-  mcp: { url: `${publicUrl}${paths[0]}`, transport: "streamable-http", protocolVersion },
+  mcp: {
+    url: `${publicUrl}${paths[0]}`,
+    transport: "streamable-http",
+    protocolVersion: handshake,
+    protocolVersions: versions,
+  },
   openapi: `${publicUrl}/openapi.json`,
   llms: `${publicUrl}/llms.txt`,
   payment: paymentOf(setting),

@@ -3,7 +3,7 @@ import { recipe } from "../../schema/altar/Recipe.ts"
 import { openings, questions } from "../altar/Limits.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
-import { protocolVersion } from "./Mcp.ts"
+import { versions } from "./McpEra.ts"
 import { requests } from "./McpHttp.ts"
 import type { Offer } from "./Offers.ts"
 import { lengths } from "./Lengths.ts"
@@ -22,13 +22,13 @@ const ascii = (value: string) =>
 const links = (publicUrl: string): Block => ({
   _tag: "Links",
   links: [
-    ["MCP", `${publicUrl}/mcp`, `stateless streamable HTTP, protocol ${protocolVersion}; also /api/mcp`],
+    ["MCP", `${publicUrl}/mcp`, `stateless streamable HTTP, protocols ${versions.join(" and ")}; also /api/mcp`],
     ["OpenAPI", `${publicUrl}/openapi.json`, "every route, with its price, answers and refusals"],
     ["API reference", `${publicUrl}/docs`, "the same to browse; as Markdown at /docs.md"],
     ["Manual", `${publicUrl}/for-agents`, "this text as a page; as Markdown at /for-agents.md"],
     ["Agent manifest", `${publicUrl}/.well-known/agent.json`, "prices, routes and payment as JSON"],
     ["x402 resources", `${publicUrl}/.well-known/x402`, "every URL that can be bought"],
-    ["MCP server card", `${publicUrl}/.well-known/mcp/server-card.json`, "where the tools are"],
+    ["MCP server card", `${publicUrl}/mcp/server-card`, "where the tools are"],
   ],
 })
 

@@ -1,6 +1,4 @@
-/** MCP 2025-06-18 without sessions: every request is answered from itself alone, by whichever server it meets. */
-// A handler of our own: Effect's McpServer keeps a table of sessions before protocol 2026-07-28, which strangers can
-// fill and other processes do not see; the SDK's transport would bring a second HTTP and schema stack along.
+/** The methods of MCP for both eras. Any server of a cluster answers any request: docs/decisions/0013. */
 import { randomUUID } from "node:crypto"
 import { Cause, Context, Effect, Layer, Schema } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
@@ -8,12 +6,18 @@ import { interfaceVersion } from "../../schema/Api.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
 import type { ToolRefusal } from "./AgentTool.ts"
+import { icons } from "./Icons.ts"
 import { instructions } from "./Instructions.ts"
 import { codes, failed, type Reply, type Request, succeeded } from "./JsonRpc.ts"
+import { type Era, handshake, metaKeys, stateless, versions } from "./McpEra.ts"
 import { Tools } from "./Tools.ts"
 import * as Words from "./Words.ts"
 
-export const protocolVersion = "2025-06-18"
+/** Milliseconds for which a client may keep the list of tools: a release changes it within as long. */
+const ttlMs = 300_000
+
+/** Equal for every client. */
+const cached = { ttlMs, cacheScope: "public" }
 
 const Initialize = Schema.Struct({ protocolVersion: Schema.String })
 const List = Schema.Struct({ cursor: Schema.optionalKey(Schema.Never) })
@@ -34,27 +38,39 @@ const refused = ({ code, issues, message }: ToolRefusal) => ({
   content: content({ ok: false, code, message, ...(issues.length === 0 ? {} : { issues }) }),
 })
 
-export class Mcp extends Context.Service<Mcp, { readonly answer: (request: Request) => Effect.Effect<Reply> }>()(
-  "spirit-altar/agents/Mcp",
-) {
+export class Mcp extends Context.Service<
+  Mcp,
+  {
+    /** Answers a request whose envelope is right; a fault of ours becomes an error of JSON-RPC. */
+    readonly answer: (request: Request, era: Era) => Effect.Effect<Reply>
+  }
+>()("spirit-altar/agents/Mcp") {
   static readonly layer = Layer.effect(
     Mcp,
     Effect.gen(function* () {
       const tools = yield* Tools
       const publicUrl = yield* PublicUrl
 
-      const initialized = {
-        protocolVersion,
-        capabilities: { tools: { listChanged: false } },
-        serverInfo: { name: "spirit-altar", title: Words.name, version: interfaceVersion },
-        instructions: instructions(publicUrl),
-      }
+      const server = { name: "spirit-altar", title: Words.name, version: interfaceVersion }
+      const offered = { capabilities: { tools: { listChanged: false } }, instructions: instructions(publicUrl) }
       const listed = { tools: [...tools.values()].map(({ definition }) => definition) }
+
+      const meta = {
+        [metaKeys.server]: {
+          ...server,
+          description: Words.description,
+          websiteUrl: `${publicUrl}/for-agents`,
+          ...icons(publicUrl),
+        },
+      }
+      /** The envelope of a result: the one difference between the eras. */
+      const done = ({ id }: Request, era: Era, result: object) =>
+        succeeded(id, era === stateless ? { resultType: "complete", ...result, _meta: meta } : result)
 
       const invalid = ({ id }: Request, message: string, data?: object) =>
         Effect.succeed(failed(id, codes.params, message, data))
 
-      const call = Effect.fnUntraced(function* (request: Request, name: string, args: Schema.JsonObject) {
+      const call = Effect.fnUntraced(function* (request: Request, era: Era, name: string, args: Schema.JsonObject) {
         const tool = tools.get(name)
         if (tool === undefined) {
           return yield* invalid(request, `Unknown tool: ${name.slice(0, 100)}`, { tools: [...tools.keys()] })
@@ -62,35 +78,62 @@ export class Mcp extends Context.Service<Mcp, { readonly answer: (request: Reque
         return yield* tool.call(args).pipe(
           Effect.map((result) => ({ content: content(result), structuredContent: result, isError: false })),
           Effect.catchTag("ToolRefusal", (refusal) => Effect.succeed(refused(refusal))),
-          Effect.map((result) => succeeded(request.id, result)),
+          Effect.map((result) => done(request, era, result)),
           Effect.withSpan("Mcp.call", { attributes: { tool: name } }),
         )
       })
 
-      const route = (request: Request) => {
-        const params = request.params ?? {}
-        switch (request.method) {
-          case "initialize":
-            return isInitialize(params)
-              ? Effect.succeed(succeeded(request.id, initialized))
-              : invalid(request, "initialize needs params.protocolVersion")
-          case "ping":
-            return Effect.succeed(succeeded(request.id, {}))
-          case "tools/list":
-            return isList(params)
-              ? Effect.succeed(succeeded(request.id, listed))
-              : invalid(request, "Unknown cursor: all tools are on one page")
-          case "tools/call":
-            return isCall(params)
-              ? call(request, params.name, params.arguments ?? {})
-              : invalid(request, "tools/call needs params.name, a string, and params.arguments, an object")
-          default:
-            return Effect.succeed(
+      type Method = (request: Request, params: Schema.JsonObject) => Effect.Effect<Reply, Error>
+
+      const listing =
+        (era: Era, more: object): Method =>
+        (request, params) =>
+          isList(params)
+            ? Effect.succeed(done(request, era, { ...listed, ...more }))
+            : invalid(request, "Unknown cursor: all tools are on one page")
+
+      const calling =
+        (era: Era): Method =>
+        (request, params) =>
+          isCall(params)
+            ? call(request, era, params.name, params.arguments ?? {})
+            : invalid(request, "tools/call needs params.name, a string, and params.arguments, an object")
+
+      const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
+        [handshake]: new Map<string, Method>([
+          [
+            "initialize",
+            (request, params) =>
+              isInitialize(params)
+                ? Effect.succeed(
+                    done(request, handshake, { protocolVersion: handshake, ...offered, serverInfo: server }),
+                  )
+                : invalid(request, "initialize needs params.protocolVersion"),
+          ],
+          ["ping", (request) => Effect.succeed(done(request, handshake, {}))],
+          ["tools/list", listing(handshake, {})],
+          ["tools/call", calling(handshake)],
+        ]),
+        [stateless]: new Map<string, Method>([
+          [
+            "server/discover",
+            (request) =>
+              Effect.succeed(done(request, stateless, { supportedVersions: versions, ...offered, ...cached })),
+          ],
+          ["tools/list", listing(stateless, cached)],
+          ["tools/call", calling(stateless)],
+        ]),
+      }
+
+      const route = (request: Request, era: Era) => {
+        const method = methods[era].get(request.method)
+        return method === undefined
+          ? Effect.succeed(
               failed(request.id, codes.method, `Unknown method: ${request.method.slice(0, 100)}`, {
-                methods: ["initialize", "ping", "tools/list", "tools/call"],
+                methods: [...methods[era].keys()],
               }),
             )
-        }
+          : method(request, request.params ?? {})
       }
 
       const fault = (request: Request, cause: Cause.Cause<unknown>) =>
@@ -111,9 +154,9 @@ export class Mcp extends Context.Service<Mcp, { readonly answer: (request: Reque
         })
 
       return Mcp.of({
-        answer: (request) =>
+        answer: (request, era) =>
           Effect.catchCauseIf(
-            Effect.orDie(route(request)),
+            Effect.orDie(route(request, era)),
             (cause) => !Cause.hasInterruptsOnly(cause),
             (cause) => fault(request, cause),
           ),

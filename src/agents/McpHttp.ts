@@ -1,4 +1,4 @@
-/** MCP's streamable HTTP as far as a server without sessions needs it: one message in, one JSON answer or 202 out. */
+/** MCP's streamable HTTP without sessions: one message in, one JSON answer or 202 out. */
 import { Effect, Layer, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { preferred } from "../http/Accept.ts"
@@ -10,7 +10,8 @@ import { headersOf, type Policy } from "../limits/Policy.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { codes, failed, type Reply, Request, Silent } from "./JsonRpc.ts"
-import { Mcp, protocolVersion } from "./Mcp.ts"
+import { Mcp } from "./Mcp.ts"
+import { envelopeFault, eraOf, eraOfHeaders, handshake, stateless, versions } from "./McpEra.ts"
 import * as Routes from "./Routes.ts"
 
 export const requests: Policy = {
@@ -25,11 +26,43 @@ const isSilent = Schema.is(Silent)
 const answer = (reply: Reply, status = 200, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(reply, { status, headers: { "cache-control": "no-store", ...headers } })
 
-const refuse = (status: number, message: string, code: number = codes.request, headers: Record<string, string> = {}) =>
-  answer(failed(null, code, message), status, headers)
-
 /** How reading a body fails, in HTTP's own numbers. */
 const unread = { too_large: 413, unsupported_media_type: 415, bad_request: 400 } as const
+
+/**
+ * Requests that need neither database nor limiter. A client of both eras takes a 429 of its first request for a server of
+ * the older era.
+ */
+const isFree = (method: string | undefined) => method === "server/discover" || method === "tools/list"
+
+type Headers = HttpServerRequest.HttpServerRequest["headers"]
+
+/** Refuses a message whose id could not be read: 2025-06-18 says null, 2026-07-28 says nothing. */
+const refuse = (
+  headers: Headers,
+  status: number,
+  message: string,
+  code: number = codes.request,
+  more: Record<string, string> = {},
+) => answer(failed(eraOfHeaders(headers) === stateless ? undefined : null, code, message), status, more)
+
+const unsupported = (headers: Headers) => {
+  const version = headers["mcp-protocol-version"]
+  return version === undefined || version === handshake
+    ? undefined
+    : refuse(headers, 400, `Unsupported MCP-Protocol-Version; this server speaks ${versions.join(" and ")}`)
+}
+
+/** An answer to a message that asks for nothing. */
+const heard = (headers: Headers, message: Schema.Json | undefined) => {
+  if (message === undefined) return refuse(headers, 400, "The body is not JSON", codes.parse)
+  if (Array.isArray(message)) return refuse(headers, 400, "MCP has no batches: send one message for each POST")
+  const isNew = isSilent(message) && eraOf(message, headers) === stateless
+  if (!isSilent(message) || (isNew && !("method" in message))) {
+    return refuse(headers, 400, "Not a JSON-RPC 2.0 message: expected jsonrpc, method, params as an object, and an id")
+  }
+  return (isNew ? undefined : unsupported(headers)) ?? HttpServerResponse.empty({ status: 202 })
+}
 
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
@@ -38,46 +71,50 @@ export const layer = Layer.unwrap(
     const addresses = yield* ClientAddress
     const mayUseTools = mayCall(yield* PublicUrl)
 
-    const receive = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, text: string) {
-      const message = Option.getOrUndefined(parse(text))
-      if (message === undefined) return refuse(400, "The body is not JSON", codes.parse)
-      if (Array.isArray(message)) {
-        return refuse(400, `${protocolVersion} has no batches: send one message for each POST`)
+    const answered = Effect.fnUntraced(function* (headers: Headers, request: Request) {
+      const era = eraOf(request, headers)
+      if (era === handshake) {
+        const refused = request.method === "initialize" ? undefined : unsupported(headers)
+        return refused ?? answer(yield* mcp.answer(request, era))
       }
-      const asked = isRequest(message)
-      if (!asked && !isSilent(message)) {
-        return refuse(400, "Not a JSON-RPC 2.0 message: expected jsonrpc, method, params as an object, and an id")
-      }
-      const version = request.headers["mcp-protocol-version"]
-      const begins = asked && message.method === "initialize"
-      if (version !== undefined && version !== protocolVersion && !begins) {
-        return refuse(400, `Unsupported MCP-Protocol-Version; this server speaks ${protocolVersion}`)
-      }
-      return asked ? answer(yield* mcp.answer(message)) : HttpServerResponse.empty({ status: 202 })
+      const error = envelopeFault(request, headers)
+      if (error !== undefined) return answer({ jsonrpc: "2.0", id: request.id, error }, 400)
+      const reply = yield* mcp.answer(request, era)
+      return answer(reply, reply.error?.code === codes.method ? 404 : 200)
     })
 
     const post = Effect.fn("Mcp.post")(
-      function* (request: HttpServerRequest.HttpServerRequest) {
-        if (!mayUseTools(request.headers["origin"])) {
-          return refuse(403, "Only pages of this machine may call a server of this machine")
+      function* (http: HttpServerRequest.HttpServerRequest) {
+        const { headers } = http
+        if (!mayUseTools(headers["origin"])) {
+          return refuse(headers, 403, "Only pages of this machine may call a server of this machine")
         }
-        yield* limiter.take(requests, addresses.of(request))
         // Clients list text/event-stream too, as they must; no answer here is a stream, so JSON is what counts.
-        if (preferred(request.headers["accept"], ["application/json"]) === undefined) {
-          return refuse(406, "Answers are application/json; accept it, and text/event-stream, as the protocol says")
+        if (preferred(headers["accept"], ["application/json"]) === undefined) {
+          const expected = "Answers are application/json; accept it, and text/event-stream, as the protocol says"
+          return refuse(headers, 406, expected)
         }
-        return yield* receive(request, yield* body.text(request))
+        const message = Option.getOrUndefined(parse(yield* body.text(http)))
+        const request = isRequest(message) ? message : undefined
+        if (!isFree(request?.method)) yield* limiter.take(requests, addresses.of(http))
+        return request === undefined ? heard(headers, message) : yield* answered(headers, request)
       },
-      Effect.catchTags({
-        Exceeded: ({ remaining, retryAfter, window }) =>
-          Effect.succeed(
-            refuse(429, `The limit of ${window.says} is reached; try again in ${retryAfter} s`, codes.request, {
-              "retry-after": String(retryAfter),
-              ...headersOf(remaining),
-            }),
-          ),
-      }),
-      Effect.catch(({ code, message }) => Effect.succeed(refuse(unread[code], message))),
+      (effect, { headers }) =>
+        effect.pipe(
+          Effect.catchTags({
+            Exceeded: ({ remaining, retryAfter, window }) =>
+              Effect.succeed(
+                refuse(
+                  headers,
+                  429,
+                  `The limit of ${window.says} is reached; try again in ${retryAfter} s`,
+                  codes.request,
+                  { "retry-after": String(retryAfter), ...headersOf(remaining) },
+                ),
+              ),
+          }),
+          Effect.catch(({ code, message }) => Effect.succeed(refuse(headers, unread[code], message))),
+        ),
     )
 
     return Layer.merge(Routes.post(paths[0], post), Routes.post(paths[1], post))

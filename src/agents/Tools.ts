@@ -4,8 +4,10 @@ import { Altars, briefAltar, briefSpirit, Spirits } from "../../schema/agents/Ov
 import { Field } from "../../schema/altar/Guide.ts"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { FieldGuide } from "../altar/guide/FieldGuide.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
 import { type AgentTool, agentTool } from "./AgentTool.ts"
 import { buyKit } from "./BuyKit.ts"
+import { icons } from "./Icons.ts"
 import { verifyWitness } from "./VerifyWitness.ts"
 
 const Nothing = Schema.Record(Schema.String, Schema.Never)
@@ -20,13 +22,14 @@ export class Tools extends Context.Service<Tools, ReadonlyMap<string, AgentTool>
     Tools,
     Effect.gen(function* () {
       const guide = yield* FieldGuide
+      const icon = icons(yield* PublicUrl)
 
       const tools: ReadonlyArray<AgentTool> = [
         agentTool({
           name: "field",
           title: "The state of the field",
           description:
-            "Keepers, today's prayers, lit candles, stones, acts, cents settled, and the last settlement. Free.",
+            "Counts the whole altar: keepers, today's prayers, lit candles, stones, acts, cents settled, and the last settlement. Use it for an overview. Free.",
           input: Nothing,
           output: Field,
           run: () => guide.field,
@@ -34,7 +37,8 @@ export class Tools extends Context.Service<Tools, ReadonlyMap<string, AgentTool>
         agentTool({
           name: "spirits",
           title: "The 24 spirits",
-          description: "The field guide: all spirits with their keepers, or one with its page. Free.",
+          description:
+            "Lists the 24 animal spirits with their ids and keepers, or one in full. Use it to find the id that other tools take. Free.",
           input: OneOrAll,
           output: Spirits,
           run: ({ spirit }) =>
@@ -47,7 +51,7 @@ export class Tools extends Context.Service<Tools, ReadonlyMap<string, AgentTool>
           name: "altar",
           title: "An altar as it stands now",
           description:
-            "Today's prayer slot, the keeper, and how many candles and collectibles, of all altars; of one with its candles. Free.",
+            "Shows each altar now: whether today's prayer slot is taken, its keeper, its candles and collectibles; one altar also lists its lit candles. Use it before a purchase to see what is still free. Free.",
           input: OneOrAll,
           output: Altars,
           run: ({ spirit }) =>
@@ -60,7 +64,9 @@ export class Tools extends Context.Service<Tools, ReadonlyMap<string, AgentTool>
         yield* buyKit,
         yield* verifyWitness,
       ]
-      return new Map(tools.map((tool) => [tool.definition.name, tool]))
+      return new Map(
+        tools.map(({ call, definition }) => [definition.name, { call, definition: { ...definition, ...icon } }]),
+      )
     }),
   )
 }

@@ -93,7 +93,7 @@ export const verifyWitness = Effect.gen(function* () {
     name: "verify_witness",
     title: "Recompute a witness stone",
     description:
-      "Takes the id of a witness stone, hashes its link, the link before it and its revealed words anew, and says what that proves and what it does not. Free.",
+      "Checks one witness stone by its id: recomputes its link, the link before it and its revealed words, and says what that proves and what it does not. Use it to verify a timestamped commitment. Free.",
     input: VerificationQuery,
     output: VerificationSchema,
     run,

@@ -105,6 +105,7 @@ const open = {
     "Retry-After",
     "Location",
     "X-Request-Id",
+    "ETag",
   ].join(","),
 }
 
@@ -139,6 +140,9 @@ const preflight = HttpServerResponse.empty({
       "payment-authorization",
       "accept-payment",
       "mcp-protocol-version",
+      "mcp-method",
+      "mcp-name",
+      "if-none-match",
       "mcp-session-id",
       "last-event-id",
       "sign-in-with-x",

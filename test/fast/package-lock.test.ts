@@ -80,7 +80,7 @@ describe.each(["", "test/tools/", "test/integrators/"].map((folder) => `${folder
   it("pins the project's own dependencies exactly", () => {
     const root = packages[""]
     const ranges = Object.entries({ ...root?.dependencies, ...root?.devDependencies }).filter(
-      ([, range]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/u.test(range),
+      ([, range]) => !/^(?:npm:@[\w/-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/u.test(range),
     )
     assert.deepStrictEqual(ranges, [])
   })

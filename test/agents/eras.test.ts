@@ -1,0 +1,357 @@
+/** Both eras of MCP at one URL: the official clients of both, and each refusal of 2026-07-28 byte by byte. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { AppConfig } from "../../src/server/config/Config.ts"
+import * as Server from "../../src/server/Server.ts"
+import { ask, configOf, layer as world, World } from "../lab/Fixture.ts"
+import * as New from "../lab/McpNewClient.ts"
+import * as PgProxy from "../lab/proxy/Postgres.ts"
+import { random } from "../lab/Random.ts"
+import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { visit } from "./Agent.ts"
+
+const stateless = "2026-07-28"
+const key = {
+  version: "io.modelcontextprotocol/protocolVersion",
+  capabilities: "io.modelcontextprotocol/clientCapabilities",
+  server: "io.modelcontextprotocol/serverInfo",
+}
+const meta = { [key.version]: stateless, [key.capabilities]: {} }
+const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
+
+type Json = Readonly<Record<string, unknown>>
+
+interface Sent {
+  readonly method: string
+  readonly params?: Json
+  readonly headers?: Json
+  readonly id?: unknown
+  readonly url?: string
+}
+
+/** A request of 2026-07-28 with its headers; what a test names replaces or, as undefined, removes. */
+const send = Effect.fnUntraced(function* ({ headers = {}, id = 1, method, params = {}, url }: Sent) {
+  const all: Json = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": stateless,
+    "mcp-method": method,
+    ...(typeof params["name"] === "string" ? { "mcp-name": params["name"] } : {}),
+    ...from(newAddress()),
+    ...headers,
+  }
+  const kept = Object.entries(all).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : []))
+  const answer = yield* ask(`${url ?? (yield* World).url}/mcp`, {
+    method: "POST",
+    headers: Object.fromEntries(kept),
+    body: JSON.stringify({ jsonrpc: "2.0", id, method, params: { _meta: meta, ...params } }),
+  })
+  const reply: { readonly id?: unknown; readonly result?: Json; readonly error?: { code: number; data?: Json } } =
+    answer.text === "" ? {} : JSON.parse(answer.text)
+  return { ...answer, reply }
+})
+
+const aServer = world({}, undefined, { trustedProxies: loopback })
+
+layer(aServer, { excludeTestServices: true })("one URL for both eras", (it) => {
+  it.effect.each<readonly [New.Mode, string]>([
+    ["auto", stateless],
+    [{ pin: stateless }, stateless],
+    ["legacy", "2025-06-18"],
+  ])("the client of 2026 in mode %j connects, lists, calls and validates", ([mode, version]) =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      for (const path of ["/mcp", "/api/mcp"]) {
+        const { client, transport } = yield* Effect.orDie(New.connect(`${url}${path}`, mode))
+        assert.deepStrictEqual([transport.protocolVersion, transport.sessionId], [version, undefined])
+        assert.strictEqual(client.getServerVersion()?.name, "spirit-altar")
+        const { tools } = yield* Effect.promise(() => client.listTools())
+        assert.deepStrictEqual(
+          tools.map(({ name }) => name),
+          names,
+        )
+        // The client checks structured content against the schema of the list.
+        const called = yield* Effect.promise(() => client.callTool({ name: "field", arguments: {} }))
+        assert.propertyVal(called.structuredContent, "ok", true)
+        const refused = yield* Effect.promise(() => client.callTool({ name: "altar", arguments: { spirit: "x" } }))
+        assert.isTrue(refused.isError)
+      }
+    }),
+  )
+
+  it.effect("an old answer keeps its shape, and a new one its envelope", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const old = yield* ask(`${url}/mcp`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+      })
+      assert.hasAllKeys(JSON.parse(old.text).result, ["tools"])
+      const listed = yield* send({ method: "tools/list" })
+      assert.strictEqual(listed.status, 200)
+      assert.hasAllKeys(listed.reply.result, ["resultType", "tools", "ttlMs", "cacheScope", "_meta"])
+      assert.deepInclude(listed.reply.result, { resultType: "complete", cacheScope: "public" })
+      assert.isAbove(Number(listed.reply.result?.["ttlMs"]), 0)
+      assert.deepEqual(listed.reply.result?.["tools"], JSON.parse(old.text).result.tools)
+      const { reply } = yield* send({ method: "server/discover", id: "a" })
+      assert.strictEqual(reply.id, "a")
+      assert.hasAllKeys(reply.result, [
+        "resultType",
+        "supportedVersions",
+        "capabilities",
+        "instructions",
+        "ttlMs",
+        "cacheScope",
+        "_meta",
+      ])
+      assert.deepStrictEqual(reply.result?.["supportedVersions"], [stateless, "2025-06-18"])
+      assert.deepInclude(Object(reply.result?.["_meta"])[key.server], { name: "spirit-altar", title: "Spirit Altar" })
+    }),
+  )
+
+  const encoded = (name: string) => `=?base64?${Buffer.from(name).toString("base64")}?=`
+  const call = { method: "tools/call", params: { name: "field" } }
+
+  it.effect.each<readonly [string, Sent, number, number | undefined]>([
+    ["no version in _meta and a new header", { method: "tools/list", params: { _meta: {} } }, 400, -32602],
+    ["no _meta and a new header", { method: "tools/list", params: { _meta: undefined } }, 400, -32602],
+    ["no capabilities", { method: "tools/list", params: { _meta: { [key.version]: stateless } } }, 400, -32602],
+    [
+      "a version that is no text",
+      { method: "tools/list", params: { _meta: { ...meta, [key.version]: 1 } } },
+      400,
+      -32602,
+    ],
+    ["no version header", { method: "tools/list", headers: { "mcp-protocol-version": undefined } }, 400, -32020],
+    [
+      "another version header",
+      { method: "tools/list", headers: { "mcp-protocol-version": "2025-06-18" } },
+      400,
+      -32020,
+    ],
+    ["no Mcp-Method", { method: "tools/list", headers: { "mcp-method": undefined } }, 400, -32020],
+    ["another Mcp-Method", { method: "tools/list", headers: { "mcp-method": "Tools/List" } }, 400, -32020],
+    ["no Mcp-Name", { ...call, headers: { "mcp-name": undefined } }, 400, -32020],
+    ["another Mcp-Name", { ...call, headers: { "mcp-name": "altar" } }, 400, -32020],
+    ["Mcp-Name in broken Base64", { ...call, headers: { "mcp-name": "=?base64?!?=" } }, 400, -32020],
+    ["Mcp-Name in Base64", { ...call, headers: { "mcp-name": encoded("field") } }, 200, undefined],
+    ["Mcp-Name between blanks", { ...call, headers: { "mcp-name": "  field " } }, 200, undefined],
+    ["a call without a name", { method: "tools/call", params: { _meta: meta } }, 200, -32602],
+    ["an unknown tool", { method: "tools/call", params: { name: "pay" } }, 200, -32602],
+    ["an unknown method", { method: "resources/list" }, 404, -32601],
+    ["a handshake", { method: "initialize" }, 404, -32601],
+    ["a ping", { method: "ping" }, 404, -32601],
+    ["a session that nobody gave", { method: "tools/list", headers: { "mcp-session-id": "x" } }, 200, undefined],
+  ])("answers %s as 2026-07-28 says", ([, sent, status, code]) =>
+    Effect.gen(function* () {
+      const answer = yield* send({ id: 7, ...sent })
+      assert.deepStrictEqual([answer.status, answer.reply.error?.code], [status, code], answer.text)
+      assert.strictEqual(answer.reply.id, 7)
+      assert.isNull(answer.headers.get("mcp-session-id"))
+    }),
+  )
+
+  it.effect("names the versions it serves to a client of another", () =>
+    Effect.gen(function* () {
+      for (const version of ["2099-01-01", "2025-11-25", "nonsense"]) {
+        const { reply, status } = yield* send({
+          method: "server/discover",
+          params: { _meta: { ...meta, [key.version]: version } },
+          headers: { "mcp-protocol-version": version },
+        })
+        assert.deepStrictEqual([status, reply.error?.code], [400, -32022])
+        assert.deepEqual(reply.error?.data, { supported: [stateless, "2025-06-18"], requested: version })
+      }
+    }),
+  )
+
+  it.effect("says no id where it could read none, and nothing to a notification", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const post = (body: string) =>
+        ask(`${url}/mcp`, {
+          method: "POST",
+          headers: { "content-type": "application/json", "mcp-protocol-version": stateless, ...from(newAddress()) },
+          body,
+        })
+      for (const [body, code] of [
+        ["{", -32700],
+        ["[]", -32600],
+        [JSON.stringify({ jsonrpc: "2.0", id: null, method: "tools/list" }), -32600],
+        [JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} }), -32600],
+      ] as const) {
+        const answer = yield* post(body)
+        assert.strictEqual(answer.status, 400)
+        assert.notProperty(JSON.parse(answer.text), "id")
+        assert.strictEqual(JSON.parse(answer.text).error.code, code)
+      }
+      const heard = yield* post(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled" }))
+      assert.deepStrictEqual([heard.status, heard.text], [202, ""])
+    }),
+  )
+
+  it.effect("keeps the eras apart in a mixed stream of requests", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const draw = random("mixed eras")
+      const one = <A>(...choices: readonly [A, ...ReadonlyArray<A>]): A =>
+        choices[draw.below(choices.length)] ?? choices[0]
+      for (let turn = 0; turn < 300; turn += 1) {
+        const method = one("initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list")
+        const version = one<string | number | null | undefined>(
+          undefined,
+          stateless,
+          "2025-06-18",
+          "2099-01-01",
+          5,
+          null,
+        )
+        const header = one<string | undefined>(undefined, stateless, "2025-06-18", "2099-01-01", "x")
+        const params = {
+          name: "field",
+          protocolVersion: "2025-06-18",
+          ...(version === undefined ? one({}, { _meta: {} }) : { _meta: { ...meta, [key.version]: version } }),
+        }
+        const id = one<string | number>("a", turn)
+        const answer = yield* ask(`${url}/mcp`, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            ...from(newAddress()),
+            ...(header === undefined ? {} : { "mcp-protocol-version": header }),
+            ...one({}, { "mcp-method": method, "mcp-name": "field" }, { "mcp-method": "ping" }),
+          },
+          body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
+        })
+        const reply = JSON.parse(answer.text)
+        const isNew =
+          version !== undefined || (method !== "initialize" && (header ?? "") >= stateless && header !== "x")
+        const where = JSON.stringify({ method, version, header, answer: [answer.status, reply] })
+        assert.include([200, 400, 404], answer.status, where)
+        if (isNew) assert.strictEqual(reply.id, id, where)
+        else assert.include([id, null], reply.id, where)
+        assert.strictEqual(reply.result?.resultType, isNew && reply.result ? "complete" : undefined, where)
+        if (answer.status === 404) assert.isTrue(isNew, where)
+        if (isNew && version !== stateless) assert.notProperty(reply, "result", where)
+        if (!isNew && answer.status === 400) assert.strictEqual(reply.error.code, -32600, where)
+      }
+    }),
+  )
+
+  it.effect("an agent with a key and this URL buys, reveals and verifies", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const chain = yield* LocalChain
+      const wallet = generatePrivateKey()
+      yield* Effect.orDie(chain.fund(privateKeyToAccount(wallet).address, 5_000_000n))
+      const { light, prayer, revealed, stone, verification } = yield* Effect.promise(() => visit(`${url}/mcp`, wallet))
+      assert.strictEqual(prayer.record.agentName, "Wren")
+      assert.strictEqual(light.record.dedication, "For the bees")
+      assert.strictEqual(revealed.status, 201)
+      assert.strictEqual(Object(verification["stone"]).id, stone.record.id)
+      assert.isTrue(verification["verified"])
+    }),
+  )
+
+  it.effect("a page elsewhere may send the headers of 2026-07-28", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const asked = yield* ask(`${url}/mcp`, { method: "OPTIONS", headers: { origin: url } })
+      const allowed = (asked.headers.get("access-control-allow-headers") ?? "").split(",")
+      for (const name of ["mcp-protocol-version", "mcp-method", "mcp-name", "content-type"]) {
+        assert.include(allowed, name)
+      }
+    }),
+  )
+
+  it.effect("names both revisions wherever agents look", () =>
+    Effect.gen(function* () {
+      const { url } = yield* World
+      const card = yield* ask(`${url}/mcp/server-card`)
+      assert.strictEqual(card.headers.get("content-type"), "application/mcp-server-card+json")
+      assert.strictEqual(card.headers.get("cache-control"), "public, max-age=3600")
+      assert.include(card.headers.get("access-control-expose-headers"), "ETag")
+      const tag = card.headers.get("etag") ?? ""
+      assert.strictEqual((yield* ask(`${url}/mcp/server-card`, { headers: { "if-none-match": tag } })).status, 304)
+      const wellKnown = yield* ask(`${url}/.well-known/mcp/server-card.json`)
+      assert.deepEqual(JSON.parse(card.text), wellKnown.json)
+      const catalog = yield* ask(`${url}/.well-known/ai-catalog.json`)
+      assert.strictEqual(catalog.headers.get("content-type"), "application/ai-catalog+json")
+      assert.strictEqual(JSON.parse(catalog.text).entries[0].url, `${url}/mcp/server-card`)
+      for (const path of ["/mcp/server-card", "/.well-known/agent.json", "/.well-known/agent-card.json", "/llms.txt"]) {
+        const { text } = yield* ask(`${url}${path}`)
+        for (const version of [stateless, "2025-06-18"]) assert.include(text, version, path)
+      }
+    }),
+  )
+})
+
+const https = Schema.String.check(Schema.isPattern(/^https:\/\/\S{1,240}$/u))
+const named = (maximum: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(maximum))
+
+/** The registry's `ServerDetail` of 2025-12-11, as far as a server without packages uses it. */
+const ServerJson = Schema.Struct({
+  $schema: Schema.Literal("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"),
+  name: named(200).check(Schema.isPattern(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/u)),
+  title: named(100),
+  description: named(100),
+  version: named(255).check(Schema.isPattern(/^\d+\.\d+\.\d+$/u)),
+  websiteUrl: https,
+  icons: Schema.Array(
+    Schema.Struct({
+      src: https,
+      mimeType: Schema.Literals(["image/png", "image/jpeg", "image/svg+xml", "image/webp"]),
+      sizes: Schema.Array(Schema.String.check(Schema.isPattern(/^(?:\d+x\d+|any)$/u))),
+    }),
+  ),
+  remotes: Schema.Array(Schema.Struct({ type: Schema.Literals(["streamable-http", "sse"]), url: https })),
+})
+
+layer(aServer, { excludeTestServices: true })("a public server", (it) => {
+  it.effect("has an entry for MCP's registry, and an icon that is there", () =>
+    Effect.gen(function* () {
+      const config = yield* configOf({}, { publicUrl: "https://altar.example" })
+      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+      const here = `http://127.0.0.1:${config.port}`
+      const { json } = yield* ask(`${here}/.well-known/mcp/server.json`)
+      const entry = Schema.decodeUnknownSync(ServerJson, { onExcessProperty: "error" })(json)
+      assert.deepInclude(entry, { name: "example.altar/spirit-altar" })
+      assert.deepStrictEqual(entry.remotes, [{ type: "streamable-http", url: "https://altar.example/mcp" }])
+      const { reply } = yield* send({ url: here, method: "tools/list" })
+      const tools: ReadonlyArray<{ icons: unknown }> = JSON.parse(JSON.stringify(reply.result?.["tools"]))
+      for (const { icons } of tools) assert.deepEqual(icons, entry.icons)
+      const icon = yield* ask(entry.icons[0]?.src.replace("https://altar.example", here) ?? "")
+      assert.strictEqual(icon.headers.get("content-type"), "image/png")
+    }),
+  )
+})
+
+layer(aServer, { excludeTestServices: true })("a client of both eras", (it) => {
+  it.effect("finds the new era while its address is limited, and while the database is away", () =>
+    Effect.gen(function* () {
+      const { url: database } = yield* LocalDatabase
+      const proxy = yield* PgProxy.make(Redacted.value(database))
+      const config = yield* configOf({}, { databaseUrl: Redacted.make(proxy.url) })
+      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+      const url = config.publicUrl
+      const headers = { "x-forwarded-for": undefined }
+      const calls = yield* Effect.forEach(
+        Array.from({ length: 121 }),
+        () => send({ url, headers, method: "tools/call", params: { name: "none" } }),
+        { concurrency: 8 },
+      )
+      const limited = calls.filter(({ status }) => status === 429)
+      assert.lengthOf(limited, 1)
+      assert.strictEqual(limited[0]?.reply.error?.code, -32600)
+      proxy.refuse(true)
+      proxy.cutAll()
+      const { client, transport } = yield* Effect.orDie(New.connect(`${url}/mcp`, "auto"))
+      assert.strictEqual(transport.protocolVersion, stateless)
+      assert.lengthOf((yield* Effect.promise(() => client.listTools())).tools, names.length)
+    }),
+  )
+})
