@@ -137,6 +137,17 @@ export const SettlementResponse = Schema.Struct({
   transaction: Schema.String,
   network: Network,
   payer: Address,
+  extensions: Schema.optionalKey(
+    Schema.Struct({
+      "offer-receipt": Schema.Struct({
+        info: Schema.Struct({ receipt: Schema.Struct({ format: Schema.Literal("jws"), signature: Schema.String }) }),
+        schema: Schema.Record(Schema.String, Schema.Json),
+      }),
+    }),
+  ).annotateKey({
+    description:
+      "`offer-receipt`: the signed receipt, a compact JWS (EdDSA) by a key of `/.well-known/did.json`. Servers without a receipt key leave it out.",
+  }),
 }).annotate({ identifier: "SettlementResponse", description: "The x402 v2 settlement of an act." })
 
 /** Whether a transfer can still be taken back by a reorganisation of the chain, or was. */

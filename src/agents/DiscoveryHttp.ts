@@ -7,6 +7,7 @@ import { preferred } from "../http/Accept.ts"
 import { fresh, refuse } from "../http/Responses.ts"
 import { type How, written } from "../http/Written.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
+import { didDocument, ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
 import { Operator } from "../platform/Operator.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { tools } from "../server/Shapes.ts"
@@ -21,6 +22,7 @@ import { robots, securityText } from "./WellKnownText.ts"
 export const paths = {
   serverCard: "/.well-known/mcp/server-card.json",
   registryEntry: "/.well-known/mcp/server.json",
+  did: "/.well-known/did.json",
   aiCatalog: "/.well-known/ai-catalog.json",
   agent: "/.well-known/agent.json",
   x402: "/.well-known/x402",
@@ -43,6 +45,9 @@ const json = (path: `/${string}`, value: object, how: How = {}) =>
 /** The card at its reserved place (SEP-2127). */
 const cardAtTools: How = { contentType: cardType, headers: { "cache-control": "public, max-age=3600" } }
 
+/** A key in use is found within a minute of its rotation. */
+const shortly: How = { contentType: "application/did+json", headers: { "cache-control": "public, max-age=60" } }
+
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const offers = yield* Offers
@@ -52,6 +57,7 @@ export const layer = Layer.unwrap(
 
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
+    const keys = yield* ReceiptKeys
     const card = serverCard(publicUrl, log)
 
     const sections = manual(publicUrl, offers, log, yield* Loose)
@@ -82,6 +88,7 @@ export const layer = Layer.unwrap(
       ...tools.map((path) => json(`${path}/server-card`, card, cardAtTools)),
       json(paths.aiCatalog, aiCatalog(publicUrl), { contentType: "application/ai-catalog+json" }),
       json(paths.registryEntry, registryEntry(publicUrl)),
+      ...(keys === undefined ? [] : [json(paths.did, didDocument(publicUrl, keys), shortly)]),
       json(paths.agent, agentManifest(publicUrl, offers, setting, log)),
       json(paths.agentCard, agentCard(publicUrl, offers, operator)),
       json(paths.x402, x402(publicUrl, offers)),

@@ -34,6 +34,9 @@ export const commandsOf = async (isCalled: (name: string) => boolean) => {
     await late("log", "The transparency log of a server: its key, how it stands, and how it goes on", () =>
       import("./log/Log.ts").then(({ log }) => log),
     ),
+    await late("receipts", "The signed receipts of a server: their key", () =>
+      import("./operator/Receipts.ts").then(({ receipts }) => receipts),
+    ),
     await late("witness-serve", "Run a witness for transparency logs", () =>
       import("./log/WitnessServe.ts").then(({ witnessServe }) => witnessServe),
     ),

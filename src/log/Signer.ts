@@ -76,6 +76,14 @@ export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer,
     },
   }))
 
+/** A key of the same text form that signs other things than checkpoints: its name, its 32 public bytes, and how it signs. */
+export const plainFrom = (text: Redacted.Redacted<string>) =>
+  Result.map(keyFrom(text), ({ key, name, publicKey }) => ({
+    name,
+    publicKey,
+    sign: (bytes: Uint8Array): Uint8Array => sign(null, bytes, key),
+  }))
+
 /** The cosigner of a key's text. */
 export const cosignerFrom = (text: Redacted.Redacted<string>): Result.Result<Cosigner, LogKeyInvalid> =>
   Result.map(keyFrom(text), ({ key, name, publicKey }) => {

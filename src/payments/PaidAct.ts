@@ -49,6 +49,8 @@ export interface Recorded {
   readonly at: string
   /** Further members of the answer, such as the line of a prayer. */
   readonly extra?: Schema.JsonObject
+  /** Further members of the signed receipt, such as a stone's place in its chain and log. */
+  readonly proven?: Schema.JsonObject
 }
 
 /** What everyone may know of an act: the terms of its sale, and the endpoint that sells it. */

@@ -1,4 +1,5 @@
 /** The public proof of a payment, and what the answer's header says of it, for either rail. */
+import type { Schema } from "effect"
 import { Base64, Base64Url } from "effect/encoding"
 import { type AnyReceipt, type Finality, priceUsd } from "../../schema/payments/Payment.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
@@ -44,8 +45,8 @@ export const currentReceipt = (stored: string, { currentTransaction, finality, r
   return `${stored.slice(0, -1)},${now.slice(1)}`
 }
 
-/** The content of `PAYMENT-RESPONSE` (x402), or of `Payment-Receipt` (card). */
-export const responseOf = (proof: Proof, settledAt: string): string =>
+/** The content of `PAYMENT-RESPONSE` (x402), or of `Payment-Receipt` (card); `extensions` holds a signed receipt. */
+export const responseOf = (proof: Proof, settledAt: string, extensions?: Schema.JsonObject): string =>
   proof.rail === "card"
     ? Base64Url.encode(
         JSON.stringify({ method: "stripe", reference: proof.intent, status: "success", timestamp: settledAt }),
@@ -56,5 +57,6 @@ export const responseOf = (proof: Proof, settledAt: string): string =>
           transaction: proof.transaction,
           network: proof.payment.network,
           payer: proof.payment.authorization.from,
+          ...(extensions === undefined ? {} : { extensions }),
         }),
       )

@@ -12,7 +12,7 @@ import { sufficient } from "../server/config/Table.ts"
 import { DataFolder } from "./DataFolder.ts"
 import { LocalChain } from "./LocalChain.ts"
 import { LocalDatabase } from "./LocalDatabase.ts"
-import * as LogKey from "./LogKey.ts"
+import * as Keys from "./Keys.ts"
 
 /** Milliseconds between empty blocks: finality, which is two blocks away, must come without traffic. */
 const heartbeatMs = 5_000
@@ -57,8 +57,9 @@ export const config = (network: UsdcNetwork) =>
       const config: ServerConfig = {
         ...address,
         databaseUrl: database.url,
+        receipts: yield* Effect.orDie(Keys.receipts),
         // A key is named after the address, so it waits until that is ours.
-        makeLog: Effect.orDie(Effect.provideContext(LogKey.kept(address.publicUrl), context)),
+        makeLog: Effect.orDie(Effect.provideContext(Keys.log(address.publicUrl), context)),
         payments: {
           terms: {
             network,

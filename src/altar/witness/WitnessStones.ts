@@ -1,5 +1,6 @@
 /** Witness stones: the act that sets one, how stones are read, and their one free reveal. */
 import { Context, Effect, Layer } from "effect"
+import { type ChainLink, chainLinkText } from "../../../schema/altar/ChainLink.ts"
 import { type CommitmentMismatch, CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import {
   type AlreadyRevealed,
@@ -18,6 +19,7 @@ import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { encoderOf } from "../Answers.ts"
 import type { ChainBroken } from "../HashChain.ts"
+import { sha256 } from "../Hashes.ts"
 import * as Reveal from "./Reveal.ts"
 import * as StoneReads from "./StoneReads.ts"
 import { newStoneOf, recordOf } from "./StoneRow.ts"
@@ -34,6 +36,9 @@ export interface StonePage {
 }
 
 const encodeStone = encoderOf(WitnessStone)
+
+/** The hash of a stone's leaf in a log of RFC 6962 (§2.1). */
+const leafOf = (link: ChainLink) => sha256(`\0${chainLinkText(link)}`)
 
 export class WitnessStones extends Context.Service<
   WitnessStones,
@@ -77,6 +82,7 @@ export class WitnessStones extends Context.Service<
               path: `/witness/${stone.id}`,
               agentName: stone.agentName,
               at: stone.witnessedAt,
+              proven: { sequence: stone.sequence, leaf: leafOf(stone) },
             })),
           )
         }),

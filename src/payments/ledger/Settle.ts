@@ -10,6 +10,8 @@ import { type Paid, PaidActs, type Payer, type Recorded } from "../PaidAct.ts"
 import type { Proof } from "../Payment.ts"
 import { PaymentTerms } from "../PaymentTerms.ts"
 import { receiptOf, responseOf } from "../Receipts.ts"
+import { ReceiptKeys } from "../receipts/ReceiptKeys.ts"
+import { receiptExtension } from "../receipts/SignedReceipt.ts"
 import { type Attempt, attemptColumns, readAttempt, withoutCardToken } from "./Attempt.ts"
 import { UnclaimedPayments, withoutStrays } from "./UnclaimedPayments.ts"
 
@@ -41,6 +43,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
     const acts = yield* PaidActs
     const unclaimed = yield* UnclaimedPayments
     const publicUrl = yield* PublicUrl
+    const keys = yield* ReceiptKeys
     const setting = yield* PaymentTerms
     const explorer = setting._tag === "Ready" ? setting.terms.explorer : "{tx}"
     const columns = sql.literal(attemptColumns)
@@ -50,6 +53,10 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
       const receipt = receiptOf(attempt, proof, recorded.at, explorer)
       const permalink = `${publicUrl}${recorded.path}`
       const { extra, record } = recorded
+      const extensions =
+        keys === undefined || proof.rail === "card"
+          ? undefined
+          : receiptExtension(publicUrl, keys.current, attempt, proof, recorded)
       return {
         id: attempt.id,
         act: attempt.act,
@@ -60,7 +67,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
         receipt: JSON.stringify(receipt),
         record: JSON.stringify(record),
         answer: JSON.stringify({ ok: true, record, receipt, permalink, ...extra, replayed: false }),
-        payment_response: responseOf(proof, recorded.at),
+        payment_response: responseOf(proof, recorded.at, extensions),
         block: proof.rail === "card" ? null : proof.block.toString(),
       }
     }

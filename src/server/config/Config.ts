@@ -9,7 +9,9 @@ import type { CardConfig } from "../../payments/card/Cards.ts"
 import type { Configured, SettlementConfig } from "../../payments/Payments.ts"
 import * as Ceiling from "../../room/Ceiling.ts"
 import type { OperatorConfig } from "../../platform/Operator.ts"
+import type { ReceiptKeysConfig } from "../../payments/receipts/ReceiptKeys.ts"
 import { database, refused } from "./Kinds.ts"
+import { receipts } from "./Receipts.ts"
 import * as Table from "./Table.ts"
 
 export interface ServerConfig {
@@ -29,6 +31,8 @@ export interface ServerConfig {
   readonly rooms?: Ceiling.CeilingConfig | undefined
   /** The transparency log over the stones; absent without a key. */
   readonly log?: LogConfig | undefined
+  /** The keys of signed receipts; without them no receipt is signed. */
+  readonly receipts?: ReceiptKeysConfig | undefined
   /** Makes it instead, once the socket is bound. */
   readonly makeLog?: Effect.Effect<LogConfig>
 }
@@ -178,6 +182,7 @@ export const production: Config.Config<ServerConfig> = Config.flatMap(
       databaseUrl,
       ...Table.serving,
       logSigner,
+      receipts,
       cards,
       Config.flatMap(listen, ({ publicUrl: named }) => logAt(named)),
     ].map(problemsOf),
@@ -192,8 +197,10 @@ export const production: Config.Config<ServerConfig> = Config.flatMap(
     )
     return problems.size > 0
       ? refused([...problems.values()].toReversed().join("\n"))
-      : Config.flatMap(Config.all({ listen, databaseUrl, payments, operator }), ({ listen: address, ...others }) =>
-          Config.map(logAt(address.publicUrl), (log) => ({ ...address, ...others, log })),
+      : Config.flatMap(
+          Config.all({ listen, databaseUrl, payments, operator, receipts }),
+          ({ listen: address, ...others }) =>
+            Config.map(logAt(address.publicUrl), (log) => ({ ...address, ...others, log })),
         )
   },
 )

@@ -1,6 +1,8 @@
 /** How a variable is read, by its kind. A refusal says in words what is expected, and quotes nothing of what was given. */
 import { Config, ConfigProvider, Redacted, Result, Schema } from "effect"
 import { secondsMaximum } from "../../../schema/payments/Usdc.ts"
+import { Malformed } from "../../../schema/log/Bytes.ts"
+import { keyTypes, parseVerifierKey } from "../../../schema/log/Note.ts"
 import { network } from "../../limits/Address.ts"
 
 export interface Kind<A> {
@@ -104,6 +106,11 @@ export const networks = listOf("addresses or CIDRs, separated by commas", (part)
   Result.match(network(part), { onFailure: () => [], onSuccess: (one) => [one] }),
 )
 export const addresses = listOf("addresses, separated by commas", (part) => (isAddress(part) ? [part] : []))
+/** Keys of type Ed25519 alone. */
+export const verifierKeys = listOf("verifier keys, name+hash+base64, separated by commas", (part) => {
+  const key = parseVerifierKey(part)
+  return key instanceof Malformed || key.type !== keyTypes.ed25519 ? [] : [key]
+})
 export const address: Kind<`0x${string}`> = {
   expected: "an address: 0x and 40 hexadecimal digits",
   read: (name) => Config.schema(AddressText, name),

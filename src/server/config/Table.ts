@@ -86,6 +86,15 @@ export const log = {
   }),
 }
 
+export const receipts = {
+  key: optional("RECEIPT_KEY", Kinds.secret("a key as `spirit-altar receipts key` makes it"), {
+    says: "The private key that signs receipts, as `spirit-altar receipts key` makes it; without one answers carry no signed receipt.",
+  }),
+  retired: preset("RECEIPT_KEYS_RETIRED", [], Kinds.verifierKeys, {
+    says: "The verifier keys of earlier receipt keys, separated by commas: they stay in /.well-known/did.json.",
+  }),
+}
+
 export const lines = {
   level: preset("LOG_LEVEL", "Info", Kinds.logLevel, {
     says: "How much is logged: Trace, Debug, Info, Warn, Error, Fatal or None; the sandbox logs at Warn.",
@@ -209,7 +218,7 @@ export const groups: ReadonlyArray<readonly [title: string, variables: ReadonlyA
   ["The five that suffice", all(sufficient)],
   ["Where it listens, and who may reach it", all(listening)],
   ["Who answers for it", all(operator)],
-  ["What it keeps", all(sandbox, log)],
+  ["What it keeps and signs", all(sandbox, log, receipts)],
   ["What it says of itself", all(lines, metrics, otlp)],
   ["How it is paid, beside PAY_TO, RPC_URL and RELAYER_KEY", all(payment)],
   ["Cards, beside USDC, for week and month candles: the first three, or none of them", all(cards)],
@@ -217,7 +226,7 @@ export const groups: ReadonlyArray<readonly [title: string, variables: ReadonlyA
 ]
 
 /** What a production server reads. */
-export const serving = all(sufficient, listening, operator, log, lines, metrics, otlp, payment, cards)
+export const serving = all(sufficient, listening, operator, log, receipts, lines, metrics, otlp, payment, cards)
 
 const { databaseUrl, publicUrl } = sufficient
 

@@ -1,0 +1,34 @@
+/** `receipts`: makes the key that signs receipts. */
+import { Console, Effect, Redacted, Result } from "effect"
+import { Command, Flag } from "effect/cli"
+import { fromText, generate } from "../../log/Signer.ts"
+import { command, text } from "../Define.ts"
+import { Trouble } from "../Trouble.ts"
+
+const key = command("key", {
+  says: "Make a new key for receipts, at random, and print it with its verifier key. Nothing is kept. After a rotation, list the old verifier key in RECEIPT_KEYS_RETIRED, so that old receipts stay valid",
+  brief: "Make a key for receipts, and its verifier key",
+  examples: [
+    ["spirit-altar receipts key >> .env", "A first key"],
+    ["spirit-altar receipts key --name receipts-2", "The key after it"],
+  ],
+  flags: {
+    name: text("name", "Name of the key in /.well-known/did.json, never used before").pipe(
+      Flag.withDefault("receipts-1"),
+    ),
+  },
+  run: Effect.fnUntraced(function* ({ name }) {
+    const made = generate(name)
+    const signer = Result.flatMap(made, fromText)
+    if (Result.isFailure(made) || Result.isFailure(signer) || !/^[A-Za-z0-9._-]{1,64}$/u.test(name)) {
+      return yield* new Trouble({ message: `${name} names no key: use 1 to 64 of A-Z a-z 0-9 . _ -` })
+    }
+    yield* Console.log(`# The verifier key of ${name}, for RECEIPT_KEYS_RETIRED one day: ${signer.success.vkey}`)
+    yield* Console.log(`RECEIPT_KEY=${Redacted.value(made.success)}`)
+  }),
+})
+
+export const receipts = Command.make("receipts").pipe(
+  Command.withDescription("The signed receipts of a server: their key"),
+  Command.withSubcommands([key]),
+)
