@@ -10,7 +10,7 @@ const version = Schema.Literal("2.0")
 export const Request = Schema.Struct({ jsonrpc: version, id: Id, method: Schema.String, params: Params })
 export type Request = typeof Request.Type
 
-/** Messages that are not answered: notifications, and answers to requests this server never makes. */
+/** Messages without an answer: notifications, and answers to requests that this server never makes. */
 export const Silent = Schema.Union([
   Schema.Struct({ jsonrpc: version, id: Schema.optionalKey(Schema.Never), method: Schema.String, params: Params }),
   Schema.Struct({ jsonrpc: version, id: Id, result: Schema.Json }),
@@ -25,7 +25,7 @@ export interface RpcError {
 
 export interface Reply {
   readonly jsonrpc: "2.0"
-  /** Null when the request could not be read as far as its id. */
+  /** Null when the id of the request is unreadable. */
   readonly id: Id | null
   readonly result?: object
   readonly error?: RpcError

@@ -1,6 +1,6 @@
-/** MCP 2025-06-18 without sessions: every request is answered from itself alone, by whichever server it meets. */
-// A handler of our own: Effect's McpServer keeps a table of sessions before protocol 2026-07-28, which strangers can
-// fill and other processes do not see; the SDK's transport would bring a second HTTP and schema stack along.
+/** MCP 2025-06-18 without sessions: any server can answer any request. */
+// Not Effect's McpServer: before protocol 2026-07-28 it keeps a table of sessions that strangers can fill and other
+// processes do not see. Not the SDK's transport: it would add a second HTTP and schema stack.
 import { randomUUID } from "node:crypto"
 import { Cause, Context, Effect, Layer, Schema } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
@@ -28,7 +28,7 @@ const isCall = Schema.is(Call)
 
 const content = (value: object) => [{ type: "text", text: JSON.stringify(value) }]
 
-/** Input a model can mend is a result it gets to read, not a protocol error its client may swallow. */
+/** Input that a model can fix is a result, because its client may swallow a protocol error. */
 const refused = ({ code, issues, message }: ToolRefusal) => ({
   isError: true,
   content: content({ ok: false, code, message, ...(issues.length === 0 ? {} : { issues }) }),

@@ -1,4 +1,4 @@
-/** MCP's streamable HTTP as far as a server without sessions needs it: one message in, one JSON answer or 202 out. */
+/** MCP's streamable HTTP for a server without sessions: one message in, one JSON answer or 202 out. */
 import { Effect, Layer, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { preferred } from "../http/Accept.ts"
@@ -28,7 +28,7 @@ const answer = (reply: Reply, status = 200, headers: Record<string, string> = {}
 const refuse = (status: number, message: string, code: number = codes.request, headers: Record<string, string> = {}) =>
   answer(failed(null, code, message), status, headers)
 
-/** How reading a body fails, in HTTP's own numbers. */
+/** The HTTP status of each failure to read a body. */
 const unread = { too_large: 413, unsupported_media_type: 415, bad_request: 400 } as const
 
 export const layer = Layer.unwrap(
@@ -62,7 +62,7 @@ export const layer = Layer.unwrap(
           return refuse(403, "Only pages of this machine may call a server of this machine")
         }
         yield* limiter.take(requests, addresses.of(request))
-        // Clients list text/event-stream too, as they must; no answer here is a stream, so JSON is what counts.
+        // Clients must list text/event-stream, too. No answer here is a stream, so only JSON counts.
         if (preferred(request.headers["accept"], ["application/json"]) === undefined) {
           return refuse(406, "Answers are application/json; accept it, and text/event-stream, as the protocol says")
         }

@@ -1,4 +1,4 @@
-/** The commit that a build is made of, asked when it is built. */
+/** The commit of a build. */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 
@@ -10,8 +10,8 @@ const heard = (...args: ReadonlyArray<string>) => {
 }
 
 /**
- * `SOURCE_COMMIT` where a build has no repository, as Nix's has none. Otherwise git's answer for this folder, not for one
- * around it, and only where nothing was changed or added since.
+ * `SOURCE_COMMIT` where a build has no repository, as under Nix. Otherwise git's answer for exactly this folder, and
+ * only for an unchanged tree.
  */
 export const commit = (): string | undefined => {
   const told = process.env["SOURCE_COMMIT"]

@@ -1,10 +1,10 @@
-/** The log of a sandbox has the key and the name it was first started with, whatever port it listens on later. */
+/** The log key of a sandbox; key and name stay those of the first start, even if the port changes. */
 import { Effect, FileSystem, Option, Path, Redacted } from "effect"
 import type { LogConfig } from "../log/Log.ts"
 import { fromText, generate, originOf } from "../log/Signer.ts"
 import { DataFolder } from "./DataFolder.ts"
 
-/** The log of this data folder; its key is made when there is none. */
+/** The log of this data folder; its key is created if missing. */
 export const kept = Effect.fn("LogKey.kept")(function* (publicUrl: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

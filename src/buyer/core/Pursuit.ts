@@ -1,4 +1,4 @@
-/** The loop of a purchase for library, command and page: what to do after each answer, and what to ask next. */
+/** The loop of a purchase for library, command and page; each answer decides the next move. */
 import { type Asked, nextStep, type NextStep, type Outcome, waitOf } from "./Outcome.ts"
 
 /** The state of a purchase before its next request. */
