@@ -1,4 +1,4 @@
-/** A page as a response: kept as long as it is asked again, and never a bare failure. */
+/** Pages as cached responses, and as error pages instead of bare failures. */
 import { Cause, Effect, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
@@ -17,7 +17,7 @@ export const contentType = "text/html; charset=utf-8"
 
 const nowhere = "http://page.invalid/"
 
-/** Path and query of a request; one that begins with two slashes names no host. */
+/** Path and query of a request; a path with two leading slashes names no host. */
 export const urlOf = ({ url }: HttpServerRequest.HttpServerRequest) =>
   URL.parse(url.replace(/^[/\\]+/u, "/"), nowhere) ?? new URL(nowhere)
 
@@ -31,8 +31,8 @@ export const page = (publicUrl: string, request: HttpServerRequest.HttpServerReq
   fresh(request, layout(publicUrl, shown), { contentType })
 
 /**
- * A page whatever fails while it is made. A chain that does not hold is said aloud; the log has the cause of all else,
- * under the number the page names.
+ * Turns any failure into a page. A broken chain is stated openly; for anything else the page shows a number, under
+ * which the log has the cause.
  */
 export const guarded = <R>(
   publicUrl: string,
