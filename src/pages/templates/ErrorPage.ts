@@ -1,4 +1,4 @@
-/** Error pages: what happened, and where to go. */
+/** Error pages, each with the fault and the way on. */
 import type { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Page } from "./Layout.ts"

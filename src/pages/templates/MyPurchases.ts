@@ -74,7 +74,8 @@ export const myPurchases = (view: MyPurchasesView): Page => ({
         <div class="scripted" data-box>
           <div data-box-list>
             <p class="blank awaited">
-              No sealed words are in this browser. What you seal here is kept here, from before it is paid.
+              No sealed words are in this browser. Words that you seal here are kept here, from before they are paid
+              for.
             </p>
           </div>
           <div data-box-said role="status"></div>

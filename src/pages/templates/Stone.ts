@@ -1,4 +1,4 @@
-/** The page of one stone: what it proves, its link recomputed step by step, and its revealed words. */
+/** The page of one stone: its proof, its link recomputed step by step, and its revealed words. */
 import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
 import { code, isLost, recordTable, part, receiptTable } from "./RecordTable.ts"
