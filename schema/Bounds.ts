@@ -27,7 +27,6 @@ export const sentence = (example: string, maximum = 500, pattern: RegExp = oneLi
 export const header = (description: string, example: string, maximum = 256) =>
   sentence(example, maximum, /^[ -~]*$/u).annotate({ description })
 
-/** A header with a wait in seconds. */
 export const waitSeconds = (example: string, description = "Seconds to wait.") =>
   shaped(/^[0-9]{1,6}$/u, 6, 1).annotate({ description, examples: [example] })
 
@@ -48,7 +47,6 @@ export const Position = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum:
   examples: [1],
 })
 
-/** A whole number from 1 to `maximum`. */
 export const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
 /**

@@ -8,7 +8,6 @@ const described = (identifier: string, description: string, ...examples: Readonl
   examples: [...examples],
 })
 
-/** Lowercase hex SHA-256 (64 digits). */
 export const Hex64 = shaped(/^[0-9a-f]{64}$/u, 64).annotate(
   described(
     "Hex64",
@@ -23,7 +22,6 @@ export const Address = shaped(/^0x[0-9a-fA-F]{40}$/u, 42).annotate(
 )
 export type Address = `0x${string}`
 
-/** Lowercase 0x-prefixed transaction hash. */
 export const TransactionHash = shaped(/^0x[0-9a-f]{64}$/u, 66).annotate(
   described(
     "TransactionHash",
@@ -42,7 +40,6 @@ export const Timestamp = shaped(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u
   format: "date-time",
 })
 
-/** CAIP-2 network id. */
 export const Network = shaped(/^eip155:[0-9]{1,12}$/u, 19, 8).annotate(
   described("Network", "A CAIP-2 network id.", "eip155:8453"),
 )

@@ -189,7 +189,6 @@ export const rungTerms = {
   month: { days: 30, lasts: "thirty days", priceAtomic: 9_000_000n, cards: true },
 } as const
 
-/** Days of each duration, shortest first. */
 export const candleDays = [rungTerms.day.days, rungTerms.week.days, rungTerms.month.days] as const
 export type CandleDays = (typeof candleDays)[number]
 
@@ -219,5 +218,4 @@ export const lightDay = light("lightDay", "day")
 export const lightWeek = light("lightWeek", "week")
 export const lightMonth = light("lightMonth", "month")
 
-/** The endpoint of each duration. */
 export const candleActs = { day: lightDay, week: lightWeek, month: lightMonth } as const

@@ -121,7 +121,6 @@ export const RecentEdition = Schema.Struct({
 
 const items = listOf(CatalogItem, 50)
 
-/** Fields that all catalogs share. */
 const catalog = {
   ok: Schema.Literal(true),
   name: sentence("Materials"),

@@ -1,6 +1,5 @@
 /** The hashed text of a witness chain link, shared by server, verifier and browser. */
 
-/** The `previousHash` of the first stone. */
 export const genesisHash = "0".repeat(64)
 
 /** The parts of a link, each in exactly the text form that is hashed. */

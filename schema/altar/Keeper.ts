@@ -60,7 +60,6 @@ export class KeeperSlotTaken extends Schema.Error<KeeperSlotTaken>("KeeperSlotTa
   at(409, "The keeper record is held by a payment in flight."),
 ) {}
 
-/** Takes a spirit in: its first keeper, for ever. */
 export const takeIn = paid(
   HttpApiEndpoint.post("takeIn", "/api/acquire/:familiarId", {
     params: { familiarId: SpiritId },

@@ -79,7 +79,6 @@ export class PrayerSlotTaken extends Schema.Error<PrayerSlotTaken>("PrayerSlotTa
   at(409, "The slot is held by a payment in flight."),
 ) {}
 
-/** Lays today's prayer. */
 export const offerPrayer = paid(
   HttpApiEndpoint.post("offerPrayer", "/api/prayers/:familiarId", {
     params: { familiarId: SpiritId },

@@ -29,7 +29,6 @@ export const isSealable = (words: string): boolean => {
   return length >= 1 && length <= wordsMaximum
 }
 
-/** The issue of words that cannot be sealed. */
 export const sealIssue = (path: string, words: string) => ({
   path,
   message: `Expected 1 to ${wordsMaximum} code points after normalization, got ${normalizedLength(words)}`,

@@ -5,7 +5,6 @@ import { at, envelope, nothingNow } from "../Refusal.ts"
 import { Salt, Words } from "./Commitment.ts"
 import { hiddenBy } from "./Hidden.ts"
 
-/** The salt of shown words. */
 export const shownSalt = Schema.NullOr(Salt).annotate({
   description: "The salt of the words: both hash to the commitment. Null while the words are hidden.",
 })

@@ -29,7 +29,6 @@ export const parseAddCheckpoint = (text: string): AddCheckpoint | Malformed => {
     : new Malformed("Each hash of a proof is 32 bytes in base64 on a line.")
 }
 
-/** The body of a 409. */
 export const sizeText = (size: number): string => `${size}\n`
 
 export const parseSize = (text: string): number | undefined =>

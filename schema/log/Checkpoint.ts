@@ -17,7 +17,6 @@ export const emptyRoot = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 export const checkpointText = ({ extensions, origin, root, size }: Checkpoint): string =>
   [origin, size, base64(root), ...extensions].map((line) => `${line}\n`).join("")
 
-/** Parses the text of a note. */
 export const parseCheckpoint = (text: string): Checkpoint | Malformed => {
   const [origin = "", sizeText = "", rootText = "", ...rest] = text.split("\n")
   const extensions = rest.slice(0, -1)

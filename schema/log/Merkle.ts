@@ -4,7 +4,6 @@
  */
 import { type Bytes, concat } from "./Bytes.ts"
 
-/** Bytes of a SHA-256 hash. */
 export const hashSize = 32
 
 /** Maximum hashes of an inclusion or consistency proof: one for each level of a tree of 2^63 leaves. */

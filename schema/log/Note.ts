@@ -102,7 +102,6 @@ export const verifierKeyText = ({ id, name, publicKey, type }: VerifierKey): str
 export const keyIdInput = ({ name, publicKey, type }: Omit<VerifierKey, "id">): Bytes =>
   concat(utf8(`${name}\n`), Uint8Array.of(type), publicKey)
 
-/** The key's id in a hash of `keyIdInput`. */
 export const keyIdOf = (hash: Uint8Array): string => hex(hash.subarray(0, idLength))
 
 const secretPrefix = "PRIVATE+KEY+"

@@ -28,7 +28,6 @@ const ifNoneMatch = {
 /** Only reads carry tags: health must never be cached, and rooms are polled by sequence. */
 const groups = new Set(["Reads", "Witness"])
 
-/** Changes the generated document in place. */
 export const makeConditional = (paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>) => {
   for (const { get } of Object.values(paths)) {
     const read = get?.responses["200"]

@@ -88,7 +88,7 @@ const withoutSuffix = (document: Document): Document => {
   return JSON.parse(text)
 }
 
-/** Copies the descriptions of one refusal, or of several discriminated by code, to their response. */
+/** Describes the refusals of a response, one or several discriminated by code, by the response's own descriptions. */
 const describeRefusals = (response: ResponseObject, schemas: Schemas) => {
   const body = response.content?.["application/json"]?.schema
   const refs = (body?.anyOf ?? (body === undefined ? [] : [body])).map((one) => one.$ref?.split("/").at(-1) ?? "")
@@ -166,7 +166,7 @@ const allowAnyOrigin = (paths: Document["paths"]) => {
   }
 }
 
-/** Gives every temporary refusal its wait, where the wait is known. */
+/** The `Retry-After` of every 503, which is sent where the wait is known. */
 const retryAfter = {
   description: "Seconds to wait, where waiting helps.",
   required: false,
@@ -208,7 +208,6 @@ const contact = { name: "Spirit Altar", url: `${exampleUrl}/for-agents` }
 export const at = (document: Record<string, unknown>, publicUrl: string): Record<string, unknown> =>
   JSON.parse(JSON.stringify(document).replaceAll(exampleUrl, () => publicUrl))
 
-/** Finishes a copy of the generated document. */
 export const finish = (generated: Record<string, unknown>): Record<string, unknown> => {
   const document = withoutSuffix(JSON.parse(JSON.stringify(generated)))
   for (const operations of Object.values(document.paths)) {

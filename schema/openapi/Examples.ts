@@ -155,7 +155,6 @@ const attempt = {
   validBefore: "2026-11-21T09:22:02.000Z",
 }
 
-/** Corrections by component name. */
 export const examples: Readonly<Record<string, unknown>> = {
   Attempt: attempt,
   SettlementPending: { reconcile: `https://altar.example/api/reconcile/${key}`, attempt },

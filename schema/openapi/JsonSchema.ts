@@ -32,7 +32,6 @@ const isSchema = (value: unknown): value is JsonSchema => typeof value === "obje
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   isSchema(value) && !Array.isArray(value)
 
-/** Applies corrections to an example at any depth. */
 const corrected = (example: unknown, right: unknown): unknown =>
   right === undefined
     ? example

@@ -52,7 +52,6 @@ const Unavailable = NotNow.pipe(
   ),
 )
 
-/** Headers of every answer to a paid request. */
 const unkept = {
   "cache-control": Schema.optionalKey(header("`no-store`: no cache on the way keeps it for anyone else.", "no-store")),
 }

@@ -148,7 +148,6 @@ export const Finality = Schema.Literals(["pending", "final", "lost"]).annotate({
 })
 export type Finality = typeof Finality.Type
 
-/** The public proof of payment of an act. */
 export const Receipt = Schema.Struct({
   transaction: TransactionHash,
   network: Network,

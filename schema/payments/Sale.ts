@@ -30,7 +30,6 @@ export const Sold = Context.Reference<Sale | undefined>("spirit-altar/schema/pay
   defaultValue: () => undefined,
 })
 
-/** An endpoint that sells an act. */
 export interface PaidEndpoint
   extends
     HttpApiEndpoint.ConstraintRequest,

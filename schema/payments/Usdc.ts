@@ -34,7 +34,6 @@ export type UsdcNetwork = keyof typeof usdc
 export const usdcOn = (network: string): `0x${string}` | undefined =>
   network === base ? baseAsset : network === baseSepolia ? baseSepoliaAsset : undefined
 
-/** Atomic USDC of one US cent. */
 export const centAtomic = 10_000n
 
 /** US cents of atomic USDC; acts that cards can pay for cost whole cents. */

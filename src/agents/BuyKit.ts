@@ -32,7 +32,6 @@ const spelled = ({ parameter }: Offer, query: KitQuery): Values =>
     ),
   )
 
-/** The members that hold a commitment. */
 const isSealing = (name: string) => name === "commitment" || name === "intentionCommitment"
 
 const asked = (name: string) => (name === "familiarId" ? "spirit" : name)

@@ -8,7 +8,6 @@ import { type PaidAct, PaidActs } from "../payments/PaidAct.ts"
 import { PaymentTerms, requirementsOf } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 
-/** A member of a request, as the contract describes it. */
 export interface Member {
   readonly name: string
   readonly required: boolean

@@ -32,7 +32,6 @@ const within = (json: Schema.JsonObject, each: (part: Schema.Json) => Schema.Jso
   ...(json["anyOf"] === undefined ? {} : united(listOf(json["anyOf"]).map(each))),
 })
 
-/** An answer's schema: its members and their types. */
 const answered = (json: Schema.Json): Schema.Json =>
   isObject(json)
     ? {
@@ -42,7 +41,6 @@ const answered = (json: Schema.Json): Schema.Json =>
       }
     : json
 
-/** An argument's schema: its rules and its description. */
 const asked = (json: Schema.Json): Schema.Json => {
   if (!isObject(json)) return json
   const remark = listOf(json["allOf"]).find((one) => isObject(one) && "description" in one)

@@ -22,7 +22,6 @@ export const vectors = sealed.map(([salt, words]) => ({ salt, words, commitment:
 export const idempotencyKey = "<a key of yours: 12 to 128 of A-Z a-z 0-9 _ ->"
 export const paymentSignature = "<base64 of your signed x402 v2 payment>"
 
-/** The URL template of a reconcile. */
 export const reconcileUrl = (publicUrl: string) =>
   `${publicUrl}${reconcilePath.replace(/:[A-Za-z]+/u, "{Idempotency-Key}")}`
 

@@ -129,7 +129,6 @@ export type Leaving =
 export class Acts extends Context.Service<
   Acts,
   {
-    /** The JSON text of a settled act. */
     get(id: string): Effect.Effect<string, ActNotFound>
     /**
      * JSON texts of acts, newest first, below `before` when given. An unreadable row is logged and omitted, here and in

@@ -26,7 +26,6 @@ export const refusedPayments: Policy = {
   ],
 }
 
-/** The refusal with its wait. */
 export const limited = ({ retryAfter, window }: { readonly retryAfter: number; readonly window: Window }) =>
   new RateLimited({
     retryAfter,

@@ -84,7 +84,6 @@ export class Moderation extends Context.Service<
           yield* write(words.table, words.id, act.id, words.name, reveal)
       })
 
-      /** The name that was given with revealed words. */
       const revealedName = ({ act, hideable: { words } }: Found) =>
         words?.name === undefined
           ? Effect.succeed(null)

@@ -22,7 +22,6 @@ interface Route extends HttpApiEndpoint.Constraint {
   readonly "~Middleware": AltarRequests
 }
 
-/** A group of paid endpoints only. */
 interface PaidGroup<Name extends string> extends HttpApiGroup.Constraint {
   readonly identifier: Name
   readonly endpoints: Readonly<Record<string, Route>>

@@ -41,7 +41,6 @@ export interface Telling<Name extends string = string> {
 /** Members that a page's head and receipt show. */
 export const elsewhere = { id: null, permalink: null, agentName: null, payer: null, transaction: null } as const
 
-/** The telling of an act with this record. */
 export const telling = <Fields extends Schema.Struct.Fields>(
   _: Schema.Struct<Fields>,
   told: Telling<Extract<keyof Fields, string>>,

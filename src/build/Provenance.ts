@@ -8,7 +8,6 @@ import { createHash } from "node:crypto"
 const buildType = "urn:spirit-altar:npm-run-package:v1"
 const builder = "urn:spirit-altar:unsigned"
 
-/** An input or output file. */
 export interface Part {
   readonly name: string
   readonly bytes: Uint8Array
@@ -16,7 +15,6 @@ export interface Part {
 
 export interface Making {
   readonly archive: Part
-  /** The list of third-party code in the archive. */
   readonly sbom: Part
   readonly lock: Part
   /** The packed commit; absent where the tree is no commit's. */

@@ -11,7 +11,6 @@ import { type Field, fieldsOf } from "./Fields.ts"
 import type { SettlementPending } from "../../schema/payments/Act.ts"
 import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
 
-/** The common part of every act's answer. */
 export interface Settled {
   readonly record: { readonly id: string }
   readonly receipt: { readonly priceUsd: string }
@@ -26,7 +25,6 @@ export interface Order<Answer> {
   readonly price: Sale
   /** The exact URL that a payment is bound to. */
   readonly url: string
-  /** The request as the journal stores it. */
   readonly request: Schema.Json
   /** Fails for an answer outside the contract. */
   readonly answer: (body: unknown) => Effect.Effect<Answer, Schema.SchemaError>
@@ -153,11 +151,9 @@ export const acts = {
   candles: [actOf(lightDay), actOf(lightWeek), actOf(lightMonth)],
 } as const
 
-/** The acts of these endpoints by name. */
 export const catalogOf = (endpoints: ReadonlyArray<Endpoint>): ReadonlyMap<string, Act> =>
   new Map(endpoints.map((endpoint) => [endpoint.sale.name, define<unknown, Settled>(endpoint)]))
 
-/** All acts of the contract. */
 export const catalog = catalogOf(sales)
 
 const isSettled = Schema.is(

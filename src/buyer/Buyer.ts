@@ -29,7 +29,6 @@ export const free = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, Re
       : refuse(refusal.code, refusal.message)
   })
 
-/** There was no answer, for this reason. */
 class Silence extends Schema.TaggedError<Silence>()("Silence", { reason: Schema.String }) {}
 
 /** The parts of an order that `follow` needs; an old purchase may have no price. */

@@ -11,7 +11,6 @@ const Contract = Api.annotate(HttpApi.SuccessParseOptions, { onExcessProperty: "
   { onExcessProperty: "ignore" },
 )
 
-/** How to reach an altar. */
 export interface Reach {
   readonly fetch?: typeof fetch
   /** The token of a signal room. */
@@ -35,7 +34,6 @@ export const guarded = (url: string, insecure: boolean) => {
       )
 }
 
-/** A URL without trailing slashes. */
 export const baseOf = (url: string): string => url.replace(/\/+$/u, "")
 
 /**

@@ -153,7 +153,6 @@ export const make = (buyer: Buyer) => {
       }))
     },
 
-    /** Lays today's prayer of a spirit. */
     pray: (order: Order.PrayerOrder) =>
       bought(acts.offerPrayer, order, (intentionCommitment = "") => ({
         params: { familiarId: order.spirit },
@@ -161,14 +160,12 @@ export const make = (buyer: Buyer) => {
         payload: { agentName: order.agentName, intentionCommitment },
       })),
 
-    /** Becomes a spirit's first keeper. */
     keep: ({ agentName, key, reason, spirit }: Order.KeeperOrder) =>
       bought(acts.takeIn, present({ key }), () => ({
         params: { familiarId: spirit },
         payload: present({ agentName, reason }),
       })),
 
-    /** Collects the next edition of a material, crab or pixel. */
     collect: ({ agentName, element, key, reason, spirit }: Order.CollectOrder) =>
       bought(acts.collectMaterial, present({ key }), () => ({
         params: { elementId: element },
@@ -176,7 +173,6 @@ export const make = (buyer: Buyer) => {
         payload: present({ agentName, reason }),
       })),
 
-    /** Lights a candle, or with `parentId` adds a light to one. */
     light: Effect.fn("Orders.light")(function* (order: Order.CandleOrder) {
       const { agentName, days, dedication, parentId, spirit } = order
       const act = acts.candles.find(({ price }) => price.days === days)
@@ -231,7 +227,6 @@ export const make = (buyer: Buyer) => {
       return body
     }),
 
-    /** All purchases of the journal. */
     purchases: purchases.all,
 
     spirits: Effect.map(free(client.guide.listSpirits()), ({ spirits }) => spirits),

@@ -34,7 +34,6 @@ const money = (atomic: bigint) => (atomic % centAtomic === 0n ? priceUsd(atomic)
 export interface Asked {
   readonly challenge: Challenge
   readonly key: string
-  /** The URL that the request was sent to. */
   readonly url: string
   readonly price: Sale
   readonly terms: Terms
@@ -43,7 +42,6 @@ export interface Asked {
   readonly spentToday: bigint
 }
 
-/** The code and sentence of each mismatch. */
 const explain = (
   { asked, kind }: Mismatch,
   { price: { name, priceAtomic }, terms, url }: Asked,

@@ -1,7 +1,6 @@
 /** The ways a purchase can end without its act: refused, open, or answered with another act. */
 import { Schema } from "effect"
 
-/** A field of an answer that differs from the purchase. */
 export const Difference = Schema.Struct({ field: Schema.String, bought: Schema.String, recorded: Schema.String })
 
 /** Final. `code` is the altar's or the library's; the sentence says what to do and what was charged. */

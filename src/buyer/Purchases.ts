@@ -23,7 +23,6 @@ export const Purchase = Schema.Struct({
       signedAt: Schema.String,
     }),
   ),
-  /** The altar's answer, once settled. */
   settled: Schema.optionalKey(Schema.Struct({ id: Schema.String, permalink: Schema.String, answer: Schema.Json })),
   /** The altar's reason for ending it unpaid. The signed payment stays, because it may be valid until `validBefore`. */
   failed: Schema.optionalKey(Schema.String),

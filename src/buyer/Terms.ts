@@ -4,7 +4,6 @@ import { usdcOn } from "../../schema/payments/Usdc.ts"
 import { refuse } from "./PurchaseError.ts"
 import type { Policy, Terms } from "./Policy.ts"
 
-/** The payment terms in `/.well-known/agent.json`. */
 const Manifest = Schema.Struct({
   payment: Schema.Struct({ network: Schema.String, asset: Schema.String, payTo: Schema.String }),
 })

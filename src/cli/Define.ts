@@ -36,7 +36,6 @@ export const text = (name: string, says: string, metavar?: string) => {
 
 export const optionalText = (name: string, says: string, metavar?: string) => Flag.optional(text(name, says, metavar))
 
-/** A flag without a value. */
 export const on = (name: string, says: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(says), Flag.withDefault(false))
 

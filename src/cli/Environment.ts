@@ -11,5 +11,4 @@ export const givenEnvironment = () =>
     ),
   })
 
-/** The altar where none is named. */
 export const defaultUrl = "http://127.0.0.1:3000"

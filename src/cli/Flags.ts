@@ -84,7 +84,6 @@ export const salt = optionalText(
 
 export const reason = optionalText("reason", `Why, in public, 1 to ${reasonMaximum} characters`)
 
-/** The members that were given. */
 export const provided = <A extends object>(members: { readonly [Name in keyof A]: Option.Option<A[Name]> }) => {
   const given: { [Name in keyof A]?: A[Name] } = {}
   for (const name in members) {

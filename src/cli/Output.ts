@@ -24,7 +24,6 @@ export const resumeHint = (key: string, data: Option.Option<string>) =>
     return `To learn how it ended, without paying again:\n  ${name} reconcile${call}`
   })
 
-/** Quotes a word for a shell. */
 const quoted = (word: string) => (/^[\w./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 interface OutputFlags {

@@ -27,7 +27,6 @@ const addressOf = (error: unknown): string =>
     ? `${"address" in error.cause ? String(error.cause.address) : "this address"}:${"port" in error.cause ? String(error.cause.port) : "?"}`
     : "this address"
 
-/** The cause as one line. */
 export const oneLine = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   if (codeOf(error) === "EADDRINUSE") {

@@ -14,7 +14,6 @@ import { PublicUrl } from "../platform/PublicUrl.ts"
 import { actReader, commitmentIn, hasOwnPage, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
 import { type Plate, plateOf, plates, spiritFeedPath, spiritPath } from "./templates/Plates.ts"
 
-/** Acts in the feed. */
 const most = 50
 
 /** The `updated` of a feed without acts. */
@@ -42,7 +41,6 @@ const entry = (publicUrl: string, act: SettledAct) =>
 const xml = (root: Html): string =>
   `<?xml version="1.0" encoding="utf-8"?>\n${root.text.replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, "\ufffd")}\n`
 
-/** The feed of all acts and its address. */
 const everything = {
   title: "Spirit Altar: acts",
   subtitle: "Every paid act, newest first. Names are self-declared.",

@@ -36,7 +36,6 @@ const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
   ["pixels", "Six small animals of 128 editions each."],
 ]
 
-/** Acts of one wallet on a page. */
 const mostOfOne = 50
 
 const positive = (text: string | null) => (text !== null && /^[1-9][0-9]{0,14}$/u.test(text) ? Number(text) : undefined)

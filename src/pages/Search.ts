@@ -10,7 +10,6 @@ import { plates, spiritPath } from "./templates/Plates.ts"
 import type { Found, Stone } from "./templates/Witness.ts"
 import { isUuid } from "./Pages.ts"
 
-/** Hits of one page. */
 const most = 50
 
 export type Answer =

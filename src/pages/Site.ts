@@ -51,7 +51,7 @@ const isPixel = /^[^?]*\/art\/pixels\//u
 
 const texts = HttpMiddleware.compression()
 
-/** A pixel's file is stored uncompressed, because its hash is published. */
+/** A pixel's PNG is uncompressed inside, because its hash is published; it is compressed in transit. */
 const pixels = HttpMiddleware.compression({ compressible: () => true })
 
 /** Compresses pages, styles and modules, unless the client asks for no encoding. */
@@ -114,7 +114,6 @@ const home = HttpRouter.add("GET", "/", ({ url }) => {
   return Effect.succeed(HttpServerResponse.redirect(`/v2/${query === -1 ? "" : url.slice(query)}`, { status: 307 }))
 })
 
-/** The reference of a contract. */
 export const docs = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   Reference.layer(contract).pipe(Layer.provide([guarded, compressed]))
 

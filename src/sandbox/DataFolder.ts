@@ -58,7 +58,6 @@ const livingIn = Effect.fn("DataFolder.livingIn")(function* (folder: string) {
   )
 })
 
-/** `DATA_DIR`, absolute. */
 const dataDir = Effect.zipWith(Path.Path, sandbox.dataDir, (path, folder) => path.resolve(folder))
 
 /** The sandbox that runs on this folder, for commands beside it. */

@@ -9,7 +9,6 @@ import DevUSD from "./contracts/DevUSD.json" with { type: "json" }
 import Multicall3 from "./contracts/Multicall3.json" with { type: "json" }
 import * as OwnedProcess from "./OwnedProcess.ts"
 
-/** The chain could not be started, or did not answer. */
 export class LocalChainError extends Schema.TaggedError<LocalChainError>()("LocalChainError", {
   message: Schema.String,
 }) {}
@@ -130,7 +129,6 @@ const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions)
   // The node assigns the faucet's nonces on arrival: concurrent transactions would get the same one.
   const turn = yield* Semaphore.make(1)
 
-  /** Mints atomic USDC and returns the new balance. */
   const fund = Effect.fn("LocalChain.fund")(function* (address: Hex, amountAtomic: bigint) {
     const data = encodeFunctionData({ abi: token, functionName: "mint", args: [address, amountAtomic] })
     const transaction = yield* ask("mint", () =>

@@ -16,7 +16,6 @@ import {
   runAs,
 } from "./PostgresBinaries.ts"
 
-/** The database could not be started. */
 export class LocalDatabaseError extends Schema.TaggedError<LocalDatabaseError>()("LocalDatabaseError", {
   message: Schema.String,
 }) {}
@@ -136,7 +135,6 @@ const make = Effect.fn("LocalDatabase.make")(function* (options: LocalDatabaseOp
     const present = yield* sql`SELECT 1 FROM pg_database WHERE datname = 'altar'`
     if (present.length === 0) yield* sql.unsafe("CREATE DATABASE altar")
   }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
-  /** Of the database `altar`, with the password. */
   return { url: urlOf("altar") }
 })
 

@@ -23,7 +23,6 @@ export interface Stop {
 
 const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
-/** The output of a program that ends by itself. */
 export const run = (
   command: string,
   args: ReadonlyArray<string>,
@@ -84,7 +83,6 @@ export const start = Effect.fn("OwnedProcess.start")(function* (options: {
   readonly stop: Stop
   readonly identity?: Identity
   readonly cwd?: string
-  /** Receives all output. */
   readonly hear?: (text: string) => void
 }): Effect.fn.Return<{ readonly pid: number; readonly ready: RegExpExecArray }, ProcessError, Scope.Scope> {
   let output = ""
@@ -171,7 +169,6 @@ export const endLeftover = Effect.fn("OwnedProcess.endLeftover")(function* (
   )
 })
 
-/** The folders of the PATH, in their order. */
 export const searchPath = Effect.gen(function* () {
   const value = yield* Config.String("PATH").pipe(Config.withDefault(""))
   return value.split(process.platform === "win32" ? ";" : ":").filter((folder) => folder !== "")

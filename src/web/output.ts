@@ -34,7 +34,6 @@ const discard = async (file: string) => {
   if (Date.now() - mtimeMs > 86_400_000) await rm(file, { force: true })
 }
 
-/** Replaces the files of `folder`. */
 export const writeOutput = async (folder: string, files: ReadonlyArray<Output>): Promise<void> => {
   // Files that name others come last.
   const chunksFirst = [...files].sort((a, b) => Number(isHashed(b.path)) - Number(isHashed(a.path)))

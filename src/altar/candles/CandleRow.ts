@@ -82,7 +82,6 @@ type LitRow = typeof LitRow.Type
 /** A lit candle that the database aggregated as JSON. */
 export const LitJson = Schema.Struct({ ...columnsOf(JsonMoment), lightCount: Schema.Int, lights })
 
-/** The URL that unseals a candle's words. */
 export const unsealUrl = (publicUrl: string, id: string) => `${publicUrl}${filled(unsealCandle.path, { candleId: id })}`
 
 export const candleOf = (publicUrl: string, row: CandleRow): Candle => ({

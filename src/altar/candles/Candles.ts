@@ -29,7 +29,6 @@ import * as Unseal from "./Unseal.ts"
 type Rung = typeof RungName.Type
 type CandleAct = ActOf<(typeof candleActs)[Rung]>
 
-/** The names of the acts in the ledger. */
 const names = Object.values(candleActs).map(({ sale }) => sale.name)
 
 const dayMillis = 86_400_000

@@ -101,7 +101,6 @@ export class Catalogs extends Context.Service<
   Catalogs,
   {
     get<Name extends CatalogName>(name: Name): Effect.Effect<Answers[Name]>
-    /** The items of a catalog alone. */
     items(name: CatalogName): Effect.Effect<ReadonlyArray<typeof CatalogItem.Type>>
     readonly payment: typeof CatalogPayment.Type
   }

@@ -36,10 +36,8 @@ export const collecting = telling(Collectible, {
   onAltar: newestOn,
 })
 
-/** The pool of an item's numbers. */
 export const poolOf = (elementId: string) => `edition:${elementId}`
 
-/** An edition on a spirit's altar. */
 const Dedicated = Schema.Struct({
   id: Schema.String,
   elementId: Schema.String,

@@ -14,7 +14,6 @@ import { sha256 } from "../Hashes.ts"
 
 export type CatalogName = "elements" | "companions" | "pixels"
 
-/** The shared facts of a catalog's items. */
 interface Collection {
   /** The catalog's name for people. */
   readonly title: string

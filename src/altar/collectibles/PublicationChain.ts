@@ -42,7 +42,6 @@ export class PublicationChain extends Context.Service<
   {
     /** Appends entries behind the head, in order; runs inside a transaction. */
     append(entries: ReadonlyArray<NewEntry>): Effect.Effect<ReadonlyArray<Entry>, SqlError.SqlError>
-    /** At most `limit` entries from `from` on. */
     segment(from: number, limit: number): Effect.Effect<HashChain.Segment<Entry>, HashChain.ChainBroken>
   }
 >()("spirit-altar/altar/collectibles/PublicationChain") {

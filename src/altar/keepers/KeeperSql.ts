@@ -15,7 +15,6 @@ export const KeeperRow = Schema.Union([
   }),
 ])
 
-/** The keeper of a spirit, as shown. */
 export const keeperOf = (publicUrl: string, row: typeof KeeperRow.Type): typeof KeeperBrief.Type | null =>
   row.keeperId === null
     ? null

@@ -10,7 +10,6 @@ export const PrayerRow = Schema.Union([
   Schema.Struct({ prayerId: Schema.String, prayerName: Schema.String, offeredAt: Moment }),
 ])
 
-/** The prayer of a slot, as shown. */
 export const prayerOf = (publicUrl: string, row: typeof PrayerRow.Type): (typeof PrayerSlot.Type)["prayer"] =>
   row.prayerId === null
     ? null

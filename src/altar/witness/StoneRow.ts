@@ -69,7 +69,6 @@ export interface NewStone {
   readonly transaction: string
 }
 
-/** The stone of a settled purchase. */
 export const newStoneOf = ({ id, input, payer, transaction }: Paid<typeof WitnessBody.Type>): NewStone => ({
   id,
   commitment: input.commitment,

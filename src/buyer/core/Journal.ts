@@ -15,7 +15,6 @@ export interface Journal {
   readonly alone: <A>(run: (pages: Pages) => Promise<A>) => Promise<A>
 }
 
-/** Runs turns one after the other. */
 export const turns = () => {
   let last: Promise<unknown> = Promise.resolve()
   return <A>(run: () => Promise<A>): Promise<A> => {

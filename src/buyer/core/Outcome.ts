@@ -10,7 +10,6 @@ export interface Reply {
   readonly body: Body
 }
 
-/** The altar's own refusal. */
 export interface Refusal {
   readonly status: number
   readonly code: string

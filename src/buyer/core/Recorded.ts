@@ -6,7 +6,6 @@ import { canHash } from "./Digest.ts"
 import type { Settlement } from "./Outcome.ts"
 import { isStone, type Requested, requestOf } from "./RecordedRequest.ts"
 
-/** A purchase as its buyer knows it. */
 export interface Bought extends Requested {
   /** `PAYMENT-SIGNATURE`; absent when this buyer signed nothing under the key. */
   readonly payment?: string | undefined
@@ -14,7 +13,6 @@ export interface Bought extends Requested {
   readonly amountAtomic?: string | undefined
 }
 
-/** A field of the answer that differs from the purchase. */
 export interface Difference {
   readonly field: string
   readonly bought: string

@@ -1,7 +1,6 @@
 /** How the record of each act repeats the path, query and body of its request. */
 import { bodyOf } from "./Outcome.ts"
 
-/** A request as sent. */
 export interface Requested {
   /** URL of the request; path and query suffice once it is signed. */
   readonly url: string
@@ -42,7 +41,6 @@ export const recorded: ReadonlyArray<Recorded> = [
   },
 ]
 
-/** Parses a URL, or a path alone. */
 const locationOf = (url: string) => new URL(url, "https://altar.invalid")
 
 /** The members of the request, by the record's names. */

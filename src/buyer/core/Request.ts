@@ -4,7 +4,6 @@ import { bodyOf, type Reply } from "./Outcome.ts"
 export interface PaidRequest {
   /** The URL of the request, which a payment is bound to. */
   readonly url: string
-  /** Idempotency key. */
   readonly key: string
   /** JSON; empty when there is none. */
   readonly body: string
@@ -13,7 +12,6 @@ export interface PaidRequest {
 /** A redirect is an error, so a payment reaches only the URL it was signed for. */
 const asked = { method: "POST", redirect: "error" } as const
 
-/** Sends a request, as `fetch` does. */
 export type Exchange = (url: string, init: RequestInit) => Promise<Response>
 
 const replyOf = async (response: Response): Promise<Reply> => ({

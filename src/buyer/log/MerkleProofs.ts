@@ -3,7 +3,6 @@ import { type Bytes, equal } from "../../../schema/log/Bytes.ts"
 import { consistencyPath, hashSize, siblingSides } from "../../../schema/log/Merkle.ts"
 import { node } from "./WebCrypto.ts"
 
-/** A tree as a checkpoint states it. */
 export interface Tree {
   readonly size: number
   readonly root: Bytes

@@ -14,7 +14,6 @@ import type { Policy } from "../../../schema/log/Policy.ts"
 import { formed, type NotProven, Unproven, verdictOf } from "./Verdict.ts"
 import { isSigned, sha256 } from "./WebCrypto.ts"
 
-/** The keys that the reader trusts. */
 export interface Trust {
   /** The log's verifier key, `name+hash+base64`, from a source other than the log itself. */
   readonly vkey: string

@@ -8,7 +8,6 @@ import { type CommandError, pretty, programName } from "../Output.ts"
 
 const session = Effect.promise(() => import("./Session.ts"))
 
-/** The purchase in words. */
 const summary = (bought: Settled, later: "reveal" | "unseal" | undefined) =>
   Effect.map(programName, (name) => {
     const paid = bought.replayed
@@ -41,7 +40,6 @@ export const paid = <const Name extends string, const Flags extends Config, A ex
       ),
   })
 
-/** A command for a free request. */
 export const free = <const Name extends string, const Flags extends Config, A>(
   name: Name,
   told: Told & {

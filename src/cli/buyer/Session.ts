@@ -33,7 +33,6 @@ export const folderOf = Effect.fn("Session.folderOf")(function* (data: Option.Op
   )
 })
 
-/** The journal of this machine. */
 export const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.Option<string>) {
   const path = yield* Path.Path
   const file = path.join(yield* folderOf(data), "journal.db")
@@ -63,7 +62,6 @@ const progressLine = (progress: Buyer.Progress): string => {
 
 const onProgress = (progress: Buyer.Progress) => void process.stderr.write(`${progressLine(progress)}\n`)
 
-/** Runs a free request without a wallet. */
 export const runFree = <A>(
   flags: Common,
   use: (orders: Orders.Orders) => Effect.Effect<A, CommandError>,

@@ -84,7 +84,7 @@ export const make = Effect.fn("LogMemory.make")(function* (base: string, named: 
           ),
       }),
     ),
-    /** The last unfinished walk with this key and the same older checkpoint; an outdated one is deleted. */
+    /** The last unfinished walk with this key and the same older checkpoint; an outdated one is ignored. */
     left: (vkey: string, old: string | null) =>
       read(placeFile).pipe(
         Effect.flatMap((text) => Effect.flatMap(Effect.fromOption(text), Schema.decodeEffect(Place))),

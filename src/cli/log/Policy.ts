@@ -18,6 +18,5 @@ export const policyIn = Effect.fnUntraced(function* (named: Option.Option<string
     : Option.some(policy)
 })
 
-/** The log of a policy that names one. */
 export const onlyLogOf = ({ logs }: Policy): Option.Option<string> =>
   logs.length === 1 ? Option.fromUndefinedOr(logs[0]) : Option.none()

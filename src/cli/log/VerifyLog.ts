@@ -165,7 +165,6 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
 
 export type LogVerdict = Effect.Success<ReturnType<typeof verifyLog>>
 
-/** The findings for a person. */
 export const sentencesOf = (log: LogVerdict): ReadonlyArray<string> => [
   `${log.size} entries of ${log.origin}${log.from > 1 ? `, from entry ${log.from} where an earlier check was stopped` : ""}: every tile and the signed root derive from them, and the first ${log.size} stones of the chain are the same.`,
   ...(log.uncovered === 0

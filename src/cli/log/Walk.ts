@@ -44,11 +44,9 @@ export interface WalkConfig {
   /** The earlier checkpoint that the log must continue. */
   readonly old: Option.Option<Checkpoint>
   readonly from: Walk
-  /** Stores a place to resume from. */
   readonly save: (walk: Walk) => Effect.Effect<void, Trouble>
 }
 
-/** Walks to the end of a checkpoint's log. */
 export const walk = Effect.fn("LogWalk.walk")(function* ({ base, checkpoint, from, old, save }: WalkConfig) {
   const { root, size } = checkpoint
   const progress = ProgressBar.make("entries hold")
@@ -62,7 +60,6 @@ export const walk = Effect.fn("LogWalk.walk")(function* ({ base, checkpoint, fro
     return entries
   })
 
-  /** Compares a derived tile with the served one. */
   const compare = Effect.fnUntraced(function* (tile: Tile, derived: Uint8Array) {
     const served = yield* Download.bytes(`${base}/log/${tilePath(tile)}`)
     if (!equal(served, derived)) return yield* broken(`${tilePath(tile)} is not the hash of its entries.`)

@@ -52,7 +52,6 @@ export const ungranted = <E>(
   return message === undefined ? Effect.failCause(cause) : Effect.fail(new Trouble({ message: `${message}.` }))
 }
 
-/** Runs with the services over `DATABASE_URL`. */
 export const run = <A, E>(
   asked: Asked,
   use: Effect.Effect<A, E, Administration | WitnessChain | SqlClient.SqlClient>,

@@ -17,7 +17,6 @@ const age = (seconds: number) =>
       ? `${Math.round(seconds / 60)} min`
       : `${Math.round(seconds / 3_600)} h`
 
-/** The evidence so far. */
 const evidenceOf = (attempt: Unresolved.InspectedAttempt): string =>
   [
     attempt.transaction === null ? undefined : `transaction ${attempt.transaction}`,

@@ -41,7 +41,7 @@ const change = <const Name extends string, const Flags extends Config, E>(
   name: Name,
   told: Told & {
     readonly flags: Flags
-    /** The target of the change. PostgreSQL's refusal of an invalid UUID would read like a fault of the database. */
+    /** The target, checked here: PostgreSQL's refusal of an invalid UUID would read like a fault of the database. */
     readonly subject?: (given: Given<Flags>) => readonly [what: string, id: string]
     readonly change: (one: Administration["Service"], by: By, given: Given<Flags>) => Effect.Effect<void, E>
     readonly done: (given: Given<Flags>) => string

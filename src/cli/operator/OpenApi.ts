@@ -8,7 +8,6 @@ import { Trouble } from "../Trouble.ts"
 
 const file = new URL("schema/openapi.json", packageRoot).pathname
 
-/** The document with an indentation of two. */
 export const document = () => `${JSON.stringify(OpenApi.fromApi(Api), null, 2)}\n`
 
 export const openapi = command("openapi", {

@@ -10,7 +10,6 @@ import * as Download from "./Download.ts"
 import { plain } from "../Output.ts"
 import { Broken, Trouble } from "../Trouble.ts"
 
-/** The parts of a stone that identify its payment. */
 export interface PaidStone {
   readonly sequence: number
   readonly id: string
@@ -138,7 +137,6 @@ const paymentOf = Effect.fnUntraced(function* (base: string, { asset, rpcUrl }: 
 export const broken = (sequence: number, why: string) =>
   new Broken({ message: plain(`BROKEN at stone ${sequence}: ${why}`) })
 
-/** Maximum concurrent lookups. */
 const paymentsAtOnce = 8
 
 /** Looks up payments at an RPC that went to `payees`, or else all to one address; stones come in their order. */

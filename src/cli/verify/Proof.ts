@@ -38,7 +38,6 @@ const Answer = Schema.Record(Schema.String, Schema.Unknown)
 
 const Receipt = Schema.Struct({ payer: Schema.String, transaction: Schema.String })
 
-/** Reads a small file as text. */
 const read = (path: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     Effect.mapError(fs.readFileString(path), () => new Trouble({ message: `${path} cannot be read.` })),

@@ -30,7 +30,6 @@ interface Request {
   readonly path: string
   readonly params: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: Schema.Json | undefined
-  /** Whether the body seals words. */
   readonly isSealed: boolean
 }
 

@@ -159,7 +159,6 @@ export const exampleOf = (forms: Forms, given: Form): Schema.Json => {
   return form.type === "integer" || form.type === "number" ? (form.minimum ?? 0) : null
 }
 
-/** The codes of a refusal with their meanings. */
 export const codesOf = (forms: Forms, form: Form): ReadonlyArray<readonly [code: string, meaning: string]> => {
   const whole = resolved(forms, form)
   const others = whole.anyOf ?? whole.oneOf

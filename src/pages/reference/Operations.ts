@@ -64,7 +64,6 @@ const decode = Schema.decodeUnknownEffect(Document)
 /** Decodes the generated document; a failure is a defect of the build. */
 export const read = (document: unknown) => decode(document)
 
-/** In the order of the document's chapters. */
 export const referenceOf = ({ components, info, paths, tags }: typeof Document.Type): Reference => {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, written]): Operation => ({ ...written, method: method.toUpperCase(), path })),
@@ -87,14 +86,12 @@ export const answerOf = ({ responses }: Operation): readonly [status: string, fo
     return form === undefined ? [] : [[status, form] as const]
   })[0]
 
-/** The parameters of a request with their places. */
 export const parametersOf = (forms: Forms, { parameters = [] }: Operation) =>
   parameters.map(({ description, in: place, name, required, schema }) => ({
     ...memberOf(forms, name, schema, required, description),
     place,
   }))
 
-/** Every status with its codes and their meanings. */
 export const statusesOf = (forms: Forms, { responses }: Operation) =>
   Object.entries(responses).flatMap(([status, { content, description }]) => {
     const form = content?.["application/json"]?.schema

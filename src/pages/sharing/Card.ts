@@ -22,7 +22,6 @@ export interface Card {
   readonly until?: number
 }
 
-/** Path of an act's picture. */
 export const previewPath = (id: string) => `/acts/${id}/preview.png`
 
 /** Redraws of a candle while it burns. */
@@ -48,7 +47,6 @@ const plain = (act: SettledAct): Pick<Card, "title" | "line"> => {
   return { title, line }
 }
 
-/** The spirit, or the collected item. */
 const artworkOf = (act: SettledAct) =>
   itemImage(act) ??
   (plateOf(recordText(act, "spirit")) === undefined ? undefined : `/art/spirits/${recordText(act, "spirit")}.svg`)
@@ -64,7 +62,6 @@ export const cardOf = (act: SettledAct, now: number): Card => {
   }
 }
 
-/** The alternative text of the picture. */
 export const altOf = (act: SettledAct): string => {
   const { line, title } = plain(act)
   return `${title}: ${line}`

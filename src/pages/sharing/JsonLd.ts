@@ -1,6 +1,5 @@
 /** Facts of a page for machines, as JSON-LD. */
 
-/** A value of JSON-LD. */
 export type Thing = { readonly [name: string]: string | number | Thing | ReadonlyArray<Thing> }
 
 /** The subject of a page, with addresses below the public URL. */

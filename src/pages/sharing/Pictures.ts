@@ -32,7 +32,6 @@ const isFinal = ({ receipt }: SettledAct) => receipt.transaction === null || rec
 export class Pictures extends Context.Service<
   Pictures,
   {
-    /** Whether the picture is cached. */
     has(id: string): Effect.Effect<boolean>
     /** Concurrent callers share one drawing; an act whose payment was lost has none. */
     get(id: string): Effect.Effect<Picture, ActNotFound | RendererBusy>

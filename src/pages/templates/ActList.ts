@@ -35,7 +35,6 @@ export const recordText = (act: SettledAct, name: string): string => {
   return typeof value === "string" || typeof value === "number" ? String(value) : ""
 }
 
-/** Every member that the act's kind has, as text. */
 const textsOf = (act: SettledAct): Texts =>
   Object.fromEntries(Object.keys(act.telling.labels).map((name) => [name, recordText(act, name)]))
 
@@ -49,7 +48,6 @@ export const inWords = (act: SettledAct, name: string): string => {
   return form === "spirit" ? nameOf(value) : form === "time" ? dayWords(value) : value
 }
 
-/** Every member in words. */
 export const saidOf = (act: SettledAct): Texts =>
   Object.fromEntries(Object.keys(act.telling.labels).map((name) => [name, inWords(act, name)]))
 
@@ -76,7 +74,6 @@ const folders: Readonly<Record<string, readonly [folder: string, ending: string]
   pixel: ["pixels", "png"],
 }
 
-/** Path of a collected item's artwork. */
 export const itemImage = (act: SettledAct): string | undefined => {
   const place = folders[recordText(act, "kind")]
   const id = recordText(act, "elementId")

@@ -71,7 +71,6 @@ const isBurning = Schema.is(LitCandle.mapFields(Struct.pick(["rung", "litAt", "l
 /** The candle or light in a record; undefined for other acts. */
 export const burning = (record: object): Burning | undefined => (isBurning(record) ? record : undefined)
 
-/** A candle alone on its ledge. */
 export const portrait = (candle: Burning, beside: Html, now: number): Html =>
   html`<figure class="plate">
     ${light}

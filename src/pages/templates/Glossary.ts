@@ -14,19 +14,16 @@ const meanings = {
 
 export type Term = keyof typeof meanings
 
-/** Beside every form that seals. */
 export const sealing: Html = html`${meanings.salt} ${meanings.commitment}`
 
 const listed = (terms: ReadonlyArray<Term>) => `${terms.slice(0, -1).join(", ")} and ${terms.at(-1)}`
 
-/** Below a form, folded. */
 export const glossary = (...terms: ReadonlyArray<Term>): Html =>
   html`<details class="call">
     <summary>What ${listed(terms)} mean</summary>
     ${terms.map((term) => html`<p>${meanings[term]}</p>`)}
   </details>`
 
-/** The meaning of each kind of stone. */
 export const kindWords: Readonly<Record<typeof StoneKind.Type, string>> = {
   intention: "what somebody means to do",
   prediction: "what somebody expects to happen",

@@ -8,7 +8,6 @@ export interface Page {
   readonly description: string
   /** Path of the page, with the query if it identifies the page. */
   readonly path: string
-  /** The navigation entry of the page. */
   readonly chapter: "guide" | "candles" | "witness" | "catalog" | "mine" | "signals" | "api" | "none"
   /** The folder of its style and its script, where they are not those of the field guide. */
   readonly assets?: "docs" | "signals"

@@ -15,13 +15,11 @@ export interface LogView {
         readonly size: number
         readonly note: string
         readonly at: string
-        /** The log witnesses that also signed it. */
         readonly cosigned: ReadonlyArray<Cosigned>
         /** Whether there are as many as this server requires. */
         readonly isWitnessed: boolean
       }
     | undefined
-  /** The number of witnesses that are asked to sign. */
   readonly witnesses: number
   /** Whether the log is stopped and covers nothing new. */
   readonly stopped: boolean

@@ -12,7 +12,6 @@ export interface MyPurchasesView {
   readonly asked: string | undefined
   /** The acts the wallet paid for, newest first; undefined when the search is no wallet. */
   readonly acts: ReadonlyArray<SettledAct> | undefined
-  /** Maximum acts listed. */
   readonly most: number
   readonly now: number
 }

@@ -26,7 +26,6 @@ export interface Offer {
   readonly note: Html | string
   /** Terms explained below the form; wallet and receipt when absent, since its aside explains the others. */
   readonly terms?: ReadonlyArray<Term>
-  /** Whether the form is unfolded. */
   readonly open?: boolean
 }
 
@@ -39,7 +38,6 @@ export const callText = (publicUrl: string, path: string, body: string) =>
     ...(body === "" ? [] : [`  -d '${body}'`]),
   ].join("\n")
 
-/** A block of text with a button that copies it. */
 export const copyable = (id: string, text: string, what: string): Html =>
   html`<div class="copy">
     <pre tabindex="0" role="region" aria-label="${what}"><code id="${id}">${text}</code></pre>

@@ -24,7 +24,6 @@ const digitsOf = (commitment: string): Digits => {
   return (index) => bytes[index % bytes.length] ?? 0
 }
 
-/** An element of a list, by a digit. */
 const pick = <A>(list: readonly [A, ...ReadonlyArray<A>], digit: number): A =>
   list[Math.floor(digit * list.length)] ?? list[0]
 
@@ -90,7 +89,6 @@ const outline = (digit: Digits): string => {
 /** The vertical middle of a figure that stands on the ground. */
 const middleOf = (digit: Digits) => round(ground - figureOf(digit).high)
 
-/** Sediment layers, at any slant. */
 const strata = (digit: Digits, colour: string, middle: number) => {
   const number = bandsOf(digit)
   const line = Array.from({ length: number }, (_, index) => {

@@ -47,7 +47,6 @@ export const chapters: ReadonlyArray<Chapter> = [
 
 export const spiritPath = (id: string) => `/v2/spirits/${id}`
 
-/** The newest acts with a spirit, as Atom. */
 export const spiritFeedPath = (id: string) => `${spiritPath(id)}/acts.atom`
 
 export const spiritLink = (id: string): Html => html`<a href="${spiritPath(id)}">${nameOf(id)}</a>`
@@ -56,7 +55,6 @@ export const spiritLink = (id: string): Html => html`<a href="${spiritPath(id)}"
 export const illustration = (id: string, alt: string, when: "eager" | "lazy"): Html =>
   html`<img src="/art/spirits/${id}.svg" alt="${alt}" width="256" height="256" loading="${when}" decoding="async" />`
 
-/** A full plate with its caption. */
 export const plateFigure = (plate: Plate): Html =>
   html`<figure class="plate">
     ${illustration(plate.id, `${plate.name}, drawn after the ${plate.kin}`, "eager")}

@@ -24,9 +24,7 @@ export interface SpiritView {
   readonly plate: Plate
   readonly altar: typeof Altar.Type
   readonly wall: typeof CandleList.Type
-  /** The act of its keeper. */
   readonly keeping: SettledAct | undefined
-  /** The newest editions dedicated here. */
   readonly dedicated: ReadonlyArray<Dedicated & { readonly item: Item }>
   /** The newest stones with this spirit, or the reason why the chain is broken. */
   readonly stones: ReadonlyArray<Stone> | string
@@ -72,7 +70,6 @@ const candles = ({ altar, now, payment, wall }: SpiritView): Html =>
       </p>`
     : html`${Candle.shelf(wall.candles.map((candle) => Candle.litCandle(candle, now)))}${wall.next === null ? "" : html`<p class="more"><a href="/v2/candles?spirit=${altar.spirit}&amp;before=${wall.next}">The others of ${count(altar.litCandles, "candle")}</a></p>`}`
 
-/** Milliseconds until the UTC day ends. */
 const untilMidnight = (now: number) => 86_400_000 - (now % 86_400_000)
 
 const prayerPrice = priceWords(offerPrayer.sale)

@@ -11,7 +11,6 @@ const numerals = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVI
   " ",
 )
 
-/** Plate numbers: 1 to 24. */
 export const roman = (number: number): string => numerals[number - 1] ?? String(number)
 
 export const moment = (iso: string): Html => html`<time datetime="${iso}">${timeWords(iso)}</time>`
@@ -36,7 +35,6 @@ export const priceWords = ({ priceAtomic }: Sale): string => {
   return number === undefined ? priceUsd(priceAtomic) : `${number} ${cents === 1 ? "cent" : "cents"}`
 }
 
-/** The words with a capital first letter. */
 export const capitalized = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 
 /** The two ends of an address or a hash; the title has all of it. */

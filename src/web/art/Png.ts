@@ -12,7 +12,6 @@ const chunk = ([type, data]: readonly [type: string, data: Uint8Array]) => {
   return Buffer.concat([uint32(data.length), typed, uint32(crc32(typed))])
 }
 
-/** Indexed colours of `depth` bits. */
 export const png = (
   width: number,
   height: number,

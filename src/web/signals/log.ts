@@ -42,7 +42,6 @@ const entry = ({ createdAt, mode, sender, senderKind, text }: Message) => {
   return make("li", { class: `signal ${mode}` }, day, drawing(mode), make("div", {}, meta, line))
 }
 
-/** Shows each day once, above its first signal. */
 const sayDays = () => {
   let last = ""
   for (const day of list.querySelectorAll<HTMLElement>(".signal__day")) {
@@ -59,7 +58,6 @@ const inPlace = (change: () => void) => {
   if (last !== null) log.scrollTop += last.getBoundingClientRect().top - before
 }
 
-/** Removes the signals that the room no longer keeps. */
 const trim = () =>
   inPlace(() => {
     while (list.childElementCount > retained) list.firstElementChild?.remove()

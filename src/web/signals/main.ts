@@ -149,7 +149,7 @@ confirmed.addEventListener("click", () => {
 
 for (const button of retries) button.addEventListener("click", () => loop?.wanted())
 
-// The fragment belongs to the room, so these links must act without one.
+// The fragment belongs to the room, so these two links do not set one.
 const main = find("main", HTMLElement)
 main.tabIndex = -1
 document.querySelector(".skip")?.addEventListener("click", (event) => {

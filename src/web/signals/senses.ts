@@ -13,7 +13,6 @@ const sound = find("sound", HTMLInputElement)
 const steady = find("steady", HTMLInputElement)
 const calmer = matchMedia("(prefers-reduced-motion: reduce)")
 
-/** Loudness of a peak. */
 const volume = 0.16
 
 const glow = (mode: Mode): Array<Keyframe> => {

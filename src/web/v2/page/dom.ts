@@ -13,7 +13,6 @@ export const make = <Tag extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** All elements of a kind that a selector names. */
 export const all = <E extends Element>(
   selector: string,
   kind: new () => E,

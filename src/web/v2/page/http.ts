@@ -53,6 +53,5 @@ export const post = (body: object): RequestInit => ({
   body: JSON.stringify(body),
 })
 
-/** The altar's own message. */
 export const messageOf = ({ body, status }: Reply): string =>
   typeof body["message"] === "string" ? body["message"] : `The altar answered ${status}.`

@@ -43,7 +43,6 @@ const localise = () => {
   }
 }
 
-/** Updates everything that shows time. */
 export const tick = () => {
   const now = Date.now()
   localise()

@@ -75,7 +75,6 @@ const refuse = (purchase: Purchase, message: string, isUnreached = false): Resul
   return { tag: "refused", message, isUnreached }
 }
 
-/** The altar refused the signed payment. */
 const refused = (purchase: Purchase, message: string): Result => {
   // The altar gave another answer before, perhaps in another tab: its word alone does not remove the evidence.
   const evident = pending().some(({ key, misrecorded: other }) => key === purchase.key && other !== undefined)

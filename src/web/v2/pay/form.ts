@@ -9,7 +9,6 @@ import { begin, forget, mayLeave, pending, type Purchase, remembered } from "./p
 import { orderOf } from "./order.ts"
 import * as Wallets from "./wallet.ts"
 
-/** One wallet for all forms of the page. */
 let wallet: Wallets.Wallet | undefined
 const watchers = new Set<() => void>()
 

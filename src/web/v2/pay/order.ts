@@ -14,7 +14,6 @@ const fields = (form: HTMLFormElement, name: string): ReadonlyArray<Field> => [
   ...all(`select[data-${name}]`, HTMLSelectElement, form),
 ]
 
-/** Path, price and body by the current entries. */
 export const orderOf = async (form: HTMLFormElement) => {
   const rung = all("input[data-path]:checked", HTMLInputElement, form)[0]
   const query = new URLSearchParams(

@@ -17,7 +17,6 @@ export interface Listed {
 }
 
 export interface Purchase extends Listed {
-  /** The path of its form. */
   readonly form: string
   readonly key: string
   /** JSON as first sent; a retry sends the same bytes. */

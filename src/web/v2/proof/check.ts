@@ -15,7 +15,6 @@ const knownNow = (before: ReadonlyArray<SeenPoint>): Known => {
   return { ...page, seen: new Map([...since, ...before].map((point) => [point.sequence, point])) }
 }
 
-/** The next step after a difference. */
 const advice = (checkAgain: () => void, saw: boolean) => [
   make(
     "p",

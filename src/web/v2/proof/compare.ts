@@ -84,7 +84,6 @@ const odd = ({ differences, shorter }: Compared): string => {
     : "This page shows what this browser saw; the chain that is answered is another one."
 }
 
-/** A headline that names the source that differs. */
 export const headline = (compared: Compared): readonly [word: string, more: string] => {
   const { differences, shorter } = compared
   const saw = shorter?.saw ?? differences.find((one) => one.saw !== undefined && one.saw.chainHash !== one.chain)?.saw

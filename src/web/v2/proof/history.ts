@@ -11,7 +11,6 @@ export interface SeenPoint extends ChainPoint {
 
 const slot = "altar:seen"
 
-/** Maximum points stored. */
 const most = 240
 
 const dayMillis = 86_400_000

@@ -3,7 +3,6 @@ import type { ChainPoint } from "../../../../schema/altar/ChainCheck.ts"
 import type { Link } from "../../../buyer/core/Chain.ts"
 import { all } from "../page/dom.ts"
 
-/** A link with the id of its page. */
 export interface Stone extends Link {
   readonly id: string
 }

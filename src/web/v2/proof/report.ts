@@ -7,7 +7,6 @@ import { all, make, type Verdict, verdict } from "../page/dom.ts"
 /** A link of the chain with the differences of page and memory. */
 export interface Judged extends LinkCheck<Stone> {
   readonly differences: ReadonlyArray<Difference>
-  /** Whether the page shows this stone. */
   readonly isShown: boolean
 }
 
@@ -127,7 +126,6 @@ export const mark = (judged: Judged) => {
   for (const { part } of judged.differences) elementOf(part)?.classList.add("differs")
 }
 
-/** Removes all marks. */
 export const unmark = () => {
   for (const place of all(".link--holds, .link--broken", HTMLElement)) {
     place.classList.remove("link--holds", "link--broken")

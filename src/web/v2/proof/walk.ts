@@ -64,7 +64,6 @@ export interface Range {
 
 export const isWithin = ({ from, to }: Range, sequence: number) => sequence >= from && sequence <= to
 
-/** An even sample, from first to last. */
 const spread = <A>(many: ReadonlyArray<A>): ReadonlyArray<A> =>
   many.filter((_, at) => at % Math.ceil(many.length / samples) === 0)
 

@@ -11,7 +11,6 @@ export interface Keepsake {
 /** The act that sealed the words, once it is settled. */
 export interface Deed {
   readonly title: string
-  /** Path of its page. */
   readonly path: string
   readonly payer: string | null
 }

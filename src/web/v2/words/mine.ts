@@ -69,7 +69,6 @@ const entry = (one: Held, changed: () => void) => {
   )
 }
 
-/** The whole box as one file. */
 const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
   const save = () => {
     for (const one of entries) restore(one)
