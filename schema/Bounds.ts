@@ -49,10 +49,7 @@ export const Position = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum:
 
 export const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
-/**
- * A whole number in a query: decimal digits only, without sign, point, exponent or space. `default` is documentation;
- * the handler applies it.
- */
+/** A whole number in a query: decimal digits only. `default` is documentation; the handler applies it. */
 export const whole = (of: {
   readonly minimum?: number
   readonly maximum?: number

@@ -1,7 +1,4 @@
-/**
- * The rules of a valid chain and their messages, shared by server, command, library and page; each brings its own
- * hashing.
- */
+/** The rules of a valid chain and their messages; server, command, library and page each bring their own hashing. */
 import { genesisHash } from "./ChainLink.ts"
 
 /** A point of the chain: the hash after the link with this sequence; sequence 0 is the genesis. */

@@ -43,10 +43,7 @@ export interface ShownWords {
   readonly salt?: string | null
 }
 
-/**
- * Returns the fault of revealed words, where `computed` is the hash of salt and words; undefined when they match or are
- * hidden.
- */
+/** Returns the fault of revealed words; undefined when they match or are hidden. `computed` hashes salt and words. */
 export const revealFault = (
   commitment: string | null,
   { salt, text }: ShownWords,

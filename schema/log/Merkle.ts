@@ -30,9 +30,7 @@ const split = (size: number) => {
   return left
 }
 
-/**
- * Returns the subtrees whose hashes prove that leaf `index` is in a tree of `size` leaves, the leaf's sibling first.
- */
+/** The subtrees whose hashes prove that leaf `index` is in a tree of `size` leaves, the leaf's sibling first. */
 export const inclusionRanges = (index: number, size: number): ReadonlyArray<Range> => {
   const ranges: Array<Range> = []
   let from = 0
@@ -50,9 +48,7 @@ export const inclusionRanges = (index: number, size: number): ReadonlyArray<Rang
   return ranges.reverse()
 }
 
-/**
- * Returns the subtrees whose hashes prove that the tree of `size` leaves begins with that of `old`; 0 < old <= size.
- */
+/** The subtrees whose hashes prove that the tree of `size` leaves begins with that of `old`; 0 < old <= size. */
 export const consistencyRanges = (old: number, size: number): ReadonlyArray<Range> => {
   const ranges: Array<Range> = []
   let from = 0

@@ -1,7 +1,4 @@
-/**
- * Completes the generated OpenAPI document with facts that schemas do not hold: header spelling, required keys, plain
- * names.
- */
+/** Completes the generated OpenAPI document with header spelling, required keys, plain names and waits. */
 import { makeConditional } from "./Conditional.ts"
 import { completed, exampleOf, type JsonSchema, withRemark, type Schemas, tidyAll } from "./JsonSchema.ts"
 
@@ -136,10 +133,7 @@ const x402 = {
     "x402 v2: a request without it is answered 402 with the offer in PAYMENT-REQUIRED; sign that offer, put the Base64 of the signed payment here, and send the request again. Any x402 client does this by itself.",
 }
 
-/**
- * Renames the room token's scheme: discovery does not read bearer schemes, and knows only this name for a key that is
- * no wallet.
- */
+/** Renames the room token's scheme: discovery ignores bearer schemes and expects this name for such a key. */
 const nameInvite = ({ components: { securitySchemes }, paths }: Document) => {
   const { invite } = securitySchemes
   if (invite === undefined) return

@@ -23,10 +23,7 @@ import { IdempotencyKey, PaymentSignature } from "./Payment.ts"
 
 const NotNow = Schema.Union([PaymentsUnavailable, SellingPaused, FacilitatorUnavailable])
 
-/**
- * 503: payments are not configured, are paused, or cannot be settled or looked up now; in the last two cases with
- * `Retry-After`.
- */
+/** 503: payments are not configured, are paused, or fail at the moment; the last two have `Retry-After`. */
 const Unavailable = NotNow.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {

@@ -87,9 +87,7 @@ export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlready
 /** Maximum payments of one wallet in flight. */
 export const openPaymentsMaximum = 64
 
-/**
- * The same maximum for a wallet without code that has never paid here, plus as many for each payment that it has made.
- */
+/** The maximum for a wallet without code that has never paid here, plus as many for each payment that it has made. */
 export const firstPaymentsMaximum = 5
 
 export class ReconcileRequired extends Schema.Error<ReconcileRequired>("ReconcileRequired")(

@@ -3,10 +3,7 @@ import { Effect, Schema, SchemaTransformation } from "effect"
 import { anyText, Count, sentence, shaped } from "../Bounds.ts"
 import { senderMaximum, textMaximum } from "./Limits.ts"
 
-/**
- * No control characters, line or paragraph separators, bidirectional embeddings, overrides or isolates, lone
- * surrogates.
- */
+/** No control characters, line separators, bidirectional embeddings, overrides or isolates, lone surrogates. */
 export const plain = /^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u
 
 /**

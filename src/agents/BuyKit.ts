@@ -64,10 +64,7 @@ const isRefusal = Schema.is(
   Schema.Struct({ code: Schema.String, message: Schema.String, issues: Schema.optionalKey(Schema.Array(Issue)) }),
 )
 
-/**
- * The members that only this case requires, such as the dedication of a candle that is no light; none when anything
- * else is refused.
- */
+/** Members that only this case requires, such as a candle's dedication; none when anything else is refused. */
 const askedFor = ({ body }: Offer, given: Values, { issues }: BadRequest): ReadonlyArray<Member> => {
   const absent = body.filter(({ name }) => given[name] === undefined && issues.some(({ path }) => path === name))
   return issues.every(({ path }) => absent.some(({ name }) => name === path)) ? absent : []

@@ -116,10 +116,7 @@ interface Page {
   readonly before: string | undefined
 }
 
-/**
- * The payer, transaction or name of an act; `head` and `tail` are the ends of a wallet in lowercase, `head` with its
- * `0x`.
- */
+/** The payer, transaction or name of an act; `head` and `tail` are a wallet's ends, lowercase, `head` with its `0x`. */
 export type Leaving =
   | { readonly wallet: string }
   | { readonly head: string; readonly tail: string }
@@ -130,15 +127,9 @@ export class Acts extends Context.Service<
   Acts,
   {
     get(id: string): Effect.Effect<string, ActNotFound>
-    /**
-     * JSON texts of acts, newest first, below `before` when given. An unreadable row is logged and omitted, here and in
-     * the methods below.
-     */
+    /** JSON texts, newest first, below `before` when given. Unreadable rows are logged and omitted, here and below. */
     list(limit: number, before: string | undefined): Effect.Effect<ActPage>
-    /**
-     * JSON texts of the acts on a spirit's altar, newest first: candles and lights while they burn, all others
-     * permanently.
-     */
+    /** JSON texts of the acts on a spirit's altar, newest first: candles and lights while they burn, others always. */
     onAltar(spirit: string, limit: number): Effect.Effect<ReadonlyArray<string>>
     /** JSON texts of the acts with this payer, transaction or name, newest first. */
     leftBy(by: Leaving, limit: number): Effect.Effect<ReadonlyArray<string>>

@@ -18,10 +18,7 @@ export class MalformedAnswer extends Schema.TaggedError<MalformedAnswer>()("Malf
   }
 }
 
-/**
- * Encodes a value in the contract's order of members. Members outside the contract are dropped; an invalid value is a
- * defect.
- */
+/** Encodes a value in the contract's order of members, without unknown ones; an invalid value is a defect. */
 export const encoderOf = <Body, Json extends Schema.Json>(schema: Schema.Codec<Body, Json>) => {
   const encode = Schema.encodeEffect(schema, { errors: "all" })
   const answer = SchemaAST.resolveIdentifier(schema.ast) ?? "an answer"

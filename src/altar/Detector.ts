@@ -67,10 +67,7 @@ const isRead = (text: string, as: (seen: string) => boolean): boolean => {
   return as(seen) || as(seen.replace(/\p{M}/gu, ""))
 }
 
-/**
- * Whether a text holds a link, domain, e-mail, IP or wallet address. Such a dedication is held; such revealed words are
- * hidden.
- */
+/** Whether a text holds a link, domain, e-mail, IP or wallet address; a dedication is then held, words are hidden. */
 export const pointsElsewhere = (text: string): boolean => isRead(text, (seen) => isLink(seen) || isWallet(seen))
 
 /** The link test for a salt, which is random and may look like a wallet. */

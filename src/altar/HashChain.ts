@@ -49,10 +49,7 @@ export const make = Effect.fnUntraced(function* <L extends Link>(name: string, h
     return Effect.void
   }
 
-  /**
-   * Returns links `from` … `from + limit - 1` of stored ones that may include the one before. A missing link is a
-   * break.
-   */
+  /** Returns links `from` … `from + limit - 1` of stored ones, which may include the one before. A gap is a break. */
   const segment = Effect.fnUntraced(function* <Shown extends L>(
     stored: ReadonlyArray<Shown>,
     head: Head,

@@ -37,10 +37,7 @@ const unsold: Hideable = { table: "acts", texts: {} }
 export class Moderation extends Context.Service<
   Moderation,
   {
-    /**
-     * Runs in the caller's transaction. `id` is the act's; `field` is `name`, `words` (the revealed ones), or a public
-     * text by its name in the record.
-     */
+    /** Runs in the caller's transaction; `field` is `name`, `words` (the revealed ones), or a public text's name. */
     hide(id: string, field: string): Effect.Effect<void, NothingToHide | SqlError.SqlError>
     show(id: string, field: string): Effect.Effect<void, NothingToHide | SqlError.SqlError>
   }

@@ -10,10 +10,7 @@ import { limited, refusedPayments } from "./Limits.ts"
 /** Maximum concurrent verifications for one address; further payments wait. */
 const judgedAtOnce = 64
 
-/**
- * Maximum exhausted addresses remembered; the oldest are dropped and counted again. A plain map, because a `Cache`
- * needs a lookup and these entries have none.
- */
+/** Maximum exhausted addresses remembered; the oldest are dropped. A `Cache` would need a lookup, which they lack. */
 const exhaustedKept = 10_000
 
 interface Exhausted {

@@ -51,10 +51,7 @@ const holds = ({ commitment, revealSalt, revealText }: Omit<Sealed, "revealedAt"
 export class Reveals extends Context.Service<
   Reveals,
   {
-    /**
-     * Dies with `RevealBroken` at the first row whose stored words do not hash to its commitment; skips words that an
-     * operator hid.
-     */
+    /** Dies with `RevealBroken` at the first row whose words do not hash to its commitment; skips operator-hidden. */
     check(rows: ReadonlyArray<Omit<Sealed, "revealedAt">>): Effect.Effect<void>
     /** Re-hashes the reveal that was last found broken, and dies if it still is. */
     readonly state: Effect.Effect<void>

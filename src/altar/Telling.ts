@@ -5,10 +5,7 @@ import type { Statement } from "effect/sql"
 /** The members of a record as texts; an absent one is empty. */
 export type Texts<Name extends string = string> = Readonly<Record<Name, string>>
 
-/**
- * How an act's page shows a member of its record: under a label, under a label in a special form, or null where the
- * page shows it elsewhere.
- */
+/** A page shows a member under its label, under a label in a special form, or elsewhere (null). */
 export type Label<Name extends string = string> =
   | null
   | string

@@ -9,10 +9,7 @@ const heard = (...args: ReadonlyArray<string>) => {
   return status === 0 ? stdout.trim() : undefined
 }
 
-/**
- * `SOURCE_COMMIT` where a build has no repository, as under Nix. Otherwise git's answer for exactly this folder, and
- * only for an unchanged tree.
- */
+/** `SOURCE_COMMIT` in builds without a repository; otherwise git's answer for this very folder, if unchanged. */
 export const commit = (): string | undefined => {
   const told = process.env["SOURCE_COMMIT"]
   if (told !== undefined) return /^[0-9a-f]{40}$/u.test(told) ? told : undefined

@@ -28,16 +28,10 @@ const withoutForeignMaps = (files: ReadonlyArray<OutputFile>): ReadonlyArray<Out
   })
 }
 
-/**
- * Packages that stay outside: names of a CommonJS package are unknown before it runs, so its own chunk would export
- * none.
- */
+/** Packages that stay outside: a CommonJS package's names are unknown before it runs, so a chunk would export none. */
 export const external = ["undici"]
 
-/**
- * Bundles `src/main.ts` into `dist/server` with a chunk for each part loaded on demand, and the worker threads'
- * programs beside it.
- */
+/** Bundles `src/main.ts` into `dist/server`, with chunks for parts loaded on demand, and the threads' programs. */
 const buildServer = async (target: URL) => {
   const outdir = fileURLToPath(new URL("dist/server/", target))
   const { metafile, outputFiles } = await bundle({

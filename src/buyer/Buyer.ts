@@ -1,7 +1,4 @@
-/**
- * The steps of a purchase: recorded, priced, checked, signed once, followed to its end. Repeating a key never signs
- * again.
- */
+/** The steps of a purchase: recorded, priced, checked, signed once, followed. Repeating a key never signs again. */
 import { Effect, Option, Result, Schema } from "effect"
 import { anyAnswer, bodyOf, catalog as contract, catalogOf, type Order, type Settled } from "./Acts.ts"
 import { baseOf, guarded, make as makeClient } from "./Client.ts"

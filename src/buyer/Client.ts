@@ -36,10 +36,7 @@ export const guarded = (url: string, insecure: boolean) => {
 
 export const baseOf = (url: string): string => url.replace(/\/+$/u, "")
 
-/**
- * A redirect is an error: a signed request reaches only its own URL. Trace headers are omitted, because they would fail
- * a cross-origin preflight.
- */
+/** A redirect is an error, so a signed request reaches only its URL. Trace headers would fail a CORS preflight. */
 const layerOf = (send: typeof fetch) =>
   FetchHttpClient.layer.pipe(
     Layer.provideMerge(Layer.succeed(FetchHttpClient.Fetch, send)),

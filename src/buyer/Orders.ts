@@ -55,10 +55,7 @@ export const make = (buyer: Buyer) => {
     return { commitment: made.commitment, secret: { salt: made.salt, words } }
   })
 
-  /**
-   * Of two concurrent runs that seal the same words under a new key, the later one retries with the salt of the
-   * earlier.
-   */
+  /** Of two concurrent runs that seal the same words under a new key, the later retries with the earlier one's salt. */
   const sealing = <A>(
     order: Partial<Order.Sealing>,
     key: string,

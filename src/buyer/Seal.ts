@@ -9,10 +9,7 @@ export interface Sealed {
   readonly words: string
 }
 
-/**
- * The commitment of salt and words. Rejects with a `RangeError` for words or a salt outside `sealBounds`, because such
- * a seal could never be revealed.
- */
+/** The commitment of salt and words. Rejects with a `RangeError` outside `sealBounds`: no reveal could succeed. */
 export const seal = async (words: string, salt: string = randomHex(16)): Promise<Sealed> => {
   const problem = unsealable(salt, words)
   if (problem !== undefined) throw new RangeError(`${problem} This request charged nothing.`)

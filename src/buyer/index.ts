@@ -1,7 +1,4 @@
-/**
- * `spirit-altar`: seals words, verifies answers of the altar, and buys from it. A buyer's code is loaded by its first
- * call.
- */
+/** `spirit-altar`: seals words, verifies an altar's answers, and buys; a buyer's code is loaded by its first call. */
 import type { Effect } from "effect"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type * as MerkleProofs from "./log/MerkleProofs.ts"
@@ -86,17 +83,11 @@ export const buyer = (options: Options) => {
     collect: (order: CollectOrder, call?: Call) => run((orders) => orders.collect(order), call),
     /** Lights a candle, or with `parentId` adds a light to one. */
     light: (order: CandleOrder, call?: Call) => run((orders) => orders.light(order), call),
-    /**
-     * Reveals a stone's words from the journal, free and once. Words and salt become public, so that everyone can check
-     * them.
-     */
+    /** Reveals a stone's words from the journal, free and once. Words and salt become public for all to check. */
     reveal: (id: string, opening?: Opening, call?: Call) => run((orders) => orders.reveal(id, opening), call),
     /** The `.tlog-proof` of a stone, once the log's next checkpoint covers it; `verifyProof` checks it offline. */
     proof: (id: string, call?: Call) => run((orders) => orders.proof(id), call),
-    /**
-     * Unseals a candle's words from the journal, free and once. Words and salt become public, so that everyone can
-     * check them.
-     */
+    /** Unseals a candle's words from the journal, free and once. Words and salt become public for all to check. */
     unseal: (id: string, opening?: Opening, call?: Call) => run((orders) => orders.unseal(id, opening), call),
     /** The outcome of a key's purchase; free, and never signs. */
     reconcile: (key: string, call?: Call) => run((orders) => orders.reconcile(key), call),

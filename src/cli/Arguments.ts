@@ -1,7 +1,4 @@
-/**
- * Rewrites the command line for the parser: keys, salts and sealed words may begin with a dash, as one random key in 64
- * does.
- */
+/** Rewrites the command line for the parser: keys, salts and sealed words may begin with a dash, as one in 64 does. */
 
 /** Options without a value. `log` is one, although `witness-serve --log` takes a key: no key begins with a dash. */
 export const switches: ReadonlySet<string> = new Set(

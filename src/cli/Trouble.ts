@@ -7,9 +7,7 @@ export class Trouble extends Schema.TaggedError<Trouble>()("Trouble", {
   refusal: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
 }) {}
 
-/**
- * The checked thing is invalid: an answer of the command rather than a failure of it. The message says what and where.
- */
+/** The checked thing is invalid: the command's answer, not its failure. The message says what and where. */
 export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
 
 /** The system's code in a failure at any depth: `ECONNREFUSED`. */

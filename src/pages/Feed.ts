@@ -1,6 +1,4 @@
-/**
- * Documents for feed readers, search engines and home screens: the newest acts as Atom, the sitemap, the web manifest.
- */
+/** Documents for feed readers, search engines and home screens: the acts as Atom, the sitemap, the web manifest. */
 import { Effect, Option } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { NotFound } from "../../schema/Errors.ts"

@@ -30,10 +30,7 @@ export const notFound = (publicUrl: string, request: HttpServerRequest.HttpServe
 export const page = (publicUrl: string, request: HttpServerRequest.HttpServerRequest, shown: Page) =>
   fresh(request, layout(publicUrl, shown), { contentType })
 
-/**
- * Turns any failure into a page. A broken chain is stated openly; for anything else the page shows a number, under
- * which the log has the cause.
- */
+/** Turns any failure into a page. A broken chain is stated openly; otherwise a number leads to the cause in the log. */
 export const guarded = <R>(
   publicUrl: string,
   handled: Effect.Effect<HttpServerResponse.HttpServerResponse, ChainBroken, R>,

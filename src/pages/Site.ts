@@ -106,9 +106,7 @@ const rendered = Layer.mergeAll(Guide.layer, Feed.layer, Permalinks.layer, Certi
   Layer.provide([guarded, compressed]),
 )
 
-/**
- * Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for the next program on that port.
- */
+/** Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for the port's next program. */
 const home = HttpRouter.add("GET", "/", ({ url }) => {
   const query = url.indexOf("?")
   return Effect.succeed(HttpServerResponse.redirect(`/v2/${query === -1 ? "" : url.slice(query)}`, { status: 307 }))

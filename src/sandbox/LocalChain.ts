@@ -30,10 +30,7 @@ const token = parseAbi([
 // On SIGTERM anvil writes its state file; SIGKILL loses everything since the last interval.
 const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 5000 }
 
-/**
- * An `anvil` of the PATH, otherwise the binary that npm installed. npm's own `anvil` command is only a script around
- * it.
- */
+/** An `anvil` of the PATH, otherwise the binary that npm installed; npm's own `anvil` is only a script around it. */
 const findAnvil = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

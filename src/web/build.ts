@@ -8,10 +8,7 @@ import { type Output, writeOutput } from "./output.ts"
 
 const source = import.meta.dirname
 
-/**
- * Entry points: one style and one module of each page. Modules loaded on demand are chunks, and artwork is served from
- * its source folder.
- */
+/** Entry points: one style and one module of each page. Other modules are chunks; artwork is not bundled. */
 const isEntry = (file: string) => /^[a-z0-9]+\/(?:page\.css|main\.ts|[a-z]+\.svg)$/u.test(file)
 
 /**
@@ -23,9 +20,7 @@ const alone = [{ in: "v2/proof/log.ts", out: "v2/log" }, "docs/main.ts", "signal
 /** Modules that every page of the guide loads anyway. */
 const shared = ["page/time.ts", "pay/form.ts", "proof/reveals.ts", "proof/verify.ts", "words/seal.ts"]
 
-/**
- * Makes each on-demand part import these modules, so that they stay one chunk instead of one for each pair of parts.
- */
+/** Makes each on-demand part import these modules, so that they stay one chunk instead of one for each pair. */
 const sharing: Plugin = {
   name: "sharing",
   setup: ({ onLoad }) =>

@@ -23,10 +23,7 @@ const replace = async ({ contents, path }: Output) => {
 
 const isHashed = (file: string) => isForEver(file.replace(/\.map$/u, ""))
 
-/**
- * Keeps a dropped file for a day, because a running server or an open page may load it; the file's times record the
- * drop.
- */
+/** Keeps a dropped file for a day for running servers and open pages; the file's times record the drop. */
 const discard = async (file: string) => {
   if (!isHashed(file)) return rm(file, { force: true })
   const { atimeMs, mtimeMs } = await stat(file)

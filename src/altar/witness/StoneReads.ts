@@ -41,9 +41,7 @@ interface Page {
 
 const stones = part`witness_stones s LEFT JOIN witness_reveals r ON r.stone_id = s.id`
 
-/**
- * A range over the first digits, which an index can serve; its end is the prefix with a letter after all hex digits.
- */
+/** A range over the first digits, which an index can serve; its end is the prefix and a letter after all hex digits. */
 const isShort = (column: "s.commitment" | "s.chain_hash", { head, tail }: ShortHash) => {
   const hash = literal(column)
   return part`(${hash} >= ${head}::text AND ${hash} < ${`${head}g`}::text

@@ -8,10 +8,7 @@ export interface Pages {
 }
 
 export interface Journal {
-  /**
-   * Runs a turn alone among all users of the journal. Once it resolves, everything set is stored. If `run` rejects, a
-   * journal stores nothing of it where it can.
-   */
+  /** Runs a turn alone and stores what it set before resolving. If `run` rejects, a journal that can stores nothing. */
   readonly alone: <A>(run: (pages: Pages) => Promise<A>) => Promise<A>
 }
 

@@ -11,10 +11,7 @@ export interface Standing extends Asked {
 export interface Habits {
   /** Whether the answer to a reconcile ends the purchase, or only the answer to the request itself. */
   readonly endsByReconcile: boolean
-  /**
-   * Whether a reader is watching: waits are short, the first inquiry is immediate, and a rate limit is left to the
-   * reader.
-   */
+  /** Whether a reader is watching: waits are short, the first inquiry is immediate, the reader handles a rate limit. */
   readonly isWatched: boolean
   /** Whether every request counts against the limits, or only consecutive ones without an answer. */
   readonly countsAnswers: boolean
@@ -22,9 +19,7 @@ export interface Habits {
   readonly limits: { readonly signed: number; readonly unsigned: number }
 }
 
-/**
- * A program waits as long as the altar works. Its caller may reuse the key of another act, so a reconcile ends nothing.
- */
+/** A program waits as long as the altar works. Its key may belong to another act, so a reconcile ends nothing. */
 export const unattended: Habits = {
   endsByReconcile: false,
   isWatched: false,
@@ -32,10 +27,7 @@ export const unattended: Habits = {
   limits: { signed: 10, unsigned: 2 },
 }
 
-/**
- * A page asks while its reader is watching, and then leaves it to the reader. Its keys are random, so a reconcile is
- * about its own act.
- */
+/** A page asks only while it is watched. Its keys are random, so a reconcile is about its own act. */
 export const watched: Habits = {
   endsByReconcile: true,
   isWatched: true,

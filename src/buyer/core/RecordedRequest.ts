@@ -10,10 +10,7 @@ export interface Requested {
 
 interface Recorded {
   readonly path: RegExp
-  /**
-   * Members of the record that the request decides, with their values where it omits them; undefined is the altar's
-   * choice.
-   */
+  /** Members that the request decides, with their values where it omits them; undefined is the altar's choice. */
   readonly members: Readonly<Record<string, string | null | undefined>>
 }
 

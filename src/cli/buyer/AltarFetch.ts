@@ -1,6 +1,4 @@
-/**
- * The `fetch` of commands: prints the altar's name before the first request, and waits for an altar that is starting.
- */
+/** The `fetch` of commands: prints the altar's name before the first request, and waits for a starting altar. */
 import { Clock, Console, Effect, type FileSystem, Option, type Path, Result, Schema } from "effect"
 import { livingHere } from "../../sandbox/DataFolder.ts"
 

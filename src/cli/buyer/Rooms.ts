@@ -46,10 +46,7 @@ export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Pick<
   const request = yield* altarFetch()
   const keep = (invite: Invite) => alone((pages) => invites.set(pages, invite.id, invite))
 
-  /**
-   * Finds a room by id, by a unique prefix of id or name, or by the invite link; `-` reads the link from standard
-   * input.
-   */
+  /** Finds a room by id, by a unique prefix of id or name, or by the invite link; `-` reads it from standard input. */
   const find = Effect.fnUntraced(function* (room: string) {
     const invited = fromLink(room === "-" ? yield* stdin : room)
     const known = yield* alone((pages) => invites.all(pages))

@@ -1,7 +1,4 @@
-/**
- * Chooses the paying key: a named one, or in a sandbox a throw-away one. No key is printed, or loaded where it is not
- * needed.
- */
+/** Chooses the paying key: a named one, or in a sandbox a throw-away one. No key is printed or loaded needlessly. */
 import { Config, Console, Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { base } from "../../../schema/payments/Usdc.ts"

@@ -101,9 +101,7 @@ export const make = Effect.fn("LogMemory.make")(function* (base: string, named: 
     save: (vkey: string, old: string | null) => (walk: Walk) =>
       write(placeFile, JSON.stringify({ vkey, old, ...place(walk) })),
     forgetPlace,
-    /**
-     * Stores a note that contradicts the remembered one, and returns its file; the same note always has the same file.
-     */
+    /** Stores a note that contradicts the remembered one, and returns its file, which is the same for the same note. */
     keep: (note: string, { root, size }: Checkpoint) => {
       const name = `${file}.${size}-${hex(root).slice(0, 8)}.checkpoint`
       return Effect.as(write(name, note), name)

@@ -84,10 +84,7 @@ const ledgerAt = Effect.fnUntraced(function* (rpcUrl: string) {
     : ({ rpcUrl, asset } satisfies Ledger)
 })
 
-/**
- * The result for a stone: lost by the altar's own statement, a receipt that contradicts the chain, or the chain's
- * state.
- */
+/** The result for a stone: lost by the altar's own statement, contradicted by the chain, or the chain's state. */
 type Found =
   | { readonly _tag: "Lost" }
   | { readonly _tag: "Wrong"; readonly why: string }

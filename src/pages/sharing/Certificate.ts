@@ -14,9 +14,7 @@ export interface CertificateView {
   readonly publicUrl: string
   readonly stone: Stone
   readonly receipt: Receipt
-  /**
-   * The log's verifier key, and its `.tlog-proof` of the stone or the reason why there is none; absent without a log.
-   */
+  /** The log's verifier key, and its `.tlog-proof` of the stone or why there is none; absent without a log. */
   readonly log: { readonly vkey: string; readonly proof: string | undefined } | undefined
 }
 

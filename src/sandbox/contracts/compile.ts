@@ -33,9 +33,7 @@ const settings = {
   outputSelection: { "*": { "*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"] } },
 }
 
-/**
- * Compiles every `.sol` file of a folder; returns the path and text of the JSON for the contract named like each file.
- */
+/** Compiles every `.sol` file of a folder; returns path and text of the JSON for the contract named like the file. */
 const compileFolder = Effect.fn("compileFolder")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

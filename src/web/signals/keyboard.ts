@@ -1,6 +1,4 @@
-/**
- * Keeps the composer above an on-screen keyboard, in browsers that overlay the page and those that shrink the window.
- */
+/** Keeps the composer above an on-screen keyboard, whether that overlays the page or shrinks the window. */
 import { find } from "./dom.ts"
 
 const composer = find("composer", HTMLFormElement)

@@ -1,7 +1,4 @@
-/**
- * Light and sound of signals, one pattern at a time, by the reader's settings; the system's reduced motion always
- * applies.
- */
+/** Light and sound of signals, one pattern at a time; the system's reduced motion always applies. */
 import type { Message, Mode } from "./api.ts"
 import { find } from "./dom.ts"
 import { recall, remember } from "./memory.ts"

@@ -1,10 +1,7 @@
 /** A request to the altar: an answer of the expected kind, or its failure as a sentence. */
 import { bodyOf, type Reply } from "../../../buyer/core/Outcome.ts"
 
-/**
- * An error with a sentence of ours. Any other error has a browser's, wallet's or library's words, which are never
- * shown.
- */
+/** An error with a sentence of ours; the words of browsers, wallets and libraries are never shown. */
 export class Said extends Error {
   override readonly name = "Said"
   /** A short verdict before the sentence. */

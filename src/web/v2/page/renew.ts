@@ -99,10 +99,7 @@ const fetched = async (): Promise<Document | undefined> => {
   return text === undefined ? undefined : new DOMParser().parseFromString(text, "text/html")
 }
 
-/**
- * Replaces parts with `data-renew` by the altar's current ones; neither the focus nor the reader's view moves. False
- * without an answer.
- */
+/** Replaces parts with `data-renew` without moving the focus or the reader's view. False without an answer. */
 export const renew = async (): Promise<boolean> => {
   const page = await fetched()
   if (page === undefined) return false

@@ -1,7 +1,4 @@
-/**
- * The steps of a purchase in the page: priced, checked, signed once, settled; an open outcome is asked for, never paid
- * again.
- */
+/** The steps of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
 import { priceUsd, secondsMaximum, usdcOn } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"

@@ -63,10 +63,7 @@ const settle = (outcome: HTMLElement, said: HTMLElement, result: Extract<Result,
   if (isFree) outcome.focus()
 }
 
-/**
- * Runs `work`, shows its progress in `outcome`, and ends there with a receipt and a renewed page, or with the next
- * step.
- */
+/** Runs `work`, shows its progress in `outcome`, and ends with a receipt and a renewed page, or with the next step. */
 export const conduct = async (
   outcome: HTMLElement,
   work: (progress: Progress) => Promise<Result>,

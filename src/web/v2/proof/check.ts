@@ -114,10 +114,7 @@ const verdictOf = (walked: Walked, { from, to }: Range, known: Known, words: Wor
   ]
 }
 
-/**
- * Checks `from` to `to` and the revealed words of the page; `every` reports each link instead of only faults. `before`
- * are the points seen before this page.
- */
+/** Checks `from` to `to` and the page's revealed words; `every` reports all links. `before` precedes the page. */
 export const check = async (
   place: Place,
   { from, to }: Range,

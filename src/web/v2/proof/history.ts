@@ -36,10 +36,7 @@ export const newest = (points: ReadonlyArray<SeenPoint>): SeenPoint | undefined 
     undefined,
   )
 
-/**
- * Keeps the newest point, the walked ones, and equally many of each day, the earliest first, so that a flood of later
- * points cannot displace earlier ones.
- */
+/** Keeps the newest, the walked, and each day's first points in equal number: a flood cannot displace earlier ones. */
 const thinned = (points: ReadonlyArray<SeenPoint>): ReadonlyArray<SeenPoint> => {
   const last = newest(points)
   const shown = new Map<number, number>()

@@ -47,9 +47,7 @@ const batch = 100
 /** Maximum further links walked to reach the page's head and the remembered one. */
 const reach = 500
 
-/**
- * Maximum remembered points that are looked up alone; several, because a newest one that was only shown proves little.
- */
+/** Maximum remembered points looked up alone; several, because a newest one that was only shown proves little. */
 const samples = 8
 
 export interface Place {
