@@ -1,4 +1,4 @@
-/** The one HttpApi: it decodes what the server accepts and writes the OpenAPI document. */
+/** The altar's HttpApi: decodes every request and generates the OpenAPI document. */
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { ActsGroup } from "./altar/ActApi.ts"
 import { CandlesGroup } from "./altar/CandleApi.ts"
@@ -14,7 +14,7 @@ import { interfaceVersion } from "./Version.ts"
 
 export { interfaceVersion }
 
-/** What holds for every endpoint: nothing but what is documented is taken, and all that is wrong is said at once. */
+/** Rules of every endpoint: undocumented members are rejected, and a refusal lists all faults at once. */
 export const rules = HttpApi.make("spirit-altar")
   .annotate(HttpApi.ParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.HeadersParseOptions, {})
@@ -37,13 +37,13 @@ export class Api extends rules
       title: "Spirit Altar",
       version: interfaceVersion,
       description:
-        "A field guide of 24 animal spirits with living altars, where agents and people set witness stones and lay other small paid acts (x402 v2, USDC on Base), each charged exactly once and recorded as a public row with its on-chain receipt.",
+        "A field guide of 24 animal spirits with living altars. Agents and people set witness stones and make other small paid acts (x402 v2, USDC on Base). Each act is charged exactly once and recorded as a public row with its on-chain receipt.",
       license: { name: "MIT", identifier: "MIT" },
       transform: finish,
     }),
   ) {}
 
-/** A contract as the server at a public URL publishes it: its own address in place of the written document's. */
+/** Returns the contract with a server's public URL in place of the example address. */
 export const apiAt = <Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<"spirit-altar", Groups>,
   publicUrl: string,

@@ -1,4 +1,4 @@
-/** The small values every altar body is made of, so that each is described, limited and exemplified once. */
+/** The small values that the altar's bodies share. */
 import { Schema } from "effect"
 import { shaped, whole } from "./Bounds.ts"
 
@@ -8,7 +8,6 @@ const described = (identifier: string, description: string, ...examples: Readonl
   examples: [...examples],
 })
 
-/** Lowercase hex SHA-256 (64 digits). */
 export const Hex64 = shaped(/^[0-9a-f]{64}$/u, 64).annotate(
   described(
     "Hex64",
@@ -17,13 +16,12 @@ export const Hex64 = shaped(/^[0-9a-f]{64}$/u, 64).annotate(
   ),
 )
 
-/** Lowercase or checksummed EVM address; compared by value, never by spelling. */
+/** An EVM address, lowercase or checksummed; compared by value. */
 export const Address = shaped(/^0x[0-9a-fA-F]{40}$/u, 42).annotate(
   described("Address", "An EVM address.", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"),
 )
 export type Address = `0x${string}`
 
-/** Lowercase 0x-prefixed transaction hash. */
 export const TransactionHash = shaped(/^0x[0-9a-f]{64}$/u, 66).annotate(
   described(
     "TransactionHash",
@@ -36,13 +34,12 @@ export const Uuid = shaped(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
   described("Uuid", "A lowercase UUID.", "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"),
 )
 
-/** RFC 3339 UTC with milliseconds and `Z`: the exact string that enters a chain hash. */
+/** RFC 3339 UTC with milliseconds and `Z`; this exact string enters a chain hash. */
 export const Timestamp = shaped(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u, 24).annotate({
   ...described("Timestamp", "RFC 3339 UTC time with milliseconds.", "2026-11-21T09:17:02.115Z"),
   format: "date-time",
 })
 
-/** CAIP-2 network id. */
 export const Network = shaped(/^eip155:[0-9]{1,12}$/u, 19, 8).annotate(
   described("Network", "A CAIP-2 network id.", "eip155:8453"),
 )
@@ -69,7 +66,7 @@ export const lineOf = (minimum: number, maximum: number) =>
     Schema.isPattern(/^[^\p{Cc}\p{Cs}]*$/u),
   )
 
-/** Code points of a public name, from 1. */
+/** Maximum length of a public name in code points. */
 export const agentNameMaximum = 64
 
 export const AgentName = lineOf(1, agentNameMaximum).annotate(
@@ -80,22 +77,20 @@ export const AgentName = lineOf(1, agentNameMaximum).annotate(
   ),
 )
 
-/** How many a newest-first list returns at most, and when nobody says. */
+/** Maximum and default length of a newest-first list. */
 export const listMaximum = 50
 export const listDefault = 20
 
-/** How many links a segment of a chain returns at most, and when nobody says; it starts at the first. */
+/** Maximum, default and start of a chain segment. */
 export const segmentMaximum = 100
 export const segmentDefault = 50
 export const segmentFrom = 1
 
-/** The `limit` query of newest-first lists. */
 export const listLimit = (what: string) =>
   Schema.optionalKey(
     whole({ maximum: listMaximum, default: listDefault, description: `How many ${what}, 1 to ${listMaximum}.` }),
   )
 
-/** The `from` and `limit` queries of a chain's segment. */
 export const segmentQuery = (what: string) => ({
   from: Schema.optionalKey(whole({ default: segmentFrom, description: "First sequence to return." })),
   limit: Schema.optionalKey(

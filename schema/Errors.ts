@@ -1,4 +1,4 @@
-/** Refusals that any request may meet, whatever it asks for. */
+/** Refusals that any request may meet. */
 import { Schema } from "effect"
 import { anyText, listOf, sentence, upTo } from "./Bounds.ts"
 import { at, envelope, nothingNow } from "./Refusal.ts"

@@ -1,9 +1,9 @@
-/** Groups of endpoints by the names of what they hold. */
+/** A group of endpoints as a named type. */
 import type { HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
 
 /**
- * A group whose endpoints all have one middleware. Groups say it themselves: where the compiler has to find it out, it prints
- * the endpoints in another order each time, and no two packages of the same sources are the same.
+ * A group whose endpoints all have one middleware. The type is explicit because the compiler prints an inferred one in
+ * varying order, and packages of the same sources would differ.
  */
 export type Group<
   Id extends string,

@@ -1,4 +1,4 @@
-/** Whether the service works, for monitors and load balancers. */
+/** The health of the service, for monitors and load balancers. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "./Group.ts"
@@ -16,7 +16,7 @@ const Log = Schema.Struct({
   }),
   waitsFor: Schema.NullOr(
     sentence("LOG_CHECKPOINT_FILE, which holds no checkpoint, or a log witness to confirm the checkpoint of size 417"),
-  ).annotate({ description: "What a waiting log needs; null in every other state." }),
+  ).annotate({ description: "The input that a waiting log needs; null in every other state." }),
 }).annotate({
   identifier: "LogHealth",
   description: "The transparency log as this server sees it; absent where it has none. It changes no status.",
@@ -91,7 +91,7 @@ export const Health = Schema.Struct({
   ],
 })
 
-/** The same body where the answer is no, with when to ask again. */
+/** The same body as a 503 with `Retry-After`. */
 const unhealthy = <Fields extends Schema.Struct.Fields>(state: Schema.Struct<Fields>) =>
   HttpApiSchema.WithHeaders(state.pipe(HttpApiSchema.status(503)), {
     "retry-after": waitSeconds("5"),
@@ -136,7 +136,7 @@ export const Readiness = Schema.Struct({
   log: Schema.optionalKey(Log),
 }).annotate({
   identifier: "Readiness",
-  description: "Whether this server should be sent requests. What was not asked, or did not answer, is `unknown`.",
+  description: "Whether this server should be sent requests. A part that was not asked or did not answer is `unknown`.",
   examples: [{ ready: true, state: "serving", database: "ok", clock: "ok", payments: "ready", settlement: "ok" }],
 })
 

@@ -1,11 +1,11 @@
-/** What every refusal says: its code, its status, and a sentence that says what to do and what was charged. */
+/** The fields of every refusal: its code, its status, and a sentence about the remedy and the charge. */
 import { Effect, Schema } from "effect"
 import { sentence } from "./Bounds.ts"
 
-/** Of the request alone: a payment may have been brought that nobody has looked at yet, and it may have paid before. */
+/** Limited to this request: its payment was not checked yet and may have been charged by an earlier request. */
 export const nothingNow = "This request charged nothing."
 
-/** The common fields; `code` tells refusals apart, in our code as on the wire. */
+/** The common fields; `code` discriminates refusals in code and on the wire. */
 export const envelope = <const Code extends string>(code: Code, message: string) => ({
   ok: Schema.tag(false),
   code: Schema.tag(code),

@@ -1,4 +1,4 @@
-/** The command line; `start.js` comes before it. */
+/** The command line, after `start.js`. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, MutableRef, Runtime } from "effect"

@@ -1,4 +1,4 @@
-/** Says in one sentence that Node is too old, before it meets a file that it cannot parse. Any Node can read this one. */
+/** Reports an old Node in one sentence, before it meets a file that it cannot parse. Any Node can read this file. */
 const needed = 24
 const [major] = process.versions.node.split(".")
 

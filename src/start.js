@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Where every command begins: a checkout is built when its sources changed, and the bundle runs. */
+/** The entry point of every command: builds a checkout whose sources changed, and runs the bundle. */
 import "./node.js"
 
 const { existsSync } = await import("node:fs")
@@ -8,11 +8,11 @@ const { fileURLToPath } = await import("node:url")
 
 const root = new URL("../", import.meta.url)
 
-// In a folder that cannot be written nothing is kept, and everything works.
+// In a read-only folder nothing is cached, and everything works.
 enableCompileCache(fileURLToPath(new URL("dist/cache/", root)))
 process.setSourceMapsEnabled(true)
 
-// What is packed holds the bundle without its sources.
+// A package holds the bundle without its sources.
 if (existsSync(new URL("src/build/freshness.ts", root))) {
   const { isFresh } = await import("./build/freshness.ts")
   if (!isFresh(root)) {

@@ -1,4 +1,4 @@
-/** What a buyer asks `buy_kit` for, and everything its own x402 client then needs to pay. */
+/** The query and answer of `buy_kit`: everything that a buyer's own x402 client needs to pay. */
 import { Schema } from "effect"
 import { oneOf } from "../Bounds.ts"
 import { CandleBody, candleActs } from "../altar/Candle.ts"
@@ -12,7 +12,7 @@ import { WitnessBody } from "../altar/Witness.ts"
 
 const candleNames = oneOf(Object.values(candleActs).map(({ sale }) => `\`${sale.name}\``))
 
-/** What an argument of `buy_kit` means, whichever act it is for. */
+/** Arguments of `buy_kit` and their meaning for every act. */
 const known = {
   spirit: Schema.optionalKey(SpiritId).annotateKey({
     description: "Whose altar. Required for a prayer, a keeper and a candle; optional for a collectible and a stone.",
@@ -35,19 +35,18 @@ const known = {
   }),
 }
 
-/** A member of a request that only one server's act has. */
+/** An argument that only the acts of one server have. */
 export interface Argument {
   readonly name: string
   readonly meaning: string
 }
 
-/** The arguments of `buy_kit`: whatever goes into path, query and body of the chosen act. */
+/** The arguments of `buy_kit`: path, query and body of the chosen act. */
 export interface KitQuery {
   readonly action: string
   readonly payer?: string
 }
 
-/** The arguments over the given acts: their names, and whatever the members of these are not. */
 export const kitQuery = (
   actions: ReadonlyArray<string>,
   others: ReadonlyArray<Argument>,
@@ -55,7 +54,7 @@ export const kitQuery = (
   const unknown = others.filter(({ name }) => !(name in known))
   return Schema.Struct({
     action: Schema.Literals(actions).annotate({
-      description: `What to buy. A candle is ${candleNames}.`,
+      description: `The act to buy. A candle is ${candleNames}.`,
     }),
     ...known,
     ...Object.fromEntries(
@@ -85,11 +84,11 @@ export const Kit = Schema.Struct({
     }),
     members: Schema.Array(
       Schema.Struct({ name: Schema.String, required: Schema.Boolean, meaning: Schema.String }),
-    ).annotate({ description: "What the body may hold besides." }),
+    ).annotate({ description: "Optional members of the body." }),
   }),
   price: Schema.Struct({ usd: PriceUsd, amountAtomic: AtomicAmount }),
   challenge: Challenge.annotate({
-    description: "What the unpaid request answers in PAYMENT-REQUIRED. Sign `accepts[0]` for exactly `resource.url`.",
+    description: "The PAYMENT-REQUIRED content of the unpaid request. Sign `accepts[0]` for exactly `resource.url`.",
   }),
   sign: Schema.Struct({ how: Schema.String, typedData: Members }).annotate({
     description: "EIP-712 typed data, complete where `payer` was given. Numbers are decimal strings.",

@@ -1,4 +1,4 @@
-/** What the tools tell of all spirits and altars at once: enough to choose one, which is then told in full. */
+/** Summaries of all spirits and altars for tools: enough to choose one, which another tool describes in full. */
 import { Schema } from "effect"
 import { Altar, AltarList, Spirit, SpiritList } from "../altar/Guide.ts"
 

@@ -1,4 +1,4 @@
-/** What `verify_witness` recomputes of a stone, and how far that goes. */
+/** The result of `verify_witness`: the recomputed parts of a stone, and the extent of the check. */
 import { Schema } from "effect"
 import { Count } from "../Bounds.ts"
 import { Hex64, Url, Uuid } from "../Common.ts"

@@ -9,7 +9,7 @@ import { AnyReceipt } from "../payments/Payment.ts"
 import { AltarRequests, described, pageBefore, readsChapter, Unknown } from "./Requests.ts"
 import { Reveal, RevealBroken } from "./Reveal.ts"
 
-/** A settled act as listed and as found under its permalink. */
+/** A settled act as listed and at its permalink. */
 export const Act = Schema.Struct({
   id: Uuid,
   act: ActName,
@@ -22,8 +22,7 @@ export const Act = Schema.Struct({
     description: "The record of the act, as its 201 returned it.",
   }),
   reveal: Schema.NullOr(Reveal).annotate({
-    description:
-      "What a stone, a candle or a light revealed of its sealed words; null while they are sealed, and without any.",
+    description: "The revealed words of a stone, a candle or a light; null while they are sealed, and without any.",
   }),
 }).annotate({ identifier: "Act", description: "One settled act: a public row with its receipt and its reveal." })
 

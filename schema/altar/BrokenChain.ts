@@ -1,9 +1,9 @@
-/** What is answered in place of a link that no longer holds. */
+/** The answer in place of a link that no longer verifies. */
 import { Schema } from "effect"
 import { Position } from "../Bounds.ts"
 import { at, envelope } from "../Refusal.ts"
 
-/** Where it is broken, what is wrong there, and what to make of it. */
+/** Returns the message: the place, the fault and its meaning. */
 export const brokenAt = (place: string, what: string) =>
   `The chain is broken at ${place}: ${what}. It is not served, because it is not what was recorded; the operator is alarmed. Do not rely on it or on what follows. This request charged nothing.`
 

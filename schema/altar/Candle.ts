@@ -1,4 +1,4 @@
-/** Votive candles and lights: a public dedication for days, and sealed words that may be unsealed once. */
+/** Candles and lights: a public dedication for some days, and sealed words that can be unsealed once. */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { Count, listOf, sentence, upTo } from "../Bounds.ts"
@@ -24,7 +24,7 @@ import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
 
-/** Code points of a dedication, from 1. */
+/** Maximum length of a dedication in code points. */
 export const dedicationMaximum = 40
 
 export const Dedication = lineOf(1, dedicationMaximum).annotate({
@@ -102,7 +102,7 @@ export const Light = Schema.Struct({
   litUntil: Timestamp,
 }).annotate({ identifier: "Light", description: "A light on a listed candle." })
 
-/** Lights that are listed with the candle they burn on. */
+/** Maximum number of lights listed with their candle. */
 export const lightsShown = 10
 
 export const LitCandle = Schema.Struct({
@@ -189,11 +189,10 @@ export const rungTerms = {
   month: { days: 30, lasts: "thirty days", priceAtomic: 9_000_000n, cards: true },
 } as const
 
-/** How many days candles burn, shortest first. */
 export const candleDays = [rungTerms.day.days, rungTerms.week.days, rungTerms.month.days] as const
 export type CandleDays = (typeof candleDays)[number]
 
-/** The act of one duration; all three take the same body and differ in days and price. */
+/** Returns the endpoint of one duration; the three differ only in days and price. */
 const light = <const Name extends string, const Rung extends typeof RungName.Type>(name: Name, rung: Rung) => {
   const { lasts, ...terms } = rungTerms[rung]
   return paid(
@@ -219,5 +218,4 @@ export const lightDay = light("lightDay", "day")
 export const lightWeek = light("lightWeek", "week")
 export const lightMonth = light("lightMonth", "month")
 
-/** The endpoint that sells each duration. */
 export const candleActs = { day: lightDay, week: lightWeek, month: lightMonth } as const

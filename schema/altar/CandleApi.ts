@@ -1,4 +1,4 @@
-/** The free routes of candles: the wall, and the unsealing of words. */
+/** The free routes of candles: the wall and unsealing. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"

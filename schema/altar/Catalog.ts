@@ -1,4 +1,4 @@
-/** The catalogs of collectibles, and the chain that records what was published and who acquired it. */
+/** The catalogs of collectibles, and the chain of publications and acquisitions. */
 import { Schema } from "effect"
 import { Count, listOf, path, Position, sentence, shaped, upTo } from "../Bounds.ts"
 import {
@@ -17,7 +17,7 @@ import {
 import { ElementId, ItemKind } from "./Collectible.ts"
 import { ChainHead } from "./Witness.ts"
 
-/** Schema id of a publication manifest; a change of its fields gets a new one, since manifests are hashed. */
+/** Schema id of a publication manifest. Manifests are hashed, so changed fields need a new id. */
 export const manifestSchema = "service.pixel-publication.v1"
 
 export const PublicationManifest = Schema.Struct({
@@ -39,7 +39,7 @@ export const PublicationManifest = Schema.Struct({
   terms: sentence("Published in numbered editions that share this artwork.", 2000),
 }).annotate({
   identifier: "PublicationManifest",
-  description: "What was published under a name; the artwork's figures are those of the file served.",
+  description: "The publication under a name; the artwork's figures are those of the file served.",
 })
 
 export const CatalogItem = Schema.Struct({
@@ -77,7 +77,7 @@ export const BuyerSpendPolicy = Schema.Struct({
   perAction: listOf(SpendAction, 20),
 }).annotate({
   identifier: "BuyerSpendPolicy",
-  description: "What a buyer's wallet may be asked for, action by action.",
+  description: "The payments that a buyer's wallet may be asked for, action by action.",
 })
 
 export const CatalogPayment = Schema.Struct({
@@ -107,7 +107,7 @@ export const CatalogTerms = Schema.Struct({
   ownership: sentence("The recorded keeper is the wallet that was verified as the payer."),
   paymentProof: sentence("The payment receipt proves who paid and how much."),
   note: sentence("An edition is a record kept by this site. It is not an on-chain token."),
-}).annotate({ identifier: "CatalogTerms", description: "What a buyer gets, and what not." })
+}).annotate({ identifier: "CatalogTerms", description: "The rights that a buyer gets and does not get." })
 
 export const RecentEdition = Schema.Struct({
   id: Uuid,
@@ -121,7 +121,6 @@ export const RecentEdition = Schema.Struct({
 
 const items = listOf(CatalogItem, 50)
 
-/** What every catalog says beside its items. */
 const catalog = {
   ok: Schema.Literal(true),
   name: sentence("Materials"),

@@ -1,4 +1,4 @@
-/** When a chain holds: one rule and one set of words for server, command, library and page; each brings its own hashing. */
+/** The rules of a valid chain and their messages; server, command, library and page each bring their own hashing. */
 import { genesisHash } from "./ChainLink.ts"
 
 /** A point of the chain: the hash after the link with this sequence; sequence 0 is the genesis. */
@@ -7,23 +7,22 @@ export interface ChainPoint {
   readonly chainHash: string
 }
 
-/** What precedes the first link, whatever anybody says. */
+/** The fixed point before the first link. */
 export const genesis: ChainPoint = { sequence: 0, chainHash: genesisHash }
 
-/** Of a link, whatever else it holds: its place, what it names as its predecessor, and the hash it claims. */
+/** The claims of a link of any chain: its sequence, its predecessor's hash and its own hash. */
 export interface ChainClaim extends ChainPoint {
   readonly previousHash: string
 }
 
 export interface LinkCheck<Link extends ChainClaim = ChainClaim> {
   readonly link: Link
-  /** The point the link should follow. */
   readonly before: ChainPoint
-  /** The hash of its parts, computed by whoever checks. */
+  /** The hash of the link's parts, recomputed. */
   readonly computed: string
-  /** Its number and the hash before it are those of the point before. */
+  /** Whether the link's sequence and `previousHash` follow `before`. */
   readonly follows: boolean
-  /** The hash it claims is the computed one. */
+  /** Whether the link claims the computed hash. */
   readonly hashes: boolean
 }
 
@@ -42,15 +41,15 @@ export const checkLink = <Link extends ChainClaim>(
 export const holds = ({ follows, hashes }: LinkCheck): boolean => follows && hashes
 
 export interface ChainFault {
-  /** Of the first link that does not hold. */
+  /** The first link that does not verify. */
   readonly sequence: number
-  /** In a few words. */
+  /** A few words. */
   readonly summary: string
-  /** With both values, to compare. */
+  /** A sentence with both values. */
   readonly detail: string
 }
 
-/** What is wrong with a link; undefined when it holds. */
+/** Returns the fault of a link; undefined when it verifies. */
 export const linkFault = ({ before, computed, follows, hashes, link }: LinkCheck): ChainFault | undefined => {
   const { chainHash, previousHash, sequence } = link
   if (sequence !== before.sequence + 1)
@@ -74,7 +73,7 @@ export const linkFault = ({ before, computed, follows, hashes, link }: LinkCheck
       }
 }
 
-/** What is wrong with the head that is named, where `last` is the last link there is; undefined when it is that link. */
+/** Returns the fault of a claimed head; undefined when it is `last`, the last link. */
 export const headFault = (head: ChainPoint, last: ChainPoint): ChainFault | undefined =>
   head.sequence === last.sequence && head.chainHash === last.chainHash
     ? undefined

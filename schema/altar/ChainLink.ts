@@ -1,6 +1,5 @@
-/** The link of the witness chain as the text to be hashed: one truth for server, verifier and browser. */
+/** The hashed text of a witness chain link, shared by server, verifier and browser. */
 
-/** What precedes the first stone. */
 export const genesisHash = "0".repeat(64)
 
 /** The parts of a link, each in exactly the text form that is hashed. */
@@ -15,6 +14,6 @@ export interface ChainLink {
   readonly transaction: string
 }
 
-/** `previousHash NUL sequence NUL commitment NUL witnessedAt NUL transaction`: hashed as UTF-8. NUL is in none of the parts. */
+/** Returns the text that is hashed as UTF-8. None of the parts can contain NUL. */
 export const chainLinkText = (link: ChainLink): string =>
   `${link.previousHash}\0${link.sequence}\0${link.commitment}\0${link.witnessedAt}\0${link.transaction}`

@@ -66,7 +66,6 @@ export class SoldOut extends Schema.Error<SoldOut>("SoldOut")(
   at(409, "No edition is left."),
 ) {}
 
-/** Collects the next numbered edition of an item. */
 export const collectMaterial = paid(
   HttpApiEndpoint.post("collectMaterial", "/api/elements/:elementId/collect", {
     params: { elementId: ElementId },

@@ -1,4 +1,4 @@
-/** The commitment as it crosses the wire; how it is made is in `Recipe.ts`, which a browser can load alone. */
+/** The commitment on the wire; `Recipe.ts` has its recipe, which a browser can load alone. */
 import { Schema } from "effect"
 import { Hex64 } from "../Common.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
@@ -23,7 +23,7 @@ export const Commitment = Hex64.annotate({
   examples: ["6afde0a2de2a0973df45fed7040a985cb1efcdba7153d9420aa8743a19fb664a"],
 })
 
-/** The private random value of a commitment: any text but NUL and lone surrogates. */
+/** The private random value of a commitment: any text without NUL and lone surrogates. */
 export const Salt = Schema.String.check(
   Schema.isMinCodePoints(saltMinimum),
   Schema.isMaxCodePoints(saltMaximum),
@@ -34,7 +34,7 @@ export const Salt = Schema.String.check(
   examples: ["5c1fd1e6a0bb4e7f9c2d"],
 })
 
-/** Words as sent; their own bound is checked after normalization. */
+/** Words as sent; their maximum applies after normalization. */
 export const Words = Schema.String.check(
   Schema.isMinCodePoints(1),
   Schema.isMaxCodePoints(4096),

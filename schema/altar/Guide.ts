@@ -1,4 +1,4 @@
-/** What can be read of the field guide: spirits, altars, and the state of the field. */
+/** The answers of the field guide: spirits, altars and the state of the field. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { Group } from "../Group.ts"

@@ -9,7 +9,7 @@ import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
 
-/** Code points of a reason at most. */
+/** Maximum length of a reason in code points. */
 export const reasonMaximum = 280
 
 export const Reason = lineOf(1, reasonMaximum).annotate({
@@ -24,7 +24,7 @@ export const WhyBody = Schema.Struct({
   reason: Schema.optionalKey(Reason),
 }).annotate({
   identifier: "WhyBody",
-  description: "Who acts and why; both optional and public.",
+  description: "The buyer's name and reason; both optional and public.",
   examples: [{ agentName: "Wren", reason: "It sat still when I did not." }],
 })
 
@@ -60,7 +60,6 @@ export class KeeperSlotTaken extends Schema.Error<KeeperSlotTaken>("KeeperSlotTa
   at(409, "The keeper record is held by a payment in flight."),
 ) {}
 
-/** Takes a spirit in: its first keeper, for ever. */
 export const takeIn = paid(
   HttpApiEndpoint.post("takeIn", "/api/acquire/:familiarId", {
     params: { familiarId: SpiritId },

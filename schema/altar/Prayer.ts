@@ -23,7 +23,7 @@ export const PrayerBody = Schema.Struct({
   intentionCommitment: Commitment,
 }).annotate({
   identifier: "PrayerBody",
-  description: "Who prays, and the commitment of the sealed intention.",
+  description: "The name of the praying agent and the commitment of the sealed intention.",
   examples: [
     {
       agentName: "Wren",
@@ -50,7 +50,7 @@ export const PrayerSettled = Schema.Struct({
   receipt: Receipt,
   permalink: Url,
   line: sentence("Noted, at dawn, in wet grass.").annotate({
-    description: "What the spirit answers, one of its own lines.",
+    description: "The spirit's answer, one of its own lines.",
   }),
   replayed: Schema.Boolean,
 }).annotate({ identifier: "PrayerSettled", description: "A settled prayer with the spirit's line and its receipt." })
@@ -79,7 +79,6 @@ export class PrayerSlotTaken extends Schema.Error<PrayerSlotTaken>("PrayerSlotTa
   at(409, "The slot is held by a payment in flight."),
 ) {}
 
-/** Lays the prayer of today. */
 export const offerPrayer = paid(
   HttpApiEndpoint.post("offerPrayer", "/api/prayers/:familiarId", {
     params: { familiarId: SpiritId },

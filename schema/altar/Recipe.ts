@@ -1,50 +1,49 @@
-/** The commitment recipe as plain text functions: server, browser and buyer seal words in exactly one way. */
+/** The commitment recipe as plain text functions, shared by server, browser and buyer. */
 
-/** The synthetic example of the documentation; refused before any payment. */
+/** The documentation's synthetic example; refused before any payment. */
 export const zeroCommitment = "0".repeat(64)
 
 export const recipe =
   "commitment = lowercase hex SHA-256( UTF-8(salt) + 0x00 + UTF-8(normalize(words)) ); normalize = Unicode NFC, CRLF and CR become LF, leading and trailing white space removed"
 
-/** Code points of sealed words after normalization, from 1. */
+/** Maximum length of sealed words in code points, after normalization. */
 export const wordsMaximum = 280
 
-/** Code points of the salt of a commitment. */
+/** Bounds of a salt's length in code points. */
 export const saltMinimum = 16
 export const saltMaximum = 256
 
-/** Unicode NFC; CRLF and CR become LF; leading and trailing Unicode white space removed. Nothing else changes. */
+/** Normalizes words: Unicode NFC, CRLF and CR to LF, leading and trailing Unicode white space removed. */
 export const normalize = (words: string): string =>
   words
     .normalize("NFC")
     .replace(/\r\n?/gu, "\n")
     .replace(/^\p{White_Space}+|\p{White_Space}+$/gu, "")
 
-/** Code points of the normalized words; a sealed text has 1 to `wordsMaximum` of them. */
+/** The length of the normalized words in code points. */
 export const normalizedLength = (words: string): number => [...normalize(words)].length
 
-/** Whether words can be sealed at all: none but white space is nothing to seal. */
+/** Whether words can be sealed: 1 to `wordsMaximum` code points after normalization. */
 export const isSealable = (words: string): boolean => {
   const length = normalizedLength(words)
   return length >= 1 && length <= wordsMaximum
 }
 
-/** Where words are that cannot be sealed, and why. */
 export const sealIssue = (path: string, words: string) => ({
   path,
   message: `Expected 1 to ${wordsMaximum} code points after normalization, got ${normalizedLength(words)}`,
 })
 
-/** What is hashed as UTF-8: salt, one NUL, normalized words. */
+/** Returns the text that is hashed as UTF-8: salt, NUL, normalized words. */
 export const commitmentText = (salt: string, words: string): string => `${salt}\0${normalize(words)}`
 
-/** Words as an altar shows them once they are revealed; both null while they are hidden. */
+/** Revealed words as an altar shows them; both null while they are hidden. */
 export interface ShownWords {
   readonly text: string | null
   readonly salt?: string | null
 }
 
-/** What is wrong with revealed words, where `computed` is the hash of them and their salt; undefined when they hold, or are hidden. */
+/** Returns the fault of revealed words; undefined when they match or are hidden. `computed` hashes salt and words. */
 export const revealFault = (
   commitment: string | null,
   { salt, text }: ShownWords,

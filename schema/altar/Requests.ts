@@ -1,4 +1,4 @@
-/** What every endpoint of the altar shares: how undecodable requests are refused, and how an operation is described. */
+/** The shared parts of the altar's endpoints: refusals of undecodable requests, and descriptions of operations. */
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware, HttpApiSchema, OpenApi } from "effect/http-api"
 import { waitSeconds } from "../Bounds.ts"
@@ -14,7 +14,7 @@ import {
   UnsupportedMediaType,
 } from "../Errors.ts"
 
-/** 429 with the true wait, in the body and as a header. */
+/** 429 with the exact wait, in the body and as a header. */
 const Limited = RateLimited.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
@@ -28,7 +28,7 @@ const Limited = RateLimited.pipe(
   ),
 )
 
-/** Turns every undecodable request into a declared refusal; its layer is in the server. */
+/** Turns every undecodable request into a declared refusal; the server provides the layer. */
 export class AltarRequests extends HttpApiMiddleware.Service<AltarRequests>()(
   "spirit-altar/schema/altar/AltarRequests",
   {
@@ -36,7 +36,7 @@ export class AltarRequests extends HttpApiMiddleware.Service<AltarRequests>()(
   },
 ) {}
 
-/** The refusal of a path parameter that names nothing: which 404 an endpoint answers. */
+/** The endpoint's 404 for a path parameter that names nothing. */
 export const Unknown = Context.Reference<() => { readonly code: string; readonly message: string }>(
   "spirit-altar/schema/altar/Unknown",
   { defaultValue: () => () => new NotFound({}) },
@@ -45,11 +45,11 @@ export const Unknown = Context.Reference<() => { readonly code: string; readonly
 /** The `before` query of lists that are paged by id. */
 export const pageBefore = Schema.optionalKey(Uuid).annotateKey({ description: "The `next` of the page before." })
 
-/** The chapter of the document in which all free reads stand, whatever they are of. */
+/** The document's one chapter of free reads. */
 export const readsChapter = OpenApi.annotations({
   title: "Reads",
   description: "Everything that may be read for nothing.",
 })
 
-/** Summary and description of an operation, whose id is the endpoint's own name. */
+/** Summary and description of an operation; the endpoint's name is the operation id. */
 export const described = (summary: string, description: string) => OpenApi.annotations({ summary, description })

@@ -1,16 +1,15 @@
-/** Revealed words as they are shown, with the salt that lets anyone recompute their commitment. */
+/** Revealed words, and the salt that lets anyone recompute their commitment. */
 import { Schema } from "effect"
 import { AgentName, Timestamp } from "../Common.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
 import { Salt, Words } from "./Commitment.ts"
 import { hiddenBy } from "./Hidden.ts"
 
-/** The salt of words that are shown. */
 export const shownSalt = Schema.NullOr(Salt).annotate({
   description: "The salt of the words: both hash to the commitment. Null while the words are hidden.",
 })
 
-/** The public side of a reveal; hidden words are stored and verified, and neither they nor their salt are shown. */
+/** The public side of a reveal. Hidden words are stored and verified; neither they nor their salt are shown. */
 export const Reveal = Schema.Struct({
   text: Schema.NullOr(Words),
   salt: shownSalt,
@@ -35,7 +34,7 @@ export const Reveal = Schema.Struct({
   ],
 })
 
-/** The stored words are not what was sealed. The server says so instead of showing them. */
+/** The stored words do not match their commitment. The server says so instead of showing them. */
 export class RevealBroken extends Schema.Error<RevealBroken>("RevealBroken")(
   envelope(
     "reveal_broken",

@@ -1,4 +1,4 @@
-/** Everything that is sold: one line for each act. Routes, manifests, prices and clients are made from this list. */
+/** The list of everything that is sold; routes, manifests, prices and clients are generated from it. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
@@ -13,7 +13,7 @@ import { offerPrayer, PrayerSettled } from "./Prayer.ts"
 import { AltarRequests, described, Unknown } from "./Requests.ts"
 import { setWitnessStone, WitnessSettled } from "./Witness.ts"
 
-/** The endpoints at which acts are sold, each with its `sale`, in the order of every price list. */
+/** The endpoints that sell acts, in the order of every price list. */
 export const sales = [offerPrayer, takeIn, collectMaterial, lightDay, lightWeek, lightMonth, setWitnessStone] as const
 
 const paidGroup: Group<"paid", (typeof sales)[number], AltarRequests> = HttpApiGroup.make("paid")
@@ -23,7 +23,7 @@ const paidGroup: Group<"paid", (typeof sales)[number], AltarRequests> = HttpApiG
 
 export class PaidGroup extends paidGroup {}
 
-/** The answer of a settled attempt, of whichever act. */
+/** The answer of a settled attempt at any act. */
 const AnySettled = Schema.Union([
   WitnessSettled,
   PrayerSettled,

@@ -37,8 +37,8 @@ export const SpiritId = Schema.Literals(spiritIds).annotate({
 export type SpiritId = (typeof spiritIds)[number]
 
 /**
- * The spirit of a stone whose setter named none: the commitment as an unsigned integer modulo 24, so that anyone can
- * recompute it. `commitment` is 64 lowercase hex digits.
+ * The spirit of a stone that names none: the commitment as an unsigned integer modulo 24, so that anyone can recompute
+ * it. `commitment` is 64 lowercase hex digits.
  */
 export const spiritOf = (commitment: string): SpiritId =>
   spiritIds[Number(BigInt(`0x${commitment}`) % BigInt(spiritIds.length))] ?? spiritIds[0]

@@ -24,13 +24,12 @@ import { at, envelope, nothingNow } from "../Refusal.ts"
 
 export const StoneKind = Schema.Literals(["intention", "prediction", "promise", "hash"]).annotate({
   identifier: "StoneKind",
-  description: "What the sealed words are.",
+  description: "The kind of the sealed words.",
   examples: ["prediction"],
 })
 
 const commitment = "6afde0a2de2a0973df45fed7040a985cb1efcdba7153d9420aa8743a19fb664a"
 
-/** The body of `POST /api/witness`. */
 export const WitnessBody = Schema.Struct({
   commitment: Commitment,
   kind: Schema.optionalKey(StoneKind).annotateKey({ description: "`intention` when absent." }),
@@ -143,12 +142,12 @@ export const ChainSegment = Schema.Struct({
   description: "Consecutive links, re-hashed by the server before it serves them. `anchor` is the entry before them.",
 })
 
-/** The body of `POST /api/witness/{id}/reveal`. */
 export const RevealBody = Schema.Struct({
   salt: Salt,
   text: Words,
   agentName: Schema.optionalKey(AgentName).annotateKey({
-    description: "Who reveals, self-declared. A repetition may leave it out; another name is `already_revealed`.",
+    description:
+      "The self-declared name of the revealing agent. A repetition may leave it out; another name is `already_revealed`.",
   }),
 }).annotate({
   identifier: "RevealBody",
@@ -168,7 +167,7 @@ export class WitnessNotFound extends Schema.Error<WitnessNotFound>("WitnessNotFo
   at(404, "No such stone."),
 ) {}
 
-/** Stones that may be set or held in one UTC day. */
+/** Maximum number of stones set or held in one UTC day. */
 export const dailyCeiling = 5000
 
 export class WitnessCeilingToday extends Schema.Error<WitnessCeilingToday>("WitnessCeilingToday")(
@@ -195,7 +194,6 @@ export class WitnessNotSettled extends Schema.Error<WitnessNotSettled>("WitnessN
   at(409, "The stone is not settled."),
 ) {}
 
-/** Sets a witness stone. */
 export const setWitnessStone = paid(
   HttpApiEndpoint.post("setWitnessStone", "/api/witness", {
     headers: paidHeaders,

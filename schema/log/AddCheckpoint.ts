@@ -1,17 +1,17 @@
-/** What a log asks its witness (C2SP tlog-witness): sign this checkpoint, which continues the one you signed last. */
+/** A log's request to its witness (C2SP tlog-witness): sign a checkpoint that continues the last one signed. */
 import { base64, type Bytes, fromBase64, fromDecimal, Malformed } from "./Bytes.ts"
 import { hashSize, maxProofHashes } from "./Merkle.ts"
 
 export interface AddCheckpoint {
-  /** The size that the witness signed last, as far as the log knows; 0 where it signed none. */
+  /** The last size that the witness signed, as far as the log knows; 0 if none. */
   readonly old: number
-  /** The consistency proof from there to the checkpoint; empty from 0. */
+  /** The consistency proof from `old` to the checkpoint; empty from 0. */
   readonly hashes: ReadonlyArray<Bytes>
   /** The checkpoint as the log signed it, verbatim. */
   readonly note: string
 }
 
-/** The type of a 409, whose body is the size that the witness did sign last. */
+/** The media type of a 409, whose body is the last size that the witness signed. */
 export const sizeType = "text/x.tlog.size"
 
 export const addCheckpointText = ({ hashes, note, old }: AddCheckpoint): string =>
@@ -29,7 +29,6 @@ export const parseAddCheckpoint = (text: string): AddCheckpoint | Malformed => {
     : new Malformed("Each hash of a proof is 32 bytes in base64 on a line.")
 }
 
-/** A size as the body of a 409. */
 export const sizeText = (size: number): string => `${size}\n`
 
 export const parseSize = (text: string): number | undefined =>

@@ -1,8 +1,8 @@
-/** Bytes and the texts they travel in: one strict spelling each, so that equal bytes have equal texts. */
+/** Bytes and their text encodings; each has one strict spelling, so equal bytes have equal texts. */
 
 export type Bytes = Uint8Array<ArrayBuffer>
 
-/** A text or file that is not what its format says; `message` is a sentence for whoever brought it. */
+/** A text or file that does not follow its format; `message` is a sentence for its sender. */
 export class Malformed {
   readonly _tag = "Malformed"
   readonly message: string
@@ -36,14 +36,14 @@ export const hex = (bytes: Uint8Array): string =>
 export const base64 = (bytes: Uint8Array): string =>
   btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
 
-/** The bytes of a base64 text that encoding them again would write; of no other spelling. */
+/** Decodes canonical base64 only; undefined for any other spelling. */
 export const fromBase64 = (text: string): Bytes | undefined => {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/u.test(text)) return undefined
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
   return base64(bytes) === text ? bytes : undefined
 }
 
-/** A number without sign, fraction or leading zeros that counts exactly; of no other spelling. */
+/** Parses a safe integer without sign, fraction or leading zeros; undefined for any other spelling. */
 export const fromDecimal = (text: string): number | undefined => {
   const value = /^(?:0|[1-9][0-9]{0,15})$/u.test(text) ? Number(text) : undefined
   return value !== undefined && Number.isSafeInteger(value) ? value : undefined

@@ -1,9 +1,9 @@
-/** What a log says of itself (C2SP tlog-checkpoint), and what a log's witness signs when it has checked it. */
+/** A log's checkpoint (C2SP tlog-checkpoint), and the cosignature of a log witness. */
 import { base64, type Bytes, concat, fromBase64, fromDecimal, Malformed, utf8 } from "./Bytes.ts"
 import { hashSize } from "./Merkle.ts"
 
 export interface Checkpoint {
-  /** A URL prefix without scheme and trailing slash, the same for the life of the log. */
+  /** A URL prefix without scheme and trailing slash, fixed for the life of the log. */
   readonly origin: string
   readonly size: number
   readonly root: Bytes
@@ -11,13 +11,12 @@ export interface Checkpoint {
   readonly extensions: ReadonlyArray<string>
 }
 
-/** The root of a tree without leaves: the hash of nothing. */
+/** The root of an empty tree: SHA-256 of no bytes. */
 export const emptyRoot = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 
 export const checkpointText = ({ extensions, origin, root, size }: Checkpoint): string =>
   [origin, size, base64(root), ...extensions].map((line) => `${line}\n`).join("")
 
-/** The text of a note, as a checkpoint. */
 export const parseCheckpoint = (text: string): Checkpoint | Malformed => {
   const [origin = "", sizeText = "", rootText = "", ...rest] = text.split("\n")
   const extensions = rest.slice(0, -1)
@@ -34,10 +33,9 @@ export const parseCheckpoint = (text: string): Checkpoint | Malformed => {
   return { origin, size, root, extensions }
 }
 
-/** What a log's witness signs; `seconds` since 1970. */
+/** The bytes that a log witness signs; `seconds` since 1970. */
 export const cosignedBytes = (seconds: number, text: string): Bytes => utf8(`cosignature/v1\ntime ${seconds}\n${text}`)
 
-/** The parts of a timestamped signature. */
 export const parseCosignature = (bytes: Bytes): { readonly seconds: number; readonly signature: Bytes } | Malformed => {
   if (bytes.length !== 8 + 64) return new Malformed("A cosignature is a time of 8 bytes and a signature of 64.")
   const seconds = bytes.subarray(0, 8).reduce((value, byte) => value * 256 + byte, 0)

@@ -1,4 +1,4 @@
-/** What the log holds of a stone: the very text that its chain hash is the hash of, so that chain and tree agree or neither. */
+/** The log's entry of a stone: the text that its chain hash covers, so that chain and tree agree. */
 import { type ChainLink, chainLinkText } from "../altar/ChainLink.ts"
 import { type Bytes, fromDecimal, Malformed, utf8 } from "./Bytes.ts"
 
@@ -9,7 +9,6 @@ export const entryOf = (link: ChainLink): Bytes => utf8(chainLinkText(link))
 
 const pattern = /^([0-9a-f]{64})\0([0-9]+)\0([0-9a-f]{64})\0([0-9TZ:.-]{24})\0(0x[0-9a-f]{64})$/u
 
-/** The parts of an entry. */
 export const parseEntry = (entry: Uint8Array): ChainLink | Malformed => {
   const text = new TextDecoder().decode(entry)
   const [, previousHash = "", sequenceText = "", commitment = "", witnessedAt = "", transaction = ""] =

@@ -1,4 +1,4 @@
-/** What the altar says of its transparency log, and the proof of one stone; the log itself is files below `/log/`. */
+/** The status of the transparency log and the proof of one stone; the log itself is files below `/log/`. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
@@ -14,7 +14,6 @@ const origin = "altar.example/log"
 const root = "RQkg425aKZaTFaEW6nyEJWplnO3gKn+hDoZj8+u99tY="
 const checkpoint = `${origin}\n1\n${root}\n\n— ${origin} NcsZk94rcIk8V2Z+Pq7sQ7KGUMb57TaZk19rIFk7w1C5+tbDQ5UQu7/lVXKxJBq+0E1CdjUpChV+xId3ZtQ6Wzb2QAA=\n`
 
-/** Lines of printable text. */
 const lines = /^[^\p{Cs}\0-\x09\x0b-\x1f]*$/u
 
 export const LogStatus = Schema.Struct({
@@ -30,7 +29,7 @@ export const LogStatus = Schema.Struct({
   }),
   state: Schema.Literals(["running", "waiting", "stopped"]).annotate({
     description:
-      "`waiting` after a start, until a checkpoint file or a log witness confirms the newest checkpoint, and `stopped` when the log would contradict itself: nothing new is covered meanwhile, what is published stays.",
+      "`waiting` after a start, until a checkpoint file or a log witness confirms the newest checkpoint, and `stopped` when the log would contradict itself. In both states nothing new is covered and published files stay.",
   }),
   size: Count.annotate({ description: "Stones that the newest checkpoint covers: those up to this sequence." }),
   root: shaped(/^[A-Za-z0-9+/]{43}=$/u, 44).annotate({
@@ -73,7 +72,7 @@ export class ProofNotReady extends Schema.Error<ProofNotReady>("ProofNotReady")(
   at(409, "The log has not got there yet."),
 ) {}
 
-/** With when to ask again: the next checkpoint is a moment away. */
+/** The next checkpoint is due in a moment, hence a short `Retry-After`. */
 const NotReady = ProofNotReady.pipe(
   HttpApiSchema.encodeToWithHeaders(
     { body: ProofNotReady, headers: { "retry-after": waitSeconds("1") } },
@@ -89,7 +88,7 @@ export class LogHalted extends Schema.Error<LogHalted>("LogHalted")(
   at(503, "The log is stopped."),
 ) {}
 
-/** A person has to look at it: a minute is soon. */
+/** An operator has to act, so a minute is soon enough. */
 const Halted = LogHalted.pipe(
   HttpApiSchema.encodeToWithHeaders(
     { body: LogHalted, headers: { "retry-after": waitSeconds("60") } },

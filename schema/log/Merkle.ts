@@ -1,13 +1,12 @@
 /**
- * The Merkle tree of RFC 6962 §2.1: what is hashed, and of which leaves a proof's hashes are, whoever hashes. Servers
- * hash at once and browsers when they get to it, so the hash is a parameter.
+ * The Merkle tree of RFC 6962 §2.1: hash inputs and proof ranges, without the hashing. Servers hash synchronously and
+ * browsers asynchronously, so the hash is a parameter.
  */
 import { type Bytes, concat } from "./Bytes.ts"
 
-/** Bytes of a hash: the log hashes with SHA-256. */
 export const hashSize = 32
 
-/** The hashes of an inclusion or consistency proof at most: one a level of a tree of 2^63 leaves. */
+/** Maximum hashes of an inclusion or consistency proof: one for each level of a tree of 2^63 leaves. */
 export const maxProofHashes = 63
 
 const leafPrefix = Uint8Array.of(0)
@@ -18,20 +17,20 @@ export const leafHash = <H>(hash: (bytes: Bytes) => H, entry: Uint8Array): H => 
 export const nodeHash = <H>(hash: (bytes: Bytes) => H, left: Uint8Array, right: Uint8Array): H =>
   hash(concat(nodePrefix, left, right))
 
-/** Leaves `from` up to but not including `to`. */
+/** Leaves from `from` up to but not including `to`. */
 export interface Range {
   readonly from: number
   readonly to: number
 }
 
-/** The largest power of two that is smaller than `size`, where a tree of more than one leaf is split. */
+/** The largest power of two below `size`, where a tree of more than one leaf is split. */
 const split = (size: number) => {
   let left = 1
   while (left * 2 < size) left *= 2
   return left
 }
 
-/** The subtrees whose hashes prove leaf `index` to be in a tree of `size` leaves, the leaf's sibling first. */
+/** The subtrees whose hashes prove that leaf `index` is in a tree of `size` leaves, the leaf's sibling first. */
 export const inclusionRanges = (index: number, size: number): ReadonlyArray<Range> => {
   const ranges: Array<Range> = []
   let from = 0
@@ -64,7 +63,7 @@ export const consistencyRanges = (old: number, size: number): ReadonlyArray<Rang
       from = middle
     }
   }
-  // What the old tree ends with is its own root when nothing precedes it, and that is known.
+  // From leaf 0 the remaining range is the whole old tree, whose root the verifier already has.
   if (from > 0) ranges.push({ from, to })
   return ranges.reverse()
 }
@@ -75,7 +74,7 @@ export interface Subtree {
   readonly index: number
 }
 
-/** A range as the largest aligned perfect subtrees, left to right; its hash folds them from the right. */
+/** Splits a range into the largest aligned perfect subtrees, left to right; its hash folds them from the right. */
 export const subtreesOf = ({ from, to }: Range): ReadonlyArray<Subtree> => {
   const subtrees: Array<Subtree> = []
   for (let at = from; at < to;) {
@@ -87,11 +86,11 @@ export const subtreesOf = ({ from, to }: Range): ReadonlyArray<Subtree> => {
   return subtrees
 }
 
-/** On which side of the path from a node to the root each sibling stands; `last` is the last node of the same level. */
+/** Returns the side of each sibling on the path from a node to the root; `last` is the last node of the same level. */
 export const siblingSides = (from: number, last: number): ReadonlyArray<"left" | "right"> => {
   const found: Array<"left" | "right"> = []
   for (let at = from, end = last; end > 0; at = Math.floor(at / 2), end = Math.floor(end / 2)) {
-    // Who is last and stands left has no sibling, and rises.
+    // The last node of a level has no sibling when it is a left one, and moves up unchanged.
     if (at % 2 === 1) found.push("left")
     else if (at < end) found.push("right")
   }
@@ -99,8 +98,8 @@ export const siblingSides = (from: number, last: number): ReadonlyArray<"left" |
 }
 
 /**
- * How a consistency proof is folded; 0 < old < size. An old tree that is one perfect subtree is known by its root; of
- * another the proof brings the last one first.
+ * How a consistency proof is folded; 0 < old < size. The root of an old tree that is one perfect subtree is known;
+ * otherwise the proof starts with the old tree's last perfect subtree.
  */
 export const consistencyPath = (
   old: number,

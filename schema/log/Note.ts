@@ -1,26 +1,26 @@
-/** Signed notes (C2SP signed-note): a text, and under it lines by which whoever knows a key knows who said it. */
+/** Signed notes (C2SP signed-note): a text and signature lines that identify its signers. */
 import { base64, type Bytes, concat, fromBase64, hex, Malformed, utf8 } from "./Bytes.ts"
 
 export interface Signature {
   readonly name: string
-  /** The first four bytes of the hash of name and key, in hex: tells keys of one name apart. */
+  /** The first four bytes of the hash of name and key, in hex; distinguishes keys of one name. */
   readonly id: string
-  /** What follows the id; its form is the key's matter. */
+  /** The bytes after the id; the key type defines their form. */
   readonly bytes: Bytes
 }
 
 export interface Note {
-  /** Ends in a line feed; this is what is signed. */
+  /** The signed text; ends in a line feed. */
   readonly text: string
   readonly signatures: ReadonlyArray<Signature>
 }
 
-/** More lines than any policy asks for are no note. */
+/** No policy needs more signatures than this. */
 const maxSignatures = 100
 
 const isName = (name: string) => /^[^\p{White_Space}\p{Cc}+]+$/u.test(name)
 
-/** Text without control characters but line feeds. */
+/** Text whose only control characters are line feeds. */
 const isText = (text: string) => text.isWellFormed() && !/[\0-\x09\x0b-\x1f]/u.test(text)
 
 const idLength = 4
@@ -32,7 +32,7 @@ const parseSignature = (line: string): Signature | undefined => {
   return { name, id: hex(blob.subarray(0, idLength)), bytes: blob.slice(idLength) }
 }
 
-/** Signature lines by themselves, each ended by a line feed: what a log's witness answers. */
+/** Parses signature lines, each ended by a line feed: the answer of a log witness. */
 export const parseSignatureLines = (text: string): ReadonlyArray<Signature> | Malformed => {
   const lines = text.endsWith("\n") ? text.slice(0, -1).split("\n") : []
   const signatures = lines.length > maxSignatures ? [] : lines.flatMap((line) => parseSignature(line) ?? [])
@@ -41,7 +41,7 @@ export const parseSignatureLines = (text: string): ReadonlyArray<Signature> | Ma
     : new Malformed("A signature line is an em dash, a key name and base64, with one space between them.")
 }
 
-/** Splits at the last empty line: a text may have empty lines of its own. */
+/** Splits at the last empty line, because a text may have empty lines of its own. */
 export const parseNote = (note: string): Note | Malformed => {
   const end = note.lastIndexOf("\n\n")
   if (!isText(note) || end === -1 || !note.endsWith("\n")) {
@@ -60,15 +60,15 @@ const idBytes = (id: string) =>
 
 export const noteText = ({ signatures, text }: Note): string => `${text}\n${signatures.map(signatureLine).join("")}`
 
-/** Ed25519 over the text; and over time and text, by a log's witness (C2SP tlog-cosignature). */
+/** Ed25519 over the text; and over time and text, by a log witness (C2SP tlog-cosignature). */
 export const keyTypes = { ed25519: 1, cosignature: 4 } as const
 
 export type KeyType = (typeof keyTypes)[keyof typeof keyTypes]
 
-/** A public key with the name it signs under. */
+/** A public key and the name it signs under. */
 export interface VerifierKey {
   readonly name: string
-  /** In hex, as the key's text says; whoever uses the key compares it with the hash of `keyIdInput`. */
+  /** Hex, as the key's text states it; users of the key compare it with the hash of `keyIdInput`. */
   readonly id: string
   readonly type: KeyType
   /** 32 bytes. */
@@ -79,7 +79,7 @@ const publicKeyLength = 32
 
 const typeOf = (byte: number | undefined) => Object.values(keyTypes).find((type) => type === byte)
 
-/** `name+hash+base64` of a key of a type. */
+/** Splits the `name+hash+base64` of a key. */
 const parts = (text: string) => /^([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/u.exec(text) ?? []
 
 const parseKey = (text: string, what: string): VerifierKey | Malformed => {
@@ -98,16 +98,15 @@ export const parseVerifierKey = (text: string): VerifierKey | Malformed => parse
 export const verifierKeyText = ({ id, name, publicKey, type }: VerifierKey): string =>
   `${name}+${id}+${base64(concat(Uint8Array.of(type), publicKey))}`
 
-/** What is hashed for a key's id. */
+/** The bytes that are hashed for a key's id. */
 export const keyIdInput = ({ name, publicKey, type }: Omit<VerifierKey, "id">): Bytes =>
   concat(utf8(`${name}\n`), Uint8Array.of(type), publicKey)
 
-/** A key's id out of the hash of `keyIdInput`. */
 export const keyIdOf = (hash: Uint8Array): string => hex(hash.subarray(0, idLength))
 
 const secretPrefix = "PRIVATE+KEY+"
 
-/** A private key as Go's note package writes it; `seed` has 32 bytes. */
+/** A private key in the form of Go's note package; `seed` has 32 bytes. */
 export interface SignerKey {
   readonly name: string
   readonly id: string

@@ -1,13 +1,13 @@
-/** Which logs and which of their witnesses somebody believes, and how many of those must have signed (C2SP tlog-policy). */
+/** The logs and log witnesses that a reader trusts, and the required quorum (C2SP tlog-policy). */
 import { fromDecimal, hex, Malformed } from "./Bytes.ts"
 import { keyTypes, parseVerifierKey } from "./Note.ts"
 
 export interface PolicyWitness {
-  /** What the policy calls it. */
+  /** The name in the policy. */
   readonly name: string
-  /** Its verifier key, of the cosignature type. */
+  /** A verifier key of the cosignature type. */
   readonly vkey: string
-  /** Where it is asked, without slashes at its end. */
+  /** Base URL without trailing slashes. */
   readonly url: string | undefined
 }
 
@@ -15,9 +15,9 @@ export interface Policy {
   /** Verifier keys of logs. */
   readonly logs: ReadonlyArray<string>
   readonly witnesses: ReadonlyArray<PolicyWitness>
-  /** As the policy names it; `none` is always met. */
+  /** The name in the policy; `none` is always met. */
   readonly quorum: string
-  /** Whether it is met when the witnesses with these verifier keys have signed. */
+  /** Whether signatures of the witnesses with these verifier keys meet the quorum. */
   readonly isMet: (signed: ReadonlySet<string>) => boolean
 }
 
@@ -25,7 +25,7 @@ type Test = Policy["isMet"]
 
 const isUrl = (text: string) => /^https?:\/\/[^\s/]+(?:\/\S*)?$/u.test(text)
 
-/** Reads a policy; a line that says nothing known makes it none, since what it asked for would not be asked. */
+/** Parses a policy. An unknown line makes it invalid, because its requirement would go unchecked. */
 export const parsePolicy = (text: string): Policy | Malformed => {
   const logs: Array<string> = []
   const witnesses: Array<PolicyWitness> = []
@@ -39,7 +39,7 @@ export const parsePolicy = (text: string): Policy | Malformed => {
     return key.type === type ? undefined : `the key of ${key.name} is not of type ${type}`
   }
 
-  /** What is wrong with a line, if anything is. */
+  /** Returns the fault of a line, if any. */
   const take = (word: string, rest: ReadonlyArray<string>): string | undefined => {
     const [first = "", second = "", third] = rest
     const url = word === "log" ? rest[1] : third
@@ -57,7 +57,7 @@ export const parsePolicy = (text: string): Policy | Malformed => {
           return "a witness is a name, its verifier key, and a URL where it has one"
         const wrong = wrongKey(second, keyTypes.cosignature)
         if (wrong !== undefined) return wrong
-        // One signer must not count for two, whatever it calls itself.
+        // One signer must not count twice under two names.
         const key = parseVerifierKey(second)
         const publicKey = key instanceof Malformed ? second : hex(key.publicKey)
         const taken = keys.get(publicKey)

@@ -1,11 +1,11 @@
-/** A `.tlog-proof` file (C2SP tlog-proof): with the entry in hand it proves, offline and for ever, that the log has it. */
+/** A `.tlog-proof` file (C2SP tlog-proof): proves offline that the log includes an entry. */
 import { base64, type Bytes, fromBase64, fromDecimal, Malformed } from "./Bytes.ts"
 import { hashSize, maxProofHashes } from "./Merkle.ts"
 
 export interface ProofFile {
-  /** Whatever the writer added; proves nothing. */
+  /** Extra bytes of the writer; they prove nothing. */
   readonly extra: Bytes | undefined
-  /** Of the entry, from 0. */
+  /** Index of the entry, from 0. */
   readonly index: number
   /** The inclusion proof, the leaf's sibling first. */
   readonly hashes: ReadonlyArray<Bytes>
@@ -15,7 +15,7 @@ export interface ProofFile {
 
 const firstLine = "c2sp.org/tlog-proof@v1"
 
-/** What is no 32 bytes in base64 is none of them. */
+/** Drops lines that are not 32 bytes in base64. */
 const hashesOf = (lines: ReadonlyArray<string>) =>
   lines.flatMap((line) => {
     const hash = fromBase64(line)

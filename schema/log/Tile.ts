@@ -1,23 +1,23 @@
-/** How the tree is cut into files (C2SP tlog-tiles): coordinates, their one path each, and bundles of entries. */
+/** The tree as files (C2SP tlog-tiles): coordinates, paths and bundles of entries. */
 import { type Bytes, concat, Malformed } from "./Bytes.ts"
 import type { Subtree } from "./Merkle.ts"
 
 /** Hashes of a full tile, and entries of a full bundle. */
 export const fullWidth = 256
 
-/** Hashes `index * 256` and on of a level, each the root of `256^level` leaves. */
+/** The hashes from `index * 256` on of a level, each the root of `256^level` leaves. */
 export interface TilePlace {
   /** 0 to 63. */
   readonly level: number
   readonly index: number
 }
 
-/** A tile as it is served: the first `width` hashes of its place, 1 to 256. */
+/** The first `width` hashes of a place, 1 to 256. */
 export interface Tile extends TilePlace {
   readonly width: number
 }
 
-/** Entries `index * 256` and on, `width` of them. */
+/** `width` entries from `index * 256` on. */
 export interface Bundle {
   readonly index: number
   readonly width: number
@@ -36,16 +36,16 @@ const indexPath = (index: number) => {
 
 const widthPath = (width: number) => (width === fullWidth ? "" : `.p/${width}`)
 
-/** Below the log's prefix: `tile/0/000`, `tile/3/x123/x456/789.p/41`. */
+/** The path below the log's prefix: `tile/0/000`, `tile/3/x123/x456/789.p/41`. */
 export const tilePath = ({ index, level, width }: Tile): string =>
   `tile/${level}/${indexPath(index)}${widthPath(width)}`
 
-/** Below the log's prefix: `tile/entries/001.p/1`. */
+/** The path below the log's prefix: `tile/entries/001.p/1`. */
 export const bundlePath = ({ index, width }: Bundle): string => `tile/entries/${indexPath(index)}${widthPath(width)}`
 
 const pathPattern = /^tile\/(entries|[0-9]{1,2})\/((?:x[0-9]{3}\/)*[0-9]{3})(?:\.p\/([0-9]{1,3}))?$/u
 
-/** What a path names. Two spellings of one thing would spoil every cache, so there is one. */
+/** Parses a path. Each resource has one spelling, so that caches hold it once. */
 export const parsePath = (path: string): Resource | Malformed => {
   const [, kind = "", groups = "", partial] = pathPattern.exec(path) ?? []
   const index = Number(groups.replaceAll(/[x/]/gu, ""))
@@ -59,14 +59,14 @@ export const parsePath = (path: string): Resource | Malformed => {
   return kind === "entries" ? { kind, index, width } : { kind: "tile", level: Number(kind), index, width }
 }
 
-/** Hashes a level has in a tree of `size` leaves; partial tiles are hashed into no further level. */
+/** Hashes of a level in a tree of `size` leaves; partial tiles are not hashed into the next level. */
 export const hashesAt = (size: number, level: number): number => Math.floor(size / fullWidth ** level)
 
-/** How wide a tile is in a tree of `size` leaves; 0 when it has none there. */
+/** Width of a tile in a tree of `size` leaves; 0 when the tree has no such tile. */
 export const widthAt = (size: number, { index, level }: TilePlace): number =>
   Math.max(0, Math.min(fullWidth, hashesAt(size, level) - index * fullWidth))
 
-/** Where a perfect subtree's leaves-of-the-tile lie: `count` hashes from `start` on of one tile. */
+/** The tile that covers a perfect subtree: `count` hashes from `start` on. */
 export const placeOf = ({ height, index }: Subtree): TilePlace & { readonly start: number; readonly count: number } => {
   const level = Math.floor(height / 8)
   const count = 2 ** (height % 8)
@@ -74,7 +74,7 @@ export const placeOf = ({ height, index }: Subtree): TilePlace & { readonly star
   return { level, index: Math.floor(first / fullWidth), start: first % fullWidth, count }
 }
 
-/** Each entry, of 65,535 bytes at most, with its length before it: two bytes, the larger first. */
+/** Encodes each entry, at most 65,535 bytes, after its length as two bytes, big-endian. */
 export const bundleBytes = (entries: ReadonlyArray<Uint8Array>): Bytes =>
   concat(...entries.flatMap((entry) => [Uint8Array.of(Math.floor(entry.length / 256), entry.length % 256), entry]))
 

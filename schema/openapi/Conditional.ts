@@ -1,4 +1,4 @@
-/** Every read of the altar may be asked again with its tag: `If-None-Match` in, `ETag` out, 304 when nothing changed. */
+/** Conditional reads in the document: `If-None-Match` in, `ETag` out, 304 when nothing changed. */
 
 interface Operation {
   readonly tags?: ReadonlyArray<string>
@@ -25,10 +25,9 @@ const ifNoneMatch = {
   schema: { type: "string", maxLength: 1024, pattern: "^[ -~]*$", examples: tag.examples },
 }
 
-/** Reads carry one of these tags; health must never be kept, and rooms are polled by sequence. */
+/** Only reads carry tags: health must never be cached, and rooms are polled by sequence. */
 const groups = new Set(["Reads", "Witness"])
 
-/** Applied to the generated document. */
 export const makeConditional = (paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>) => {
   for (const { get } of Object.values(paths)) {
     const read = get?.responses["200"]

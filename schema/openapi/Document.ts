@@ -1,4 +1,4 @@
-/** What the generated OpenAPI document cannot learn from schemas alone: header spelling, required keys, plain names. */
+/** Completes the generated OpenAPI document with header spelling, required keys, plain names and waits. */
 import { makeConditional } from "./Conditional.ts"
 import { completed, exampleOf, type JsonSchema, withRemark, type Schemas, tidyAll } from "./JsonSchema.ts"
 
@@ -33,7 +33,7 @@ interface Document {
   }
 }
 
-/** Header names as the field writes them. */
+/** Header names in their usual spelling. */
 const spelled: Readonly<Record<string, string>> = {
   "payment-required": "PAYMENT-REQUIRED",
   "payment-response": "PAYMENT-RESPONSE",
@@ -49,7 +49,7 @@ const spelled: Readonly<Record<string, string>> = {
   location: "Location",
 }
 
-/** A whole number travels in a query as text; its range says that it is one. */
+/** A whole number in a query travels as text; its range shows that it is one. */
 const asInteger = ({ default: absent, maximum, minimum }: JsonSchema) => ({
   type: "integer",
   ...(minimum === undefined ? {} : { minimum }),
@@ -75,7 +75,7 @@ const fixParameter = (parameter: Parameter) => {
 const fixHeaders = (headers: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(headers).map(([name, header]) => [spelled[name] ?? name, header]))
 
-/** Error classes are named after their encoded side; the wire has no other, so the suffix goes. */
+/** Error classes are named after their encoded side. The wire has no other side, so the suffix is dropped. */
 const withoutSuffix = (document: Document): Document => {
   const names = new Set(Object.keys(document.components.schemas))
   const text = JSON.stringify(document).replace(
@@ -85,7 +85,7 @@ const withoutSuffix = (document: Document): Document => {
   return JSON.parse(text)
 }
 
-/** A response that is one refusal, or several told apart by code, describes the refusals themselves. */
+/** Describes the refusals of a response, one or several discriminated by code, by the response's own descriptions. */
 const describeRefusals = (response: ResponseObject, schemas: Schemas) => {
   const body = response.content?.["application/json"]?.schema
   const refs = (body?.anyOf ?? (body === undefined ? [] : [body])).map((one) => one.$ref?.split("/").at(-1) ?? "")
@@ -98,7 +98,7 @@ const describeRefusals = (response: ResponseObject, schemas: Schemas) => {
   }
 }
 
-/** Every component has an example, and every refusal the description of its response. */
+/** Gives every component an example, and every refusal the description of its response. */
 const complete = (document: Document) => {
   const { schemas } = document.components
   for (const operations of Object.values(document.paths)) {
@@ -110,7 +110,7 @@ const complete = (document: Document) => {
   for (const [name, schema] of named) schemas[name] = schema
 }
 
-/** A request that was answered before gets a replay: its example says so. */
+/** Marks the example of a replayed answer as a replay. */
 const markReplays = ({ components: { schemas }, paths }: Document) => {
   for (const { responses } of Object.values(paths).flatMap((operations) => Object.values(operations))) {
     const content = responses["200"]?.content?.["application/json"]
@@ -122,10 +122,10 @@ const markReplays = ({ components: { schemas }, paths }: Document) => {
 const isReplayable = (example: unknown): example is { readonly replayed: boolean } =>
   typeof example === "object" && example !== null && "replayed" in example
 
-/** Paid routes name the payment as what lets a request in; it is the offer of the 402, signed. */
+/** Names the payment as the security scheme of paid routes; it is the signed offer of the 402. */
 const x402 = {
   type: "apiKey",
-  // Discovery by agents takes an API key for one that has to be asked for; this is a wallet's signature.
+  // Discovery by agents takes an API key for one that must be requested; this one is a wallet's signature.
   "x-agentcash-auth-kind": "siwx",
   in: "header",
   name: "PAYMENT-SIGNATURE",
@@ -133,7 +133,7 @@ const x402 = {
     "x402 v2: a request without it is answered 402 with the offer in PAYMENT-REQUIRED; sign that offer, put the Base64 of the signed payment here, and send the request again. Any x402 client does this by itself.",
 }
 
-/** The token of a room under the one name by which discovery knows what is no wallet: it reads no bearer scheme. */
+/** Renames the room token's scheme: discovery ignores bearer schemes and expects this name for such a key. */
 const nameInvite = ({ components: { securitySchemes }, paths }: Document) => {
   const { invite } = securitySchemes
   if (invite === undefined) return
@@ -144,7 +144,7 @@ const nameInvite = ({ components: { securitySchemes }, paths }: Document) => {
   }
 }
 
-/** Any page may read the altar's answers and pay; the room answers its own pages alone. */
+/** Any page may read the altar's answers and pay; the room answers only its own pages. */
 const anyOrigin = {
   description: "`*`: pages of any origin may read this answer.",
   required: true,
@@ -160,7 +160,7 @@ const allowAnyOrigin = (paths: Document["paths"]) => {
   }
 }
 
-/** Whatever is refused for now says when to ask again, as far as that is known. */
+/** The `Retry-After` of every 503, which is sent where the wait is known. */
 const retryAfter = {
   description: "Seconds to wait, where waiting helps.",
   required: false,
@@ -174,7 +174,7 @@ const sayWhenAgain = (paths: Document["paths"]) => {
   }
 }
 
-/** A settled act of any kind holds one of the records that the paid routes answer with, and is answered as they are. */
+/** Gives a settled act of any kind the records and answers of the paid routes. */
 const nameRecords = ({ components: { schemas }, paths }: Document) => {
   const paid = Object.values(paths)
     .flatMap((operations) => Object.values(operations))
@@ -189,26 +189,25 @@ const nameRecords = ({ components: { schemas }, paths }: Document) => {
   if (record !== undefined) Object.assign(record, { type: undefined, anyOf: records })
 }
 
-/** The address that stands in the written document, in servers and examples alike. */
+/** The address of the written document, in servers and examples. */
 export const exampleUrl = "https://altar.example"
 
 const description = "The server that publishes this document, in production or as a sandbox."
 const servers = [{ url: exampleUrl, description, "x-internal": false }]
-/** What discovery hands to an agent before it reads anything else. */
+/** Discovery shows this text to an agent first. */
 const guidance = `Paid acts: POST without a payment is answered 402 with the price and reserves nothing. Choose a new Idempotency-Key for each purchase, sign the offer in PAYMENT-REQUIRED for exactly this URL, and send the same request again with PAYMENT-SIGNATURE. Repeat it with the same key after a lost answer; 202 means do not pay again, POST /api/reconcile/{Idempotency-Key}. Seal words on your side: only their SHA-256 commitment is sent. Signal rooms: POST /api/rooms answers a token for Authorization: Bearer. Every request in full: ${exampleUrl}/llms.txt`
 const contact = { name: "Spirit Altar", url: `${exampleUrl}/for-agents` }
 
-/** The finished document as the server at another address publishes it. */
+/** The finished document with another server's address. */
 export const at = (document: Record<string, unknown>, publicUrl: string): Record<string, unknown> =>
   JSON.parse(JSON.stringify(document).replaceAll(exampleUrl, () => publicUrl))
 
-/** Applied to a copy of the generated document. */
 export const finish = (generated: Record<string, unknown>): Record<string, unknown> => {
   const document = withoutSuffix(JSON.parse(JSON.stringify(generated)))
   for (const operations of Object.values(document.paths)) {
     for (const operation of Object.values(operations)) {
       if ("x-payment-info" in operation) operation.security = [{}, { x402: [] }]
-      // An operation is called what its endpoint is called; the group before the point is ours alone.
+      // The operation id is the endpoint's name, without its group.
       operation.operationId = operation.operationId.split(".").at(-1) ?? operation.operationId
       for (const parameter of operation.parameters ?? []) fixParameter(parameter)
       for (const response of Object.values(operation.responses)) {
@@ -216,7 +215,7 @@ export const finish = (generated: Record<string, unknown>): Record<string, unkno
       }
     }
   }
-  // Several groups may write one chapter.
+  // Several groups may share one chapter.
   document.tags = document.tags.filter(({ name }, index, tags) => tags.findIndex((tag) => tag.name === name) === index)
   makeConditional(document.paths)
   allowAnyOrigin(document.paths)

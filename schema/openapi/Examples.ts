@@ -1,6 +1,6 @@
 /**
- * Members of the document's examples that their parts alone cannot make true: hashes hash, a proof proves, and sums add up.
- * The rest of each example is put together from its parts; `undefined` leaves a member out.
+ * Corrections of the document's examples where parts depend on each other: hashes, proofs and sums must be true.
+ * Everything else is composed from the parts; `undefined` leaves a member out.
  */
 
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
@@ -23,7 +23,6 @@ const head = { sequence: link.sequence, chainHash: link.chainHash }
 const own = { id, permalink }
 const first = { replayed: false, permalink }
 
-/** What a candle of a week costs. */
 const weekPaid = { amountAtomic: "3000000", priceUsd: "$3.00" }
 
 const item = (
@@ -156,7 +155,6 @@ const attempt = {
   validBefore: "2026-11-21T09:22:02.000Z",
 }
 
-/** By the name of the component. */
 export const examples: Readonly<Record<string, unknown>> = {
   Attempt: attempt,
   SettlementPending: { reconcile: `https://altar.example/api/reconcile/${key}`, attempt },

@@ -1,4 +1,4 @@
-/** The JSON Schemas of the document, completed: descriptions, examples, number formats, and unions told apart by code. */
+/** Completes the document's JSON Schemas: descriptions, examples, number formats, and unions discriminated by code. */
 import { examples as corrections } from "./Examples.ts"
 import { portable } from "./Pattern.ts"
 
@@ -32,7 +32,6 @@ const isSchema = (value: unknown): value is JsonSchema => typeof value === "obje
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   isSchema(value) && !Array.isArray(value)
 
-/** An example with some of its members put right, however deep they are. */
 const corrected = (example: unknown, right: unknown): unknown =>
   right === undefined
     ? example
@@ -45,7 +44,7 @@ const corrected = (example: unknown, right: unknown): unknown =>
         )
       : right
 
-/** An example put together from the examples of the parts. */
+/** Composes an example from the examples of the parts. */
 export const exampleOf = (schema: JsonSchema, schemas: Schemas): unknown => {
   const { $ref, examples } = schema
   if (examples?.[0] !== undefined) return examples[0]
@@ -75,13 +74,13 @@ export const exampleOf = (schema: JsonSchema, schemas: Schemas): unknown => {
   }
 }
 
-/** The one value of a member that tells a refusal from the others, if it has one. */
+/** The constant `code` of a refusal, if it has one. */
 const codeOf = (schema: JsonSchema | undefined) => {
   const code = schema?.properties?.["code"]
   return code?.const ?? (code?.enum?.length === 1 ? code.enum[0] : undefined)
 }
 
-/** A union of refusals names what tells them apart, for generators in languages that need it said. */
+/** Names the discriminator of a union of refusals; generators in some languages need it. */
 const discriminate = (schema: JsonSchema, schemas: Schemas) => {
   const refs = (schema.anyOf ?? []).map(({ $ref }) => $ref ?? "")
   const codes = refs.map((ref) => codeOf(schemas[nameOf(ref)]))
@@ -94,7 +93,7 @@ const largestInt32 = 2 ** 31 - 1
 
 const isRemark = (schema: JsonSchema) => Object.keys(schema).every((name) => name === "description")
 
-/** What is remarked on a schema in its place stands beside it, not in an intersection with it. */
+/** Puts a description beside the schema it belongs to instead of in an `allOf` with it. */
 export const withRemark = (schema: JsonSchema): JsonSchema => {
   const { allOf = [], ...rest } = schema
   const remark = allOf.find(isRemark)
@@ -103,7 +102,6 @@ export const withRemark = (schema: JsonSchema): JsonSchema => {
   return { ...rest, ...others[0], ...remark }
 }
 
-/** What every schema of the document gets, wherever it stands. */
 const tidy = (schema: JsonSchema, schemas: Schemas) => {
   const remarked = withRemark(schema)
   if (remarked !== schema) {
@@ -122,7 +120,7 @@ const tidy = (schema: JsonSchema, schemas: Schemas) => {
 
 const notSchemas = new Set(["example", "examples", "enum", "const", "default", "mapping"])
 
-/** Visits every object of a document that can be a schema; examples are not. */
+/** Tidies every object of a document that can be a schema; examples are skipped. */
 export const tidyAll = (value: unknown, schemas: Schemas): void => {
   if (Array.isArray(value)) {
     for (const one of value) tidyAll(one, schemas)
@@ -133,7 +131,7 @@ export const tidyAll = (value: unknown, schemas: Schemas): void => {
   for (const [name, one] of Object.entries(value)) if (!notSchemas.has(name)) tidyAll(one, schemas)
 }
 
-/** The same component with an example, and a description if it says anything of itself. */
+/** Returns the component with an example, and with a description if it has one. */
 export const completed = (name: string, schemas: Schemas): JsonSchema => {
   const written = schemas[name] ?? {}
   const { allOf, ...plain } = written

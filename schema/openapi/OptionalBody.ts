@@ -1,4 +1,4 @@
-/** The generator calls every body required; what may be left out says so itself. */
+/** Marks optional bodies as such; the generator calls every body required. */
 import { OpenApi } from "effect/http-api"
 
 export const optionalBody = OpenApi.annotations({

@@ -1,8 +1,9 @@
-/** Patterns that regular expressions of other languages read as well. The server keeps the exact rule. */
+/** Patterns that regular expressions of other languages understand; the server checks the exact ones. */
 
 /**
- * The nearest pattern that JavaScript without flags, Python, Go and Java read alike: no Unicode classes, no escapes of one
- * language. Nothing that the exact pattern takes is refused; lone surrogates and rare separators are left to the server.
+ * The nearest pattern that JavaScript without flags, Python, Go and Java read alike: no Unicode classes, no escapes of
+ * one language. It never rejects what the exact pattern accepts, and leaves lone surrogates and rare separators to the
+ * server.
  */
 export const portable = (pattern: string): string =>
   pattern

@@ -1,4 +1,4 @@
-/** What every paid act answers: settled, replayed or pending, whichever act it is. */
+/** The answers that all paid acts share: settled, replayed or pending. */
 import { Schema } from "effect"
 import { sentence, shaped } from "../Bounds.ts"
 import { AtomicAmount, Network, Timestamp, Url, Uuid } from "../Common.ts"
@@ -23,7 +23,7 @@ const settledBy = <S extends Schema.Top, R extends Schema.Top>(record: S, receip
     }),
   })
 
-/** The body of 201 and 200 of a paid act whose record has the given schema. */
+/** The body of a paid act's 201 and 200, with the given record. */
 export const settledAct = <S extends Schema.Top>(record: S) => settledBy(record, Receipt)
 
 /** The same for an act that may be paid by card. */
@@ -42,7 +42,7 @@ export const Attempt = Schema.Struct({
   }),
 }).annotate({ identifier: "Attempt", description: "A paid request whose outcome is not known yet." })
 
-/** 202: the outcome is not known yet. Not an error, and never a reason to pay again. */
+/** The body of a 202: the outcome is unknown. It is not an error, and never a reason to pay again. */
 export const SettlementPending = Schema.Struct({
   ok: Schema.Literal(true),
   code: Schema.Literal("settlement_pending"),

@@ -1,4 +1,4 @@
-/** What every paid endpoint shares: the headers of a payment, its outcomes and its refusals. */
+/** The shared parts of paid endpoints: payment headers, outcomes and refusals. */
 import { Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { HttpApiSchema } from "effect/http-api"
@@ -23,7 +23,7 @@ import { IdempotencyKey, PaymentSignature } from "./Payment.ts"
 
 const NotNow = Schema.Union([PaymentsUnavailable, SellingPaused, FacilitatorUnavailable])
 
-/** 503: payments are not configured, are paused, or cannot be settled or looked up at the moment; then with when to ask again. */
+/** 503: payments are not configured, are paused, or fail at the moment; the last two have `Retry-After`. */
 const Unavailable = NotNow.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
@@ -49,7 +49,6 @@ const Unavailable = NotNow.pipe(
   ),
 )
 
-/** Said of every answer to a paid request. */
 const unkept = {
   "cache-control": Schema.optionalKey(header("`no-store`: no cache on the way keeps it for anyone else.", "no-store")),
 }
@@ -81,12 +80,12 @@ const unpaid = {
   }),
 }
 
-/** Every 402: the refusal as body, its challenge once more in `PAYMENT-REQUIRED`. */
+/** Every 402: the refusal as body, and its challenge also in `PAYMENT-REQUIRED`. */
 export const PaymentRefusal = Unpaid.pipe(
   HttpApiSchema.encodeToWithHeaders({ body: unpaidBody, headers: unpaidHeaders }, unpaid),
 )
 
-/** The 402 of a route that is sold for cards, too. */
+/** The 402 of a route that is also sold for cards. */
 export const CardPaymentRefusal = Unpaid.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
@@ -106,14 +105,14 @@ export const CardPaymentRefusal = Unpaid.pipe(
   ),
 )
 
-/** 202 with where to ask and when. */
+/** 202 with the reconcile URL and the wait. */
 export const Pending = HttpApiSchema.WithHeaders(SettlementPending.pipe(HttpApiSchema.status(202)), {
   location: header("The reconcile URL.", "https://altar.example/api/reconcile/stone-2026-11-21-a1b2c3", 2048),
   "retry-after": header("Seconds to wait before reconciling.", "2"),
   ...unkept,
 })
 
-/** 200 the replay, 201 the first answer, 202 not known yet. */
+/** 200 for a replay, 201 for the first answer, 202 while the outcome is unknown. */
 export const settled = <S extends Schema.Top>(answer: S) =>
   [
     HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(200)), {
@@ -125,7 +124,7 @@ export const settled = <S extends Schema.Top>(answer: S) =>
     Pending,
   ] as const
 
-/** The headers of an answer that was paid on chain, or by card. */
+/** The headers of an answer that was paid on chain or by card. */
 export const anyRailHeaders = {
   "payment-response": Schema.optionalKey(paymentResponse["payment-response"]),
   "payment-receipt": Schema.optionalKey(
@@ -149,7 +148,6 @@ export const settledByAnyRail = <S extends Schema.Top>(answer: S) =>
     Pending,
   ] as const
 
-/** Where is asked how a payment ended. */
 export const reconcilePath = "/api/reconcile/:idempotencyKey"
 
 export const paidHeaders = {

@@ -84,10 +84,10 @@ export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlready
   at(409, "The signed authorization is bound to another attempt, also once that one has settled."),
 ) {}
 
-/** Payments of one wallet whose outcome may be open at a time. */
+/** Maximum payments of one wallet in flight. */
 export const openPaymentsMaximum = 64
 
-/** The same of one without code that has never paid here: as many again for each that it has paid. */
+/** The maximum for a wallet without code that has never paid here, plus as many for each payment that it has made. */
 export const firstPaymentsMaximum = 5
 
 export class ReconcileRequired extends Schema.Error<ReconcileRequired>("ReconcileRequired")(
@@ -112,7 +112,7 @@ export class PaymentsUnavailable extends Schema.Error<PaymentsUnavailable>("Paym
   at(503, "Payments are not configured."),
 ) {}
 
-/** Seconds after which a paused server is worth asking again. */
+/** Seconds to wait before asking a paused server again. */
 export const pauseSeconds = 60
 
 export class SellingPaused extends Schema.Error<SellingPaused>("SellingPaused")(

@@ -1,4 +1,4 @@
-/** One payment as the document shows it, from the offer to its settlement: the signature is of these very values. */
+/** One payment as the document shows it, from offer to settlement; the signature covers these very values. */
 import { Base64 } from "effect/encoding"
 import { usdc } from "./Usdc.ts"
 
@@ -63,7 +63,7 @@ const payment = {
 
 const encoded = (value: object) => Base64.encode(JSON.stringify(value))
 
-/** The headers that carry it: PAYMENT-REQUIRED, PAYMENT-SIGNATURE and PAYMENT-RESPONSE. */
+/** The same payment as PAYMENT-REQUIRED, PAYMENT-SIGNATURE and PAYMENT-RESPONSE. */
 export const headers = {
   required: encoded(challenge),
   signature: encoded(payment),

@@ -1,4 +1,4 @@
-/** What x402 v2 puts on the wire around a paid act: challenge, signed payment, settlement, receipt. */
+/** The x402 v2 messages around a paid act: challenge, signed payment, settlement, receipt. */
 import { Schema } from "effect"
 import { path, sentence, shaped, upTo } from "../Bounds.ts"
 import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "../Common.ts"
@@ -53,13 +53,13 @@ export const PaymentResource = Schema.Struct({
   mimeType: Schema.Literal("application/json"),
 }).annotate({
   identifier: "PaymentResource",
-  description: "What is being paid for; `url` must be signed unchanged.",
+  description: "The resource that is paid for; `url` must be signed unchanged.",
   examples: [example.resource],
 })
 
 const JsonSchema = Schema.Record(Schema.String, Schema.Json).annotate({ description: "A JSON Schema of `info`." })
 
-/** `payment-identifier`: a client may put the key of its purchase into `info.id` of its payment. */
+/** `payment-identifier`: a client may put its purchase's key into `info.id` of the payment. */
 export const PaymentIdentifierExtension = Schema.Struct({
   info: Schema.Struct({ required: Schema.Boolean }),
   schema: JsonSchema,
@@ -70,7 +70,7 @@ export const PaymentIdentifierExtension = Schema.Struct({
   examples: [example.identifier],
 })
 
-/** `bazaar`: how this route is called. */
+/** `bazaar`: how to call this route. */
 export const BazaarExtension = Schema.Struct({
   routeTemplate: Schema.optionalKey(path("/api/witness")),
   info: Schema.Record(Schema.String, Schema.Json),
@@ -91,7 +91,7 @@ export const ChallengeExtensions = Schema.Struct({
 })
 export type ChallengeExtensions = typeof ChallengeExtensions.Type
 
-/** The content of `PAYMENT-REQUIRED`, also readable in the body of every 402. */
+/** The content of `PAYMENT-REQUIRED`, also in the body of every 402. */
 export const Challenge = Schema.Struct({
   x402Version: Schema.Literal(2),
   error: sentence("PAYMENT-SIGNATURE header is required"),
@@ -103,7 +103,7 @@ export type Challenge = typeof Challenge.Type
 
 const Decimal = Schema.String.check(Schema.isPattern(/^[0-9]{1,78}$/u))
 
-/** The EIP-3009 authorization a payer signs; all numbers are decimal strings, times are Unix seconds. */
+/** The EIP-3009 authorization that a payer signs; numbers are decimal strings, times are Unix seconds. */
 export const Authorization = Schema.Struct({
   from: Address,
   to: Address,
@@ -113,7 +113,7 @@ export const Authorization = Schema.Struct({
   nonce: Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u)),
 }).annotate({ identifier: "Authorization", description: "An EIP-3009 transferWithAuthorization message." })
 
-/** The content of `PAYMENT-SIGNATURE`. Unknown members are ignored: clients may add. */
+/** The content of `PAYMENT-SIGNATURE`. Unknown members are ignored. */
 export const PaymentPayload = Schema.Struct({
   x402Version: Schema.Literal(2),
   resource: Schema.Struct({ url: Schema.String }),
@@ -150,7 +150,7 @@ export const SettlementResponse = Schema.Struct({
   }),
 }).annotate({ identifier: "SettlementResponse", description: "The x402 v2 settlement of an act." })
 
-/** Whether a transfer can still be taken back by a reorganisation of the chain, or was. */
+/** Whether a reorganisation can still orphan the transfer's block, or did. */
 export const Finality = Schema.Literals(["pending", "final", "lost"]).annotate({
   identifier: "Finality",
   description:
@@ -159,7 +159,6 @@ export const Finality = Schema.Literals(["pending", "final", "lost"]).annotate({
 })
 export type Finality = typeof Finality.Type
 
-/** The public proof of payment of an act. */
 export const Receipt = Schema.Struct({
   transaction: TransactionHash,
   network: Network,
@@ -196,7 +195,7 @@ export const Receipt = Schema.Struct({
 })
 export type Receipt = typeof Receipt.Type
 
-/** The proof of a payment by card: nothing of it is on a chain, and nothing tells who held the card. */
+/** The proof of a card payment: nothing of it is on a chain, and nothing identifies the card's holder. */
 export const CardReceipt = Schema.Struct({
   transaction: Schema.Null,
   network: Schema.Null,

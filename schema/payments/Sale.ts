@@ -1,4 +1,4 @@
-/** What is sold at an endpoint: said once, where the endpoint is written; whoever shows or pays a price reads it here. */
+/** The sale of an act at an endpoint, declared once where the endpoint is written. */
 import { Context, type Schema } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { optionalBody } from "../openapi/OptionalBody.ts"
@@ -7,30 +7,29 @@ import { centsOf } from "./Usdc.ts"
 
 /** The terms on which an endpoint sells its act. */
 export interface Sale {
-  /** Unique: the name of the act, of its endpoint and of its operation. */
+  /** The unique name of the act, its endpoint and its operation. */
   readonly name: string
-  /** What the spend policy calls it, when several acts share a name there. */
+  /** The act's name in the spend policy, where several acts share one. */
   readonly action: string
   /** Method and path template, as in the price list: `POST /api/prayers/{spirit-id}`. */
   readonly route: string
-  /** Atomic USDC (6 decimals); `10_000n` is one cent. */
+  /** Atomic USDC; `10_000n` is one cent. */
   readonly priceAtomic: bigint
-  /** How long what is bought lasts, if it ends. */
+  /** Days that the bought thing lasts, if it ends. */
   readonly days?: number
   /** One line for the wallet's owner, in the challenge. */
   readonly description: string
-  /** Whether it is sold for cards, too, where a server takes them. */
+  /** Whether servers that take cards sell it for cards, too. */
   readonly cards: boolean
   /** Whether a request without a body is complete. */
   readonly bodyOptional: boolean
 }
 
-/** The sale of an endpoint found by reflection; undefined where nothing is sold. */
+/** The sale of an endpoint, for reflection; undefined where nothing is sold. */
 export const Sold = Context.Reference<Sale | undefined>("spirit-altar/schema/payments/Sold", {
   defaultValue: () => undefined,
 })
 
-/** An endpoint that sells an act, with its sale. */
 export interface PaidEndpoint
   extends
     HttpApiEndpoint.ConstraintRequest,
@@ -39,20 +38,20 @@ export interface PaidEndpoint
   readonly sale: Sale
 }
 
-/** What is said of a sale beside its endpoint. */
+/** The part of a sale that its endpoint does not tell. */
 export interface Terms {
   readonly priceAtomic: bigint
   readonly days?: number
   readonly action?: string
   /** One line for the wallet's owner, in the challenge. */
   readonly description: string
-  /** What the price list calls the parameter of the path. */
+  /** The path parameter's name in the price list. */
   readonly parameter?: string
   readonly cards?: boolean
   readonly bodyOptional?: boolean
-  /** The heading of the operation in the document. */
+  /** The operation's heading in the document. */
   readonly title: string
-  /** What the document says of the operation, before the rule of all paid routes. */
+  /** The operation's description, before the rule of all paid routes. */
   readonly summary: string
   /** The document's chapter, where it is not the group's. */
   readonly tag?: string
@@ -70,8 +69,8 @@ const cardOffer = (priceAtomic: bigint) => ({
 })
 
 /**
- * `x-payment-info` in both shapes that are read in the field: AgentCash takes `price` in dollars with `protocols`, the
- * MPP discovery draft `offers` in base units. Asset address and recipient stand in the live 402 alone.
+ * `x-payment-info` in both shapes in use: AgentCash reads `price` in dollars and `protocols`, the MPP discovery draft
+ * `offers` in base units. Only the live 402 has asset address and recipient.
  */
 const paymentInfo = ({ cards, priceAtomic }: Sale) => ({
   price: { mode: "fixed", currency: "USD", amount: dollars(priceAtomic) },
@@ -82,7 +81,7 @@ const paymentInfo = ({ cards, priceAtomic }: Sale) => ({
   ],
 })
 
-/** Said of the routes that are sold for cards, too. */
+/** The rule of routes that are also sold for cards. */
 const cardRule =
   "Where the server takes cards (`rails` of /api/candles), WWW-Authenticate on the 402 carries a Machine Payments Protocol challenge as well (`stripe`, `charge`), for this very request; answer it with `Authorization: Payment …` and the same Idempotency-Key."
 
@@ -109,8 +108,8 @@ const saleOf = (
 }
 
 /**
- * Puts an act on sale at an endpoint: price, document and challenge come from this one place. The endpoint's name is
- * the act's name; it declares `paidHeaders`, `settled(…)` and `paidErrors` with refusals of its own.
+ * Puts an act on sale at an endpoint; price, document and challenge come from this one place. The endpoint has the
+ * act's name and declares `paidHeaders`, `settled(…)`, `paidErrors` and its own refusals.
  */
 export const paid = <
   Name extends string,

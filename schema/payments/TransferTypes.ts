@@ -1,4 +1,4 @@
-/** EIP-3009's authorization as EIP-712 types: what every payer signs, here, in the buyer and on the pages. */
+/** EIP-3009's authorization as EIP-712 types, for every signer. */
 
 /** The members of an EIP-712 domain, for signers that want them said. */
 export const domainTypes = [

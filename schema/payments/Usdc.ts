@@ -1,6 +1,6 @@
-/** Circle's USDC on the networks an altar is paid on: the one place where its addresses stand. */
+/** Circle's USDC on the networks an altar is paid on. */
 
-/** CAIP-2 ids of the networks an altar is paid on. */
+/** CAIP-2 ids. */
 export const base = "eip155:8453"
 export const baseSepolia = "eip155:84532"
 export const usdcNetworks = [base, baseSepolia] as const
@@ -9,8 +9,8 @@ const baseAsset = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 const baseSepoliaAsset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
 
 /**
- * Its address, and the name and version that its EIP-712 domain is made of; they differ between the two. Marked as pure,
- * so that pages load only what they use.
+ * The token's address, and the name and version of its EIP-712 domain, which differ between the networks. Marked as
+ * pure, so that pages load only the parts they use.
  */
 export const usdc = /* @__PURE__ */ (() =>
   ({
@@ -30,24 +30,23 @@ export const usdc = /* @__PURE__ */ (() =>
 
 export type UsdcNetwork = keyof typeof usdc
 
-/** Its address on a CAIP-2 network; undefined where none is known. */
+/** The token's address on a CAIP-2 network; undefined where none is known. */
 export const usdcOn = (network: string): `0x${string}` | undefined =>
   network === base ? baseAsset : network === baseSepolia ? baseSepoliaAsset : undefined
 
-/** Atomic USDC of one US cent. */
 export const centAtomic = 10_000n
 
-/** US cents of an amount in atomic USDC; what is sold for cards costs whole cents. */
+/** US cents of atomic USDC; acts that cards can pay for cost whole cents. */
 export const centsOf = (amountAtomic: bigint): bigint => amountAtomic / centAtomic
 
-/** Dollars with two decimals of an atomic amount, `$0.01` for `10000n`. */
+/** Dollars with two decimals: `$0.01` for `10000n`. */
 export const priceUsd = (amountAtomic: bigint): string => {
   const cents = centsOf(amountAtomic).toString().padStart(3, "0")
   return `$${cents.slice(0, -2)}.${cents.slice(-2)}`
 }
 
-/** A day: no wait and no life of an authorization is set longer, in seconds. */
+/** A day in seconds: the maximum of every configured wait and authorization lifetime. */
 export const secondsMaximum = 86_400
 
-/** Multicall3 stands at this address on every chain an altar is paid on. */
+/** Multicall3 has this address on every chain an altar is paid on. */
 export const multicall3 = "0xcA11bde05977b3631167028862bE2a173976CA11"

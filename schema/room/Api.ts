@@ -15,7 +15,7 @@ import * as Errors from "./Errors.ts"
 import { MessageBody } from "./Message.ts"
 import { Created, Deleted, Replayed, RoomBody, RoomId, Sent, Signals } from "./Room.ts"
 
-/** Turns every undecodable request into a declared refusal; its layer is in the server. */
+/** Turns every undecodable request into a declared refusal; the server provides the layer. */
 export class RoomRequests extends HttpApiMiddleware.Service<RoomRequests>()("spirit-altar/schema/room/RoomRequests", {
   error: [
     Errors.RoomBadRequest,
@@ -51,7 +51,7 @@ export class RoomInvite extends HttpApiMiddleware.Service<RoomInvite>()("spirit-
 
 const left = {
   ratelimit: header(
-    "What is left of each limit (IETF draft): `r` requests, the next one more in `t` seconds.",
+    "The rest of each limit (IETF draft): `r` requests, and one more in `t` seconds.",
     '"reads";r=119;t=60',
   ),
   "ratelimit-policy": header("The limits: `q` requests in any `w` seconds.", '"reads";q=120;w=60'),
@@ -123,7 +123,7 @@ const readRoom = HttpApiEndpoint.get("readRoom", "/api/rooms/:roomId", {
     described(
       "readRoom",
       "Poll a room",
-      "Kept messages after the cursor, oldest first. Poll every 3 seconds while somebody looks. 120 per minute from one address.",
+      "Kept messages after the cursor, oldest first. Poll every 3 seconds while the room is in view. 120 per minute from one address.",
     ),
   )
 

@@ -64,7 +64,7 @@ export class RoomRateLimited extends Schema.Error<RoomRateLimited>("RoomRateLimi
 ) {
   #left = { ratelimit: "", "ratelimit-policy": "" }
 
-  /** The rest of each limit, for the headers alone. */
+  /** The rest of each limit, sent in headers only. */
   get left(): { readonly ratelimit: string; readonly "ratelimit-policy": string } {
     return this.#left
   }

@@ -1,14 +1,14 @@
-/** A short signal between people and agents: what is sent, and what is kept of it. */
+/** A short signal between people and agents, as sent and as stored. */
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { anyText, Count, sentence, shaped } from "../Bounds.ts"
 import { senderMaximum, textMaximum } from "./Limits.ts"
 
-/** No control characters, line or paragraph separators, bidirectional embeddings, overrides or isolates, lone surrogates. */
+/** No control characters, line separators, bidirectional embeddings, overrides or isolates, lone surrogates. */
 export const plain = /^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u
 
 /**
- * One line of text, trimmed before it is counted in code points. A document can only say what is sent: at least one
- * character, and no more than a body holds.
+ * One line of text, trimmed before its code points are counted. The document can only bound the text as sent: at least
+ * one character, and no more than a body holds.
  */
 export const lineOf = (maximum: number, identifier: string, description: string, example: string) =>
   sentence(example, 4096, anyText)
@@ -42,7 +42,7 @@ export const Mode = Schema.Literals(modes).annotate({
 
 export const SenderKind = Schema.Literals(["person", "agent"]).annotate({
   identifier: "SenderKind",
-  description: "What the sender says it is; not verified.",
+  description: "The self-declared kind of the sender; not verified.",
   examples: ["agent"],
 })
 
@@ -59,7 +59,7 @@ export const MessageBody = Schema.Struct({
   text: lineOf(
     textMaximum,
     "SignalText",
-    "What is said. Untrusted: show it as text, never as HTML.",
+    "The text of the message. Untrusted: show it as text, never as HTML.",
     "The build is green.",
   ),
   mode: Mode,

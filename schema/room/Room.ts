@@ -13,12 +13,12 @@ export const RoomId = shaped(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-
 /** 32 random bytes in base64url without padding. */
 export const Token = shaped(/^[A-Za-z0-9_-]{43}$/u, 43).annotate({
   identifier: "RoomToken",
-  description: "The invite token, shown once. Whoever holds it can read, send and delete.",
+  description: "The invite token, shown once. It lets anyone read, send and delete.",
   examples: ["q1w2E3r4T5y6U7i8O9p0-A1s2D3f4G5h6J7k8L9z0_w"],
 })
 
 export const RoomBody = Schema.Struct({
-  name: lineOf(nameMaximum, "RoomName", "What the room is called.", "Night shift").pipe(
+  name: lineOf(nameMaximum, "RoomName", "The name of the room.", "Night shift").pipe(
     Schema.withDecodingDefaultKey(Effect.succeed("Signal room")),
   ),
 }).annotate({ identifier: "RoomBody", description: "A room to create.", examples: [{ name: "Night shift" }] })
@@ -57,7 +57,7 @@ export const Signals = Schema.Struct({
   }),
   truncated: Schema.Boolean.annotate({ description: "True when messages after a nonzero cursor were evicted unseen." }),
   serverTime: Instant,
-}).annotate({ identifier: "Signals", description: "What is new in a room." })
+}).annotate({ identifier: "Signals", description: "The new messages of a room." })
 
 const sentOf = (duplicate: boolean, identifier: string, description: string) =>
   Schema.Struct({ message: Message, room: Room, duplicate: Schema.Literal(duplicate) }).annotate({

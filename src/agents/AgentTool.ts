@@ -1,10 +1,10 @@
-/** A tool as a value: what `tools/list` says of it, and what happens when it is called. */
+/** A tool as a value: its entry in `tools/list` and its call. */
 import { Effect, Schema } from "effect"
 import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import { issuesOf } from "../platform/Issues.ts"
 import { inputSchema, outputSchema } from "./ToolSchema.ts"
 
-/** A refusal a model can act on: a code, a sentence, and where the arguments are wrong. */
+/** A refusal that a model can act on: a code, a sentence, and the faulty arguments. */
 export class ToolRefusal extends Schema.TaggedError<ToolRefusal>()("ToolRefusal", {
   code: Schema.String,
   message: Schema.String,
@@ -13,7 +13,7 @@ export class ToolRefusal extends Schema.TaggedError<ToolRefusal>()("ToolRefusal"
 
 export interface AgentTool {
   readonly definition: Schema.JsonObject & { readonly name: string }
-  /** A refusal is the model's to mend, any other failure is a fault of ours. */
+  /** Fails with a refusal that the model can fix; any other failure is a fault of the server. */
   readonly call: (args: Schema.Json) => Effect.Effect<object, ToolRefusal | Error>
 }
 
@@ -26,7 +26,7 @@ export interface ToolDefinition<In, Out, E> {
   readonly run: (input: In) => Effect.Effect<Out, E>
 }
 
-/** Nothing here changes anything, here or elsewhere, and asking twice is asking once. */
+/** Tools change nothing, here or elsewhere, and repeating a call is harmless. */
 const harmless = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 export const agentTool = <In, Out, E extends Error>(tool: ToolDefinition<In, Out, E>): AgentTool => {
@@ -53,7 +53,7 @@ export const agentTool = <In, Out, E extends Error>(tool: ToolDefinition<In, Out
           })
         }),
         Effect.flatMap((input): Effect.Effect<Out, ToolRefusal | Error> => tool.run(input)),
-        // No fault of the tool: what is stored is not what was sealed, and a model has to be told.
+        // Stored words that do not match their commitment are no fault of the tool, and the model must know.
         Effect.catchDefect((defect) =>
           defect instanceof RevealBroken
             ? Effect.fail(new ToolRefusal({ code: defect.code, message: defect.message, issues: [] }))

@@ -1,4 +1,4 @@
-/** `buy_kit`: all that a paying client needs for one purchase; nothing is signed, paid or reserved here. */
+/** `buy_kit`: everything a paying client needs for one purchase; it signs, pays and reserves nothing. */
 import { Clock, Effect, Schema } from "effect"
 import { recipe } from "../../schema/altar/Commitment.ts"
 import { candleActs } from "../../schema/altar/Candle.ts"
@@ -23,11 +23,11 @@ type Values = Readonly<Record<string, string>>
 const refuse = (code: string, message: string, issues: ToolRefusal["issues"] = []) =>
   new ToolRefusal({ code, message, issues })
 
-/** The one offer that is meant; the arguments name no other. */
+/** The offer of the action; the arguments' schema allows no other action. */
 const choose = (offers: ReadonlyArray<Offer>, { action }: KitQuery) =>
   Effect.fromNullishOr(offers.find(({ act }) => act.name === action)).pipe(Effect.orDie)
 
-/** The contract calls the spirit in a path `familiarId`; whoever asks need not know. */
+/** The contract calls the spirit in a path `familiarId`; callers of the tool say `spirit`. */
 const spelled = ({ parameter }: Offer, query: KitQuery): Values =>
   Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) =>
@@ -37,7 +37,6 @@ const spelled = ({ parameter }: Offer, query: KitQuery): Values =>
     ),
   )
 
-/** The members that hold a commitment. */
 const isSealing = (name: string) => name === "commitment" || name === "intentionCommitment"
 
 const seals = (given: Values, missing: ReadonlyArray<Member>) =>
@@ -66,7 +65,7 @@ const openings = (publicUrl: string): Readonly<Record<string, Kit["afterwards"]>
 
 const asked = (name: string) => (name === "familiarId" ? "spirit" : name)
 
-/** Arguments the act has no place for, and a path it cannot be sent to. */
+/** Issues of arguments that the act does not take, and of its path. */
 const misfits = ({ body, parameter, query }: Offer, values: Values): ToolRefusal["issues"] => {
   const places = new Set([...(parameter === undefined ? [] : [parameter]), ...query, ...body].map(({ name }) => name))
   return [
@@ -94,16 +93,13 @@ const isRefusal = Schema.is(
   Schema.Struct({ code: Schema.String, message: Schema.String, issues: Schema.optionalKey(Schema.Array(Issue)) }),
 )
 
-/**
- * The members that an act asks for in this case only, such as the dedication of a candle that is no light; none when it
- * refuses anything else.
- */
+/** Members that only this case requires, such as a candle's dedication; none when anything else is refused. */
 const askedFor = ({ body }: Offer, given: Values, { issues }: BadRequest): ReadonlyArray<Member> => {
   const absent = body.filter(({ name }) => given[name] === undefined && issues.some(({ path }) => path === name))
   return issues.every(({ path }) => absent.some(({ name }) => name === path)) ? absent : []
 }
 
-/** What an act refuses keeps its code; anything else is a fault of ours. */
+/** A refusal of the act keeps its code; any other error is a fault of the server. */
 const refusalOf = (error: unknown) =>
   isRefusal(error) ? Effect.fail(refuse(error.code, error.message, error.issues)) : Effect.die(error)
 
@@ -114,7 +110,7 @@ export const buyKit = Effect.gen(function* () {
   const availability = yield* Availability
   const publicUrl = yield* PublicUrl
 
-  /** The refusals that sending it now would meet before any payment, slots held by others included. */
+  /** Fails with the refusals that a request would meet before any payment, including slots that other attempts hold. */
   const rehearse = Effect.fnUntraced(function* ({ act }: Offer, input: Values) {
     yield* act.checkPath(input)
     const millis = yield* Clock.currentTimeMillis

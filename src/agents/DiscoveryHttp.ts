@@ -1,4 +1,4 @@
-/** The documents by which agents find and understand this server; all of them are written once, when it starts. */
+/** The documents that agents discover this server by; all are created at start. */
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Loose } from "../limits/Loose.ts"
@@ -36,7 +36,7 @@ export const paths = {
 
 const plain = { contentType: "text/plain; charset=utf-8" }
 
-/** RFC 9116 knows no file without a contact, so there is none. */
+/** RFC 9116 requires a contact, so without one there is no file. */
 const unnamed = refuse(404, { code: "not_found", message: "The operator of this server has named no contact." })
 
 const json = (path: `/${string}`, value: object, how: How = {}) =>

@@ -1,4 +1,4 @@
-/** All that agents meet here beside the contract: tools, manifests and their manual, over one list of offers. */
+/** The routes for agents beside the contract: tools, manifests and the manual, over one list of offers. */
 import { Layer } from "effect"
 import * as DiscoveryHttp from "./DiscoveryHttp.ts"
 import { Mcp } from "./Mcp.ts"

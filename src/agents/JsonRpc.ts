@@ -10,7 +10,7 @@ const version = Schema.Literal("2.0")
 export const Request = Schema.Struct({ jsonrpc: version, id: Id, method: Schema.String, params: Params })
 export type Request = typeof Request.Type
 
-/** Messages that are not answered: notifications, and answers to requests this server never makes. */
+/** Messages without an answer: notifications, and answers to requests that this server never makes. */
 export const Silent = Schema.Union([
   Schema.Struct({ jsonrpc: version, id: Schema.optionalKey(Schema.Never), method: Schema.String, params: Params }),
   Schema.Struct({ jsonrpc: version, id: Id, result: Schema.Json }),

@@ -1,4 +1,4 @@
-/** The machine-readable manifests, each written from the offers: none of them states a price or a route of its own. */
+/** The machine-readable manifests, generated from the offers; none has a price or a route of its own. */
 import { Option } from "effect"
 import { interfaceVersion } from "../../schema/Api.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
@@ -12,7 +12,7 @@ import { tools as paths } from "../server/Shapes.ts"
 import type { Offer } from "./Offers.ts"
 import * as Words from "./Words.ts"
 
-/** Reverse DNS of the public host, as server names are formed; addresses and bare names stay as they are. */
+/** Reverse DNS of the public host, the form of server names; addresses and bare names stay as they are. */
 const namespace = (publicUrl: string) => {
   const { hostname } = new URL(publicUrl)
   return /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9-]+$/u.test(hostname)
@@ -20,7 +20,7 @@ const namespace = (publicUrl: string) => {
     : "local"
 }
 
-/** Whose log it is and what its checkpoints are checked with; said nowhere where there is none. */
+/** The log's origin and verifier key; empty without a log. */
 const logOf = (publicUrl: string, log: LogIdentity) => ({
   origin: log.origin,
   vkey: log.vkey,
@@ -74,8 +74,8 @@ export const registryEntry = (publicUrl: string) => ({
 })
 
 /**
- * The card that A2A clients look for. This is no A2A agent: the one interface it names is MCP's, so a client that speaks
- * A2A alone sees at once that there is nothing for it to call, and where a person or a model reads on.
+ * The card that A2A clients look for. This server is no A2A agent: the only interface named is MCP's, so a client that
+ * knows only A2A sees that it has nothing to call, and where to read on.
  */
 export const agentCard = (publicUrl: string, offers: ReadonlyArray<Offer>, operator: Operator["Service"]) => ({
   name: Words.name,
@@ -114,7 +114,7 @@ const paymentOf = (setting: PaymentTerms["Service"]) => {
   return { ...x402, enabled: true, state: "ready", network, asset, assetName, assetVersion, decimals: 6, payTo }
 }
 
-/** What can be done here, in a plain shape of our own. */
+/** The agent manifest, in a plain shape of our own. */
 export const agentManifest = (
   publicUrl: string,
   offers: ReadonlyArray<Offer>,
@@ -150,7 +150,7 @@ export const agentManifest = (
   reconcile: Words.reconcileUrl(publicUrl),
 })
 
-/** x402 discovery: a bare pointer for each URL that answers 402; what it costs, that 402 says. */
+/** x402 discovery: a bare pointer for each URL that answers 402, which states the price. */
 export const x402 = (publicUrl: string, offers: ReadonlyArray<Offer>) => ({
   x402Version: 2,
   kind: "resource-server",

@@ -1,4 +1,4 @@
-/** The manual for agents as content: the page, its Markdown and llms.txt are three ways to write down this one text. */
+/** The content of the manual for agents, which page, Markdown and llms.txt render. */
 import { recipe } from "../../schema/altar/Recipe.ts"
 import { openings, questions } from "../altar/Limits.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
@@ -12,7 +12,7 @@ import { transcript } from "./Transcript.ts"
 import { acting, beginning, rooms } from "./Walkthrough.ts"
 import * as Words from "./Words.ts"
 
-/** JSON that survives copying: a combining accent is not to be seen otherwise. */
+/** JSON in ASCII, which survives copying; a combining accent would be invisible otherwise. */
 const ascii = (value: string) =>
   JSON.stringify(value).replace(
     /[^ -~]/gu,
@@ -52,7 +52,7 @@ const paidTo = (offers: ReadonlyArray<Offer>): string => {
     : `Every offer is scheme \`exact\` on \`${terms.network}\`, asset \`${terms.asset}\` (${terms.extra.name}), paid to \`${terms.payTo}\`. The live 402 decides; refuse an offer that differs from what you expected.`
 }
 
-/** Said only where a card would be charged. */
+/** Present only on servers that take cards. */
 const byCard = (offers: ReadonlyArray<Offer>): ReadonlyArray<string> => {
   const names = offers.flatMap(({ act, cards }) => (cards ? [`\`${act.name}\``] : []))
   return names.length === 0
@@ -65,7 +65,7 @@ const byCard = (offers: ReadonlyArray<Offer>): ReadonlyArray<string> => {
 const mcpConfig = (publicUrl: string) =>
   JSON.stringify({ mcpServers: { "spirit-altar": { type: "http", url: `${publicUrl}/mcp` } } }, null, 2)
 
-/** How a proof outlives this server; nothing where there is no log. */
+/** How a proof outlives this server; empty without a log. */
 const logged = (publicUrl: string, log: LogIdentity | undefined): ReadonlyArray<string> =>
   log === undefined
     ? []
@@ -73,7 +73,7 @@ const logged = (publicUrl: string, log: LogIdentity | undefined): ReadonlyArray<
         `Every stone is also a leaf of a transparency log (C2SP tlog-tiles, RFC 6962 hashing) named \`${log.origin}\`. Within two seconds of its settlement \`GET ${publicUrl}/api/witness/{id}/proof\` gives a \`.tlog-proof\` that is checked offline, for ever. Keep the verifier key: \`${log.vkey}\`. The newest checkpoint is at \`${publicUrl}/log/checkpoint\`, what is known of the log at \`${publicUrl}/api/witness/log\`.`,
       ]
 
-/** A limit as the `RateLimit-Policy` header of an answer writes it: so many in any so many seconds. */
+/** A limit in the form of the `RateLimit-Policy` header: a quota for any window of so many seconds. */
 const limit = (name: string, quota: number, seconds: number, what: string) => [
   `\`${name}\``,
   `${quota} in ${seconds} s`,
@@ -86,7 +86,7 @@ const ours = [
   { windows: requests.windows, what: "messages to MCP" },
 ].flatMap(({ what, windows }) => windows.map(({ name, quota, seconds }) => limit(name, quota, seconds, what)))
 
-/** The room's, as its contract has them. */
+/** Limits of the room's contract. */
 const theirs = [
   limit("creations-hour", 5, 3600, "new rooms"),
   limit("creations-day", 10, 86_400, "new rooms"),
@@ -118,7 +118,7 @@ const terminal = (publicUrl: string): Section => ({
   ],
 })
 
-/** All of it, for llms.txt too: an agent that reads nothing else can do everything. */
+/** The whole manual, also for llms.txt: an agent that reads nothing else can do everything. */
 export const manual = (
   publicUrl: string,
   offers: ReadonlyArray<Offer>,
@@ -184,5 +184,5 @@ export const manual = (
   },
 ]
 
-/** What only people need beside it, on the page alone. */
+/** The sections for people, on the page only. */
 export const forPeople = (publicUrl: string): ReadonlyArray<Section> => [terminal(publicUrl)]

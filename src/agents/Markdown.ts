@@ -1,4 +1,4 @@
-/** The manual as Markdown: for llms.txt, and for whoever asks `/for-agents` for it. */
+/** The manual as Markdown, for llms.txt and for clients that ask `/for-agents` for it. */
 import type { Block, Section } from "./Section.ts"
 import * as Words from "./Words.ts"
 

@@ -32,7 +32,7 @@ const isCall = Schema.is(Call)
 
 const content = (value: object) => [{ type: "text", text: JSON.stringify(value) }]
 
-/** Input a model can mend is a result it gets to read, not a protocol error its client may swallow. */
+/** Input that a model can fix is a result, because its client may swallow a protocol error. */
 const refused = ({ code, issues, message }: ToolRefusal) => ({
   isError: true,
   content: content({ ok: false, code, message, ...(issues.length === 0 ? {} : { issues }) }),

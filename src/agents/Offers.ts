@@ -1,4 +1,4 @@
-/** Everything sold here, as this server sells it now: the one source of every document and tool for agents. */
+/** Everything on sale at this server: the one source of every document and tool for agents. */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { PaymentRequirements } from "../../schema/payments/Payment.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
@@ -8,7 +8,6 @@ import { type PaidAct, PaidActs } from "../payments/PaidAct.ts"
 import { PaymentTerms, requirementsOf } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 
-/** A member of a request, as the contract describes it. */
 export interface Member {
   readonly name: string
   readonly required: boolean
@@ -19,17 +18,17 @@ export interface Offer {
   readonly act: PaidAct<unknown>
   /** Path with `:name` for its parameter, as in the contract. */
   readonly path: string
-  /** The path's parameter; every act has one at most. */
+  /** The path's parameter; an act has at most one. */
   readonly parameter: Member | undefined
   readonly query: ReadonlyArray<Member>
   readonly body: ReadonlyArray<Member>
-  /** Every absolute URL it is bought at, queries aside. */
+  /** Every absolute URL that sells it, without queries. */
   readonly urls: ReadonlyArray<string>
   readonly priceUsd: string
   readonly amountAtomic: string
-  /** Whether its 402 offers to charge a card as well. */
+  /** Whether its 402 also offers to charge a card. */
   readonly cards: boolean
-  /** What its 402 accepts; nothing while payments are not configured. */
+  /** The payments that its 402 accepts; empty while payments are not configured. */
   readonly accepts: ReadonlyArray<PaymentRequirements>
 }
 
@@ -62,7 +61,7 @@ const membersOf = (schema: Schema.Top | undefined): ReadonlyArray<Member> => {
   }))
 }
 
-/** The values that the contract lists for a parameter; its template where it lists none. */
+/** The values that the contract lists for a parameter, or its template where it lists none. */
 const valuesOf = (schema: Schema.Top | undefined, name: string): ReadonlyArray<string> =>
   describedBy(schema).properties?.[name]?.enum?.map(String) ?? [`{${name}}`]
 

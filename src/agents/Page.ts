@@ -1,10 +1,10 @@
-/** The manual as a page: plain markup that needs no script, as good for a crawler as for a person. */
+/** The manual as a page of plain markup without scripts, for people and crawlers. */
 import { assetPath, preloads } from "../platform/Assets.ts"
 import { type Html, html } from "../platform/Html.ts"
 import type { Block, Section } from "./Section.ts"
 import * as Words from "./Words.ts"
 
-/** Nothing on this page runs, and nothing comes from elsewhere. */
+/** The page runs no script and loads nothing from elsewhere. */
 export const policy = [
   "default-src 'none'",
   "style-src 'self'",
@@ -15,7 +15,7 @@ export const policy = [
   "frame-ancestors 'none'",
 ].join("; ")
 
-/** Every second piece of a text cut at backticks is code. */
+/** Every second piece of a text split at backticks is code. */
 const inline = (text: string): ReadonlyArray<Html | string> =>
   text.split("`").map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : piece))
 

@@ -1,4 +1,4 @@
-/** A path of ours and the methods it takes: every other one is told which, as the contract's own paths do. */
+/** A path and its methods; other methods get a 405 with `Allow`, as on the contract's paths. */
 import { Effect } from "effect"
 import { HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { altar } from "../server/Shapes.ts"

@@ -1,4 +1,4 @@
-/** The pieces that the manual is made of: the page and its Markdown write each of them down in their way. */
+/** The content blocks of the manual, which the page and the Markdown render. */
 
 /** Text may hold `code` in backticks. */
 export type Block =

@@ -1,4 +1,4 @@
-/** JSON Schemas as a model reads them with every conversation: what decides, in few words; the contract has the rest. */
+/** Shortened JSON Schemas of tools, because a model reads them with every conversation; the contract has the rest. */
 import { Schema } from "effect"
 import { portable } from "../../schema/openapi/Pattern.ts"
 
@@ -7,17 +7,17 @@ const isObject = (json: Schema.Json | undefined): json is Schema.JsonObject =>
 
 const listOf = (json: Schema.Json | undefined): ReadonlyArray<Schema.Json> => (Array.isArray(json) ? json : [])
 
-/** What is kept of every schema, and what an argument is told beyond it. */
+/** Keywords kept of every schema, and those added for arguments. */
 const structure = ["type", "required", "const"] as const
 const rules = [...structure, "enum", "minLength", "maxLength", "additionalProperties"] as const
 
-/** A list of names that answers need not repeat. */
+/** Longer lists of names are omitted from answers. */
 const longest = 8
 
 const named = (json: Schema.JsonObject, names: ReadonlyArray<string>) =>
   Object.fromEntries(Object.entries(json).filter(([name]) => names.includes(name)))
 
-/** `string or null` in one word for each. */
+/** Merges `string or null` into one schema with two types. */
 const united = (choices: ReadonlyArray<Schema.Json>): Schema.JsonObject => {
   const plain = choices.flatMap((one) => (isObject(one) && Object.keys(one).join("") === "type" ? [one["type"]] : []))
   return plain.length === choices.length ? { type: plain.flat().flatMap((type) => type ?? []) } : { anyOf: choices }
@@ -32,7 +32,6 @@ const within = (json: Schema.JsonObject, each: (part: Schema.Json) => Schema.Jso
   ...(json["anyOf"] === undefined ? {} : united(listOf(json["anyOf"]).map(each))),
 })
 
-/** Of an answer: which members there are and of what type. */
 const answered = (json: Schema.Json): Schema.Json =>
   isObject(json)
     ? {
@@ -42,7 +41,6 @@ const answered = (json: Schema.Json): Schema.Json =>
       }
     : json
 
-/** Of an argument: its rules, and the one sentence that is said of it in its place. */
 const asked = (json: Schema.Json): Schema.Json => {
   if (!isObject(json)) return json
   const remark = listOf(json["allOf"]).find((one) => isObject(one) && "description" in one)
@@ -56,7 +54,7 @@ const asked = (json: Schema.Json): Schema.Json => {
   }
 }
 
-/** Self-contained: clients that hand schemas to a model often drop `$defs`. */
+/** Self-contained, because clients that pass schemas to a model often drop `$defs`. */
 const documentOf = (schema: Schema.Top, onExcessProperty: "error" | "ignore"): Schema.Json =>
   Schema.decodeUnknownSync(Schema.Json)(
     Schema.toJsonSchemaDocument(schema, { onExcessProperty, referencePolicy: () => undefined }).schema,

@@ -16,7 +16,6 @@ const OneOrAll = Schema.Struct({
   spirit: Schema.optionalKey(SpiritId).annotateKey({ description: "One, in full; all 24 in brief when absent." }),
 })
 
-/** The tools by name, in the order they are listed. */
 export class Tools extends Context.Service<Tools, ReadonlyMap<string, AgentTool>>()("spirit-altar/agents/Tools") {
   static readonly layer = Layer.effect(
     Tools,

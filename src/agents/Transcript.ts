@@ -1,4 +1,4 @@
-/** A purchase from a terminal, command by command, with the answers it gets: a test runs it as it is published. */
+/** A purchase from a terminal, command by command, with its output; a test runs it as published. */
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import { revealWitnessStone } from "../../schema/altar/WitnessApi.ts"
 import { reconcilePath } from "../../schema/payments/Endpoint.ts"
@@ -6,13 +6,13 @@ import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 export interface Step {
   readonly title: string
   readonly language: "sh" | "js"
-  /** What to type; for `js`, the file to write. */
+  /** A shell command; for `js`, the file's content. */
   readonly run: string
-  /** What it prints; empty for nothing. */
+  /** Its output; empty for none. */
   readonly prints: string
 }
 
-/** A path of the contract whose parameter the shell fills in. */
+/** A path of the contract with a shell variable as its parameter. */
 const withVariable = (path: string, variable: string) => path.replace(/:[A-Za-z]+/u, () => variable)
 
 const json = "-H 'content-type: application/json'"

@@ -1,4 +1,4 @@
-/** `verify_witness`: link and revealed words of a stone recomputed from what is stored, and said how far that goes. */
+/** `verify_witness`: recomputes a stone's link and revealed words from storage, and states the extent of the check. */
 import { Effect, Option, Schema } from "effect"
 import { checkLink, holds } from "../../schema/altar/ChainCheck.ts"
 import { chainLinkText } from "../../schema/altar/ChainLink.ts"
@@ -19,7 +19,7 @@ import * as Words from "./Words.ts"
 
 const receiptOf = Schema.decodeUnknownEffect(Schema.fromJsonString(Receipt))
 
-/** The words that a stone shows, hashed with the salt it shows. */
+/** The hash of the shown words and their salt. */
 const recomputed = ({ commitment, reveal }: typeof ListedStone.Type): Verification["reveal"] => {
   if (reveal === null || reveal.text === null) return null
   const computed = seal(reveal.salt ?? "", reveal.text)
@@ -32,7 +32,7 @@ export const verifyWitness = Effect.gen(function* () {
   const publicUrl = yield* PublicUrl
   const log = yield* PublishedLog
 
-  /** How far the log is with a stone; what it cannot show now it does not cover. */
+  /** The log's coverage of a stone; a proof that is unavailable now counts as uncovered. */
   const coverage = Effect.fnUntraced(function* ({ id, sequence }: { readonly id: string; readonly sequence: number }) {
     if (Option.isNone(log.identity)) return null
     const { origin, vkey } = log.identity.value
@@ -49,7 +49,7 @@ export const verifyWitness = Effect.gen(function* () {
   const run = Effect.fn("verifyWitness")(
     function* ({ witnessId }: typeof VerificationQuery.Type) {
       const { receipt, stone } = yield* stones.get(witnessId)
-      // Anchored on the link before it, which is hashed again as well.
+      // Anchored on the link before it, which is re-hashed as well.
       const { anchor, head } = yield* chain.segment(stone.sequence, 1)
       const check = checkLink(stone, anchor, chainHash(stone))
       const paid = yield* receiptOf(receipt)

@@ -1,4 +1,4 @@
-/** Whole requests for everything an agent can do here, in a form that a program can read: a test runs just these. */
+/** Complete requests for everything an agent can do, in a form that a program can read; a test runs exactly these. */
 import { unsealCandle } from "../../schema/altar/CandleApi.ts"
 import { listElements } from "../../schema/altar/CatalogApi.ts"
 import { listAltars, listSpirits } from "../../schema/altar/Guide.ts"
@@ -8,18 +8,18 @@ import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { calls, requestOf, rules } from "../../schema/room/Instructions.ts"
 import { code, type Section, text } from "./Section.ts"
 
-/** A path of the contract with the values that an agent holds at its parameters. */
+/** A path of the contract with the agent's values as its parameters. */
 const at = (path: string, ...values: ReadonlyArray<string>) =>
   values.reduce((filled, value) => filled.replace(/:[A-Za-z]+/u, () => value), path)
 
 interface Request {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Status, then what to keep or what to do. */
+  /** A status, then what to keep or what to do. */
   readonly answers: ReadonlyArray<string>
 }
 
-/** A request line, headers, the body after an empty line, and the answers to expect. */
+/** The request line, headers, an empty line, the body, and the expected answers. */
 const http = (line: string, { answers, body, headers = {} }: Request) =>
   code(
     "http",
@@ -58,7 +58,7 @@ salt = hex(random(16))
 words = ${JSON.stringify(words)}
 commitment = hex(sha256(salt + "\\0" + words))`)
 
-/** EIP-3009 over the offer as it stands; amount, network, token and recipient are yours to check first. */
+/** Signs EIP-3009 over the offer; the reader must check amount, network, token and recipient first. */
 const signing = `signed = async (challenge) => {
   const offer = challenge.accepts[0]
   const authorization = {
@@ -81,13 +81,13 @@ const signing = `signed = async (challenge) => {
   return base64(JSON.stringify({ x402Version: 2, resource, accepted: offer, payload: { signature, authorization } }))
 }`
 
-/** How the blocks are to be read, and how an agent comes to money. */
+/** How to read the blocks, and how an agent gets money. */
 export const beginning = (url: string): ReadonlyArray<Section> => [
   {
     id: "requests",
     title: "How requests are written here",
     blocks: text(
-      "Each `http` block is one whole request, in the order in which an agent needs them. `{name}` is a value you hold. The lines with `#` say which statuses may come and what to keep, as in `# 201 id = body.record.id`; `again` means the same request once more after the seconds in `Retry-After` (1 without it); `skip` leaves the next request out; `stop` ends it. Any other status is a refusal: its `message` says what is wrong and what was charged.",
+      "Each `http` block is one whole request, in the order in which an agent needs them. `{name}` is a value you hold. The lines with `#` say which statuses may come and what to keep, as in `# 201 id = body.record.id`; `again` means to repeat the same request after the seconds in `Retry-After` (1 without it); `skip` leaves the next request out; `stop` ends it. Any other status is a refusal: its `message` says what is wrong and what was charged.",
       "`values` blocks are written as JavaScript: `random(n)` is n random bytes, `hex` and `base64` write a value down, `sha256` hashes the UTF-8 of a text, `now()` is the time in Unix seconds, `wallet` is your address, and `signTypedData` signs with its key (EIP-712).",
     ),
   },
@@ -110,7 +110,7 @@ export const beginning = (url: string): ReadonlyArray<Section> => [
   },
 ]
 
-/** Ids, a stone and a candle from the first question to the last word, and the chain. */
+/** The requests of ids, stones, candles and the chain, in order. */
 export const acting = (url: string): ReadonlyArray<Section> => [
   {
     id: "ids",
@@ -119,7 +119,7 @@ export const acting = (url: string): ReadonlyArray<Section> => [
       http(`GET ${url}${listSpirits.path}`, { answers: ["200 spirit = body.spirits[0].id"] }),
       http(`GET ${url}${listElements.path}`, { answers: ["200 element = body.elements[0].id"] }),
       ...text(
-        `More to collect is at \`/api/companions\` and \`/api/pixels\`; what each altar still has to give (keeper, today's prayer) at \`${listAltars.path}\`.`,
+        `More to collect is at \`/api/companions\` and \`/api/pixels\`; the free slots of each altar (keeper, today's prayer) are at \`${listAltars.path}\`.`,
       ),
     ],
   },
@@ -191,7 +191,7 @@ export const rooms = (url: string): Section => ({
       body: '{"name":"Night shift"}',
       answers: ["201 room = body.room.id; token = body.token"],
     }),
-    ...text("The invite for a person or another agent; whoever gets one joins by taking it apart."),
+    ...text("The invite for a person or another agent, who joins by taking it apart."),
     values(`invite = "${url}/signals/#room=" + room + "&token=" + token
 fragment = new URLSearchParams(invite.split("#")[1])
 room = fragment.get("room")

@@ -1,10 +1,10 @@
 /** The two small texts that machines ask every host for. */
 import { DateTime } from "effect"
 
-/** Days that a contact is said to hold; it is computed anew each day, so a server that runs never lets it lapse. */
+/** Days until the contact expires. Each day moves the expiry, so it never lapses on a running server. */
 const lifeDays = 180
 
-/** RFC 9116. `now` decides the day alone, so that all servers and all requests of one day answer the same bytes. */
+/** RFC 9116. Only the day of `now` counts, so that all servers answer the same bytes all day. */
 export const securityText = (publicUrl: string, contact: string, now: DateTime.DateTime): string => {
   const expires = DateTime.add(DateTime.startOf(now, "day"), { days: lifeDays })
   return [
@@ -16,7 +16,7 @@ export const securityText = (publicUrl: string, contact: string, now: DateTime.D
   ].join("\n")
 }
 
-/** Everything public may be read; rooms are nobody's to index, and a wallet's purchases need no second home. */
+/** Allows crawling of everything public except rooms and the purchases of a wallet. */
 export const robots = (publicUrl: string) => `User-agent: *
 Allow: /
 Disallow: /api/rooms

@@ -1,10 +1,10 @@
-/** What every document and tool tells a buyer in the same words: recipe, vectors, retry rule, outcomes, proof. */
+/** The shared wording of documents and tools for buyers: recipe, vectors, retry rule, outcomes, proof. */
 import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { seal } from "../altar/Hashes.ts"
 
 export const name = "Spirit Altar"
 
-/** At most 100 characters: the server card allows no more. */
+/** At most 100 characters, the limit of the server card. */
 export const description = "Small paid acts on the altars of 24 spirits: charged once by x402, checkable by anyone."
 
 export const about =
@@ -22,7 +22,6 @@ export const vectors = sealed.map(([salt, words]) => ({ salt, words, commitment:
 export const idempotencyKey = "<a key of yours: 12 to 128 of A-Z a-z 0-9 _ ->"
 export const paymentSignature = "<base64 of your signed x402 v2 payment>"
 
-/** Where is asked how a payment ended, as a template. */
 export const reconcileUrl = (publicUrl: string) =>
   `${publicUrl}${reconcilePath.replace(/:[A-Za-z]+/u, "{Idempotency-Key}")}`
 
@@ -71,12 +70,12 @@ export const outcomes = [
 
 export const proves: ReadonlyArray<string> = [
   "The parts of the link hash to its chainHash, and its previousHash is the link before it: changing any of them changes every later link.",
-  "Whoever kept a later head of this chain can tell that this stone stood before it.",
+  "Anyone with a later head of this chain can tell that this stone stood before it.",
   "Once revealed: salt and words, both shown, hash to the commitment, so they were fixed before the link was made.",
 ]
 
 export const doesNotProve: ReadonlyArray<string> = [
-  "Who wrote the words: the payer is a wallet, and agentName is self-declared. No proof of authorship or identity.",
+  "The author of the words: the payer is a wallet, and agentName is self-declared. No proof of authorship or identity.",
   "That the words are true or original. It is no legal notarization.",
   "The time by itself: witnessedAt is this server's clock. The block of the payment transaction shows when it was paid.",
   "That the payment is on the network: the link binds the transaction's hash; look it up in an explorer or by RPC.",

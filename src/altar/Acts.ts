@@ -1,4 +1,4 @@
-/** The acts of this altar; `docs/adding-an-act.md` shows how one is added. And the settled acts, as public rows. */
+/** The acts of this altar, and the settled acts as public rows; `docs/adding-an-act.md` shows how to add an act. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { Act } from "../../schema/altar/ActApi.ts"
@@ -22,7 +22,6 @@ import type { Telling } from "./Telling.ts"
 import { witnessing } from "./witness/StoneRow.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
 
-/** The services that hold the acts. */
 export const actServices = Layer.mergeAll(
   Prayers.layer,
   Keepers.layer,
@@ -58,12 +57,12 @@ const told: Readonly<Record<(typeof sales)[number]["identifier"], Telling>> = {
   setWitnessStone: witnessing,
 }
 
-/** What each act that is sold here says of itself, by name. */
+/** The telling of each act sold here, by name. */
 export const Tellings = Context.Reference<ReadonlyMap<string, Telling>>("spirit-altar/altar/Tellings", {
   defaultValue: () => new Map(Object.entries(told)),
 })
 
-/** Receipt and record are JSON texts, as they were first answered. */
+/** Receipt and record are JSON texts as first answered. */
 const ActRow = Schema.Struct({
   id: Schema.String,
   act: Schema.String,
@@ -82,7 +81,7 @@ const readId = rowReader("acts", Schema.Struct({ id: Schema.String }))
 
 const priceOf = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ priceUsd: Schema.String })))
 
-/** A row with its JSON text; its record has the bytes of the first answer, its receipt says how it stands now. */
+/** A row and its JSON text. The record keeps the bytes of the first answer; the receipt states the current payment. */
 const readText = Effect.fnUntraced(function* (found: unknown) {
   const row = yield* readAct(found)
   const { priceUsd } = yield* Effect.orDie(priceOf(row.receipt))
@@ -100,7 +99,7 @@ const readText = Effect.fnUntraced(function* (found: unknown) {
   return { row, text }
 })
 
-/** JSON texts of acts, and the id after which the next page begins. */
+/** A page of JSON texts; `next` is the id after which the next page begins. */
 export interface ActPage {
   readonly acts: ReadonlyArray<string>
   readonly next: string | null
@@ -113,11 +112,11 @@ interface Altar {
 
 interface Page {
   readonly limit: number
-  /** Acts that settled before this one. */
+  /** The id of an act; the page holds older ones. */
   readonly before: string | undefined
 }
 
-/** By whom or in what an act was left; `head` and `tail` are the ends of a wallet in lowercase, `head` with its `0x`. */
+/** The payer, transaction or name of an act; `head` and `tail` are a wallet's ends, lowercase, `head` with its `0x`. */
 export type Leaving =
   | { readonly wallet: string }
   | { readonly head: string; readonly tail: string }
@@ -127,19 +126,12 @@ export type Leaving =
 export class Acts extends Context.Service<
   Acts,
   {
-    /** The JSON text of a settled act. */
     get(id: string): Effect.Effect<string, ActNotFound>
-    /**
-     * JSON texts of acts, newest first, below `before` when given; `next` continues after the last. One that cannot be
-     * read is logged and left out, here and below.
-     */
+    /** JSON texts, newest first, below `before` when given. Unreadable rows are logged and omitted, here and below. */
     list(limit: number, before: string | undefined): Effect.Effect<ActPage>
-    /**
-     * JSON texts of the newest acts that lie on a spirit's altar, newest first: candles and lights as long as they burn,
-     * all others for good.
-     */
+    /** JSON texts of the acts on a spirit's altar, newest first: candles and lights while they burn, others always. */
     onAltar(spirit: string, limit: number): Effect.Effect<ReadonlyArray<string>>
-    /** JSON texts of the acts a wallet paid for, a transaction settled or a name was given to, newest first. */
+    /** JSON texts of the acts with this payer, transaction or name, newest first. */
     leftBy(by: Leaving, limit: number): Effect.Effect<ReadonlyArray<string>>
   }
 >()("spirit-altar/altar/Acts") {
@@ -156,7 +148,7 @@ export class Acts extends Context.Service<
         FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true ${which}`
       const read = (which: Statement.Fragment) => bounded(Effect.orDie(rowsWhere(which)))
 
-      /** Texts of what can be read, once its revealed words are found to be what was sealed. */
+      /** The texts of readable rows, after a check that revealed words match their commitments. */
       const textsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
         const found = yield* readable(rows, readText)
         yield* reveals.check(found.map(({ row }) => row))
@@ -203,7 +195,7 @@ export class Acts extends Context.Service<
         return yield* textsOf(rows)
       })
 
-      // The acts of one table share a telling.
+      // Acts of one table share a telling.
       const owners = [...new Set((yield* Tellings).values())]
       const lying = ({ limit, spirit }: Altar, now: string) =>
         owners
@@ -212,7 +204,7 @@ export class Acts extends Context.Service<
 
       const altar = yield* KeptReads.make({
         nameOf: ({ limit, spirit }: Altar) => `${limit} ${spirit}`,
-        // Each owner finds its own by an index; the acts are then read by their ids.
+        // Each table finds its ids by an index; the outer query reads the acts by id.
         statement: (altar, now) =>
           rowsWhere(sql`WHERE a.id IN (${lying(altar, now)})
             ORDER BY a.settled_at DESC, a.id DESC LIMIT ${altar.limit}::int`),

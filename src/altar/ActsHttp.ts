@@ -1,4 +1,4 @@
-/** The routes of settled acts: their records and receipts travel as the texts that were first answered. */
+/** The routes of settled acts; records and receipts travel as the texts of the first answer. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
@@ -16,7 +16,7 @@ export const handlers = HttpApiBuilder.group(Api, "acts", (handlers) =>
     const list = kept(({ acts, next }: ActPage) =>
       Effect.succeed(jsonOf<typeof ActList.Type>({ ok: true, acts: JsonText.list(acts), next })),
     )
-    // Raw: bytes that are kept, with their tag.
+    // Raw: cached bytes with their tag.
     return (yield* known(handlers))
       .handleRaw("listActs", ({ query, request }) => list(request, acts.list(query.limit ?? listDefault, query.before)))
       .handleRaw("readAct", ({ params, request }) =>

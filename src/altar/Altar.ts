@@ -1,4 +1,4 @@
-/** What is sold and shown: the acts with their services, the chains they are linked in, and all that is read of them. */
+/** The altar as a layer: acts with their services, chains and reads. */
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { PaidActs } from "../payments/PaidAct.ts"
@@ -16,10 +16,10 @@ const chains = Layer.mergeAll(WitnessChain.layer, PublicationChain.layer, Reveal
 
 const reads = Layer.mergeAll(Acts.layer, FieldGuide.layer, CandleWall.layer, Catalogs.layer)
 
-/** What is sold, made of the services of its own acts or of the database alone. */
+/** The acts of an altar, built on their own services or on the database alone. */
 export type Sold = Layer.Layer<PaidActs, never, Layer.Services<typeof paidActs> | PublicUrl | SqlClient.SqlClient>
 
-/** Over a database, the terms of payment and a public URL. */
+/** The altar over a database, payment terms and a public URL. */
 export const layer = (acts: Sold = paidActs) =>
   reads.pipe(
     Layer.provideMerge(acts),

@@ -1,4 +1,4 @@
-/** The answers of free routes: each is encoded by its schema, and a read is tagged and kept as its bytes. */
+/** The answers of free routes, encoded by their schemas; reads are tagged and cached as bytes. */
 import { Effect, Schema, SchemaAST } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BrokenChain, brokenAt } from "../../schema/altar/BrokenChain.ts"
@@ -8,7 +8,7 @@ import type { ChainBroken } from "./HashChain.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** What was to be answered is not what the contract promises. It names the members and no values. */
+/** An answer that breaks the contract. It names members and no values. */
 export class MalformedAnswer extends Schema.TaggedError<MalformedAnswer>()("MalformedAnswer", {
   answer: Schema.String,
   members: Schema.Array(Schema.String),
@@ -18,10 +18,7 @@ export class MalformedAnswer extends Schema.TaggedError<MalformedAnswer>()("Malf
   }
 }
 
-/**
- * Writes a value as the contract says, in the contract's order of members; what the contract does not name stays
- * behind, and what does not fit is a defect.
- */
+/** Encodes a value in the contract's order of members, without unknown ones; an invalid value is a defect. */
 export const encoderOf = <Body, Json extends Schema.Json>(schema: Schema.Codec<Body, Json>) => {
   const encode = Schema.encodeEffect(schema, { errors: "all" })
   const answer = SchemaAST.resolveIdentifier(schema.ast) ?? "an answer"
@@ -31,10 +28,10 @@ export const encoderOf = <Body, Json extends Schema.Json>(schema: Schema.Codec<B
     )
 }
 
-/** Writes what was read as a JSON text. */
+/** Serializes the result of a read as JSON. */
 type Write<Found> = (found: Found) => Effect.Effect<string>
 
-/** A text of the answer that a schema describes; `bodyOf` makes it of what was read. */
+/** Serializes an answer by its schema; `bodyOf` builds the body. */
 export const textOf = <Found, Body, Json extends Schema.JsonObject>(
   schema: Schema.Codec<Body, Json>,
   bodyOf: (found: Found) => Body,
@@ -43,20 +40,20 @@ export const textOf = <Found, Body, Json extends Schema.JsonObject>(
   return (found) => Effect.map(encode(bodyOf(found)), (json) => JSON.stringify(json))
 }
 
-/** Answers a read with bytes that are kept with what was read. */
+/** Answers a read with bytes that are cached together with its result. */
 export const kept = <Found extends object>(write: Write<Found>) => {
   const respond = writtenOnce((found: Found) => Effect.map(write(found), (text) => written(text)))
   return <E>(request: Request, read: Effect.Effect<Found, E>) =>
     Effect.flatMap(read, (found) => respond(request, found))
 }
 
-/** The refusal of a link that does not hold, which names it. */
+/** The refusal of a broken link, with its sequence. */
 export const brokenLink = (what: "stone" | "entry", { message, sequence }: ChainBroken) =>
   new BrokenChain({ message: brokenAt(`${what} ${sequence}`, message), sequence })
 
 export const brokenIn = (what: "stone" | "entry") => (error: ChainBroken) => Effect.fail(brokenLink(what, error))
 
-/** The answer of something that is done once: 201 the first time, 200 for the same again. */
+/** The answer of a one-time operation: 201 the first time, 200 for an identical repetition. */
 export const once = <Body extends { readonly replayed: boolean }>(schema: Schema.Codec<Body, Schema.Json>) => {
   const encode = encoderOf(schema)
   return (body: Body) =>

@@ -1,23 +1,23 @@
-/** The artwork as it is served: its path, its bytes' hash, size and measures, read once from the files themselves. */
+/** The served artwork: path, hash, size and dimensions of each file, read once. */
 import { Effect, FileSystem, Path } from "effect"
 import type { PublicationManifest } from "../../schema/altar/Catalog.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import { sha256 } from "./Hashes.ts"
 
-/** Where the artwork lies, and below which path it is served. */
+/** The artwork's folder and the URL path that serves it. */
 export const folder = new URL("src/web/art/", packageRoot)
 export const prefix = "/art"
 
-/** Width and height of a PNG stand at byte 16 of the file, big-endian. */
+/** A PNG has width and height at byte 16, big-endian. */
 const pngSize = (bytes: Uint8Array) => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return { width: view.getUint32(16), height: view.getUint32(20) }
 }
 
-/** Every drawing here is made on one square. */
+/** All drawings share one square canvas. */
 const svgSize = { width: 256, height: 256 }
 
-/** `file` is relative to the artwork folder, `pixels/pixel-bit-frog.png`. */
+/** `file` is relative to the artwork folder: `pixels/pixel-bit-frog.png`. */
 export const read = Effect.fn("Artwork.read")(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,4 +1,4 @@
-/** What a hash chain is, whatever it links: gapless positions, each link naming and hashing its predecessor. */
+/** The rules of any hash chain: gapless positions, each link naming and hashing its predecessor. */
 import { Effect, Option, Ref, Schema } from "effect"
 import { type ChainClaim, type ChainPoint, checkLink, genesis } from "../../schema/altar/ChainCheck.ts"
 
@@ -8,7 +8,7 @@ export type Head = ChainPoint
 
 export type Link = ChainClaim
 
-/** A link of a stored chain no longer holds: the log is not what it was. */
+/** A link of a stored chain no longer verifies: the stored chain was changed. */
 export class ChainBroken extends Schema.TaggedError<ChainBroken>()("ChainBroken", {
   sequence: Schema.Int,
   message: Schema.String,
@@ -22,13 +22,13 @@ export interface Segment<L> {
   readonly next: number | null
 }
 
-/** The rules of one chain, with its alarm; `name` is what the log calls its links. */
+/** The rules of one chain, with its alarm; `name` is the log's word for its links. */
 export const make = Effect.fnUntraced(function* <L extends Link>(name: string, hashOf: (link: L) => string) {
   const last = yield* Ref.make(Option.none<number>())
 
   const broken = (sequence: number, what: string) => {
     const error = new ChainBroken({ sequence, message: `${name} ${sequence} ${what}` })
-    // Anyone may read the broken link again: the alarm rings when it is found, not for each reader.
+    // Any reader can hit the broken link again; the alarm rings only when the break is found.
     return Ref.getAndSet(last, Option.some(sequence)).pipe(
       Effect.tap((known) =>
         Option.contains(known, sequence) ? Effect.void : Effect.logFatal("A hash chain is broken", error.message),
@@ -49,7 +49,7 @@ export const make = Effect.fnUntraced(function* <L extends Link>(name: string, h
     return Effect.void
   }
 
-  /** Links `from` … `from + limit - 1` out of stored ones that may include the one before; all must be there. */
+  /** Returns links `from` … `from + limit - 1` of stored ones, which may include the one before. A gap is a break. */
   const segment = Effect.fnUntraced(function* <Shown extends L>(
     stored: ReadonlyArray<Shown>,
     head: Head,
@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* <L extends Link>(name: string, h
     if (before !== undefined && hashOf(before) !== before.chainHash) {
       return yield* broken(before.sequence, "does not hash to its chainHash")
     }
-    // Past the head there is nothing to anchor to but the head itself.
+    // A segment after the head is anchored to the head itself.
     const { chainHash, sequence } = from === 1 ? genesis : (before ?? head)
     yield* check(links, { sequence, chainHash })
     const expected = Math.max(0, Math.min(limit, head.sequence - from + 1))
@@ -74,6 +74,6 @@ export const make = Effect.fnUntraced(function* <L extends Link>(name: string, h
     return { anchor: { sequence, chainHash }, links, head, next }
   })
 
-  /** Where a break was last seen, until it is mended. */
+  /** The last known break, until `mended`. */
   return { check, segment, brokenAt: Ref.get(last), mended: Ref.set(last, Option.none()) }
 })

@@ -1,9 +1,9 @@
-/** What an operator hid, and what was shown before, so that it can be shown again. */
+/** The original texts of everything an operator hid, so that it can be shown again. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { rowsOf } from "../platform/Rows.ts"
 
-/** What a field of an act showed, by the place that showed it; null where that showed nothing. */
+/** The shown texts of an act's field by place; null where a place showed nothing. */
 const Shown = Schema.Record(Schema.String, Schema.NullOr(Schema.String))
 export type Shown = typeof Shown.Type
 
@@ -15,7 +15,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     first(shownOf(sql`SELECT shown FROM moderation_hidden WHERE subject = ${id}::uuid AND field = ${field}`))
   return {
     find,
-    /** What was hidden before stays as it was first; what came since, such as the name of a later reveal, is added. */
+    /** Keeps the texts of the first hiding and adds later ones, such as the name of a later reveal. */
     keep: Effect.fnUntraced(function* (id: string, field: string, shown: Shown) {
       const kept = Object.entries((yield* find(id, field)) ?? {}).filter(([, text]) => text !== null)
       yield* sql`
@@ -23,7 +23,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         VALUES (${id}::uuid, ${field}, ${JSON.stringify({ ...shown, ...Object.fromEntries(kept) })})
         ON CONFLICT (subject, field) DO UPDATE SET shown = excluded.shown`
     }),
-    /** What is to be shown again. */
+    /** Removes and returns the texts to show again. */
     take: (id: string, field: string) =>
       first(
         shownOf(sql`DELETE FROM moderation_hidden WHERE subject = ${id}::uuid AND field = ${field} RETURNING shown`),

@@ -1,4 +1,4 @@
-/** All routes of the altar: one file for each resource, and one for all that is sold. */
+/** All routes of the altar: one file for each resource, and one for all paid routes. */
 import { PaidGroup } from "../../schema/altar/Sales.ts"
 import * as ActsHttp from "./ActsHttp.ts"
 import * as CandlesHttp from "./candles/Http.ts"

@@ -1,4 +1,4 @@
-/** The limits of the altar's POST routes. A payment that settles counts nowhere, so that no client is made to pay twice. */
+/** Rate limits of the altar's POST routes. Settled payments are not counted, so no client is made to pay twice. */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { RateLimited } from "../../schema/Errors.ts"
@@ -6,19 +6,19 @@ import { ClientAddress } from "../limits/ClientAddress.ts"
 import type { Policy, Window } from "../limits/Policy.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 
-/** Reveals and unseals: a guess at sealed words costs one. */
+/** Reveals and unseals; each guess at sealed words counts. */
 export const openings: Policy = {
   name: "altar-openings",
   windows: [{ name: "openings", quota: 60, seconds: 60, says: "60 reveals and unseals per minute from one address" }],
 }
 
-/** Asking how a payment ended, which may ask the chain. */
+/** Reconcile requests, which may query the chain. */
 export const questions: Policy = {
   name: "altar-reconciles",
   windows: [{ name: "reconciles", quota: 240, seconds: 60, says: "240 reconciles per minute from one address" }],
 }
 
-/** Payments that were refused, each of which asked the node up to four questions. */
+/** Refused payments, each of which cost up to four calls to the node. */
 export const refusedPayments: Policy = {
   name: "altar-refused-payments",
   windows: [
@@ -26,14 +26,13 @@ export const refusedPayments: Policy = {
   ],
 }
 
-/** The refusal that a caller is told of. */
 export const limited = ({ retryAfter, window }: { readonly retryAfter: number; readonly window: Window }) =>
   new RateLimited({
     retryAfter,
     message: `Too many requests: ${window.says}. Wait ${retryAfter} s; this request charged and changed nothing.`,
   })
 
-/** Takes one request of a policy from whoever asks, or refuses with the true wait. */
+/** Counts one request of a policy for the caller's address, or refuses it with the exact wait. */
 export const limits = Effect.gen(function* () {
   const limiter = yield* RateLimiter
   const addresses = yield* ClientAddress

@@ -1,6 +1,6 @@
 /**
- * What an operator does not show any more. What is covered by a hash or was answered to the payer stays as it is; only
- * what the public is shown of it changes, and what was shown before is kept, so that it can be shown again.
+ * Hides and restores public texts on an operator's behalf. Hashed values and the payer's stored answer never change;
+ * only the public view does, and the original texts are kept for restoring.
  */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -12,35 +12,32 @@ import { Tellings } from "./Acts.ts"
 import * as HiddenTexts from "./HiddenTexts.ts"
 import type { Hideable } from "./Telling.ts"
 
-/** Why nothing was changed. */
+/** Nothing was changed; the message says why. */
 export class NothingToHide extends Schema.TaggedError<NothingToHide>()("NothingToHide", { message: Schema.String }) {}
 
 const Members = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
 
 const membersOf = (record: string) => Effect.orDie(Schema.decodeEffect(Members)(record))
 
-/** A record with one of its members changed, where it has it and that says something; the order stays. */
+/** Replaces a member that the record has with a value; the order of members stays. */
 const changed = (record: string, member: string, text: string) =>
   Effect.map(membersOf(record), (known) =>
     JSON.stringify((known[member] ?? null) === null ? known : { ...known, [member]: text }),
   )
 
-/** What a record says under a name; null when it says nothing. */
+/** A text member of a record; null when it has none. */
 const saidOf = (record: string, member: string) =>
   Effect.map(membersOf(record), ({ [member]: value }) => (typeof value === "string" ? value : null))
 
 const namesOf = rowsOf("revealed words", Schema.Struct({ name: Schema.NullOr(Schema.String) }))
 
-/** Of an act that is sold no more: its public row alone is changed. */
+/** An act that is no longer sold: only its public row changes. */
 const unsold: Hideable = { table: "acts", texts: {} }
 
 export class Moderation extends Context.Service<
   Moderation,
   {
-    /**
-     * Each in one transaction with what its caller does; `id` is that of the act, `field` is `name`, `words`, which are
-     * what it revealed, or a public text by its name in the record.
-     */
+    /** Runs in the caller's transaction; `field` is `name`, `words` (the revealed ones), or a public text's name. */
     hide(id: string, field: string): Effect.Effect<void, NothingToHide | SqlError.SqlError>
     show(id: string, field: string): Effect.Effect<void, NothingToHide | SqlError.SqlError>
   }
@@ -62,7 +59,7 @@ export class Moderation extends Context.Service<
       })
       type Found = Effect.Success<ReturnType<typeof actOf>>
 
-      /** In the row of a table; a text that nobody gave stays absent. */
+      /** Updates a column of one row; an absent text stays absent. */
       const write = (table: string, key: string, id: string, column: string, text: string) =>
         sql`UPDATE ${literal(table)} SET ${literal(column)} = ${text}
           WHERE ${literal(key)} = ${id}::uuid AND ${literal(column)} IS NOT NULL`
@@ -84,7 +81,6 @@ export class Moderation extends Context.Service<
           yield* write(words.table, words.id, act.id, words.name, reveal)
       })
 
-      /** The name that was given with revealed words. */
       const revealedName = ({ act, hideable: { words } }: Found) =>
         words?.name === undefined
           ? Effect.succeed(null)
@@ -95,7 +91,7 @@ export class Moderation extends Context.Service<
               ([row]) => row?.name ?? null,
             )
 
-      /** Words that were hidden as they look like a link were never shown, and do not change. */
+      /** Words that the detector hid were never shown, and do not change. */
       const hideWords = ({ act, hideable: { words } }: Found) =>
         words === undefined
           ? Effect.succeed([])

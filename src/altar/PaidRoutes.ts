@@ -1,4 +1,4 @@
-/** The routes of everything that is sold: one handler for all acts, and how a paid request ended. */
+/** The routes of everything that is sold: one handler for all acts, and reconcile. */
 import { Effect, type Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
@@ -12,7 +12,7 @@ import { PaidHttp } from "../payments/PaidHttp.ts"
 import { limits, questions } from "./Limits.ts"
 import * as PaymentGuards from "./PaymentGuards.ts"
 
-/** What the one handler needs to know of an endpoint: which act it is, and where its parameters stand. */
+/** The shape of an endpoint that the shared handler needs. */
 interface Route extends HttpApiEndpoint.Constraint {
   readonly "~RequestRaw": {
     readonly request: HttpServerRequest.HttpServerRequest
@@ -22,7 +22,6 @@ interface Route extends HttpApiEndpoint.Constraint {
   readonly "~Middleware": AltarRequests
 }
 
-/** A group of nothing but paid endpoints. */
 interface PaidGroup<Name extends string> extends HttpApiGroup.Constraint {
   readonly identifier: Name
   readonly endpoints: Readonly<Record<string, Route>>
@@ -48,7 +47,7 @@ const sell = (group: PaidGroup<string>) =>
     }),
   )
 
-/** Sells every act of a group of paid endpoints; a server whose acts do not include one of them does not start. */
+/** Sells every act of a group of paid endpoints. The server does not start if one of them is missing from its acts. */
 export const routes = <const Name extends string>(
   group: PaidGroup<Name>,
 ): Layer.Layer<

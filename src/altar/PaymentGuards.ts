@@ -1,4 +1,4 @@
-/** Bounds what the refused payments of one address cost us in questions to the node. */
+/** Limits the node calls that refused payments of one address can cause. */
 import { Clock, Effect, RcMap, Semaphore } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { ClientAddress } from "../limits/ClientAddress.ts"
@@ -7,13 +7,10 @@ import { RateLimiter } from "../limits/RateLimiter.ts"
 import type { PaymentGuard } from "../payments/PaidRequest.ts"
 import { limited, refusedPayments } from "./Limits.ts"
 
-/** Payments of one address that a server judges at once; more wait for their turn. */
+/** Maximum concurrent verifications for one address; further payments wait. */
 const judgedAtOnce = 64
 
-/**
- * Addresses remembered as exhausted; the oldest go first and are then counted again. In a map of our own: a `Cache` looks
- * up what it lacks, and here there is nothing to be looked up.
- */
+/** Maximum exhausted addresses remembered; the oldest are dropped. A `Cache` would need a lookup, which they lack. */
 const exhaustedKept = 10_000
 
 interface Exhausted {
@@ -21,7 +18,7 @@ interface Exhausted {
   readonly window: Window
 }
 
-/** Honest payments cost the limiter nothing: it counts refusals, and only an address without room is remembered. */
+/** Valid payments never reach the limiter: it counts refusals, and only exhausted addresses are remembered. */
 export const make = Effect.gen(function* () {
   const limiter = yield* RateLimiter
   const addresses = yield* ClientAddress

@@ -1,4 +1,4 @@
-/** What an act wrote that has no page of a kind of its own. */
+/** The record of an act that has no page of its own kind. */
 import type { Schema } from "effect"
 import type { Recorded } from "../payments/PaidAct.ts"
 

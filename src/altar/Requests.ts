@@ -1,4 +1,4 @@
-/** How the altar refuses a request that the contract cannot decode. */
+/** The altar's refusals of requests that the contract cannot decode. */
 import { Context, Layer } from "effect"
 import { AltarRequests, Unknown } from "../../schema/altar/Requests.ts"
 import { BadRequest } from "../../schema/Errors.ts"

@@ -1,4 +1,4 @@
-/** Revealed words of stones, candles and lights: one form of row, one form to show, and hashed anew before they are shown. */
+/** Revealed words of stones, candles and lights: one row form, one public form, re-hashed before they are shown. */
 import { Context, Effect, Layer, Option, Ref, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { type Reveal, RevealBroken } from "../../schema/altar/Reveal.ts"
@@ -12,7 +12,7 @@ import * as Stones from "./witness/StoneSql.ts"
 
 const Text = Schema.NullOr(Schema.String)
 
-/** The columns of a reveal, all null while nothing is revealed; `time` is how its time arrives. */
+/** The columns of a reveal, all null while nothing is revealed; `time` is the encoding of its time. */
 export const revealColumns = (time: typeof Moment | typeof JsonMoment) => ({
   revealText: Text,
   revealSalt: Text,
@@ -42,7 +42,7 @@ export const revealOf = (row: Revealed): typeof Reveal.Type | null => {
   }
 }
 
-/** What was revealed of an act, whichever it is: at most one row, with the commitment. */
+/** The reveal of an act of any kind: at most one row, with the commitment. */
 export const ofAct = (id: Statement.Fragment) => part`(${Stones.revealOf(id)} UNION ALL ${Candles.unsealOf(id)})`
 
 const holds = ({ commitment, revealSalt, revealText }: Omit<Sealed, "revealedAt">) =>
@@ -51,9 +51,9 @@ const holds = ({ commitment, revealSalt, revealText }: Omit<Sealed, "revealedAt"
 export class Reveals extends Context.Service<
   Reveals,
   {
-    /** Dies with `RevealBroken` at the first of these whose stored words, shown or hidden, do not hash to its commitment. */
+    /** Dies with `RevealBroken` at the first row whose words do not hash to its commitment; skips operator-hidden. */
     check(rows: ReadonlyArray<Omit<Sealed, "revealedAt">>): Effect.Effect<void>
-    /** Hashes the reveal that was last found broken anew: dies while it still is. */
+    /** Re-hashes the reveal that was last found broken, and dies if it still is. */
     readonly state: Effect.Effect<void>
   }
 >()("spirit-altar/altar/Reveals") {
@@ -65,13 +65,13 @@ export class Reveals extends Context.Service<
       const sealedOf = rowsOf("reveals", Sealed)
 
       const check = (rows: ReadonlyArray<Omit<Sealed, "revealedAt">>) => {
-        // Words that the operator hid are shown to nobody, so hiding a broken reveal brings its lists back.
+        // Words that an operator hid are not shown, so hiding a broken reveal restores its lists.
         const broken = rows.find((row) => row.revealHiddenBy !== "operator" && !holds(row))
         if (broken === undefined) return Effect.void
         const error = new RevealBroken({
           message: `The words revealed under ${broken.id} do not hash to the commitment that was sealed, so they are not shown. The operator was alarmed. This request charged nothing.`,
         })
-        // Anyone may ask for them again: the alarm rings when they are found, not for each reader.
+        // Any reader can hit the broken reveal again; the alarm rings only when it is found.
         return Ref.getAndSet(last, Option.some(broken.id)).pipe(
           Effect.tap((known) =>
             Option.contains(known, broken.id)

@@ -1,4 +1,4 @@
-/** What a buyer's wallet may be asked for, read from the one list of acts. */
+/** The payments that a buyer's wallet may be asked for, derived from the list of sales. */
 import type { BuyerSpendPolicy } from "../../schema/altar/Catalog.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { centAtomic } from "../../schema/payments/Usdc.ts"

@@ -1,11 +1,10 @@
-/** The field guide describes each of the 24 spirits once, in the order by which a stone is given its spirit. */
+/** The descriptions of the 24 spirits, in the order that assigns spirits to stones. */
 import { type SpiritId, spiritIds } from "../../schema/altar/Spirit.ts"
 import { hedges } from "./spirits/Hedges.ts"
 import { hills } from "./spirits/Hills.ts"
 import type { SpiritText } from "./spirits/SpiritText.ts"
 import { waters } from "./spirits/Waters.ts"
 
-/** One page of the field guide. */
 export interface SpiritEntry extends SpiritText {
   readonly id: SpiritId
 }

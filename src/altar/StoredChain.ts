@@ -1,4 +1,4 @@
-/** A hash chain in the database, whatever it links: appended under its locked head, re-hashed when it is read. */
+/** A hash chain in the database: appended under its locked head, re-hashed when it is read. */
 import { Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as KeptReads from "../platform/KeptReads.ts"
@@ -9,15 +9,15 @@ import * as HashChain from "./HashChain.ts"
 /** The place of a link, which its hash covers together with its parts. */
 export type Place = Pick<HashChain.Link, "sequence" | "previousHash">
 
-/** How one chain is stored. `Parts` is what is hashed, `New` what is appended, `Shown` what a segment reads. */
+/** The storage of one chain. `Parts` are hashed, `New` is appended, `Shown` is what a segment reads. */
 interface Storage<Parts, New extends Parts, Shown extends Parts & HashChain.Link> {
-  /** What the log calls a link. */
+  /** The log's word for a link. */
   readonly name: string
   readonly links: string
   readonly head: string
-  /** The column of the head that holds the time of its newest link, where links have a time that never runs back. */
+  /** The head's column with the time of the newest link, for chains whose time never runs back. */
   readonly newest?: string
-  /** SQL types of what is appended, by member. */
+  /** SQL types of the appended members. */
   readonly types: { readonly [Name in keyof New]: string }
   readonly row: Schema.Codec<Shown, unknown> & { readonly fields: Schema.Struct.Fields }
   readonly hashOf: (parts: Parts, place: Place) => string
@@ -28,7 +28,7 @@ interface Range {
   readonly limit: number
 }
 
-/** An empty range is one row, which has nothing but the head. */
+/** An empty range is one row with only the head. */
 const isLink = (row: unknown) => typeof row === "object" && row !== null && "sequence" in row && row.sequence !== null
 
 const snake = (name: string) => name.replace(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`)
@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* <
   Shown extends Parts & HashChain.Link,
 >(storage: Storage<Parts, New, Shown>) {
   const { hashOf, name, newest, row, types } = storage
-  // Segments are long and read most: their columns are named in SQL rather than respelled in each row.
+  // Segments are long and read often: their columns are renamed in SQL rather than in each row.
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
   const chain = yield* HashChain.make<Parts & HashChain.Link>(name, (link) => hashOf(link, link))
 
@@ -64,8 +64,8 @@ export const make = Effect.fnUntraced(function* <
   const headless = Effect.die(`the chain of each ${name} has no head`)
 
   /**
-   * Appends what `write` makes while the head is locked, in order; to be run inside a transaction. `time` is the
-   * database's clock, the one that all servers share, and never before the newest link's.
+   * Appends the links of `write` in order while the head is locked; runs inside a transaction. `time` is the database's
+   * clock, which all servers share, and never before the newest link.
    */
   const append = Effect.fnUntraced(function* <E>(write: (time: string) => Effect.Effect<ReadonlyArray<New>, E>) {
     const [locked] = yield* lockedOf(sql`SELECT ${headColumns}, ${time} AS time FROM ${head} h WHERE id = 1 FOR UPDATE`)
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function* <
     return yield* chain.segment(stored, { sequence: now.headSequence, chainHash: now.headHash }, from, limit)
   })
 
-  /** At most `limit` links from `from` on, the one before them, and the head: one round trip. */
+  /** At most `limit` links from `from` on, the one before them, and the head, in one round trip. */
   const segment = (from: number, limit: number) =>
     Effect.flatMap(bounded(Effect.orDie(rowsFrom({ from, limit }))), (rows) => segmentOf(rows, { from, limit }))
 
@@ -112,10 +112,10 @@ export const make = Effect.fnUntraced(function* <
     statement: rowsFrom,
     make: segmentOf,
   })
-  /** The same, kept as long as these links and the head are the same to the last byte. */
+  /** The same segment, cached while its links and the head stay the same. */
   const page = (from: number, limit: number) => kept({ from, limit })
 
-  /** The newest link, re-hashed together with the last one that was found broken. */
+  /** The newest link, re-hashed together with the last known broken one. */
   const current = Effect.gen(function* () {
     const known = yield* chain.brokenAt
     if (Option.isSome(known)) {

@@ -1,4 +1,4 @@
-/** The commit that a build is made of, asked when it is built. */
+/** The commit of a build. */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 
@@ -9,10 +9,7 @@ const heard = (...args: ReadonlyArray<string>) => {
   return status === 0 ? stdout.trim() : undefined
 }
 
-/**
- * `SOURCE_COMMIT` where a build has no repository, as Nix's has none. Otherwise git's answer for this folder, not for one
- * around it, and only where nothing was changed or added since.
- */
+/** `SOURCE_COMMIT` in builds without a repository; otherwise git's answer for this very folder, if unchanged. */
 export const commit = (): string | undefined => {
   const told = process.env["SOURCE_COMMIT"]
   if (told !== undefined) return /^[0-9a-f]{40}$/u.test(told) ? told : undefined

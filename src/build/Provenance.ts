@@ -1,14 +1,13 @@
 /**
- * What a package was made of and how, as an in-toto statement with a SLSA predicate. It names no machine, path or time, so the
- * same commit gives the same statement; nobody has signed it.
+ * The provenance of a package as an unsigned in-toto statement with a SLSA predicate. It names no machine, path or
+ * time, so the same commit gives the same statement.
  */
 import { createHash } from "node:crypto"
 
-/** Type and builder have no pages of their own: SECURITY.md says what they stand for. */
+/** Type and builder have no pages of their own; SECURITY.md explains them. */
 const buildType = "urn:spirit-altar:npm-run-package:v1"
 const builder = "urn:spirit-altar:unsigned"
 
-/** A file that took part. */
 export interface Part {
   readonly name: string
   readonly bytes: Uint8Array
@@ -16,10 +15,9 @@ export interface Part {
 
 export interface Making {
   readonly archive: Part
-  /** The list of others' code in the archive. */
   readonly sbom: Part
   readonly lock: Part
-  /** The commit whose tree was packed; absent where the tree is no commit's. */
+  /** The packed commit; absent where the tree is no commit's. */
   readonly commit: string | undefined
   /** Versions of the programs that ran, as in `24.21.0`. */
   readonly node: string

@@ -1,6 +1,6 @@
 /**
- * What a package holds of others, as CycloneDX 1.6 (ECMA-424). npm's own list follows what is installed on one machine; this
- * one follows what the bundle was made of, so it is the same for the same sources and lock, on any platform.
+ * The third-party code of a package as CycloneDX 1.6 (ECMA-424). It is derived from the bundle's inputs and the lock,
+ * so it is the same on any platform; npm's own list depends on the installation.
  */
 
 interface Locked {
@@ -17,7 +17,7 @@ interface Manifest {
 
 const purl = (name: string, version = "") => `pkg:npm/${name.replace("@", "%40")}@${version}`
 
-/** The lock's name of the package that a file belongs to: all of its path up to the innermost package. */
+/** The lock's key of the package that a file belongs to: the path up to the innermost package. */
 const packageOf = (file: string) => /^.*?(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//u.exec(file)?.[1]
 
 const licence = (license: string | undefined) =>
@@ -43,7 +43,7 @@ const component = (path: string, { integrity = "", license, version }: Locked) =
   }
 }
 
-/** `packages` are those of the lock, `inputs` the files that the bundle was made of. */
+/** `packages` are those of the lock, `inputs` the files of the bundle. */
 export const sbom = (
   { license, name, version }: Manifest,
   packages: Readonly<Record<string, Locked>>,

@@ -1,4 +1,4 @@
-/** `dist` is what runs: the pages, and the server with all commands as one bundle; the same for the same sources. */
+/** Builds `dist`: the pages, and the server with all commands as one bundle; reproducible from the same sources. */
 import { mkdir, rm, writeFile } from "node:fs/promises"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
@@ -11,7 +11,7 @@ import { build as buildPages } from "../web/build.ts"
 
 const root = fileURLToPath(packageRoot)
 
-/** Chunks of dependencies alone go without a map: reading theirs would cost every start more than all else. */
+/** Drops the source maps of chunks that hold only dependencies: reading them would dominate each start. */
 const withoutForeignMaps = (files: ReadonlyArray<OutputFile>): ReadonlyArray<OutputFile> => {
   const foreign = new Set(
     files
@@ -28,10 +28,10 @@ const withoutForeignMaps = (files: ReadonlyArray<OutputFile>): ReadonlyArray<Out
   })
 }
 
-/** What the bundle asks for: its names cannot be told without running it, so a chunk of its own would export none. */
+/** Packages that stay outside: a CommonJS package's names are unknown before it runs, so a chunk would export none. */
 export const external = ["undici"]
 
-/** Bundles `src/main.ts` into `dist/server`, what a command loads on demand as a chunk of its own; and the programs of threads beside it. */
+/** Bundles `src/main.ts` into `dist/server`, with chunks for parts loaded on demand, and the threads' programs. */
 const buildServer = async (target: URL) => {
   const outdir = fileURLToPath(new URL("dist/server/", target))
   const { metafile, outputFiles } = await bundle({
@@ -58,7 +58,7 @@ const buildServer = async (target: URL) => {
     chunkNames: "[name]-[hash]",
     sourcemap: true,
     sourcesContent: false,
-    // What was written for CommonJS asks for `require`.
+    // CommonJS code needs `require`.
     banner: {
       js: `import { createRequire as $createRequire } from "node:module"; const require = $createRequire(import.meta.url);`,
     },
@@ -71,11 +71,11 @@ const buildServer = async (target: URL) => {
   return Object.keys(metafile.inputs)
 }
 
-/** Pages and server, below `target`; the files that they were made of. */
+/** Builds pages and server below `target`; returns their input files. */
 export const build = async (target: URL): Promise<ReadonlyArray<string>> =>
   (await Promise.all([buildPages(new URL("dist/web/", target)), buildServer(target)])).flat()
 
-/** One build at a time; the lock is the kernel's, so whoever is killed has it no longer. */
+/** Serializes builds by a lock of the kernel, which frees it when its holder dies. */
 const alone = async (run: () => Promise<void>) => {
   await mkdir(new URL("dist/", packageRoot), { recursive: true })
   const lock = new DatabaseSync(fileURLToPath(new URL("dist/build.lock", packageRoot)), { timeout: 600_000 })
@@ -87,10 +87,10 @@ const alone = async (run: () => Promise<void>) => {
   }
 }
 
-/** The same for the checkout, unless somebody has just done it; whoever runs it meanwhile never sees half a file. */
+/** Builds the checkout unless a concurrent build just did; programs that run it never see half a file. */
 export const buildCheckout = (): Promise<void> =>
   alone(async () => {
-    // Taken before: what changes meanwhile is built next time.
+    // Taken before the build, so that a change during the build triggers the next one.
     const built = fingerprint(packageRoot)
     if (isFresh(packageRoot)) return
     await rm(stampOf(packageRoot), { force: true })

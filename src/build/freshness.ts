@@ -1,4 +1,4 @@
-/** Whether `dist` was built from the sources as they are: by path, size and time, as asking costs every command. */
+/** Whether `dist` matches the sources, by path, size and time: every command pays for this check. */
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"

@@ -1,7 +1,6 @@
 /**
- * `npm run package`: a package with the bundle that a checkout runs too, and the library compiled beside it. Its manifest
- * asks for what the bundle does not hold, so that a server is installed without what it was made from. The same sources and
- * lock give the same bytes, wherever and whenever they are packed. Beside it a statement says what it was made of.
+ * `npm run package`: packs the bundle, the compiled library and a provenance statement, reproducibly. The manifest
+ * lists only dependencies outside the bundle, so that a server is installed without its build inputs.
  */
 import { spawnSync } from "node:child_process"
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -24,7 +23,7 @@ const {
   ...manifest
 } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
-/** Only who writes a program with the library needs these, and in the version of that program. */
+/** Only programs that use the library need these, in their own version. */
 const peers = ["effect", "viem"]
 
 const run = (command: string, args: ReadonlyArray<string>) => {
@@ -37,13 +36,13 @@ const npmVersion = () => spawnSync("npm", ["--version"], { cwd: root, encoding: 
 const choose = (names: ReadonlyArray<string>, range = "") =>
   Object.fromEntries(names.map((name) => [name, `${range}${dependencies[name]}`]))
 
-/** The drawings, without what draws them. */
+/** The drawings, without the programs that draw them. */
 const isServed = (file: string) => ["", ".png", ".svg"].includes(extname(basename(file)))
 
 const source = commit()
 rmSync(library, { recursive: true, force: true })
 const inputs = await build(pathToFileURL(`${library}/`))
-// Node strips no types below `node_modules`, so the library is JavaScript, with declarations.
+// Node strips no types below `node_modules`, so the library is JavaScript with declarations.
 run("tsc", ["--project", "tsconfig.pack.json"])
 for (const file of ["start.js", "node.js"]) cpSync(join(root, "src", file), join(library, "src", file))
 cpSync(join(root, "schema", "openapi.json"), join(library, "schema", "openapi.json"))
@@ -70,7 +69,7 @@ const parts = JSON.stringify(sbom(manifest, packages, [...inputs, ...installed])
 writeFileSync(join(library, "sbom.cdx.json"), parts)
 if (process.argv.includes("--no-archive")) process.exit(0)
 for (const file of ["README.md", "LICENSE"]) cpSync(join(root, file), join(library, file))
-// An archive keeps modes, and those of a checkout are its owner's.
+// An archive keeps file modes, and a checkout's depend on its owner.
 for (const entry of readdirSync(library, { recursive: true, withFileTypes: true }))
   chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() || entry.name === "start.js" ? 0o755 : 0o644)
 run("npm", ["pack", library, ...process.argv.slice(2)])

@@ -26,7 +26,6 @@ const table = `| what for | variables |
 ${groups.map(([title, variables]) => `| ${title} | ${variables.map(({ name }) => `\`${name}\``).join(", ")} |`).join("\n")}
 `
 
-/** Each file with the text that it should have. */
 export const documents = () => {
   const guide = readFileSync(new URL("docs/operations.md", packageRoot), "utf8")
   return [

@@ -1,4 +1,4 @@
-/** What is sold, read from the contract: the one place that knows an act's endpoint, price, request and answer. */
+/** The acts on sale as the contract defines them: endpoint, price, request and answer of each. */
 import { Effect, Schema } from "effect"
 import { type HttpApiClient, type HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { lightDay, lightMonth, lightWeek } from "../../schema/altar/Candle.ts"
@@ -11,7 +11,6 @@ import { type Field, fieldsOf } from "./Fields.ts"
 import type { SettlementPending } from "../../schema/payments/Act.ts"
 import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
 
-/** Any act's answer. */
 export interface Settled {
   readonly record: { readonly id: string }
   readonly receipt: { readonly priceUsd: string }
@@ -24,25 +23,24 @@ export interface Settled {
 export interface Order<Answer> {
   readonly act: string
   readonly price: Sale
-  /** The exact URL; what a payment for it is bound to. */
+  /** The exact URL that a payment is bound to. */
   readonly url: string
-  /** The request as the journal keeps it. */
   readonly request: Schema.Json
-  /** Fails for an answer that the contract does not know. */
+  /** Fails for an answer outside the contract. */
   readonly answer: (body: unknown) => Effect.Effect<Answer, Schema.SchemaError>
 }
 
 export interface Act<Request = unknown, Answer extends Settled = Settled> {
-  /** As the wire, the journal and the price list call it. */
+  /** The name on the wire, in the journal and in the price list. */
   readonly name: string
   readonly price: Sale
   readonly summary: string
-  /** What a request says in its path, its query and its body. */
+  /** The members of the request's path, query and body. */
   readonly fields: () => RequestFields
   readonly answer: Order<Answer>["answer"]
-  /** The purchase of a request at an altar; fails for one that the contract does not know. */
+  /** The purchase of a request at an altar; fails for a request outside the contract. */
   order(altar: string, request: Request): Effect.Effect<Order<Answer>, Schema.SchemaError>
-  /** A request out of its texts, as a command line has them. */
+  /** Parses a request from texts, such as a command line's. */
   read(texts: unknown): Effect.Effect<Request, Schema.SchemaError>
 }
 
@@ -71,10 +69,7 @@ type AnswerOf<E extends HttpApiEndpoint.ConstraintRequest> =
     ? Exclude<Body, SettlementPending>
     : never
 
-/**
- * An endpoint keeps its schemas without their types, which stand beside them: this says again what they are. The
- * contract's schemas need no services.
- */
+/** Endpoints erase the types of their schemas; this guard restores them. The contract's schemas need no services. */
 const isOf = <Type>(schema: Schema.Top): schema is Schema.Codec<Type, Schema.Json> => Schema.isSchema(schema)
 
 const typed = <Type>(schema: Schema.Top): Schema.Codec<Type, Schema.Json> => {
@@ -94,7 +89,7 @@ const partsOf = (endpoint: Endpoint): RequestParts => {
   }
 }
 
-/** The body of 200, which is that of 201 as well. */
+/** The body of 200; 201 has the same. */
 const answerOf = ({ success }: Endpoint): Schema.Top => {
   const [first = Schema.Never] = success
   return Schema.toCodecJson(HttpApiSchema.isWithHeaders(first) ? first.schema : first)
@@ -114,7 +109,7 @@ const urlOf = (altar: string, path: string, request: Schema.Json): string => {
   return url.toString()
 }
 
-/** The JSON that a kept request is sent with; empty when it has none. */
+/** The JSON body of a stored request; empty when it has none. */
 export const bodyOf = (request: Schema.Json): string =>
   isObject(request) && request["payload"] !== undefined ? JSON.stringify(request["payload"]) : ""
 
@@ -147,7 +142,7 @@ const define = <Request, Answer extends Settled>(endpoint: Endpoint): Act<Reques
 
 const actOf = <E extends Endpoint>(endpoint: E) => define<RequestOf<E>, AnswerOf<E> & Settled>(endpoint)
 
-/** The acts that the library has words of its own for. */
+/** The acts with methods of their own in the library. */
 export const acts = {
   setWitnessStone: actOf(setWitnessStone),
   offerPrayer: actOf(offerPrayer),
@@ -156,11 +151,9 @@ export const acts = {
   candles: [actOf(lightDay), actOf(lightWeek), actOf(lightMonth)],
 } as const
 
-/** What these endpoints sell, by its name. */
 export const catalogOf = (endpoints: ReadonlyArray<Endpoint>): ReadonlyMap<string, Act> =>
   new Map(endpoints.map((endpoint) => [endpoint.sale.name, define<unknown, Settled>(endpoint)]))
 
-/** Everything that the contract sells. */
 export const catalog = catalogOf(sales)
 
 const isSettled = Schema.is(
@@ -172,6 +165,6 @@ const isSettled = Schema.is(
   }),
 )
 
-/** The answer of an act that this version does not know. */
+/** Decodes the answer of an act that this version does not know. */
 export const anyAnswer = (body: unknown): Effect.Effect<Settled, Schema.SchemaError> =>
   isSettled(body) ? Effect.succeed(body) : Schema.decodeUnknownEffect(Schema.Never)(body)

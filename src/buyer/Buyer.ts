@@ -1,4 +1,4 @@
-/** The way of a purchase: kept, priced, checked, signed once, followed to its end. A repeat of its key never signs again. */
+/** The steps of a purchase: recorded, priced, checked, signed once, followed. Repeating a key never signs again. */
 import { Effect, Option, Result, Schema } from "effect"
 import { anyAnswer, bodyOf, catalog as contract, catalogOf, type Order, type Settled } from "./Acts.ts"
 import { baseOf, guarded, make as makeClient } from "./Client.ts"
@@ -17,7 +17,7 @@ import { expected } from "./Terms.ts"
 
 export type { Options, Progress } from "./Options.ts"
 
-/** A free request: its refusal in the altar's words, or that nobody answered. */
+/** Runs a free request with a timeout of a minute; fails with the altar's refusal, or because there was no answer. */
 export const free = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, Refused> =>
   Effect.mapError(Effect.timeout(request, "1 minute"), (error) => {
     const refusal = refusalIn(error)
@@ -26,10 +26,9 @@ export const free = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, Re
       : refuse(refusal.code, refusal.message)
   })
 
-/** Nobody answered, and why. */
 class Silence extends Schema.TaggedError<Silence>()("Silence", { reason: Schema.String }) {}
 
-/** What the loop below needs to know of a purchase that may have been begun long ago. */
+/** The parts of an order that `follow` needs; an old purchase may have no price. */
 type Followed<Answer> = Pick<Order<Answer>, "answer"> & { readonly price?: Order<Answer>["price"] }
 
 export const make = Effect.fn("Buyer.make")(function* (options: Options) {
@@ -41,7 +40,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
   const purchases = Purchases.make(options.journal ?? memoryJournal())
   const reach = { fetch: request, insecure }
   const client = yield* makeClient(altar, reach)
-  /** What a journal holds belongs to the altar it was made with, and to no other. */
+  /** A journal entry belongs to the altar it was made with. */
   const clientAt = (other: string) => (other === altar ? Effect.succeed(client) : makeClient(other, reach))
   const report = (progress: Progress) => Effect.sync(() => options.onProgress?.(progress))
 
@@ -100,7 +99,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
     const { key } = purchase
     const { permalink, record } = answer
     const kept = yield* Effect.orDie(Schema.decodeUnknownEffect(Schema.Json)(answer))
-    // It is paid for: a journal that fails now must not make it look refused.
+    // The purchase is paid: a failing journal must not make it look refused.
     yield* Effect.catch(purchases.settle(purchase, { id: record.id, permalink, answer: kept }), ({ message }) =>
       report({ step: "unkept", key, because: message }),
     )
@@ -121,7 +120,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
     )
   })
 
-  /** Hands in what was signed, the same bytes each time, and asks how it ended, until it is settled or refused. */
+  /** Submits the signed bytes and asks for the outcome until the purchase is settled or refused. */
   const follow = Effect.fn("Buyer.follow")(function* <A extends Settled>(
     { answer, price }: Followed<A>,
     purchase: Purchases.Purchase,
@@ -187,7 +186,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
     clientAt,
     purchases,
 
-    /** Buys under `key`; what was sealed for it is kept before anything is sent. */
+    /** Buys under `key`; sealed words are recorded before anything is sent. */
     buy: <A extends Settled>(order: Order<A>, key: string, sealed?: Purchases.Purchase["sealed"]) =>
       purchases
         .begin({
@@ -200,7 +199,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
         })
         .pipe(Effect.flatMap((purchase) => pursue(order, purchase))),
 
-    /** Follows a purchase of this journal to its end; one that was never signed is not paid for by this. */
+    /** Follows a purchase of this journal to its end. An unsigned one is not paid for. */
     resume: Effect.fn("Buyer.resume")(function* (key: string): Effect.fn.Return<Settled, Unsettled> {
       const found = yield* purchases.find(key)
       if (Option.isNone(found))

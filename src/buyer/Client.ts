@@ -1,28 +1,27 @@
-/** The altar as its own contract types it; there is no second description of a route, a body or an answer. */
+/** A typed client of the altar, derived from its contract. */
 import { Effect, Layer } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApi, HttpApiClient } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
 import { refuse } from "./PurchaseError.ts"
 
-/** Answers may grow members that this version does not know; requests may not. */
+/** Answers may gain members that this version does not know; requests may not. */
 const Contract = Api.annotate(HttpApi.SuccessParseOptions, { onExcessProperty: "ignore" }).annotate(
   HttpApi.ErrorParseOptions,
   { onExcessProperty: "ignore" },
 )
 
-/** How an altar is reached. */
 export interface Reach {
   readonly fetch?: typeof fetch
-  /** Of a signal room. */
+  /** The token of a signal room. */
   readonly token?: string | undefined
-  /** Plain http to another machine is allowed: whoever is on the way reads and changes everything. */
+  /** Allows plain http to another machine, where anyone on the network can read and change everything. */
   readonly insecure?: boolean | undefined
 }
 
 const loopback = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u
 
-/** Words, tokens and payees cross only a network that keeps them; this machine is none. */
+/** Words, tokens and payees travel only over https, or to this machine. */
 export const guarded = (url: string, insecure: boolean) => {
   if (!URL.canParse(url) || !/^https?:$/u.test(new URL(url).protocol))
     return refuse("bad_url", `${url} is no URL of an altar; name one with https://. This request charged nothing.`)
@@ -35,13 +34,9 @@ export const guarded = (url: string, insecure: boolean) => {
       )
 }
 
-/** Without the slashes at its end. */
 export const baseOf = (url: string): string => url.replace(/\/+$/u, "")
 
-/**
- * A signed request goes where it was sent, or nowhere: redirects are errors. Headers of a trace are left out, for a page
- * on another host they would fail the preflight.
- */
+/** A redirect is an error, so a signed request reaches only its URL. Trace headers would fail a CORS preflight. */
 const layerOf = (send: typeof fetch) =>
   FetchHttpClient.layer.pipe(
     Layer.provideMerge(Layer.succeed(FetchHttpClient.Fetch, send)),
@@ -49,7 +44,7 @@ const layerOf = (send: typeof fetch) =>
     Layer.provideMerge(Layer.succeed(HttpClient.TracerPropagationEnabled, false)),
   )
 
-/** The typed client of the altar at `url`; fails where the way there is open to everybody. */
+/** The typed client of the altar at `url`; fails for an insecure URL. */
 export const make = Effect.fn("Client.make")(function* (
   url: string,
   { fetch: send = fetch, insecure = false, token }: Reach = {},

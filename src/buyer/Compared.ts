@@ -1,11 +1,11 @@
-/** A settled answer is held against its purchase; one that differs stays in the journal as evidence. */
+/** Compares a settled answer with its purchase; a different answer stays in the journal as evidence. */
 import { Effect, Schema } from "effect"
 import type { Settlement } from "./core/Outcome.ts"
 import { type Bought, differencesOf, misrecorded } from "./core/Recorded.ts"
 import { Misrecorded } from "./PurchaseError.ts"
 import type { Purchase, Purchases } from "./Purchases.ts"
 
-/** Fails, with the evidence kept, when the altar recorded something else than this purchase. */
+/** Fails and stores the evidence when the altar recorded something else than this purchase. */
 export const compared = Effect.fn("Compared.compared")(function* (
   purchases: Pick<Purchases, "misrecord">,
   purchase: Purchase,

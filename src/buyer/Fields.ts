@@ -1,15 +1,15 @@
-/** The members of a request's part, read from its schema, so that a command line can ask for each. */
+/** The members of a request's parts, read from their schemas, so that a command line can ask for each. */
 import { Schema } from "effect"
 
 export interface Field {
   readonly name: string
   readonly description: string
   readonly isRequired: boolean
-  /** The only values there are, where they are listed. */
+  /** All allowed values, where they are listed. */
   readonly choices: ReadonlyArray<string>
-  /** Text, or anything else that JSON writes. */
+  /** Whether the value is text; otherwise it is any JSON. */
   readonly isText: boolean
-  /** The commitment of sealed words. */
+  /** Whether the value is the commitment of sealed words. */
   readonly isCommitment: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Pages of one kind in a journal, read and written as what they mean. */
+/** The pages of one kind in a journal, encoded and decoded by schema. */
 import { type Context, Effect, Exit, Schema } from "effect"
 import { refuse, Refused } from "./PurchaseError.ts"
 import type { Journal, Pages } from "./core/Journal.ts"
@@ -11,7 +11,7 @@ const unavailable = (cause: unknown) =>
 
 export const pagesOf = <A>(kind: string, schema: Schema.Codec<A>) => {
   const json = Schema.fromJsonString(schema)
-  // What a page holds is secret: why it cannot be read is not said.
+  // A page holds secrets, so the error omits the cause.
   const unreadable = () => unavailable(`a page of the kind ${kind} cannot be read`)
   const decode = (text: string) => Effect.mapError(Schema.decodeEffect(json)(text), unreadable)
   return {
@@ -31,12 +31,12 @@ export const pagesOf = <A>(kind: string, schema: Schema.Codec<A>) => {
 }
 
 /**
- * A turn of effects: it runs alone, and to its end; one that fails is rejected, so that the journal keeps none of it.
- * `meanwhile` is what is known of sending and paying where the journal cannot be used: only who asks for the turn knows.
+ * Runs an effect as one turn of the journal, alone and uninterruptible. A failed effect rejects the turn, so that the
+ * journal stores none of it. `chargeNote` tells what was sent and paid so far, for the error of an unusable journal.
  */
 export const exclusively =
   (journal: Journal) =>
-  <A, E>(turn: (pages: Pages) => Effect.Effect<A, E>, meanwhile = ""): Effect.Effect<A, E | Refused> =>
+  <A, E>(turn: (pages: Pages) => Effect.Effect<A, E>, chargeNote = ""): Effect.Effect<A, E | Refused> =>
     Effect.contextWith((context: Context.Context<never>) => {
       let failed: Exit.Failure<A, E> | undefined
       return Effect.tryPromise({
@@ -52,8 +52,8 @@ export const exclusively =
       }).pipe(
         Effect.catch((error): Effect.Effect<A, E | Refused> => failed ?? Effect.fail(error)),
         Effect.mapError((error) =>
-          meanwhile !== "" && error instanceof Refused && error.code === "journal_unavailable"
-            ? refuse(error.code, `${error.message} ${meanwhile}`)
+          chargeNote !== "" && error instanceof Refused && error.code === "journal_unavailable"
+            ? refuse(error.code, `${error.message} ${chargeNote}`)
             : error,
         ),
       )

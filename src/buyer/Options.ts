@@ -1,4 +1,4 @@
-/** What a buyer is made of, and what it tells while it works. */
+/** The options of a buyer and its progress reports. */
 import type { Endpoint } from "./Acts.ts"
 import type { Journal } from "./core/Journal.ts"
 import type { Policy } from "./Policy.ts"
@@ -11,23 +11,23 @@ export type Progress =
   | { readonly step: "unkept"; readonly key: string; readonly because: string }
   | { readonly step: "silent"; readonly key: string; readonly seconds: number; readonly because: string }
 
-/** Of one call. What is aborted after it was signed stays in the journal and is taken up again by its key. */
+/** Options of one call. A call aborted after signing stays in the journal; its key resumes it. */
 export interface Call {
   readonly signal?: AbortSignal
 }
 
 export interface Options {
-  /** Public URL of the altar; a challenge must name exactly what was asked there. */
+  /** Public URL of the altar; a challenge must name exactly the URL that was requested there. */
   readonly url: string
-  /** Who pays; without one everything that is free works. */
+  /** The payer; without one, only free calls work. */
   readonly account?: Account
   readonly policy?: Policy
-  /** Forgotten with the process when absent. */
+  /** In memory when absent. */
   readonly journal?: Journal
   readonly fetch?: typeof fetch
-  /** Allows plain http to another machine, where anybody on the way can read and change what is said. */
+  /** Allows plain http to another machine, where anyone on the network can read and change everything. */
   readonly insecure?: boolean
-  /** What is sold there; the contract of this version when absent. */
+  /** The endpoints on sale there; the contract of this version when absent. */
   readonly sales?: ReadonlyArray<Endpoint>
   readonly onProgress?: (progress: Progress) => void
 }

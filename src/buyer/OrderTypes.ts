@@ -1,4 +1,4 @@
-/** What is asked for of each act, in the words of whoever wants it. */
+/** The parameters of each act in the library. */
 import type { Schema } from "effect"
 import type { CandleBody, CandleDays } from "../../schema/altar/Candle.ts"
 import type { WhyBody } from "../../schema/altar/Keeper.ts"
@@ -6,12 +6,12 @@ import type { PrayerBody } from "../../schema/altar/Prayer.ts"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type { WitnessBody } from "../../schema/altar/Witness.ts"
 
-/** The idempotency key, 12 to 128 of `A-Z a-z 0-9 _ -`; made at random when absent. Repeat it to repeat the purchase. */
+/** The idempotency key, 12 to 128 of `A-Z a-z 0-9 _ -`; random when absent. Repeating it repeats the purchase. */
 export interface Keyed {
   readonly key?: string
 }
 
-/** Words are sealed here and stay here; a commitment was sealed elsewhere. */
+/** Words are sealed here and never sent; a commitment was sealed elsewhere. */
 export type Sealing =
   | { readonly words: string; readonly salt?: string; readonly commitment?: never }
   | { readonly commitment: string; readonly words?: never; readonly salt?: never }
@@ -26,7 +26,7 @@ export type CandleOrder = Omit<typeof CandleBody.Type, "intentionCommitment"> &
   (Sealing | { readonly words?: never; readonly salt?: never; readonly commitment?: never }) &
   Keyed & { readonly spirit: SpiritId; readonly days: CandleDays }
 
-/** A request for any act, in the texts of its contract; words are sealed into the commitment its body has. */
+/** A request for any act, in the texts of its contract; words are sealed into its commitment. */
 export interface ActOrder extends Keyed {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ export interface ActOrder extends Keyed {
   readonly sealing?: { readonly words: string; readonly salt?: string }
 }
 
-/** What was sealed, given or found in the journal. */
+/** The sealed words and their salt, given or found in the journal. */
 export interface Opening {
   readonly salt?: string
   readonly words?: string

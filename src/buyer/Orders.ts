@@ -1,4 +1,4 @@
-/** Every act in the words of whoever wants it: sealed here, bought under one key, and revealed later from the journal. */
+/** A method for each act: seals here, buys under one key, and reveals later from the journal. */
 import { Effect, Option, Schedule, Schema } from "effect"
 import { oneOf } from "../../schema/Bounds.ts"
 import { candleDays } from "../../schema/altar/Candle.ts"
@@ -12,7 +12,7 @@ import { refuse, type Unsettled } from "./PurchaseError.ts"
 import { seal } from "./Seal.ts"
 import { isAsSealed, isShownAs } from "./Shown.ts"
 
-/** Without the members that are undefined, as JSON leaves them out. */
+/** Omits undefined members, as JSON does. */
 const present = <A extends object>(members: A) => {
   const found: { [Name in keyof A]?: A[Name] & ({} | null) } = {}
   for (const name in members) {
@@ -43,7 +43,7 @@ export const make = (buyer: Buyer) => {
           key,
         )
 
-  /** The salt of a key's own words is taken up again. */
+  /** Repeating a key with the same words reuses its salt. */
   const sealed = Effect.fnUntraced(function* ({ commitment, salt, words }: Partial<Order.Sealing>, key: string) {
     if (words === undefined) return { commitment: commitment ?? "", secret: undefined }
     const before = Option.flatMapNullishOr(yield* purchases.find(key), (purchase) => purchase.sealed)
@@ -55,7 +55,7 @@ export const make = (buyer: Buyer) => {
     return { commitment: made.commitment, secret: { salt: made.salt, words } }
   })
 
-  /** When two runs seal the same words under a new key at once, the later takes up the salt of the earlier. */
+  /** Of two concurrent runs that seal the same words under a new key, the later retries with the earlier one's salt. */
   const sealing = <A>(
     order: Partial<Order.Sealing>,
     key: string,
@@ -65,7 +65,7 @@ export const make = (buyer: Buyer) => {
       Effect.retry({ times: 1, while: (error) => error._tag === "Refused" && error.code === "key_in_use" }),
     )
 
-  /** One purchase of an act, whichever it is. */
+  /** Runs one purchase of any act. */
   const purchase = <Request, Answer extends Settled>(
     act: Act<Request, Answer>,
     request: Request,
@@ -78,7 +78,7 @@ export const make = (buyer: Buyer) => {
       Effect.map((answer) => ({ ...answer, key })),
     )
 
-  /** The same under the key of an order, with its words sealed where it has some. */
+  /** The same under the key of an order, with its words sealed if it has any. */
   const bought = Effect.fn("Orders.bought")(function* <Request, Answer extends Settled>(
     act: Act<Request, Answer>,
     order: Partial<Order.Sealing> & Order.Keyed,
@@ -100,7 +100,7 @@ export const make = (buyer: Buyer) => {
         "words_unknown",
         `This journal does not hold the words of ${id}: name the journal they were sealed with, or give salt and words.`,
       )
-    // Words that are told cannot be taken back: where the journal does not say for whom they are, their owner does.
+    // A reveal is irrevocable: where the journal has several altars, the owner decides.
     const meant = all.length === 1 ? all : all.filter((one) => one.altar === altar)
     const [only, ...others] = meant
     if (only !== undefined && others.length === 0) return { at: yield* buyer.clientAt(only.altar), sealed: only.sealed }
@@ -118,7 +118,7 @@ export const make = (buyer: Buyer) => {
   )
 
   return {
-    /** Buys any act of the contract by its name, also one that this version has no words for. */
+    /** Buys any act of the contract by its name, also one without a method here. */
     act: Effect.fn("Orders.act")(function* (name: string, order: Order.ActOrder) {
       const { payload, query, sealing: secret } = order
       const key = yield* keyOf(order)
@@ -143,7 +143,6 @@ export const make = (buyer: Buyer) => {
       )
     }),
 
-    /** Sets a witness stone. */
     witness: (order: Order.WitnessOrder) => {
       const { agentName, kind, spirit } = order
       return bought(acts.setWitnessStone, order, (commitment = "") => ({
@@ -151,7 +150,6 @@ export const make = (buyer: Buyer) => {
       }))
     },
 
-    /** Lays today's prayer of a spirit. */
     pray: (order: Order.PrayerOrder) =>
       bought(acts.offerPrayer, order, (intentionCommitment = "") => ({
         params: { familiarId: order.spirit },
@@ -159,14 +157,12 @@ export const make = (buyer: Buyer) => {
         payload: { agentName: order.agentName, intentionCommitment },
       })),
 
-    /** Becomes a spirit's first keeper. */
     keep: ({ agentName, key, reason, spirit }: Order.KeeperOrder) =>
       bought(acts.takeIn, present({ key }), () => ({
         params: { familiarId: spirit },
         payload: present({ agentName, reason }),
       })),
 
-    /** Collects the next edition of a material, crab or pixel. */
     collect: ({ agentName, element, key, reason, spirit }: Order.CollectOrder) =>
       bought(acts.collectMaterial, present({ key }), () => ({
         params: { elementId: element },
@@ -174,7 +170,6 @@ export const make = (buyer: Buyer) => {
         payload: present({ agentName, reason }),
       })),
 
-    /** Lights a candle, or with `parentId` adds a light to one. */
     light: Effect.fn("Orders.light")(function* (order: Order.CandleOrder) {
       const { agentName, days, dedication, parentId, spirit } = order
       const act = acts.candles.find(({ price }) => price.days === days)
@@ -199,7 +194,7 @@ export const make = (buyer: Buyer) => {
       return answer
     }),
 
-    /** The proof that the log has a stone, a `.tlog-proof` file; waits until a checkpoint covers it, 30 seconds at most. */
+    /** The `.tlog-proof` file of a stone; waits up to 30 seconds for a checkpoint that covers it. */
     proof: Effect.fn("Orders.proof")(function* (id: string) {
       return yield* free(client.log.readStoneProof({ params: { witnessId: id } })).pipe(
         Effect.retry({
@@ -209,7 +204,7 @@ export const make = (buyer: Buyer) => {
       )
     }),
 
-    /** The key that the server says its log signs with: its own word. */
+    /** The log's key by the server's own statement. */
     logKey: Effect.map(free(client.log.readLog()), ({ body }) => body.vkey),
 
     /** Unseals the words of a candle or light, free and once: words and salt become public. */
@@ -221,7 +216,7 @@ export const make = (buyer: Buyer) => {
       return answer
     }),
 
-    /** How a purchase ended: followed to its end when this journal signed for it, else asked once. */
+    /** The outcome of a purchase: followed to its end if this journal signed for it, otherwise asked for once. */
     reconcile: Effect.fn("Orders.reconcile")(function* (key: string) {
       const found = yield* purchases.find(key)
       if (Option.isSome(found)) return yield* buyer.resume(key)
@@ -229,7 +224,6 @@ export const make = (buyer: Buyer) => {
       return body
     }),
 
-    /** Everything the journal knows of. */
     purchases: purchases.all,
 
     spirits: Effect.map(free(client.guide.listSpirits()), ({ spirits }) => spirits),

@@ -1,17 +1,20 @@
-/** What may be signed is decided before anything is: any other price, payee, asset, network or resource is refused. */
+/** Decides what may be signed: any other price, payee, asset, network or resource is refused before signing. */
 import type { Sale } from "../../schema/payments/Sale.ts"
 import { centAtomic, priceUsd, secondsMaximum } from "../../schema/payments/Usdc.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "./core/Expectation.ts"
 import { refuse, type Refused } from "./PurchaseError.ts"
 
-/** All amounts are atomic USDC (6 decimals): `10_000n` is one cent. */
+/** All amounts are atomic USDC: `10_000n` is one cent. */
 export interface Policy {
-  /** No single payment above this; an act is paid at exactly its listed price in any case. */
+  /** Maximum of a single payment; an act is paid at exactly its listed price in any case. */
   readonly maxPerPayment?: bigint
-  /** No more than this signed for in one UTC day with this journal; ten dollars when absent. */
+  /** Maximum signed for in one UTC day with this journal; ten dollars when absent. */
   readonly maxPerDay?: bigint
-  /** CAIP-2 network, asset and recipient a challenge must name. What is absent the altar says of itself on first use. */
+  /**
+   * CAIP-2 network, asset and recipient that a challenge must name. An absent network or recipient is taken from the
+   * altar at first use; an absent asset is the network's USDC.
+   */
   readonly network?: string
   readonly asset?: string
   readonly payTo?: string
@@ -25,22 +28,20 @@ export interface Terms {
 
 export const defaultMaxPerDay = 1_000n * centAtomic
 
-/** `$0.01`; whatever is no whole cent in atomic units. */
+/** `$0.01`, or atomic units where the amount is no whole cent. */
 const money = (atomic: bigint) => (atomic % centAtomic === 0n ? priceUsd(atomic) : `${atomic} atomic USDC`)
 
 export interface Asked {
   readonly challenge: Challenge
   readonly key: string
-  /** The URL the request was sent to. */
   readonly url: string
   readonly price: Sale
   readonly terms: Terms
   readonly policy: Policy
-  /** Signed for today under other keys. */
+  /** Signed for today under other keys, in atomic USDC. */
   readonly spentToday: bigint
 }
 
-/** Code and sentence of each mismatch. */
 const explain = (
   { asked, kind }: Mismatch,
   { price: { name, priceAtomic }, terms, url }: Asked,
@@ -74,7 +75,7 @@ const explain = (
   }
 }
 
-/** Why this must not be signed; undefined when it is what was expected. */
+/** The reason not to sign; undefined when the challenge is as expected. */
 export const objection = (asked: Asked): Refused | undefined => {
   const { challenge, key, policy, price, spentToday, terms, url } = asked
   const no = (code: string, why: string) => refuse(code, `${why} Nothing was signed, so nothing was charged.`, key)

@@ -4,7 +4,7 @@ import * as Buyer from "./Buyer.ts"
 import type { Call, Options } from "./Options.ts"
 import * as Orders from "./Orders.ts"
 
-/** Answers what a buyer, made at the first call, is used for. */
+/** Runs effects on a buyer that the first call creates. */
 export const answering = (options: Options) => {
   const orders = Effect.runSync(Effect.cached(Effect.map(Buyer.make(options), Orders.make)))
   return <A, E>(use: (orders: Orders.Orders) => Effect.Effect<A, E>, call: Call): Promise<A> =>

@@ -1,17 +1,16 @@
-/** How a purchase can end without its act: refused, open and to be taken up again, or answered with another act. */
+/** The ways a purchase can end without its act: refused, open, or answered with another act. */
 import { Schema } from "effect"
 
-/** A field of an answer that is not what was bought. */
 export const Difference = Schema.Struct({ field: Schema.String, bought: Schema.String, recorded: Schema.String })
 
-/** Over. `code` is the altar's own, or one of ours; the sentence says what to do and what was charged. */
+/** Final. `code` is the altar's or the library's; the sentence says what to do and what was charged. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", {
   code: Schema.String,
   message: Schema.String,
   key: Schema.optionalKey(Schema.String),
 }) {}
 
-/** Not over: signed and sent, and nobody has said yet how it ended. The same key takes it up again, unsigned. */
+/** Not final: signed and sent, but the outcome is unknown. The same key resumes it without signing. */
 export class Open extends Schema.TaggedError<Open>()("Open", {
   message: Schema.String,
   key: Schema.String,
@@ -30,7 +29,7 @@ export type Unsettled = Refused | Open | Misrecorded
 export const refuse = (code: string, message: string, key?: string) =>
   new Refused({ code, message, ...(key === undefined ? {} : { key }) })
 
-/** The words of a refusal, of an altar or of a room. */
+/** The code and message of a refusal, of an altar or of a room. */
 export interface RefusalWords {
   readonly code: string
   readonly message: string
@@ -41,10 +40,10 @@ const isRoomRefusal = Schema.is(
   Schema.Struct({ error: Schema.Struct({ code: Schema.String, message: Schema.String }) }),
 )
 
-/** Undefined when nobody refused: no answer, or one that the contract does not know. */
+/** The refusal in an error; undefined for a missing answer or one outside the contract. */
 export const refusalIn = (error: unknown): RefusalWords | undefined =>
   isRefusal(error) ? error : isRoomRefusal(error) ? error.error : undefined
 
-/** Why there was no answer, in one line. */
+/** The reason of a missing answer, in one line. */
 export const reasonOf = (error: unknown): string =>
   (error instanceof Error ? (error.message.split("\n")[0] ?? "").replace(/[.:]$/u, "") : "") || "no answer"

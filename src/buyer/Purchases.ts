@@ -1,4 +1,4 @@
-/** The journal's purchases: a key means one request for ever, is signed for once, and counts against its day. */
+/** The journal's purchases: a key belongs to one request, is signed for once, and counts against its day. */
 import { Clock, DateTime, Effect, Option, Schema } from "effect"
 import { Difference, refuse, type Refused } from "./PurchaseError.ts"
 import type { Journal, Pages } from "./core/Journal.ts"
@@ -8,13 +8,13 @@ import type { Terms } from "./Policy.ts"
 export const Purchase = Schema.Struct({
   key: Schema.String,
   act: Schema.String,
-  /** Where it is sent and what a payment for it must name. */
+  /** The URL of the request, which a payment must name, and its altar. */
   url: Schema.String,
   altar: Schema.String,
   request: Schema.Json,
   begunAt: Schema.String,
   sealed: Schema.optionalKey(Schema.Struct({ salt: Schema.String, words: Schema.String })),
-  /** `PAYMENT-SIGNATURE`, kept before it was first sent. */
+  /** `PAYMENT-SIGNATURE`, recorded before it was first sent. */
   payment: Schema.optionalKey(
     Schema.Struct({
       header: Schema.String,
@@ -23,11 +23,10 @@ export const Purchase = Schema.Struct({
       signedAt: Schema.String,
     }),
   ),
-  /** What the altar answered, once it is settled. */
   settled: Schema.optionalKey(Schema.Struct({ id: Schema.String, permalink: Schema.String, answer: Schema.Json })),
-  /** Why the altar ended it as unpaid; what was signed stays, as it may be good until its end. */
+  /** The altar's reason for ending it unpaid. The signed payment stays, because it may be valid until `validBefore`. */
   failed: Schema.optionalKey(Schema.String),
-  /** The newest answer that was something else than was bought, as evidence against the altar. */
+  /** The newest answer that differs from the purchase, as evidence against the altar. */
   misrecorded: Schema.optionalKey(
     Schema.Struct({
       at: Schema.String,
@@ -41,13 +40,13 @@ export const Purchase = Schema.Struct({
 export type Purchase = typeof Purchase.Type
 
 const purchases = pagesOf("purchase", Purchase)
-/** How an altar was paid before, by its URL. */
+/** The payment terms of earlier purchases, by altar URL. */
 const terms = pagesOf("terms", Schema.Struct({ network: Schema.String, asset: Schema.String, payTo: Schema.String }))
 /** Atomic amounts signed for, by key; one page a UTC day. */
 const spent = pagesOf("spent", Schema.Record(Schema.String, Schema.String))
 
 const now = Effect.map(Clock.currentTimeMillis, (millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
-/** Where the journal fails: before anything is sent, and once the price was asked for. */
+/** The charge as known when the journal fails: before anything is sent, and after the price was asked for. */
 const unsent = "Nothing was sent."
 const unpaid = "This request sent no payment, so it charged nothing."
 
@@ -58,7 +57,7 @@ export interface Signing {
   readonly amountAtomic: string
   readonly payer: string
   readonly terms: Terms
-  /** Refuses, or gives the header; asked at most once for a key. */
+  /** Refuses, or returns the header; called at most once for a key. */
   readonly sign: (spentToday: bigint) => Effect.Effect<string, Refused>
 }
 
@@ -71,7 +70,7 @@ export const make = (journal: Journal) => {
       Option.getOrElse(() => purchase),
     )
 
-  /** Adds to a purchase, and keeps the rest of its page. */
+  /** Changes members of a purchase and keeps the rest of its page. */
   const amend = (purchase: Purchase, change: Partial<Pick<Purchase, "settled" | "misrecorded" | "failed">>) =>
     alone((pages) =>
       Effect.flatMap(current(pages, purchase), (found) => purchases.set(pages, purchase.key, { ...found, ...change })),
@@ -82,17 +81,17 @@ export const make = (journal: Journal) => {
 
     find: (key: string) => alone((pages) => purchases.get(pages, key), unsent),
 
-    /** All that an altar answered with this id: an id is its word, and another altar may say the same one. */
+    /** All purchases with this record id. Ids come from the altars, so several altars may use the same one. */
     withId: (id: string) =>
       alone(
         (pages) => Effect.map(purchases.all(pages), (all) => all.filter(({ settled }) => settled?.id === id)),
         unsent,
       ),
 
-    /** How this altar was paid before. */
+    /** The payment terms of earlier purchases at this altar. */
     termsOf: (altar: string) => alone((pages) => terms.get(pages, altar), unpaid),
 
-    /** The purchase of this key as it stands, or a new one; the same key with another request is refused. */
+    /** The existing purchase of this key, or a new one; the same key with another request is refused. */
     begin: (draft: Omit<Purchase, "begunAt" | "payment" | "settled" | "failed" | "misrecorded">) =>
       alone(
         Effect.fnUntraced(function* (pages: Pages) {
@@ -114,7 +113,7 @@ export const make = (journal: Journal) => {
         unsent,
       ),
 
-    /** The one payment of a key: the kept one, or signed now and kept before anybody can send it. */
+    /** The one payment of a key: the recorded one, or a new one that is recorded before it can be sent. */
     signOnce: (signing: Signing) =>
       alone(
         Effect.fnUntraced(function* (pages: Pages) {
@@ -135,11 +134,11 @@ export const make = (journal: Journal) => {
 
     settle: (purchase: Purchase, settled: NonNullable<Purchase["settled"]>) => amend(purchase, { settled }),
 
-    /** Keeps the answer of an altar that recorded something else; payment and words stay. */
+    /** Stores the answer of an altar that recorded something else; payment and words stay. */
     misrecord: (purchase: Purchase, answered: Omit<NonNullable<Purchase["misrecorded"]>, "at">) =>
       Effect.flatMap(now, (at) => amend(purchase, { misrecorded: { at, ...answered } })),
 
-    /** By the altar's word alone: what was signed for it counts against its day all the same. */
+    /** Records the altar's refusal; the signed amount still counts against its day. */
     fail: (purchase: Purchase, failed: string) => amend(purchase, { failed }),
   }
 }

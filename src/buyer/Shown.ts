@@ -1,4 +1,4 @@
-/** Revealed words in an answer: the library hands on none that are not what was sealed. */
+/** Checks the revealed words in an answer; the library returns only words that match their commitment. */
 import { Effect } from "effect"
 import { refuse } from "./PurchaseError.ts"
 import { type Revealed, verifyReveal } from "./Verify.ts"
@@ -18,13 +18,13 @@ const check = Effect.fnUntraced(function* ({ commitment, id, revealed }: Shown) 
     )
 })
 
-/** Of a candle that is read: its unsealed words, if it shows any. */
+/** Checks the unsealed words of a candle, if it shows any. */
 export const isAsSealed = (candle: {
   readonly id: string
   readonly intentionCommitment: string | null
   readonly unsealed: Revealed | null
 }) => check({ id: candle.id, commitment: candle.intentionCommitment, revealed: candle.unsealed })
 
-/** Of words that were just revealed: the answer is about what they were sealed into, and shows no others. */
+/** Checks that the answer to a reveal is about the commitment of these words, and shows no others. */
 export const isShownAs = ({ salt, words }: { readonly salt: string; readonly words: string }, answer: Shown) =>
   Effect.andThen(check({ ...answer, revealed: { salt, words } }), check(answer))

@@ -1,16 +1,16 @@
-/** A challenge becomes one signed x402 v2 payment: an EIP-3009 transfer of the offer, and nothing else. */
+/** Signs a challenge as an x402 v2 payment: an EIP-3009 transfer of exactly the offer. */
 import { Clock, Effect } from "effect"
 import { type AuthorizationData, paymentHeaderOf, typedDataOf } from "./core/Authorization.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { refuse } from "./PurchaseError.ts"
 
-/** Anything that signs EIP-712 typed data for an address: a viem account, or a wallet of a browser. */
+/** A signer of EIP-712 typed data for an address: a viem account, or a browser's wallet. */
 export interface Account {
   readonly address: `0x${string}`
   readonly signTypedData: (data: AuthorizationData) => Promise<`0x${string}`>
 }
 
-/** The content of `PAYMENT-SIGNATURE`; what it may ask for is decided by `Policy.ts`. */
+/** Returns the content of `PAYMENT-SIGNATURE`; `Policy.ts` must have approved the challenge. */
 export const sign = Effect.fn("Signer.sign")(function* (account: Account, challenge: Challenge, key: string) {
   const data = typedDataOf(challenge, account.address, yield* Clock.currentTimeMillis)
   const signature = yield* Effect.tryPromise({

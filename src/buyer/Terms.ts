@@ -1,10 +1,9 @@
-/** What a challenge has to name, known before it is seen: given by the buyer, kept from before, or said by the altar. */
+/** The terms that a challenge must name: given by the buyer, recorded before, or published by the altar. */
 import { Effect, Option, Schema } from "effect"
 import { usdcOn } from "../../schema/payments/Usdc.ts"
 import { refuse } from "./PurchaseError.ts"
 import type { Policy, Terms } from "./Policy.ts"
 
-/** The part of `/.well-known/agent.json` that says how the altar is paid. */
 const Manifest = Schema.Struct({
   payment: Schema.Struct({ network: Schema.String, asset: Schema.String, payTo: Schema.String }),
 })
@@ -27,7 +26,7 @@ const announced = (altar: string, send: typeof fetch) =>
     ),
   )
 
-/** Network and asset that are no known USDC count only when the buyer named them. */
+/** An asset that is no known USDC is accepted only if the buyer named it. */
 export const expected = Effect.fn("Terms.expected")(function* (
   altar: string,
   policy: Policy,

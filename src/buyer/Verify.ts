@@ -1,4 +1,4 @@
-/** Every hash is computed again here, and what does not hold is named: nothing the server says of itself is believed. */
+/** Recomputes every hash of an altar's answers and names the first fault; trusts no statement of the server. */
 import { type ChainPoint, checkLink, genesis, headFault, linkFault } from "../../schema/altar/ChainCheck.ts"
 import { chainHashOf, checkLinks, type Link } from "./core/Chain.ts"
 import { checkReveal, commitmentOf } from "./core/Commitment.ts"
@@ -18,20 +18,20 @@ export interface Segment {
 
 export type Broken = {
   readonly ok: false
-  /** Of the first stone that does not hold. */
+  /** The first stone that does not verify. */
   readonly sequence: number
   readonly reason: string
 }
 
-/** What an altar shows of sealed words once they are revealed; `text` of a stone, `words` of a candle. Null while they are hidden. */
+/** Revealed words as an altar shows them: `text` of a stone, `words` of a candle; null while they are hidden. */
 export type Revealed = { readonly salt?: string | null } & (
   | { readonly text: string | null; readonly words?: never }
   | { readonly words: string | null; readonly text?: never }
 )
 
 /**
- * Whether revealed words are what was sealed: they and their salt hash to the commitment. Pass `stone.commitment` and
- * `stone.reveal`, or `candle.intentionCommitment` and `candle.unsealed`. Nothing is wrong with words that are sealed or hidden.
+ * Whether revealed words and their salt hash to the commitment. Pass `stone.commitment` and `stone.reveal`, or
+ * `candle.intentionCommitment` and `candle.unsealed`. Words that are sealed or hidden pass.
  */
 export const verifyReveal = async (
   commitment: string | null,
@@ -43,15 +43,15 @@ export const verifyReveal = async (
 }
 
 /**
- * Whether a stone's chain hash is that of its own parts, whether the words it shows as revealed are what it sealed and,
- * with salt and words, whether these are. It proves the link, not its place: for that, verify the segment it stands in.
+ * Whether a stone's chain hash is that of its parts, whether its revealed words match its commitment and, given salt
+ * and words, whether these do. It proves the link, not its place: for that, verify its segment.
  */
 export const verifyStone = async (
   stone: Link & { readonly reveal?: Revealed | null },
   sealed?: { readonly salt: string; readonly words: string },
 ): Promise<{ readonly ok: true } | Broken> => {
   const { commitment, previousHash, sequence } = stone
-  // Alone it is taken to stand where it says.
+  // A single stone is checked at the place it claims.
   const before = { sequence: sequence - 1, chainHash: previousHash }
   const fault = linkFault(checkLink(stone, before, await chainHashOf(stone)))
   if (fault !== undefined) return { ok: false, sequence, reason: fault.detail }
@@ -65,7 +65,7 @@ export const verifyStone = async (
 
 /**
  * Whether every link of a segment hashes and follows the one before, beginning at `anchor`: a head you kept from an
- * earlier segment. Without one the segment's own anchor is taken, and the genesis is 64 zeros whatever it says.
+ * earlier segment. Without one, the segment's own anchor is used; at sequence 0 that is always the genesis of 64 zeros.
  * The head it ends at is the anchor of the next segment.
  */
 export const verifySegment = async (

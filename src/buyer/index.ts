@@ -1,7 +1,4 @@
-/**
- * `spirit-altar`: seal words, check what the altar says, and buy from it. Nothing here needs a server, and what pays is
- * loaded only when somebody buys.
- */
+/** `spirit-altar`: seals words, verifies an altar's answers, and buys; a buyer's code is loaded by its first call. */
 import type { Effect } from "effect"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type * as MerkleProofs from "./log/MerkleProofs.ts"
@@ -43,7 +40,7 @@ export {
   verifyStone,
 } from "./Verify.ts"
 
-/** Whether a `.tlog-proof` proves that the log holds a stone, for whoever has the log's verifier key; offline. */
+/** Whether a `.tlog-proof` proves that the log includes a stone, by the log's verifier key; offline. */
 export const verifyProof: typeof StoneProof.verifyProof = (...of) =>
   import("./log/StoneProof.ts").then((log) => log.verifyProof(...of))
 
@@ -51,15 +48,15 @@ export const verifyProof: typeof StoneProof.verifyProof = (...of) =>
 export const openCheckpoint: typeof SignedCheckpoint.openCheckpoint = (...of) =>
   import("./log/SignedCheckpoint.ts").then((log) => log.openCheckpoint(...of))
 
-/** Whether a tree of one checkpoint begins with that of an older one, by a consistency proof; offline. */
+/** Whether the tree of one checkpoint begins with that of an older one, by a consistency proof; offline. */
 export const extendsTree: typeof MerkleProofs.extendsTree = (...of) =>
   import("./log/MerkleProofs.ts").then((log) => log.extendsTree(...of))
 
 /**
- * A buyer of one altar with one account. Every purchase has a key; repeating it re-sends what was signed for it and
- * never signs again. A promise rejects with `Refused` (over; the sentence says what was charged), `Open` (not known
- * yet; repeat the key or call `reconcile`) or `Misrecorded` (the altar's answer is not what was bought; `differences`
- * names the fields), told apart by `_tag`.
+ * A buyer of one altar with one account. Every purchase has a key; repeating it resends the signed payment and never
+ * signs again. Promises reject with one of three errors, told apart by `_tag`:
+ * `Refused` (final; the sentence says what was charged), `Open` (outcome unknown; repeat the key or call `reconcile`),
+ * `Misrecorded` (the answer differs from the purchase; `differences` names the fields).
  *
  * ```ts
  * const altar = buyer({ url: "https://altar.example", account: privateKeyToAccount("0x…"), journal: browserJournal() })
@@ -74,7 +71,7 @@ export const buyer = (options: Options) => {
       answer(use, call),
     )
   return {
-    /** Buys any act of the contract by its name, `offerPrayer` for example; prices are those of the contract. */
+    /** Buys any act of the contract by its name, such as `offerPrayer`, at the contract's price. */
     act: (name: string, order: ActOrder, call?: Call) => run((orders) => orders.act(name, order), call),
     /** Sets a witness stone. */
     witness: (order: WitnessOrder, call?: Call) => run((orders) => orders.witness(order), call),
@@ -86,17 +83,17 @@ export const buyer = (options: Options) => {
     collect: (order: CollectOrder, call?: Call) => run((orders) => orders.collect(order), call),
     /** Lights a candle, or with `parentId` adds a light to one. */
     light: (order: CandleOrder, call?: Call) => run((orders) => orders.light(order), call),
-    /** Reveals a stone's words, free and once; the journal knows them. Words and salt become public, so that everyone can check them. */
+    /** Reveals a stone's words from the journal, free and once. Words and salt become public for all to check. */
     reveal: (id: string, opening?: Opening, call?: Call) => run((orders) => orders.reveal(id, opening), call),
-    /** The `.tlog-proof` of a stone, when the log's next checkpoint covers it; `verifyProof` checks it offline. */
+    /** The `.tlog-proof` of a stone, once the log's next checkpoint covers it; `verifyProof` checks it offline. */
     proof: (id: string, call?: Call) => run((orders) => orders.proof(id), call),
-    /** Unseals a candle's words, free and once; the journal knows them. Words and salt become public, so that everyone can check them. */
+    /** Unseals a candle's words from the journal, free and once. Words and salt become public for all to check. */
     unseal: (id: string, opening?: Opening, call?: Call) => run((orders) => orders.unseal(id, opening), call),
-    /** How the purchase of a key ended; free, and never signs. */
+    /** The outcome of a key's purchase; free, and never signs. */
     reconcile: (key: string, call?: Call) => run((orders) => orders.reconcile(key), call),
     /** The 24 spirits with their keepers. */
     spirits: (call?: Call) => run((orders) => orders.spirits, call),
-    /** One altar as it stands now. */
+    /** The current state of one altar. */
     altar: (spirit: SpiritId, call?: Call) =>
       run((orders) => orders.altars, call).then((altars) => altars.find((altar) => altar.spirit === spirit)),
   }

@@ -1,16 +1,16 @@
-/** What was typed, as the parser understands it: keys, salts and sealed words may begin with a dash, as one random key in 64 does. */
+/** Rewrites the command line for the parser: keys, salts and sealed words may begin with a dash, as one in 64 does. */
 
-/** Options that take no value; a log's key, which `witness-serve --log` takes, begins with no dash. */
+/** Options without a value. `log` is one, although `witness-serve --log` takes a key: no key begins with a dash. */
 export const switches: ReadonlySet<string> = new Set(
   ["check", "fresh", "help", "insecure", "json", "log", "reveal", "show-link", "version", "wizard"].map(
     (name) => `--${name}`,
   ),
 )
 
-/** No option has a name of one letter but help and version: all else with one dash is a word. */
+/** Only help and version have names of one letter; anything else with one dash is a word. */
 const isDashed = (argument: string) => /^-[^-]/u.test(argument) && argument !== "-h" && argument !== "-v"
 
-/** The same call, in which no word can be taken for letters of options; what follows `--` is words already. */
+/** The same arguments with every word behind `--`, where the parser takes none for an option. */
 export const spelledOut = (typed: ReadonlyArray<string>): ReadonlyArray<string> => {
   const end = typed.includes("--") ? typed.indexOf("--") : typed.length
   const [before, after]: [Array<string>, Array<string>] = [[], []]
@@ -24,7 +24,7 @@ export const spelledOut = (typed: ReadonlyArray<string>): ReadonlyArray<string> 
     if (option !== "") before.push(option)
     option = ""
     if (argument.startsWith("--") && !argument.includes("=") && !switches.has(argument)) option = argument
-    // Words keep their order: those behind the first that begins with a dash follow it.
+    // Keeps the order of words: those after the first one with a dash follow it.
     else if (isDashed(argument) || (after.length > 0 && !argument.startsWith("-"))) after.push(argument)
     else before.push(argument)
   }

@@ -1,4 +1,4 @@
-/** Every way to run this package, with help that a newcomer can follow. */
+/** All commands of this package. */
 import { Cause, Console, Effect, Stdio } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
 import { commit, version } from "../platform/Software.ts"
@@ -6,7 +6,7 @@ import { spelledOut } from "./Arguments.ts"
 import { buying } from "./buyer/Buy.ts"
 import { oneLine } from "./Trouble.ts"
 
-/** Help and all other commands need not wait for what a large one needs: it is loaded when `isCalled` by its name. */
+/** A large command is loaded when `isCalled` by its name, so that help and other commands start fast. */
 export const commandsOf = async (isCalled: (name: string) => boolean) => {
   const late = async <C extends Command.Command.Any>(name: string, says: string, load: () => Promise<C>) =>
     isCalled(name) ? await load() : Command.make(name).pipe(Command.withDescription(says))
@@ -61,14 +61,14 @@ export const commandsOf = async (isCalled: (name: string) => boolean) => {
   )
 }
 
-/** What completes a line, or asks for one, knows every command. */
+/** Completions and the wizard need every command. */
 const isAll = (args: ReadonlyArray<string>) => args.some((arg) => /^--(?:completions|wizard)\b/u.test(arg))
 
-/** What the help has said already; an interruption is no trouble either. */
+/** The help already printed it; an interruption is no error either. */
 const isSaid = (cause: Cause.Cause<unknown>) =>
   Cause.hasInterruptsOnly(cause) || CliError.isCliError(Cause.squash(cause))
 
-/** Whoever reads JSON reads one document on stdout, also of a call that cannot be understood. */
+/** With `--json`, stdout holds one JSON document even for an invalid call. */
 const inJson: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"

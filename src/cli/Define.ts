@@ -1,15 +1,15 @@
-/** Commands, flags and arguments in few words; what each says of itself is part of it. */
+/** Short constructors of commands, flags and arguments with their descriptions. */
 import type { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
 export type Config = Command.Command.Config
 
-/** What is given for flags that stand below a name of their own. */
+/** The parsed values of flags that are nested under a name of their own. */
 export type Given<Flags extends Config> = Command.Command.Config.Infer<{ readonly own: Flags }>["own"]
 
 export interface Told {
   readonly says: string
-  /** In a list of commands, where `says` is too long for one. */
+  /** For a list of commands, where `says` is too long. */
   readonly brief?: string
   readonly examples: ReadonlyArray<readonly [command: string, description: string]>
 }
@@ -28,7 +28,7 @@ export const command = <const Name extends string, const Flags extends Config, E
   return told.brief === undefined ? made : Command.withShortDescription(made, told.brief)
 }
 
-/** A flag that takes a text; `metavar` names what it stands for. */
+/** A flag that takes a text; `metavar` names its value in help. */
 export const text = (name: string, says: string, metavar?: string) => {
   const flag = Flag.withDescription(Flag.String(name), says)
   return metavar === undefined ? flag : Flag.withMetavar(flag, metavar)
@@ -36,7 +36,6 @@ export const text = (name: string, says: string, metavar?: string) => {
 
 export const optionalText = (name: string, says: string, metavar?: string) => Flag.optional(text(name, says, metavar))
 
-/** A flag that takes no value. */
 export const on = (name: string, says: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(says), Flag.withDefault(false))
 

@@ -1,7 +1,7 @@
-/** The environment of a command: what is set and empty is not set. */
+/** The environment of a command; an empty variable counts as unset. */
 import { ConfigProvider } from "effect"
 
-/** Containers and units pass on empty what nobody gave them. */
+/** Containers and units pass unset variables on as empty ones. */
 export const givenEnvironment = () =>
   ConfigProvider.fromEnv({
     env: Object.fromEntries(
@@ -11,5 +11,4 @@ export const givenEnvironment = () =>
     ),
   })
 
-/** The altar where none is named. */
 export const defaultUrl = "http://127.0.0.1:3000"

@@ -1,13 +1,13 @@
-/** How the process ends when it is told to stop. */
+/** The exit code of a process that is told to stop. */
 import { Context, Effect, MutableRef } from "effect"
 
-/** The exit code then: that of an interrupted command, until a server runs, which ends in no other way. */
+/** 130 until a server runs; a server that is stopped ends with 0. */
 export const StoppedCode = Context.Reference<MutableRef.MutableRef<number>>("spirit-altar/cli/StoppedCode", {
   defaultValue: () => MutableRef.make(interrupted),
 })
 
-/** What shells give a command that Ctrl-C ended. */
+/** The shell's code for a command that Ctrl-C ended. */
 export const interrupted = 130
 
-/** From here on, having been stopped is no failure. */
+/** From here on, being stopped is no failure. */
 export const exitsCleanly = Effect.map(StoppedCode, (code) => MutableRef.set(code, 0))

@@ -1,4 +1,4 @@
-/** The flags that several commands share, each described once; what a variable may give instead is said beside it. */
+/** The flags that several commands share, each described once with its environment variable. */
 import { Config, Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { reasonMaximum } from "../../schema/altar/Keeper.ts"
@@ -21,7 +21,7 @@ const dollars = (name: string, says: string) =>
     Flag.optional,
   )
 
-/** Where nobody names an altar, the sandbox that runs in this folder is meant. */
+/** The default altar: the sandbox that runs in this folder, if any. */
 const found = Effect.gen(function* () {
   const { livingHere } = yield* Effect.promise(() => import("../sandbox/DataFolder.ts"))
   return Option.match(yield* livingHere, { onNone: () => defaultUrl, onSome: (sandbox) => sandbox.url })
@@ -84,7 +84,6 @@ export const salt = optionalText(
 
 export const reason = optionalText("reason", `Why, in public, 1 to ${reasonMaximum} characters`)
 
-/** The members that were given. */
 export const provided = <A extends object>(members: { readonly [Name in keyof A]: Option.Option<A[Name]> }) => {
   const given: { [Name in keyof A]?: A[Name] } = {}
   for (const name in members) {

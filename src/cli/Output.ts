@@ -1,30 +1,29 @@
-/** What a command says: the answer on stdout, everything else on stderr, and how it ended in the exit code. */
+/** The output of a command: the answer on stdout, everything else on stderr, the outcome as exit code. */
 import { Config, Console, Effect, Option } from "effect"
 import type { Unsettled } from "../buyer/PurchaseError.ts"
 import { buyer } from "../server/config/Table.ts"
 import { Trouble } from "./Trouble.ts"
 
-/** Answers are untrusted text: nothing in them moves the cursor of a terminal. */
+/** Answers are untrusted text: control characters must not reach the terminal. */
 export const plain = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ")
 
 export const pretty = (value: unknown) => JSON.stringify(value, null, 2)
 
-/** How this very program was called, for hints that can be copied. */
+/** The name this program was called by, for hints that can be copied. */
 export const programName = Config.option(Config.String("npm_lifecycle_event")).pipe(
   Effect.orElseSucceed(Option.none<string>),
   Effect.map((event) => (Option.isSome(event) && event.value === "buy" ? "npm run buy --" : "spirit-altar")),
 )
 
-/** How a purchase that is not over goes on: with the journal that holds it, which knows the altar. */
+/** How to resume an open purchase, with the journal that holds it and its altar. */
 export const resumeHint = (key: string, data: Option.Option<string>) =>
   Effect.map(programName, (name) => {
     const where = Option.match(data, { onNone: () => "", onSome: (folder) => ` --data ${quoted(folder)}` })
-    // A key may begin with two dashes, too, which is an option anywhere else.
+    // A key may begin with two dashes, so it needs `--` before it.
     const call = key.startsWith("-") ? `${where} -- ${key}` : ` ${key}${where}`
     return `To learn how it ended, without paying again:\n  ${name} reconcile${call}`
   })
 
-/** As one word of a shell. */
 const quoted = (word: string) => (/^[\w./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 interface OutputFlags {
@@ -34,10 +33,10 @@ interface OutputFlags {
 
 export type CommandError = Unsettled | Trouble
 
-/** What a program reads of a failure that is no refusal of the altar's. */
+/** The JSON codes of failures that are no refusal of the altar's. */
 const codes = { Open: "outcome_open", Misrecorded: "misrecorded", Trouble: "trouble" } as const
 
-/** One line for a person, one document for a program; what failed is one sentence on stderr and exit code 1. */
+/** Prints one line for a person or one document for a program; a failure is one sentence on stderr and exit code 1. */
 export const show = <A, R>(
   { data, json: isJson }: OutputFlags,
   answer: Effect.Effect<A, CommandError, R>,

@@ -1,16 +1,16 @@
-/** What went wrong, as the one line a person at a terminal needs. */
+/** Failures of commands, and any failure as one line for a person. */
 import { Cause, Config, Predicate, Schema } from "effect"
 
-/** A command that cannot go on, and why, in one sentence; with the altar's own refusal where it gave one. */
+/** A command cannot go on; the message says why in one sentence, and `refusal` is the altar's, if there is one. */
 export class Trouble extends Schema.TaggedError<Trouble>()("Trouble", {
   message: Schema.String,
   refusal: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
 }) {}
 
-/** What was checked does not hold: not trouble on the way, but the answer. One sentence says what and where. */
+/** The checked thing is invalid: the command's answer, not its failure. The message says what and where. */
 export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
 
-/** The system's own name of a failure, however deep it lies: `ECONNREFUSED`. */
+/** The system's code in a failure at any depth: `ECONNREFUSED`. */
 export const codeOf = (error: unknown): string | undefined =>
   Predicate.isObject(error)
     ? "code" in error && typeof error.code === "string"
@@ -25,7 +25,6 @@ const addressOf = (error: unknown): string =>
     ? `${"address" in error.cause ? String(error.cause.address) : "this address"}:${"port" in error.cause ? String(error.cause.port) : "?"}`
     : "this address"
 
-/** The cause as one line. */
 export const oneLine = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   if (codeOf(error) === "EADDRINUSE") {

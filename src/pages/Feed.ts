@@ -1,4 +1,4 @@
-/** What feed readers, search engines and home screens ask for: the newest acts as Atom, the list of pages, the manifest. */
+/** Documents for feed readers, search engines and home screens: the acts as Atom, the sitemap, the web manifest. */
 import { Effect, Option } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { NotFound } from "../../schema/Errors.ts"
@@ -12,16 +12,15 @@ import { PublicUrl } from "../platform/PublicUrl.ts"
 import { actReader, commitmentIn, hasOwnPage, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
 import { type Plate, plateOf, plates, spiritFeedPath, spiritPath } from "./templates/Plates.ts"
 
-/** Acts in the feed. */
 const most = 50
 
-/** Before the first act there is nothing that was updated; the feed is as old as its altar's first day could be. */
+/** The `updated` of a feed without acts. */
 const epoch = "2025-01-01T00:00:00.000Z"
 
 /** A reveal changes an act that was settled before. */
 const changedAt = ({ reveal, settledAt }: SettledAct): string => reveal?.revealedAt ?? settledAt
 
-/** Revealed words, with what a reader needs to hash them. */
+/** Revealed words, with everything needed to hash them. */
 const revealed = (act: SettledAct): Html =>
   act.reveal === null || act.reveal.text === null || act.reveal.salt === null
     ? html``
@@ -36,11 +35,10 @@ const entry = (publicUrl: string, act: SettledAct) =>
     >${revealed(act)}<link rel="alternate" type="text/html" href="${publicUrl}${pathOf(act)}"
   /></entry>`
 
-/** XML 1.0 has no place for some characters that a name or words may have: one of them would end the feed for every reader. */
+/** Replaces characters that XML 1.0 forbids: one in a name or words would break the feed for every reader. */
 const xml = (root: Html): string =>
   `<?xml version="1.0" encoding="utf-8"?>\n${root.text.replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, "\ufffd")}\n`
 
-/** What is followed, and where it stands. */
 const everything = {
   title: "Spirit Altar: acts",
   subtitle: "Every paid act, newest first. Names are self-declared.",
@@ -50,7 +48,7 @@ const everything = {
 
 const spiritFeed = (plate: Plate): typeof everything => ({
   title: `Spirit Altar: acts with ${plate.name}`,
-  subtitle: `What lies on the altar of ${plate.name}, newest first; candles as long as they burn. Names are self-declared.`,
+  subtitle: `Acts on the altar of ${plate.name}, newest first; candles as long as they burn. Names are self-declared.`,
   feed: spiritFeedPath(plate.id),
   page: spiritPath(plate.id),
 })
@@ -72,15 +70,15 @@ const atom = (
     >`,
   )
 
-/** Pages that stay; `/v2/log` where there is a log. */
+/** Permanent pages; `/v2/log` where there is a log. */
 const pages = "/v2/candles /v2/witness /v2/catalog /signals/ /for-agents /docs /terms /privacy /verify".split(" ")
 
-/** Permalinks of each kind in the list of pages, the newest; older ones are found from the pages of the chain. */
+/** Permalinks of each kind in the sitemap, newest first; the pages of the chain lead to older ones. */
 const mostPermalinks = 200
 
 interface Listed {
   readonly path: string
-  /** When what it says last changed; absent where nothing tells. */
+  /** The time of the last change; absent where it is unknown. */
   readonly changed?: string
 }
 
@@ -130,7 +128,7 @@ export const layer = HttpRouter.use((router) =>
         fresh(request, atom(publicUrl, followed, list), { contentType: "application/atom+xml; charset=utf-8" }),
       )
 
-    /** A stone's page changed last when its words were revealed; stones of a chain that does not hold are not listed. */
+    /** A stone's page last changed when its words were revealed. Stones of a broken chain are not listed. */
     const stonePages = stones.list(mostPermalinks, undefined).pipe(
       Effect.map(({ stones }) =>
         stones.map(({ id, reveal, witnessedAt }): Listed => ({
@@ -175,7 +173,7 @@ export const layer = HttpRouter.use((router) =>
         fresh(request, sitemap(publicUrl, all), { contentType: "application/xml; charset=utf-8" }),
       ),
     )
-    // Whoever knows no drawn icons asks for this one without having been told of it.
+    // Browsers without support for drawn icons request this path unasked.
     yield* router.add("GET", "/favicon.ico", HttpServerResponse.redirect(icons.small, { status: 308 }))
     yield* router.add(
       "GET",

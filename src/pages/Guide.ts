@@ -1,4 +1,4 @@
-/** The field guide's pages: each reads its services once and is written as a whole document. */
+/** The field guide's pages: each reads its services once and is rendered as a whole document. */
 import { Clock, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
@@ -36,7 +36,6 @@ const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
   ["pixels", "Six small animals of 128 editions each."],
 ]
 
-/** Acts of one wallet on a page. */
 const mostOfOne = 50
 
 const positive = (text: string | null) => (text !== null && /^[1-9][0-9]{0,14}$/u.test(text) ? Number(text) : undefined)
@@ -75,7 +74,7 @@ const routes = HttpRouter.use((router) =>
           altars: guide.altars,
           editions: collectibles.dedicated(plate.id, 12),
           lit: wall.list({ spirit: plate.id, limit: 50, before: undefined }),
-          // An altar goes on when the chain does not hold; only its stones cannot be shown.
+          // A broken chain does not take the altar down; only its stones cannot be shown.
           set: stones
             .find({ spirit: plate.id }, 6)
             .pipe(Effect.catchTag("ChainBroken", (error) => Effect.succeed(error.message))),
@@ -184,7 +183,7 @@ const missing = {
   plate: "There is no such plate. The guide has twenty-four.",
 }
 
-/** What a reader may type or shorten. */
+/** Short forms of paths that a reader may type. */
 const shortcuts = [
   ["/v2", "/v2/"],
   ["/v2/spirits", "/v2/#plates"],

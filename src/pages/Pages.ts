@@ -1,4 +1,4 @@
-/** A page as a response: kept as long as it is asked again, and never a bare failure. */
+/** Pages as cached responses, and as error pages instead of bare failures. */
 import { Cause, Effect, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
@@ -17,7 +17,7 @@ export const contentType = "text/html; charset=utf-8"
 
 const nowhere = "http://page.invalid/"
 
-/** Path and query of a request; one that begins with two slashes names no host. */
+/** Path and query of a request; a path with two leading slashes names no host. */
 export const urlOf = ({ url }: HttpServerRequest.HttpServerRequest) =>
   URL.parse(url.replace(/^[/\\]+/u, "/"), nowhere) ?? new URL(nowhere)
 
@@ -30,10 +30,7 @@ export const notFound = (publicUrl: string, request: HttpServerRequest.HttpServe
 export const page = (publicUrl: string, request: HttpServerRequest.HttpServerRequest, shown: Page) =>
   fresh(request, layout(publicUrl, shown), { contentType })
 
-/**
- * A page whatever fails while it is made. A chain that does not hold is said aloud; the log has the cause of all else,
- * under the number the page names.
- */
+/** Turns any failure into a page. A broken chain is stated openly; otherwise a number leads to the cause in the log. */
 export const guarded = <R>(
   publicUrl: string,
   handled: Effect.Effect<HttpServerResponse.HttpServerResponse, ChainBroken, R>,

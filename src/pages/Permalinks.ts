@@ -1,4 +1,4 @@
-/** Permalinks answer a browser with a page and a program with the record, under one address for ever. */
+/** Permalinks answer a browser with a page and a program with the record, under one permanent address. */
 import { Clock, Effect, Option } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { ActAnswer } from "../../schema/altar/ActApi.ts"
@@ -23,7 +23,7 @@ import * as Pages from "./Pages.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** A page when it does not matter. */
+/** Without a preference, a page. */
 const kinds = ["text/html", "application/json"] as const
 
 type Kind = (typeof kinds)[number]
@@ -41,7 +41,7 @@ interface Nothing {
   readonly words: string
 }
 
-/** A record in both of its forms; the page is made only for those who want it. */
+/** A record in both forms; the page is rendered only on request. */
 interface Found {
   readonly json: string
   readonly page: Effect.Effect<Page>

@@ -1,4 +1,4 @@
-/** Finds acts by what a reader has in hand, among all of them. */
+/** Finds acts by anything a reader has: a number, a name, a hash, a wallet or a link. */
 import { Context, Effect, Layer } from "effect"
 import { agentNameMaximum } from "../../schema/Common.ts"
 import { Acts } from "../altar/Acts.ts"
@@ -10,14 +10,13 @@ import { plates, spiritPath } from "./templates/Plates.ts"
 import type { Found, Stone } from "./templates/Witness.ts"
 import { isUuid } from "./Pages.ts"
 
-/** Hits of one page. */
 const most = 50
 
 export type Answer =
   | { readonly _tag: "Page"; readonly path: string }
   | { readonly _tag: "Found"; readonly found: Found }
 
-/** Hits of a search, and what was searched; a list that is as long as it may be says so. */
+/** Hits and scope of a search; a list of the maximum length says so. */
 const foundIn = (asked: string, scope: string, hits: Found["hits"] = []): Answer => ({
   _tag: "Found",
   found: { asked, scope: hits.length === most ? `${scope} The newest ${most} are listed.` : scope, hits },
@@ -84,7 +83,7 @@ export class Search extends Context.Service<
         return isWallet || others.length > 0 ? answer : pageAt(only.path)
       })
 
-      /** `before` says what was searched in vain before. */
+      /** `before` names the earlier searches without hits. */
       const byName = (asked: string, before: string) => {
         const plate = plates.find(({ id, name }) => [id, name.toLowerCase()].includes(asked.toLowerCase()))
         const scope = `${before}No spirit has this name; all settled acts were searched for it as a public name.`
@@ -94,7 +93,7 @@ export class Search extends Context.Service<
       }
 
       const find = Effect.fn("Search.find")(function* (typed: string, head: Head) {
-        // No name, hash or link has such a character, and PostgreSQL takes no text with a null in it.
+        // No name, hash or link has control characters, and PostgreSQL rejects NUL in text.
         const written = typed.replace(/\p{Cc}/gu, " ").trim()
         const spirit = /\/v2\/spirits\/([a-z-]+)(?:[/?#]|$)/iu.exec(written)?.[1]
         if (spirit !== undefined) return yield* byName(spirit, "")

@@ -1,4 +1,4 @@
-/** The pages: static files that may run their own code alone, the way in, and the reference of the API. */
+/** The site: static files under a strict content policy, the entry pages, and the reference of the API. */
 import { fileURLToPath } from "node:url"
 import { Effect, identity, Layer } from "effect"
 import { HttpMiddleware, HttpPlatform, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -18,7 +18,7 @@ import * as Certificates from "./sharing/Certificates.ts"
 import * as Sharing from "./sharing/Http.ts"
 import * as Standing from "./Standing.ts"
 
-/** What `src/web/build.ts` writes. */
+/** The output of `src/web/build.ts`. */
 const root = fileURLToPath(new URL("dist/web/", packageRoot))
 
 const policy = Object.entries({
@@ -51,10 +51,10 @@ const isPixel = /^[^?]*\/art\/pixels\//u
 
 const texts = HttpMiddleware.compression()
 
-/** A pixel's file lies uncompressed, because its hash is published. */
+/** A pixel's PNG is uncompressed inside, because its hash is published; it is compressed in transit. */
 const pixels = HttpMiddleware.compression({ compressible: () => true })
 
-/** Pages, styles and modules travel compressed; whoever asks for no encoding gets the bytes as they lie. */
+/** Compresses pages, styles and modules, unless the client asks for no encoding. */
 export const compressed = HttpRouter.middleware(
   Effect.map(
     HttpPlatform.HttpPlatform,
@@ -69,10 +69,10 @@ export const compressed = HttpRouter.middleware(
   ),
 ).layer
 
-/** A year, the longest that caches are asked for (RFC 9111 §5.2.2). */
+/** A year, the maximum lifetime in caches (RFC 9111 §5.2.2). */
 const forEver = "public, max-age=31536000, immutable"
 
-/** A person who follows a wrong link gets a page; a program, or whoever asks below `/api/`, the refusal as ever. */
+/** A 404 for a person is a page; for a program, or below `/api/`, it stays the JSON refusal. */
 const lost = (publicUrl: string, request: HttpServerRequest.HttpServerRequest) =>
   !request.url.startsWith("/api/") &&
   preferred(request.headers["accept"], ["application/json", "text/html"]) === "text/html"
@@ -80,14 +80,14 @@ const lost = (publicUrl: string, request: HttpServerRequest.HttpServerRequest) =
     : HttpServerResponse.empty({ status: 404 })
 
 /**
- * Pages are asked for again each time, answered with 304 as long as nothing changed; what they name by its content is kept
- * for ever. So a page, its style and its module always fit together.
+ * Pages are revalidated each time, with 304 while unchanged. Files named by their content are cached forever. So a
+ * page, its style and its module always fit together.
  */
 const pages = Layer.unwrap(
   Effect.gen(function* () {
     const files = yield* Files.make({ root, cacheControl: "no-cache" })
     const publicUrl = yield* PublicUrl
-    // `*`, because the router lets `/*` answer `/` too.
+    // `*`, because the router also matches `/` by `/*`.
     return HttpRouter.add("GET", "*", (request) => {
       const [path = ""] = request.url.split("?", 1)
       return files.pipe(
@@ -101,18 +101,17 @@ const pages = Layer.unwrap(
   }),
 ).pipe(Layer.provide([guarded, compressed]))
 
-/** Pages that are written as they are asked for, under the same rules. */
+/** Pages that are rendered on request, under the same rules. */
 const rendered = Layer.mergeAll(Guide.layer, Feed.layer, Permalinks.layer, Certificates.layer, Standing.layer).pipe(
   Layer.provide([guarded, compressed]),
 )
 
-/** Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for whatever runs there next. */
+/** Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for the port's next program. */
 const home = HttpRouter.add("GET", "/", ({ url }) => {
   const query = url.indexOf("?")
   return Effect.succeed(HttpServerResponse.redirect(`/v2/${query === -1 ? "" : url.slice(query)}`, { status: 307 }))
 })
 
-/** The reference of a contract. */
 export const docs = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   Reference.layer(contract).pipe(Layer.provide([guarded, compressed]))
 

@@ -1,4 +1,4 @@
-/** Pages that are the same for everybody: those that somebody answers for, the manual of the check, and the signal room. */
+/** Pages that are the same for every reader: legal texts, the manual of the check, and the signal room. */
 import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { PublishedLog } from "../log/PublishedLog.ts"
@@ -18,11 +18,11 @@ export const layer = HttpRouter.use((router) =>
     for (const shown of [termsPage(operator), privacyPage(operator), verifyingPage(publicUrl, operator)]) {
       yield* router.add("GET", `/${shown.path.slice(1)}`, (request) => Pages.page(publicUrl, request, shown))
     }
-    // What is said in a room passes between the browser and the room alone.
+    // Messages of a room pass only between the browser and the room.
     const hasLog = Option.isSome((yield* PublishedLog).identity)
     const room = written(layout(publicUrl, { ...signalRoom, hasLog }), { contentType: Pages.contentType })
     yield* router.add("GET", "/signals/", room.respond)
-    // Invites that were written with the file's name still lead to the room: a browser takes the fragment along.
+    // Old invites name the file; the redirect keeps them working, because a browser carries the fragment along.
     yield* router.add("GET", "/signals/index.html", HttpServerResponse.redirect("/signals/", { status: 308 }))
   }),
 )

@@ -1,4 +1,4 @@
-// One sandbox to a data folder: whoever comes second learns who has it, and touches nothing.
+// The data folder of a sandbox, locked by one sandbox at a time; a second one learns the owner and changes nothing.
 import { DatabaseSync } from "node:sqlite"
 import { Context, Effect, FileSystem, Layer, Path, Schedule, Schema } from "effect"
 import { listen } from "../server/config/Config.ts"
@@ -7,18 +7,18 @@ import { sandbox } from "../server/config/Table.ts"
 const Owner = Schema.Struct({ pid: Schema.Int, url: Schema.String })
 const OwnerFile = Schema.fromJsonString(Owner)
 
-/** A living sandbox has this folder; `owner` is absent when it does not say who it is. */
+/** A running sandbox has this folder; `owner` is absent when it is unknown. */
 export class FolderInUse extends Schema.TaggedError<FolderInUse>()("FolderInUse", {
   folder: Schema.String,
   owner: Schema.optionalKey(Owner),
 }) {}
 
-/** The folder cannot be locked, for instance because it belongs to somebody else. */
+/** The folder cannot be locked, for instance because it belongs to another user. */
 export class FolderError extends Schema.TaggedError<FolderError>()("FolderError", { message: Schema.String }) {}
 
 const isBusy = (error: unknown) => error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === 5
 
-/** SQLite's lock on an empty file: exactly one holds it, and the system frees it when its holder dies, however it dies. */
+/** SQLite's lock on an empty file: exactly one process holds it, and the system frees it when its holder dies. */
 const lock = Effect.fn("DataFolder.lock")(function* (folder: string) {
   const path = yield* Path.Path
   const failed = (cause: unknown) =>
@@ -32,7 +32,7 @@ const lock = Effect.fn("DataFolder.lock")(function* (folder: string) {
     }),
     (opened) => Effect.sync(() => opened.close()),
   )
-  // No journal file: one left by a killed holder would have to be undone before anyone can lock again.
+  // No journal file: after a kill, one would need a rollback before the next lock.
   yield* Effect.try({
     try: () => database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE"),
     catch: failed,
@@ -41,7 +41,7 @@ const lock = Effect.fn("DataFolder.lock")(function* (folder: string) {
 
 const ownerFile = (folder: string) => Effect.map(Path.Path, (path) => path.join(folder, "sandbox.json"))
 
-/** Written whole or not at all, so that nobody reads half of it. */
+/** Written atomically, because other processes read it. */
 const sign = Effect.fn("DataFolder.sign")(function* (folder: string, url: string) {
   const fs = yield* FileSystem.FileSystem
   const file = yield* ownerFile(folder)
@@ -49,7 +49,7 @@ const sign = Effect.fn("DataFolder.sign")(function* (folder: string, url: string
   yield* fs.rename(`${file}.half`, file)
 })
 
-/** The living sandbox that signed the folder. */
+/** The running sandbox that signed the folder. */
 const livingIn = Effect.fn("DataFolder.livingIn")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFileString(yield* ownerFile(folder)).pipe(
@@ -58,13 +58,12 @@ const livingIn = Effect.fn("DataFolder.livingIn")(function* (folder: string) {
   )
 })
 
-/** `DATA_DIR`, absolute. */
 const dataDir = Effect.zipWith(Path.Path, sandbox.dataDir, (path, folder) => path.resolve(folder))
 
-/** The sandbox that runs with the data of this folder, for the commands that are used beside it. */
+/** The sandbox that runs on this folder, for commands beside it. */
 export const livingHere = Effect.option(Effect.flatMap(dataDir, livingIn))
 
-/** Who has the folder. One that has just locked it says so a moment later; until then a dead one's name may stand there. */
+/** The owner of a locked folder. A new owner signs a moment after locking; until then the name may be a dead one's. */
 const ownerOf = (folder: string) =>
   livingIn(folder).pipe(
     Effect.retry(Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))),
@@ -79,14 +78,14 @@ const hold = Effect.fn("DataFolder.hold")(function* (folder: string, url: string
   yield* sign(folder, url)
 })
 
-/** Removes the folders of fresh sandboxes that were killed: signed, and locked by nobody. */
+/** Removes the folders of fresh sandboxes that were killed: signed, but not locked. */
 const sweep = Effect.fn("DataFolder.sweep")(function* (dataDir: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const names = (yield* fs.readDirectory(dataDir)).filter((name) => name.startsWith("fresh-"))
   const remove = Effect.fnUntraced(
     function* (folder: string) {
-      // One that is not signed yet is perhaps about to be locked.
+      // An unsigned folder may be about to be locked.
       yield* fs.access(yield* ownerFile(folder))
       yield* lock(folder)
       yield* fs.remove(folder, { recursive: true, force: true })
@@ -97,13 +96,13 @@ const sweep = Effect.fn("DataFolder.sweep")(function* (dataDir: string) {
   yield* Effect.forEach(names, (name) => remove(path.join(dataDir, name)))
 })
 
-/** A new, empty folder that goes with its sandbox. */
+/** A new, empty folder that is removed with its sandbox. */
 const makeFresh = Effect.fn("DataFolder.makeFresh")(function* (dataDir: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.acquireRelease(fs.makeTempDirectory({ directory: dataDir, prefix: "fresh-" }), (made) =>
     Effect.ignore(fs.remove(made, { recursive: true, force: true })),
   )
-  // PostgreSQL, run as root, takes a user of its own that has to get here.
+  // Started by root, PostgreSQL runs as another user, who needs access.
   yield* fs.chmod(folder, 0o755)
   return folder
 })
@@ -120,11 +119,11 @@ const make = Effect.fn("DataFolder.make")(function* ({ fresh }: DataFolderOption
 })
 
 export interface DataFolderOptions {
-  /** A new folder inside `DATA_DIR`, removed at the end, instead of `DATA_DIR` itself. */
+  /** Uses a new folder inside `DATA_DIR`, removed at the end, instead of `DATA_DIR` itself. */
   readonly fresh: boolean
 }
 
-/** The folder this sandbox alone uses, absolute, until its layer ends. */
+/** The folder that only this sandbox uses, absolute, until its layer ends. */
 export class DataFolder extends Context.Service<DataFolder>()("spirit-altar/sandbox/DataFolder", { make }) {
   static readonly layer = (options: DataFolderOptions) => Layer.effect(DataFolder, DataFolder.make(options))
 }

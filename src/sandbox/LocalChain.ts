@@ -1,4 +1,4 @@
-// A real EVM chain on this machine, with play USDC at USDC's own address, that lives exactly as long as its layer.
+// A real EVM chain on this machine, with play USDC at USDC's own address, for the life of its layer.
 import { Context, Effect, FileSystem, Layer, Path, Redacted, Schedule, Schema, Semaphore } from "effect"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
@@ -9,18 +9,17 @@ import DevUSD from "./contracts/DevUSD.json" with { type: "json" }
 import Multicall3 from "./contracts/Multicall3.json" with { type: "json" }
 import * as OwnedProcess from "./OwnedProcess.ts"
 
-/** The chain could not be started, or did not answer. */
 export class LocalChainError extends Schema.TaggedError<LocalChainError>()("LocalChainError", {
   message: Schema.String,
 }) {}
 
 type Hex = `0x${string}`
 
-// Keys and accounts of the test mnemonic printed in anvil's own manual: public, and worth nothing on any real chain.
+// Keys and accounts of the test mnemonic in anvil's manual: public, and worthless on any real chain.
 const relayerKey = Redacted.make<Hex>("0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6") // account 9
 const relayer: Hex = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 const payTo: Hex = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC" // account 2
-// Account 8 hands out play money, so that the relayer's nonces stay the relayer's own.
+// The faucet has its own account, so that the relayer's nonces stay the relayer's.
 const faucet: Hex = "0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f"
 
 const token = parseAbi([
@@ -28,10 +27,10 @@ const token = parseAbi([
   "function balanceOf(address account) view returns (uint256)",
 ])
 
-// On SIGTERM anvil writes its state file; on SIGKILL what came after the last interval is lost.
+// On SIGTERM anvil writes its state file; SIGKILL loses everything since the last interval.
 const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 5000 }
 
-/** An `anvil` of the PATH, else the one npm installed. npm's own `anvil` command is a script around it: never that one. */
+/** An `anvil` of the PATH, otherwise the binary that npm installed; npm's own `anvil` is only a script around it. */
 const findAnvil = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -53,7 +52,7 @@ const findAnvil = Effect.gen(function* () {
   return (yield* fs.exists(file)) ? file : yield* missing
 })
 
-/** Ends the chain a killed process left on this state file, and remembers ours for the next one to end. */
+/** Ends the chain that a killed process left on this state file, and records ours for the next start. */
 const claimStateFile = Effect.fn("LocalChain.claimStateFile")(function* (stateFile: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -73,24 +72,24 @@ const claimStateFile = Effect.fn("LocalChain.claimStateFile")(function* (stateFi
   return (pid: number) => fs.writeFileString(pidFile, String((ours = pid)))
 })
 
-/** A transaction is mined as it arrives: its receipt is a matter of milliseconds. */
+/** A transaction is mined as it arrives: its receipt takes milliseconds. */
 const receiptPatience = Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: "30 seconds" }))
 
 const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  // USDC's own address: stock x402 servers and clients know it without being told.
+  // USDC's own address, which stock x402 servers and clients know.
   const { asset } = usdc[options.network]
   const chainId = chainIdOf(options.network)
   const command = yield* findAnvil
   const cache = yield* fs.makeTempDirectoryScoped({ prefix: "spirit-altar-anvil-" })
   const args = ["--host", "127.0.0.1", "--port", "0", "--chain-id", String(chainId)]
-  // Without a bound anvil writes every old state to disk, gigabytes of them; 64 still allows deep reorgs.
+  // Without a limit anvil writes gigabytes of old states to disk; 64 still allows deep reorganisations.
   args.push("--prune-history", "64", "--cache-path", cache)
   // One slot an epoch puts `safe` one block and `finalized` two blocks behind the head.
   args.push("--slots-in-an-epoch", "1")
   if (options.heartbeatMs !== undefined) {
-    // Mixed: a transaction is mined at once, and an empty block follows every period.
+    // Mixed mining: a transaction is mined at once, and an empty block follows every period.
     args.push("--mixed-mining", "--block-time", String(options.heartbeatMs / 1000))
   }
   if (options.keptBlocks !== undefined) args.push("--transaction-block-keeper", String(options.keptBlocks))
@@ -124,16 +123,15 @@ const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions)
     yield* ask("setBalance", () => client.setBalance({ address: relayer, value: gas }))
   }
 
-  // The node numbers the faucet's transactions as they arrive: one at a time, or two get the same number.
+  // The node assigns the faucet's nonces on arrival: concurrent transactions would get the same one.
   const turn = yield* Semaphore.make(1)
 
-  /** Mints atomic USDC and answers the balance after it. */
   const fund = Effect.fn("LocalChain.fund")(function* (address: Hex, amountAtomic: bigint) {
     const data = encodeFunctionData({ abi: token, functionName: "mint", args: [address, amountAtomic] })
     const transaction = yield* ask("mint", () =>
       client.sendTransaction({ account: faucet, to: asset, data, chain: null }),
     ).pipe(turn.withPermits(1))
-    // Asked for itself: waiting for the next block instead can wait for ever where blocks come with transactions only.
+    // Polled, because waiting for the next block may never end where only transactions cause blocks.
     const receipt = yield* ask("mint", () => client.getTransactionReceipt({ hash: transaction })).pipe(
       Effect.retry(receiptPatience),
     )
@@ -147,20 +145,19 @@ const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions)
   })
   /** Mines one block; a transaction is `finalized` once two blocks follow its own. */
   const mine = ask("mine", () => client.mine({ blocks: 1 })).pipe(Effect.withSpan("LocalChain.mine"))
-  // Annotated: the inferred type of the service would widen it to any text.
+  // Annotated, because the inferred type would widen to any text.
   const named: Pick<LocalChainOptions, "network"> = { network: options.network }
   return { ...named, rpcUrl, chainId, asset, payTo, relayerKey, fund, mine }
 })
 
-/** What a local chain is started with. */
 export interface LocalChainOptions {
-  /** Whose USDC the play token stands in for. */
+  /** The network whose USDC the play token imitates. */
   readonly network: UsdcNetwork
-  /** Balances, receipts and used nonces are kept here, written every second and at the end; absent, nothing is kept. */
+  /** File of balances, receipts and used nonces, written every second and at the end; absent, nothing is stored. */
   readonly stateFile?: string
-  /** Milliseconds between empty blocks, at least 1; absent, a block is mined for each transaction only. */
+  /** Milliseconds between empty blocks, at least 1; absent, only transactions cause blocks. */
   readonly heartbeatMs?: number
-  /** Blocks whose transactions can be asked for; absent, all of them, some 150 KB of memory for each payment. */
+  /** Blocks whose transactions can be queried; absent, all of them, some 150 KB of memory for each payment. */
   readonly keptBlocks?: number
 }
 

@@ -1,4 +1,4 @@
-// A real PostgreSQL on this machine, reachable with its own password only, that lives exactly as long as its layer.
+// A real PostgreSQL on this machine, reachable only with its own password, for the life of its layer.
 import { randomBytes } from "node:crypto"
 import { createServer } from "node:net"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -16,7 +16,6 @@ import {
   runAs,
 } from "./PostgresBinaries.ts"
 
-/** The database could not be started. */
 export class LocalDatabaseError extends Schema.TaggedError<LocalDatabaseError>()("LocalDatabaseError", {
   message: Schema.String,
 }) {}
@@ -24,7 +23,7 @@ export class LocalDatabaseError extends Schema.TaggedError<LocalDatabaseError>()
 // SIGINT is PostgreSQL's fast shutdown; SIGQUIT its immediate one, which the next start recovers from.
 const stop: OwnedProcess.Stop = { signal: "SIGINT", force: "SIGQUIT", patienceMs: 10_000 }
 
-/** The cluster appears under its name only when it is whole, so a start cut short is simply done again. */
+/** The cluster gets its name only when it is complete, so an interrupted start is repeated. */
 const initialise = Effect.fn("LocalDatabase.initialise")(function* (options: {
   readonly dataDir: string
   readonly cluster: string
@@ -72,7 +71,10 @@ const freePort = Effect.callback<number, LocalDatabaseError>((resume) => {
   })
 })
 
-/** A killed process leaves its server behind: that is ended first, and a lock naming any other program is void. A living owner's is safe by the lock on the data folder, which comes before. */
+/**
+ * Ends the server that a killed process left behind; a lock file that names any other program is void. The lock on the
+ * data folder, taken before, protects a running owner's server.
+ */
 const endLeftover = Effect.fn("LocalDatabase.endLeftover")(function* (cluster: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -102,7 +104,7 @@ const make = Effect.fn("LocalDatabase.make")(function* (options: LocalDatabaseOp
 
   const settings = {
     listen_addresses: "127.0.0.1",
-    // No socket file: the loopback port, behind the password, is the only way in.
+    // No socket file: the loopback port with its password is the only way in.
     unix_socket_directories: "",
     max_connections: "200",
     timezone: "UTC",
@@ -121,7 +123,7 @@ const make = Effect.fn("LocalDatabase.make")(function* (options: LocalDatabaseOp
     })
     return port
   })
-  // Another program may take the free port before PostgreSQL has it.
+  // Another program may take the free port before PostgreSQL does.
   const port = yield* options.port === undefined
     ? freePort.pipe(Effect.flatMap(launch), Effect.retry({ times: 2 }))
     : launch(options.port)
@@ -133,17 +135,15 @@ const make = Effect.fn("LocalDatabase.make")(function* (options: LocalDatabaseOp
     const present = yield* sql`SELECT 1 FROM pg_database WHERE datname = 'altar'`
     if (present.length === 0) yield* sql.unsafe("CREATE DATABASE altar")
   }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
-  /** Of the database `altar`, with the password. */
   return { url: urlOf("altar") }
 })
 
-/** What a local database is started with. */
 export interface LocalDatabaseOptions {
-  /** Keeps the cluster and, readable by its owner only, its password. */
+  /** The folder of the cluster and of its password, readable by its owner only. */
   readonly dataDir: string
-  /** False trades safety against a power cut for speed: for tests. */
+  /** False trades safety against a power cut for speed, in tests. */
   readonly durable: boolean
-  /** A port of the loopback; absent, a free one. */
+  /** A loopback port; absent, a free one. */
   readonly port?: number
 }
 

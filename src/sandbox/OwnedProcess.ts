@@ -1,20 +1,20 @@
-// A program started here ends with the scope that started it, and also when this process is killed without warning.
+// A program that ends with its scope, and also when this process is killed.
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { createRequire } from "node:module"
 import { Config, Effect, FileSystem, Path, Schedule, Schema, type Scope } from "effect"
 
-/** The program could not be started, or ended before it was ready. `message` carries the end of its output. */
+/** The program could not be started, or ended before it was ready. `message` has the end of its output. */
 export class ProcessError extends Schema.TaggedError<ProcessError>()("ProcessError", {
   message: Schema.String,
 }) {}
 
-/** Whom a program runs as; empty means as ourselves. */
+/** The user a program runs as; empty means our own. */
 export interface Identity {
   readonly uid?: number
   readonly gid?: number
 }
 
-/** How a program is asked to end, and what follows when it has not done so after `patienceMs`. */
+/** The signal that ends a program, and the one that follows after `patienceMs`. */
 export interface Stop {
   readonly signal: NodeJS.Signals
   readonly force: NodeJS.Signals
@@ -23,7 +23,6 @@ export interface Stop {
 
 const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
-/** The output of a program that ends by itself. */
 export const run = (
   command: string,
   args: ReadonlyArray<string>,
@@ -61,7 +60,7 @@ const stopChild = Effect.fnUntraced(function* (child: ChildProcess, stop: Stop) 
   )
 })
 
-// Nothing can run in a process that got SIGKILL, but the kernel closes its end of this pipe; the shell then speaks up.
+// A process that got SIGKILL cannot run anything, but the kernel closes its end of this pipe, and the shell then acts.
 const watchdog = (pid: number, stop: Stop) =>
   Effect.acquireRelease(
     Effect.sync(() =>
@@ -74,8 +73,8 @@ const watchdog = (pid: number, stop: Stop) =>
   )
 
 /**
- * Starts a program and answers once its output matches `ready`, with its process id and the match.
- * It has a process group of its own: a Ctrl-C in the terminal reaches only us, and we end it last.
+ * Starts a program and returns its process id and the match once its output matches `ready`. It has its own process
+ * group: a Ctrl-C in the terminal reaches only us, and we end the program last.
  */
 export const start = Effect.fn("OwnedProcess.start")(function* (options: {
   readonly command: string
@@ -84,7 +83,6 @@ export const start = Effect.fn("OwnedProcess.start")(function* (options: {
   readonly stop: Stop
   readonly identity?: Identity
   readonly cwd?: string
-  /** Is told all that it writes. */
   readonly hear?: (text: string) => void
 }): Effect.fn.Return<{ readonly pid: number; readonly ready: RegExpExecArray }, ProcessError, Scope.Scope> {
   let output = ""
@@ -98,7 +96,7 @@ export const start = Effect.fn("OwnedProcess.start")(function* (options: {
         detached: true,
         stdio: ["ignore", "pipe", "pipe"],
       })
-      // Read for as long as it lives: a full pipe would stop it.
+      // Read for as long as the program lives: a full pipe would block it.
       const keep = (chunk: Buffer) => {
         output = (output + chunk.toString()).slice(-8192)
         options.hear?.(chunk.toString())
@@ -150,8 +148,8 @@ const commandLine = Effect.fnUntraced(function* (pid: number) {
 })
 
 /**
- * Ends a program that an earlier, killed process of ours left behind. A process id may have been given to another
- * program since, so only one whose command line holds all of `marks` is touched.
+ * Ends a program that an earlier, killed process of ours left behind. The process id may belong to another program by
+ * now, so its command line must hold all of `marks`.
  */
 export const endLeftover = Effect.fn("OwnedProcess.endLeftover")(function* (
   pid: number,
@@ -171,15 +169,14 @@ export const endLeftover = Effect.fn("OwnedProcess.endLeftover")(function* (
   )
 })
 
-/** The folders of the PATH, in their order. */
 export const searchPath = Effect.gen(function* () {
   const value = yield* Config.String("PATH").pipe(Config.withDefault(""))
   return value.split(process.platform === "win32" ? ";" : ":").filter((folder) => folder !== "")
 })
 
 /**
- * A file inside a package that `parent` depends on for this platform, wherever the package manager has put it.
- * `entry` is what that package lets others resolve; `file` is relative to it.
+ * A file inside a package that `parent` depends on for this platform, in any layout of `node_modules`. `entry` is the
+ * path that the package exports; `file` is relative to it.
  */
 export const packageFile = Effect.fnUntraced(function* (parent: string, entry: string, file: string) {
   const path = yield* Path.Path

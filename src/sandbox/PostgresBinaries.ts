@@ -1,4 +1,4 @@
-// PostgreSQL's programs are found wherever they are, and run as a user that PostgreSQL accepts and that can reach its files.
+// Finds PostgreSQL's programs, and a user that may run them and reach their files.
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as OwnedProcess from "./OwnedProcess.ts"
 
@@ -20,11 +20,11 @@ export const findIdentity = Effect.gen(function* () {
 })
 export type Identity = Effect.Success<typeof findIdentity>
 
-/** The same for a process to be started. */
+/** The identity in the form of a started process. */
 export const runAs = (identity: Identity): OwnedProcess.Identity =>
   identity === undefined ? {} : { uid: identity.uid, gid: identity.gid }
 
-/** A folder in a place closed to the user PostgreSQL runs as cannot be used, and PostgreSQL's own words hide which. */
+/** Fails with the folder that PostgreSQL's user cannot reach; PostgreSQL's own error does not name it. */
 export const requireReachable = Effect.fnUntraced(function* (folder: string, identity: Identity) {
   if (identity === undefined) return
   const fs = yield* FileSystem.FileSystem

@@ -1,4 +1,4 @@
-/** The whole service on one machine with play money: it only provides what production provides too. */
+/** The whole service on one machine with play money, from the same layers as production. */
 import { Console, Duration, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AtomicAmount, Address } from "../../schema/Common.ts"
@@ -14,10 +14,10 @@ import { LocalChain } from "./LocalChain.ts"
 import { LocalDatabase } from "./LocalDatabase.ts"
 import * as Keys from "./Keys.ts"
 
-/** Milliseconds between empty blocks: finality, which is two blocks away, must come without traffic. */
+/** Milliseconds between empty blocks: finality, two blocks away, must come without traffic. */
 const heartbeatMs = 5_000
 
-/** Says what takes the next second. */
+/** Announces a step that takes about a second. */
 const saying = <A, E, R>(line: string, layer: Layer.Layer<A, E, R>) =>
   Layer.unwrap(Effect.as(Console.log(`  ${line} …`), layer))
 
@@ -44,7 +44,7 @@ export const parts = (network: UsdcNetwork) =>
     }),
   )
 
-/** The configuration that an operator would have written for these parts. */
+/** The configuration that an operator would write for these parts. */
 export const config = (network: UsdcNetwork) =>
   Layer.effect(
     AppConfig,
@@ -93,14 +93,14 @@ const Gift = AtomicAmount.check(Schema.isMaxLength(12))
 const FundBody = Schema.Struct({ address: Address, amountAtomic: Schema.optionalKey(Gift) })
 const fundBody = body.as(FundBody)
 
-/** Play money given when the caller names no amount: ten dollars. */
+/** Play money where the caller names no amount: ten dollars. */
 const defaultGift = "10000000"
 
 const statuses = { bad_request: 400, too_large: 413, unsupported_media_type: 415 } as const
 
 const isHex = (text: string): text is `0x${string}` => text.startsWith("0x")
 
-/** `GET /sandbox`, the faucet, and what an explorer would show of a transaction; none exists outside the sandbox. */
+/** `GET /sandbox`, the faucet, and an explorer's view of a transaction; none exists outside the sandbox. */
 export const routes = Layer.mergeAll(
   HttpRouter.add(
     "GET",

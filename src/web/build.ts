@@ -1,4 +1,4 @@
-/** `dist/web` is the same for the same sources: modules bundled, styles minified, nothing left over. */
+/** Builds `dist/web` reproducibly: modules bundled, styles minified, nothing left over. */
 import { createHash } from "node:crypto"
 import { readdir, readFile } from "node:fs/promises"
 import { basename, dirname, extname, join, relative } from "node:path"
@@ -8,19 +8,19 @@ import { type Output, writeOutput } from "./output.ts"
 
 const source = import.meta.dirname
 
-/** What a browser asks for by name: one style and one module of each page; what a module loads on demand is a chunk. The artwork is served where it lies. */
+/** Entry points: one style and one module of each page. Other modules are chunks; artwork is not bundled. */
 const isEntry = (file: string) => /^[a-z0-9]+\/(?:page\.css|main\.ts|[a-z]+\.svg)$/u.test(file)
 
 /**
- * The checks of the log, the reference and the room stand alone: what they shared with other modules would be cut into chunks of its own, and every
- * page would pay a request for it.
+ * The checks of the log, the reference and the room are bundled alone: code shared with other modules would become
+ * chunks, and every page would pay a request for each.
  */
 const alone = [{ in: "v2/proof/log.ts", out: "v2/log" }, "docs/main.ts", "signals/main.ts"]
 
-/** What every page of the guide has already. */
+/** Modules that every page of the guide loads anyway. */
 const shared = ["page/time.ts", "pay/form.ts", "proof/reveals.ts", "proof/verify.ts", "words/seal.ts"]
 
-/** Each part that is fetched later names all of that, so that it is one file and not one for each pair of parts. */
+/** Makes each on-demand part import these modules, so that they stay one chunk instead of one for each pair. */
 const sharing: Plugin = {
   name: "sharing",
   setup: ({ onLoad }) =>
@@ -30,13 +30,13 @@ const sharing: Plugin = {
     }),
 }
 
-/** It lies beside the page's module, which asks for it. */
+/** The file lies beside the page's module, which imports it by path. */
 const leftAlone: Plugin = {
   name: "left-alone",
   setup: ({ onResolve }) => onResolve({ filter: /^\.\/log\.js$/ }, ({ path }) => ({ path, external: true })),
 }
 
-/** What a page names itself, the rest is named by these: under a name of its content, a browser keeps it for ever. */
+/** Files that a page names itself; they name all others. A file named by its content is cached forever. */
 const isNamedByPages = (path: string) => /\/(?:page\.css|main\.js)$/u.test(path)
 
 const named = ({ contents, path }: OutputFile): Output => {
@@ -45,7 +45,7 @@ const named = ({ contents, path }: OutputFile): Output => {
   return { contents, path: join(dirname(path), `${basename(path, ending)}-${mark}${ending}`) }
 }
 
-/** Which name each asset got: `/v2/page.css` is `/v2/page-1A2B3C4D.css`. */
+/** The hashed name of each asset: `/v2/page.css` is `/v2/page-1A2B3C4D.css`. */
 const namesOf = (target: string, files: ReadonlyArray<Output>): ReadonlyMap<string, string> =>
   new Map(
     files.flatMap(({ path }) => {
@@ -54,7 +54,7 @@ const namesOf = (target: string, files: ReadonlyArray<Output>): ReadonlyMap<stri
     }),
   )
 
-/** Bundles `src/web` into `folder`, and says which files it read. */
+/** Bundles `src/web` into `folder`; returns the input files. */
 export const build = async (folder: URL): Promise<ReadonlyArray<string>> => {
   const target = fileURLToPath(folder)
   const entries = await readdir(source, { recursive: true })
@@ -87,7 +87,7 @@ export const build = async (folder: URL): Promise<ReadonlyArray<string>> => {
   const names = namesOf(target, files)
   await writeOutput(target, [
     ...files,
-    // The licence of the typeface goes wherever the typeface goes.
+    // The typeface's licence must accompany it.
     { path: join(target, "type/OFL.txt"), contents: await readFile(join(source, "style/type/OFL.txt")) },
     { path: join(target, "assets.json"), contents: Buffer.from(JSON.stringify(Object.fromEntries(names))) },
   ])

@@ -1,4 +1,4 @@
-/** Writes what a build made, so that whoever reads it meanwhile never sees half a file. */
+/** Writes the output of a build atomically, so that concurrent readers never see half a file. */
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { OutputFile } from "esbuild"
@@ -11,7 +11,7 @@ const filesOf = async (folder: string) => {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
-/** What did not change keeps its time and its ETag. */
+/** An unchanged file keeps its time and its ETag. */
 const replace = async ({ contents, path }: Output) => {
   const present = await readFile(path).catch(() => undefined)
   if (present?.equals(contents) === true) return
@@ -23,7 +23,7 @@ const replace = async ({ contents, path }: Output) => {
 
 const isHashed = (file: string) => isForEver(file.replace(/\.map$/u, ""))
 
-/** A running server or an open page may load such a file for a day after it dropped out of the build; when, is noted in its times. */
+/** Keeps a dropped file for a day for running servers and open pages; the file's times record the drop. */
 const discard = async (file: string) => {
   if (!isHashed(file)) return rm(file, { force: true })
   const { atimeMs, mtimeMs } = await stat(file)
@@ -31,9 +31,8 @@ const discard = async (file: string) => {
   if (Date.now() - mtimeMs > 86_400_000) await rm(file, { force: true })
 }
 
-/** Replaces the files of `folder`. */
 export const writeOutput = async (folder: string, files: ReadonlyArray<Output>): Promise<void> => {
-  // What names other files last.
+  // Files that name others come last.
   const chunksFirst = [...files].sort((a, b) => Number(isHashed(b.path)) - Number(isHashed(a.path)))
   for (const file of chunksFirst) await replace(file)
   const built = new Set(files.map(({ path }) => path))

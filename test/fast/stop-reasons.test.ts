@@ -15,12 +15,12 @@ const reasons: Readonly<Record<string, ReadonlyArray<StopReason>>> = {
     "the checkpoint of 20 stones is not as signed",
     "the published checkpoint is not as this server's key would sign it",
   ],
-  "Somebody wrote to log_tiles:": [
+  "Another program wrote to log_tiles:": [
     "the tiles above stone 7 are not those of the published checkpoint",
     "the tiles of the 20 stones of the log do not have the root it was built with",
     "the tiles behind stone 20 are not as the log left them",
   ],
-  "Somebody wrote to witness_stones:": [
+  "Another program wrote to witness_stones:": [
     "stones from 1 to 20 are not those that the log holds",
     "stone 7 is not the one that the log holds",
     "the log holds 20 stones, but there are only 19",

@@ -245,7 +245,7 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", 
         assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
         const told = yield* here.run(["log", "status"])
         assert.strictEqual(told.code, 1)
-        assert.match(told.stderr, /^The log is stopped: the tiles of [^]*Somebody wrote to log_tiles/u)
+        assert.match(told.stderr, /^The log is stopped: the tiles of [^]*Another program wrote to log_tiles/u)
         yield* flip
         assert.strictEqual((yield* here.run(["log", "resume"])).code, 0)
         const late = yield* proofOf(url, id).pipe(

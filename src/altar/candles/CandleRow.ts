@@ -1,4 +1,4 @@
-/** A candle as it lies in the database, and as it is shown. */
+/** A candle as stored and as shown. */
 import { Schema } from "effect"
 import { Candle, type LitCandle, RungName, type Unsealed } from "../../../schema/altar/Candle.ts"
 import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
@@ -10,7 +10,7 @@ import { elsewhere, telling } from "../Telling.ts"
 import { burning } from "./CandleSql.ts"
 import { rungs } from "./Rungs.ts"
 
-/** Of a candle or a light, however long it burns. */
+/** The telling of a candle or a light of any duration. */
 export const lighting = telling(Candle, {
   sentence: ({ kind, rung, spirit }) =>
     kind === "light"
@@ -44,7 +44,7 @@ export const lighting = telling(Candle, {
 
 const Text = Schema.NullOr(Schema.String)
 
-/** A candle with its unsealed words, if any; `time` is how its times arrive. */
+/** A candle with its unsealed words, if any; `time` is the encoding of its times. */
 const columnsOf = (time: typeof Moment | typeof JsonMoment) => ({
   id: Schema.String,
   parentId: Text,
@@ -60,7 +60,7 @@ const columnsOf = (time: typeof Moment | typeof JsonMoment) => ({
   ...revealColumns(time),
 })
 
-/** The burning lights of a candle, gathered as JSON; null where there are none. */
+/** The burning lights of a candle as aggregated JSON; null where there are none. */
 const lights = Schema.NullOr(
   Schema.Array(
     Schema.Struct({
@@ -79,10 +79,9 @@ type CandleRow = typeof CandleRow.Type
 export const LitRow = Schema.Struct({ ...CandleRow.fields, lightCount: Whole, lights })
 type LitRow = typeof LitRow.Type
 
-/** A lit candle that the database gathered as JSON. */
+/** A lit candle that the database aggregated as JSON. */
 export const LitJson = Schema.Struct({ ...columnsOf(JsonMoment), lightCount: Schema.Int, lights })
 
-/** Where the sealed words of a candle may be unsealed. */
 export const unsealUrl = (publicUrl: string, id: string) => `${publicUrl}${filled(unsealCandle.path, { candleId: id })}`
 
 export const candleOf = (publicUrl: string, row: CandleRow): Candle => ({

@@ -1,4 +1,4 @@
-/** The candles that burn now: lit is decided by their time alone, in the read itself. */
+/** The candles that burn now; each read decides by their time alone. */
 import { Context, Effect, Layer, Schema, Tuple } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CandleList } from "../../../schema/altar/Candle.ts"
@@ -15,11 +15,11 @@ import { rungList } from "./Rungs.ts"
 export interface WallQuery {
   readonly spirit: string | undefined
   readonly limit: number
-  /** Candles lit before this one. */
+  /** The id of a candle; the page holds those lit before it. */
   readonly before: string | undefined
 }
 
-/** A wall on which nothing burns is one row, which has nothing but the count. */
+/** A wall without candles is one row with only the count. */
 const WallRow = Schema.Union([Schema.Struct({ id: Schema.Null }), LitRow]).mapMembers(
   Tuple.map(Schema.fieldsAssign({ lit: Whole })),
 )

@@ -1,4 +1,4 @@
-/** Votive candles and lights: lit when settled, out when their days are over, unsealed at most once. */
+/** Candles and lights: lit when settled, out when their days are over, unsealed at most once. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -29,7 +29,6 @@ import * as Unseal from "./Unseal.ts"
 type Rung = typeof RungName.Type
 type CandleAct = ActOf<(typeof candleActs)[Rung]>
 
-/** What its acts are called in the ledger. */
 const names = Object.values(candleActs).map(({ sale }) => sale.name)
 
 const dayMillis = 86_400_000
@@ -54,9 +53,8 @@ const refuse = (
 export class Candles extends Context.Service<
   Candles,
   {
-    /** One act for each rung. */
     readonly acts: Readonly<Record<Rung, CandleAct>>
-    /** Stores words when they hash to the commitment; `replayed` for the same data again. */
+    /** Stores words that hash to the commitment; `replayed` when the same words were stored before. */
     unseal(
       id: string,
       body: typeof UnsealBody.Type,

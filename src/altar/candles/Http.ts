@@ -21,7 +21,7 @@ export const handlers = HttpApiBuilder.group(Api, "candles", (handlers) =>
     const wall = yield* CandleWall
     const list = kept(wallText)
     const limit = yield* limits
-    // Raw: bytes that are kept, with their tag.
+    // Raw: cached bytes with their tag.
     return (
       (yield* known(handlers))
         .handleRaw("listCandles", ({ query, request }) =>

@@ -1,4 +1,4 @@
-/** The three durations of a candle with their exact prices, read from the endpoints that sell them. */
+/** The three durations of a candle with their prices, read from the endpoints that sell them. */
 import { candleActs, rungTerms, type RungName as Name } from "../../../schema/altar/Candle.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 

@@ -1,4 +1,4 @@
-/** The one free unsealing of a candle: words and salt are stored when they hash to its commitment. */
+/** The one free unsealing of a candle: stores words and salt that hash to its commitment. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -31,7 +31,7 @@ export const make = Effect.fnUntraced(function* (acts: ReadonlyArray<string>) {
   const publicUrl = yield* PublicUrl
   const pending = yield* isPending
 
-  /** The 404 or 409 of an id that has no candle: is its payment still open? */
+  /** The 409 of an id whose payment is in flight, otherwise the 404. */
   const notThere = (id: string) =>
     Effect.flatMap(pending(id, acts), (is): Effect.Effect<never, CandleNotSettled | CandleNotFound> =>
       Effect.fail(is ? new CandleNotSettled({}) : new CandleNotFound({})),

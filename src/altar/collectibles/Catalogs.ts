@@ -1,4 +1,4 @@
-/** The three catalogs: issued, reserved and remaining always add up to the edition, because one query sees them together. */
+/** The three catalogs. One query reads issued, reserved and remaining, so that they always add up to the edition. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type {
@@ -25,7 +25,7 @@ import { spendPolicy } from "../SpendPolicy.ts"
 
 const CountRow = Schema.Struct({
   elementId: Schema.String,
-  /** Numbers that are out, issued or held; null while none was drawn. */
+  /** Drawn numbers, issued or held; null while none was drawn. */
   taken: Schema.NullOr(Schema.Int),
   issued: Whole,
   recent: Schema.NullOr(
@@ -66,14 +66,14 @@ const itemOf = (item: Item, row: CountRow): typeof CatalogItem.Type => {
   }
 }
 
-/** What each catalog is answered as: its items stand under its own name. */
+/** The answer of each catalog, with its items under its own member. */
 interface Answers {
   readonly elements: typeof ElementCatalog.Type
   readonly companions: typeof CompanionCatalog.Type
   readonly pixels: typeof PixelCatalog.Type
 }
 
-/** What all catalogs say before and after their items. */
+/** Members that all catalogs share, before and after their items. */
 type Head = Pick<typeof ElementCatalog.Type, "ok" | "name" | "publisher">
 type Rest = Omit<typeof ElementCatalog.Type, "ok" | "name" | "publisher" | "elements">
 
@@ -100,9 +100,7 @@ const oneCent = priceUsd(collectMaterial.sale.priceAtomic)
 export class Catalogs extends Context.Service<
   Catalogs,
   {
-    /** A whole catalog as it is answered. */
     get<Name extends CatalogName>(name: Name): Effect.Effect<Answers[Name]>
-    /** The items of a catalog alone. */
     items(name: CatalogName): Effect.Effect<ReadonlyArray<typeof CatalogItem.Type>>
     readonly payment: typeof CatalogPayment.Type
   }

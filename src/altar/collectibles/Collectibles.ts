@@ -1,4 +1,4 @@
-/** Collectibles: no edition number twice, none beyond the last, each recorded in the publication chain. */
+/** Collectibles: unique edition numbers up to a maximum, each recorded in the publication chain. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Collectible, collectMaterial, ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
@@ -36,10 +36,8 @@ export const collecting = telling(Collectible, {
   onAltar: newestOn,
 })
 
-/** The pool an item's numbers are drawn from. */
 export const poolOf = (elementId: string) => `edition:${elementId}`
 
-/** An edition that lies on an altar for good. */
 const Dedicated = Schema.Struct({
   id: Schema.String,
   elementId: Schema.String,

@@ -1,10 +1,10 @@
-// What a buyer gets, and what a buyer does not get, is said in the same plain sentences wherever an item is offered.
+// The rights of a buyer, in the same sentences wherever an item is offered.
 
 import type { CatalogTerms } from "../../../schema/altar/Catalog.ts"
 
 export const publisher = "Spirit Altar"
 
-/** The `terms` of a catalog; `editionSize` is the number of editions of each item in it. */
+/** The `terms` of a catalog; `editionSize` is the number of editions of each item. */
 export const terms = (collection: string, editionSize: number): typeof CatalogTerms.Type => ({
   type: "numbered application collectible",
   collection,
@@ -14,7 +14,7 @@ export const terms = (collection: string, editionSize: number): typeof CatalogTe
   onchainToken: false,
   artwork:
     `All ${editionSize} editions of an item share the same artwork. ` +
-    "What differs is the number. Copyright in the artwork is not transferred.",
+    "They differ only in their number. Copyright in the artwork is not transferred.",
   ownership:
     "Each edition that is acquired has its own numbered keeper record on this site. " +
     "The recorded keeper is the wallet that was verified as the payer. " +
@@ -28,7 +28,7 @@ export const terms = (collection: string, editionSize: number): typeof CatalogTe
     "has no resale route and no financial return, and does nothing on its own.",
 })
 
-/** The `terms` text of an item's publication manifest; its words are hashed, so a change is a new publication. */
+/** The `terms` text of an item's publication manifest. It is hashed, so a change is a new publication. */
 export const manifestTerms = (name: string, editionSize: number): string =>
   `${name} is published by ${publisher} in ${editionSize} numbered editions that share this artwork. ` +
   "Each acquired edition is a keeper record on this site under the wallet verified as the payer; " +

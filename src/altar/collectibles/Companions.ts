@@ -1,4 +1,4 @@
-// Eight crabs that will keep an altar company, named for where each of them was met.
+// The eight crabs of the companion catalog, each named for the place where it was met.
 import type { ItemEntry } from "./ItemEntry.ts"
 
 export const companions: ReadonlyArray<ItemEntry> = [

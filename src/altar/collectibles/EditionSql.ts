@@ -1,10 +1,10 @@
-/** What collectibles let others read inside a statement of their own, so that a read stays one round trip. */
+/** SQL parts about editions for the statements of other reads, which stay one round trip. */
 import { part } from "../../platform/SqlPart.ts"
 
-/** A row for each `spirit` to whose altar editions are `dedicated`: how many. */
+/** One row for each `spirit` with the number of editions `dedicated` to its altar. */
 export const perSpirit = part`(SELECT spirit, count(*) AS dedicated FROM collectibles WHERE spirit IS NOT NULL GROUP BY spirit)`
 
-/** The newest editions dedicated to a spirit's altar, by id. */
+/** Ids of the newest editions dedicated to a spirit's altar. */
 export const newestOn = (spirit: string, limit: number) =>
   part`(SELECT id FROM collectibles WHERE spirit = ${spirit}::text
     ORDER BY collected_at DESC, id DESC LIMIT ${limit}::int)`

@@ -1,4 +1,4 @@
-// Twelve plain materials that can be collected or laid on an altar, each a thing one could find on a walk.
+// The twelve plain materials of the element catalog, each a thing one could find on a walk.
 import type { ItemEntry } from "./ItemEntry.ts"
 
 export const elements: ReadonlyArray<ItemEntry> = [

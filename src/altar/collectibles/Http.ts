@@ -1,4 +1,4 @@
-/** The routes of the catalogs and of the chain of publications. */
+/** The routes of the catalogs and of the publication chain. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
@@ -25,7 +25,7 @@ export const handlers = HttpApiBuilder.group(Api, "catalogs", (handlers) =>
     const companions = kept(texts.companions)
     const pixels = kept(texts.pixels)
     const segment = kept(texts.segment)
-    // Raw: bytes that are kept, with their tag.
+    // Raw: cached bytes with their tag.
     return (yield* known(handlers))
       .handleRaw("listElements", ({ request }) => elements(request, catalogs.get("elements")))
       .handleRaw("listCompanions", ({ request }) => companions(request, catalogs.get("companions")))

@@ -1,8 +1,8 @@
-// Materials, crabs and pixels are described in one shape, so that the three catalogs can be read by one reader.
+// The one shape of an item's description in all three catalogs.
 
-/** A collectible as the field guide describes it; what has been issued is counted elsewhere. */
+/** A collectible as the field guide describes it; counts of issued editions are elsewhere. */
 export interface ItemEntry {
-  /** Matches `^[a-z0-9-]+$` and is unique across all three catalogs, because they share one collect route. */
+  /** Matches `^[a-z0-9-]+$`; unique across all three catalogs, because they share one collect route. */
   readonly id: string
   readonly name: string
   readonly color: `#${string}`

@@ -14,15 +14,14 @@ import { sha256 } from "../Hashes.ts"
 
 export type CatalogName = "elements" | "companions" | "pixels"
 
-/** What all items of a catalog share. */
 interface Collection {
   /** The catalog's name for people. */
   readonly title: string
   readonly kind: "material" | "crab" | "pixel"
-  /** How many numbered editions of each item there will ever be. */
+  /** The number of editions there will ever be of each item. */
   readonly editionSize: number
   readonly entries: ReadonlyArray<ItemEntry>
-  /** How the files of its artwork end. */
+  /** The file extension of its artwork. */
   readonly ending: string
 }
 

@@ -1,4 +1,4 @@
-// The six pixel characters of the specification, whose artwork is typed by hand in ../../web/art/pixels.
+// The six pixel characters of the specification, whose hand-typed artwork is in ../../web/art/pixels.
 import type { ItemEntry } from "./ItemEntry.ts"
 
 export const pixels: ReadonlyArray<ItemEntry> = [

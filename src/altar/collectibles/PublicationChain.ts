@@ -1,4 +1,4 @@
-/** The publication chain: every manifest published and every edition acquired, linked and re-hashed like the stones. */
+/** The publication chain: every published manifest and every acquired edition, linked and re-hashed like the stones. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Publication } from "../../../schema/altar/Catalog.ts"
@@ -14,7 +14,7 @@ export type Entry = typeof Publication.Type
 
 export type NewEntry = Omit<Entry, keyof HashChain.Link>
 
-/** Nine parts joined by NUL, absent ones empty (schema/altar/Catalog.ts, Publication). */
+/** Hashes nine parts joined by NUL, absent ones empty (schema/altar/Catalog.ts, Publication). */
 export const publicationHash = (entry: NewEntry, { previousHash, sequence }: StoredChain.Place): string =>
   sha256(
     [previousHash, sequence, entry.type, entry.itemId, entry.manifestHash]
@@ -40,9 +40,8 @@ const manifestsOf = rowsOf("publications", Schema.Struct({ itemId: Schema.String
 export class PublicationChain extends Context.Service<
   PublicationChain,
   {
-    /** Appends entries behind the head, in order; to be called inside a transaction. */
+    /** Appends entries behind the head, in order; runs inside a transaction. */
     append(entries: ReadonlyArray<NewEntry>): Effect.Effect<ReadonlyArray<Entry>, SqlError.SqlError>
-    /** At most `limit` entries from `from` on. */
     segment(from: number, limit: number): Effect.Effect<HashChain.Segment<Entry>, HashChain.ChainBroken>
   }
 >()("spirit-altar/altar/collectibles/PublicationChain") {
@@ -69,7 +68,7 @@ export class PublicationChain extends Context.Service<
         hashOf: publicationHash,
       })
 
-      /** Manifests that are new or have changed; the head is locked, so that several servers may start at once. */
+      /** New and changed manifests; the head is locked, so that several servers may start at once. */
       const unpublished = Effect.gen(function* () {
         const known = yield* manifestsOf(sql`SELECT item_id, manifest_hash FROM publications WHERE type = 'manifest'`)
         const published = new Set(known.map(({ itemId, manifestHash }) => `${itemId} ${manifestHash}`))

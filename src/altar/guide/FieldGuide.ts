@@ -1,4 +1,4 @@
-/** The field guide as it stands now: spirits with their keepers, altars with their day, and the state of the field. */
+/** The current field guide: spirits with their keepers, altars with their day, and the state of the field. */
 import { Context, Effect, Layer, Schema, Tuple } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.ts"
@@ -56,13 +56,13 @@ const readKept = rowReader(
 const readKeeper = rowReader("keepers", Keepers.KeeperRow)
 const readPrayer = rowReader("prayers", Prayers.PrayerRow)
 const readAltar = rowReader("altars", AltarRow)
-/** A row of the altars, by the owners of its columns. */
+/** A row of the altars, decoded by the owners of its columns. */
 const readRow = (row: unknown) =>
   Effect.all({ altar: readAltar(row), keeper: readKeeper(row), prayer: readPrayer(row) })
 const readField = rowsOf("payment_totals", FieldRow)
 const readDays = rowsOf("altars", Schema.Struct({ day: Schema.String }))
 
-/** The day that the database was asked about. */
+/** The day of the query. */
 const dayOf = (rows: ReadonlyArray<unknown>) =>
   Effect.flatMap(readDays(Effect.succeed(rows.slice(0, 1))), ([first]) =>
     first === undefined ? Effect.die("there are no altars") : Effect.succeed(first.day),
@@ -73,7 +73,7 @@ const ids = pages.map((page) => page.id)
 export class FieldGuide extends Context.Service<
   FieldGuide,
   {
-    /** The spirits, and below their altars: one whose row cannot be read is logged and left out. */
+    /** Spirits and altars; an unreadable row is logged and omitted. */
     readonly spirits: Effect.Effect<typeof SpiritList.Type>
     readonly altars: Effect.Effect<typeof AltarList.Type>
     readonly field: Effect.Effect<typeof Field.Type>

@@ -19,7 +19,7 @@ export const handlers = HttpApiBuilder.group(Api, "guide", (handlers) =>
     const spirits = kept(texts.spirits)
     const altars = kept(texts.altars)
     const field = kept(texts.field)
-    // Raw: bytes that are kept, with their tag.
+    // Raw: cached bytes with their tag.
     return (yield* known(handlers))
       .handleRaw("listSpirits", ({ request }) => spirits(request, guide.spirits))
       .handleRaw("listAltars", ({ request }) => altars(request, guide.altars))

@@ -1,10 +1,10 @@
-/** What keepers let others read inside a statement of their own, so that a read stays one round trip. */
+/** SQL parts about keepers for the statements of other reads, which stay one round trip. */
 import { Schema } from "effect"
 import type { KeeperBrief } from "../../../schema/altar/Guide.ts"
 import { Moment } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 
-/** `columns` of a spirit; all null while nobody keeps it. */
+/** `columns` of a spirit; all null while it has no keeper. */
 export const KeeperRow = Schema.Union([
   Schema.Struct({ keeperId: Schema.Null }),
   Schema.Struct({
@@ -15,7 +15,6 @@ export const KeeperRow = Schema.Union([
   }),
 ])
 
-/** Who keeps a spirit, as it is shown. */
 export const keeperOf = (publicUrl: string, row: typeof KeeperRow.Type): typeof KeeperBrief.Type | null =>
   row.keeperId === null
     ? null
@@ -27,11 +26,11 @@ export const keeperOf = (publicUrl: string, row: typeof KeeperRow.Type): typeof 
         keptAt: row.keptAt,
       }
 
-/** Keepers as `k`, one for each `k.spirit` at most; `columns` are of them. */
+/** Keepers as `k`, at most one for each `k.spirit`, and their `columns`. */
 export const keepers = part`keepers k`
 export const columns = part`k.id AS keeper_id, k.keeper, k.agent_name AS keeper_name, k.kept_at`
 
 export const count = part`(SELECT count(*) FROM keepers)`
 
-/** The act by which a spirit is kept, by id. */
+/** The id of the act by which a spirit is kept. */
 export const keepingOf = (spirit: string) => part`(SELECT id FROM keepers WHERE spirit = ${spirit}::text)`

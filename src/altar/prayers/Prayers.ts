@@ -1,4 +1,4 @@
-/** Prayers: one for each spirit and UTC day, for ever; a slot held over midnight keeps its day. */
+/** Prayers: one for each spirit and UTC day; a slot held over midnight keeps its day. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"

@@ -1,4 +1,4 @@
-/** What the field guide says of a spirit. All text is public and shown as written. */
+/** The field guide's text about a spirit. All of it is public and shown as written. */
 export interface SpiritText {
   readonly name: string
   /** The real animal the spirit is drawn from. */
@@ -9,6 +9,6 @@ export interface SpiritText {
   readonly habit: string
   readonly description: string
   readonly altarLine: string
-  /** Twelve answers, 20 to 90 characters each; none promises anything, because the prayer is sealed. */
+  /** Twelve answers, 20 to 90 characters each. None promises anything, because the prayer is sealed. */
   readonly lines: ReadonlyArray<string>
 }

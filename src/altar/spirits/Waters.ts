@@ -1,4 +1,4 @@
-/** The spirits that are met where it is wet. */
+/** The spirits that are met in and near water. */
 import type { SpiritText } from "./SpiritText.ts"
 
 export const waters = {

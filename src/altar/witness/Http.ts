@@ -39,7 +39,7 @@ export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
     const list = kept(listText)
     const segment = kept(segmentText)
     const limit = yield* limits
-    // Raw: bytes that are kept, with their tag.
+    // Raw: cached bytes with their tag.
     return (
       (yield* known(handlers))
         .handleRaw("listWitnessStones", ({ query, request }) =>
@@ -57,7 +57,7 @@ export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
         )
         .handleRaw("readWitnessStone", ({ params, request }) =>
           Effect.catchTag(stones.get(params.witnessId), "ChainBroken", broken).pipe(
-            // The receipt is the text that was answered to its buyer.
+            // The receipt is the text of the buyer's answer.
             Effect.flatMap(({ receipt, stone }) =>
               Effect.flatMap(encodeStone(stone), (json) =>
                 fresh(

@@ -1,4 +1,4 @@
-/** The one free reveal of a stone: words and salt are stored when they hash to its commitment. */
+/** The one free reveal of a stone: stores words and salt that hash to its commitment. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CommitmentMismatch, isSealable, sealIssue } from "../../../schema/altar/Commitment.ts"
@@ -14,20 +14,20 @@ import * as RevealedName from "./RevealedName.ts"
 
 const commitmentsOf = rowsOf("witness_stones", Schema.Struct({ commitment: Schema.String }))
 
-/** `act` is the name of the act that sets a stone. Answers whether this was the first reveal. */
+/** `act` is the name of the act that sets a stone. Returns whether this was the first reveal. */
 export const make = Effect.fnUntraced(function* (act: string) {
   const sql = yield* SqlClient.SqlClient
   const inTransaction = yield* transaction
   const pending = yield* isPending
   const names = yield* RevealedName.make
 
-  /** The 404 or 409 of an id that has no stone: is its payment still open? */
+  /** The 409 of an id whose payment is in flight, otherwise the 404. */
   const notThere = (id: string) =>
     Effect.flatMap(pending(id, [act]), (is): Effect.Effect<never, WitnessNotSettled | WitnessNotFound> =>
       Effect.fail(is ? new WitnessNotSettled({}) : new WitnessNotFound({})),
     )
 
-  /** Whether a stone is revealed, and so: a name that is given again is the one it was given with. */
+  /** Whether a stone is sealed, or revealed under the same name or another; an omitted name counts as the same. */
   const standing = Effect.fnUntraced(function* (id: string, agentName: string | undefined) {
     const given = yield* names.given(id)
     if (given === undefined) return "sealed"
@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function* (act: string) {
             ${at}::timestamptz)
           ON CONFLICT (stone_id) DO NOTHING RETURNING stone_id`
           if (inserted.length > 0) return true
-          // Another reveal was first, a moment ago.
+          // A concurrent reveal was first.
           return (yield* standing(id, body.agentName)) === "same" ? false : yield* new AlreadyRevealed({})
         }),
       )

@@ -1,4 +1,4 @@
-/** The name that a reveal gives, where an operator has hidden the name of its stone. */
+/** The name given with a reveal, which is hidden while an operator hides the name of its stone. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
@@ -16,18 +16,18 @@ export const make = Effect.gen(function* () {
 
   return {
     /**
-     * The name that a reveal gives, as it is to be stored: hidden where the name of its act is, and kept with that, so that
-     * both are shown again together. In one transaction with the reveal, which waits for a hiding under way.
+     * Returns the name to store. While the act's name is hidden, the given name is kept with it and a placeholder
+     * stored, so that both are restored together. Runs in the reveal's transaction and waits for a concurrent hiding.
      */
     toStore: Effect.fnUntraced(function* (id: string, name: string) {
       yield* acts.lock(id)
-      // A reveal that was first, a moment ago, has given the name that is kept.
+      // A concurrent reveal was first, so its name is the stored one.
       const isLate = (yield* reveals(id)).length > 0
       if (isLate || (yield* hidden.find(id, "name")) === undefined) return name
       yield* hidden.keep(id, "name", { reveal: name })
       return hiddenByOperator
     }),
-    /** The name that was given, whatever is shown of it by now: null where none was, undefined without a reveal. */
+    /** The given name, hidden or not: null when none was given, undefined without a reveal. */
     given: Effect.fnUntraced(function* (id: string) {
       const [row] = yield* reveals(id)
       if (row === undefined) return undefined

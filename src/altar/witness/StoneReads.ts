@@ -1,4 +1,4 @@
-/** How stones are read: link and revealed words are re-hashed before they are shown. */
+/** Reads of stones; link and revealed words are re-hashed before they are shown. */
 import { Effect, Schema, Tuple } from "effect"
 import { SqlClient } from "effect/sql"
 import { WitnessNotFound } from "../../../schema/altar/Witness.ts"
@@ -15,7 +15,7 @@ import { WitnessChain } from "./WitnessChain.ts"
 
 const headColumns = { headSequence: Whole, headHash: Schema.String }
 
-/** An empty page is one row, which has nothing but the head. */
+/** An empty page is one row with only the head. */
 const ListRow = Schema.Union([Schema.Struct({ id: Schema.Null }), StoneRow]).mapMembers(
   Tuple.map(Schema.fieldsAssign(headColumns)),
 )
@@ -35,13 +35,13 @@ export interface ShortHash {
 
 interface Page {
   readonly limit: number
-  /** Stones below this one. */
+  /** A sequence; the page holds stones below it. */
   readonly before: number | undefined
 }
 
 const stones = part`witness_stones s LEFT JOIN witness_reveals r ON r.stone_id = s.id`
 
-/** Between its first digits and those with the next letter behind them, so that an index finds it. */
+/** A range over the first digits, which an index can serve; its end is the prefix and a letter after all hex digits. */
 const isShort = (column: "s.commitment" | "s.chain_hash", { head, tail }: ShortHash) => {
   const hash = literal(column)
   return part`(${hash} >= ${head}::text AND ${hash} < ${`${head}g`}::text

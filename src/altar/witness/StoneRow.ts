@@ -1,4 +1,4 @@
-/** A stone as it is bought, as it lies in the database, and as it is shown. */
+/** A stone as bought, as stored and as shown. */
 import { Schema } from "effect"
 import { recipe } from "../../../schema/altar/Commitment.ts"
 import { SpiritId, spiritOf } from "../../../schema/altar/Spirit.ts"
@@ -36,7 +36,7 @@ export const witnessing = telling(WitnessStone, {
   onAltar: newestOn,
 })
 
-/** The columns of a link, as every read of stones has them. */
+/** The columns of a link, shared by every read of stones. */
 export const linkColumns = {
   sequence: Whole,
   id: Schema.String,
@@ -48,7 +48,7 @@ export const linkColumns = {
   chainHash: Schema.String,
 }
 
-/** SQL types of what a purchase writes; the chain adds time, place and hash. */
+/** SQL types of a purchase's values; the chain adds time, place and hash. */
 export const newStoneTypes = {
   id: "uuid",
   commitment: "text",
@@ -59,7 +59,6 @@ export const newStoneTypes = {
   transaction: "text",
 } as const
 
-/** A stone to be appended. */
 export interface NewStone {
   readonly id: string
   readonly commitment: string
@@ -70,7 +69,6 @@ export interface NewStone {
   readonly transaction: string
 }
 
-/** What a settled purchase sets. */
 export const newStoneOf = ({ id, input, payer, transaction }: Paid<typeof WitnessBody.Type>): NewStone => ({
   id,
   commitment: input.commitment,
@@ -102,7 +100,6 @@ export const stoneColumns = part`s.*, ${revealed}`
 const chainRecipe =
   "chainHash = lowercase hex SHA-256( previousHash 0x00 sequence 0x00 commitment 0x00 witnessedAt 0x00 transaction ) in UTF-8; previousHash of the first stone is 64 zeros"
 
-/** The public record of a stone. */
 export const recordOf = (publicUrl: string, stone: Stone): WitnessStone => ({
   id: stone.id,
   permalink: `${publicUrl}/witness/${stone.id}`,
@@ -121,7 +118,7 @@ export const recordOf = (publicUrl: string, stone: Stone): WitnessStone => ({
   },
 })
 
-/** The record with what is public of its reveal. */
+/** The record with the public side of its reveal. */
 export const listedOf = (publicUrl: string, row: StoneRow): typeof ListedStone.Type => ({
   ...recordOf(publicUrl, row),
   agentName: row.agentName,

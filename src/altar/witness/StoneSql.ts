@@ -1,4 +1,4 @@
-/** What the witness chain lets others read inside a statement of their own, so that a read stays one round trip. */
+/** SQL parts about stones for the statements of other reads, which stay one round trip. */
 import type { Statement } from "effect/sql"
 import { part } from "../../platform/SqlPart.ts"
 
@@ -6,14 +6,11 @@ import { part } from "../../platform/SqlPart.ts"
 export const revealed = part`r.text AS reveal_text, r.salt AS reveal_salt, r.hidden AS reveal_hidden,
   r.hidden_by AS reveal_hidden_by, r.agent_name AS reveal_agent_name, r.revealed_at`
 
-/** How many stones are set. */
 export const count = part`(SELECT sequence FROM witness_head WHERE id = 1)`
 
-/** The newest stones set with a spirit, by id. */
 export const newestOn = (spirit: string, limit: number) =>
   part`(SELECT id FROM witness_stones WHERE spirit = ${spirit}::text ORDER BY sequence DESC LIMIT ${limit}::int)`
 
-/** What was revealed of the stone with this id. */
 export const revealOf = (id: Statement.Fragment) => part`
   SELECT s.id, s.commitment, ${revealed}
   FROM witness_reveals r JOIN witness_stones s ON s.id = r.stone_id WHERE r.stone_id = ${id}`

@@ -1,4 +1,4 @@
-/** The witness chain: gapless from 1, appended under its locked head, re-hashed before any link of it is served. */
+/** The witness chain: gapless from 1, appended under its locked head, re-hashed before any link is served. */
 import { Context, type Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { ChainEntry } from "../../../schema/altar/Witness.ts"
@@ -14,25 +14,25 @@ type Hashed = Pick<Written, "commitment" | "transaction" | "witnessedAt">
 export class WitnessChain extends Context.Service<
   WitnessChain,
   {
-    /** Appends stones behind the head, in order; to be called inside the transaction that settles them. */
+    /** Appends stones behind the head, in order; runs inside the transaction that settles them. */
     append(stones: ReadonlyArray<NewStone>): Effect.Effect<ReadonlyArray<Stone>, SqlError.SqlError>
-    /** At most `limit` links from `from` on, with what precedes and what follows them. */
+    /** At most `limit` links from `from` on, with their anchor and the head. */
     segment(
       from: number,
       limit: number,
     ): Effect.Effect<HashChain.Segment<typeof ChainEntry.Type>, HashChain.ChainBroken>
-    /** The same for readers, who ask for the same links again and again: kept as long as links and head are the same. */
+    /** The same segment for readers, cached while its links and the head stay the same. */
     page(from: number, limit: number): Effect.Effect<HashChain.Segment<typeof ChainEntry.Type>, HashChain.ChainBroken>
-    /** Fails at the first of these stones that does not follow `anchor` or does not hash. */
+    /** Fails at the first stone that does not follow `anchor` or does not hash. */
     check(
       stones: ReadonlyArray<Hashed & HashChain.Link>,
       anchor: HashChain.Head,
     ): Effect.Effect<void, HashChain.ChainBroken>
-    /** The newest link, re-hashed together with the last one that was found broken. */
+    /** The newest link, re-hashed together with the last known broken one. */
     readonly head: Effect.Effect<HashChain.Head, HashChain.ChainBroken>
-    /** The link of one stone as a statement, for whoever reads what belongs to it in the same round trip; a UUID. */
+    /** A statement for the link of one stone by its UUID, so that other reads get it in the same round trip. */
     readonly linkOf: (id: string) => Statement.Fragment
-    /** Returns once this server has settled a stone, or after so long; for one reader. */
+    /** Returns after this server appended a stone, or after `atMost`; supports one waiting caller. */
     settled(atMost: Duration.Input): Effect.Effect<void>
   }
 >()("spirit-altar/altar/witness/WitnessChain") {

@@ -1,4 +1,4 @@
-/** Witness stones: the act that sets one, how stones are read, and their one free reveal. */
+/** Witness stones: the act that sets one, the reads of stones, and their one free reveal. */
 import { Context, Effect, Layer } from "effect"
 import { type ChainLink, chainLinkText } from "../../../schema/altar/ChainLink.ts"
 import { type CommitmentMismatch, CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
@@ -28,7 +28,7 @@ import { WitnessChain } from "./WitnessChain.ts"
 type Listed = typeof ListedStone.Type
 type Head = typeof ChainHead.Type
 
-/** Stones newest first, and where the next page begins. */
+/** Stones, newest first, and the start of the next page. */
 export interface StonePage {
   readonly stones: ReadonlyArray<Listed>
   readonly head: Head
@@ -44,16 +44,16 @@ export class WitnessStones extends Context.Service<
   WitnessStones,
   {
     readonly act: ActOf<typeof setWitnessStone>
-    /** Settled stones newest first, below `before` when given. */
+    /** Settled stones, newest first, below `before` when given. */
     list(limit: number, before: number | undefined): Effect.Effect<StonePage, ChainBroken>
-    /** Settled stones of a spirit, or with a commitment or chain hash, newest first; each is re-hashed by itself. */
+    /** Settled stones of a spirit, or with a commitment or chain hash, newest first; each is re-hashed alone. */
     find(
       by: { readonly spirit: string } | { readonly hash: string } | StoneReads.ShortHash,
       limit: number,
     ): Effect.Effect<ReadonlyArray<Listed>, ChainBroken>
-    /** A stone with the JSON text of its receipt, which says how its transfer stands now. */
+    /** A stone, and the JSON text of its receipt with the transfer's current state. */
     get(id: string): Effect.Effect<{ readonly stone: Listed; readonly receipt: string }, WitnessNotFound | ChainBroken>
-    /** Stores salt and words when they hash to the commitment; `first` is false for the same data again. */
+    /** Stores salt and words that hash to the commitment; `first` is false for the same data again. */
     reveal(
       id: string,
       body: typeof RevealBody.Type,

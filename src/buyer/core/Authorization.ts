@@ -1,4 +1,4 @@
-/** The EIP-3009 authorization of an offer as typed data, and the header that carries it once it is signed. */
+/** The EIP-3009 authorization of an offer as typed data, and the header that carries it once signed. */
 import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
 import type { Challenge } from "./Challenge.ts"
 import { randomHex } from "./Digest.ts"
@@ -8,7 +8,7 @@ const hex = (text: string): `0x${string}` => `0x${text.replace(/^0x/u, "").toLow
 export const toBase64 = (text: string): string =>
   btoa([...new TextEncoder().encode(text)].map((byte) => String.fromCharCode(byte)).join(""))
 
-/** EIP-712 typed data for one transfer of exactly the amount of the offer, with a nonce of its own, signed at `nowMs`. */
+/** EIP-712 typed data for one transfer of exactly the offered amount, with a random nonce, signed at `nowMs`. */
 export const typedDataOf = ({ accepts: [offer] }: Challenge, from: string, nowMs: number) => ({
   domain: {
     name: offer.extra.name,

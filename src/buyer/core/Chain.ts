@@ -1,4 +1,4 @@
-/** Links of the witness chain, hashed here and checked by the contract's rule. */
+/** Hashes links of the witness chain and checks them by the contract's rules. */
 import { type ChainPoint, checkLink, type LinkCheck } from "../../../schema/altar/ChainCheck.ts"
 import { type ChainLink, chainLinkText } from "../../../schema/altar/ChainLink.ts"
 import { sha256 } from "./Digest.ts"
@@ -10,7 +10,7 @@ export interface Link extends ChainLink {
 
 export const chainHashOf = (link: ChainLink): Promise<string> => sha256(chainLinkText(link))
 
-/** Every link against the one before it, the first against `start`: also those after one that does not hold. */
+/** Checks every link against the one before it, the first against `start`; continues after a fault. */
 export const checkLinks = <L extends Link>(
   links: ReadonlyArray<L>,
   start: ChainPoint,

@@ -1,4 +1,4 @@
-/** The x402 v2 challenge of a 402, read and held to its form before anything looks at what it asks for. */
+/** Reads the x402 v2 challenge of a 402 and checks its form. */
 
 /** Atomic USDC as a decimal string, times in seconds. */
 export interface Offer {
@@ -18,7 +18,7 @@ export interface Challenge {
   readonly accepts: readonly [Offer]
 }
 
-/** The JSON in a header of x402; undefined when there is none. */
+/** The JSON in an x402 header; undefined when there is none. */
 export const readHeader = (header: string | null): unknown => {
   if (header === null) return undefined
   try {
@@ -40,7 +40,7 @@ const textsOf = <Name extends string>(value: unknown, ...names: ReadonlyArray<Na
   return areTexts<Name>(copy) ? copy : undefined
 }
 
-/** A copy of what the contract knows of an offer: whatever else it names reaches neither signer nor payment. */
+/** A copy of an offer's members in the contract; unknown members reach neither signer nor payment. */
 const offerOf = (value: unknown): Offer | undefined => {
   const texts = textsOf(value, "scheme", "network", "amount", "asset", "payTo")
   if (texts === undefined || !isObject(value)) return undefined
@@ -54,7 +54,7 @@ const offerOf = (value: unknown): Offer | undefined => {
     : undefined
 }
 
-/** A copy of what the contract knows of a challenge; undefined when it is none we understand. */
+/** A copy of a challenge's members in the contract; undefined for an unsupported one. */
 export const challengeOf = (value: unknown): Challenge | undefined => {
   if (!isObject(value)) return undefined
   const { accepts, resource: named, x402Version } = value
@@ -63,5 +63,5 @@ export const challengeOf = (value: unknown): Challenge | undefined => {
   return x402Version === 2 && resource && offer ? { x402Version, resource, accepts: [offer] } : undefined
 }
 
-/** Of the `PAYMENT-REQUIRED` header; undefined when it is none we understand. */
+/** Reads the `PAYMENT-REQUIRED` header; undefined for an unsupported challenge. */
 export const readChallenge = (header: string | null): Challenge | undefined => challengeOf(readHeader(header))

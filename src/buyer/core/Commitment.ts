@@ -1,4 +1,4 @@
-/** Words are sealed by the one recipe of the contract: the commitment may leave this machine, words and salt stay. */
+/** Seals words by the contract's recipe; only the commitment may leave this machine. */
 import {
   commitmentText,
   normalizedLength,
@@ -13,16 +13,16 @@ import { sha256 } from "./Digest.ts"
 /** The commitment of salt and words: 64 lowercase hex digits. */
 export const commitmentOf = (salt: string, words: string): Promise<string> => sha256(commitmentText(salt, words))
 
-/** What is wrong with words that are shown as revealed; undefined when they are what was sealed, or hidden. */
+/** The fault of revealed words; undefined when they match their commitment, or are hidden. */
 export const checkReveal = async (commitment: string | null, shown: ShownWords) =>
   revealFault(commitment, shown, await commitmentOf(shown.salt ?? "", shown.text ?? ""))
 
-/** Least and most code points; of words after normalization. */
+/** Minimum and maximum code points; of words after normalization. */
 export const sealBounds = { words: [1, wordsMaximum], salt: [saltMinimum, saltMaximum] } as const
 
 const isOutside = (length: number, [least, most]: readonly [number, number]) => length < least || length > most
 
-/** Why salt and words cannot be sealed, in a sentence: such a commitment could never be revealed. */
+/** A sentence about why salt and words cannot be sealed: their commitment could never be revealed. */
 export const unsealable = (salt: string, words: string): string | undefined => {
   const [salted, length] = [[...salt].length, normalizedLength(words)]
   if (isOutside(length, sealBounds.words))

@@ -1,6 +1,6 @@
-/** SHA-256 and randomness with WebCrypto alone: the same in a browser, in Node and on a worker. */
+/** SHA-256 and randomness with WebCrypto alone: the same in a browser, in Node and in a worker. */
 
-/** Browsers give it to pages from https and from this machine only. */
+/** Browsers provide WebCrypto only to pages from https and from this machine. */
 export const canHash = (): boolean => globalThis.crypto?.subtle !== undefined
 
 export const hexOf = (bytes: Uint8Array): string =>

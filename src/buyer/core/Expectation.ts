@@ -1,10 +1,10 @@
-/** Exactly what was listed is signed: any other amount, scheme, network, asset, payee or resource is refused before. */
+/** Compares a challenge with the expected terms: amount, scheme, network, asset, payee and resource. */
 import { secondsMaximum } from "../../../schema/payments/Usdc.ts"
 import type { Challenge } from "./Challenge.ts"
 
-/** What a challenge has to name, known before it is seen. */
+/** The terms that a challenge must name, known before it arrives. */
 export interface Expectation {
-  /** Whether the URL that a payment is bound to is the one that was asked. */
+  /** Whether the URL that a payment is bound to is the one that was requested. */
   readonly isResource: (url: string) => boolean
   /** Atomic USDC, exactly. */
   readonly amountAtomic: bigint
@@ -17,14 +17,14 @@ export interface Expectation {
 
 export interface Mismatch {
   readonly kind: "resource" | "more" | "less" | "scheme" | "network" | "asset" | "payee" | "lifetime"
-  /** What the challenge says. */
+  /** The value in the challenge. */
   readonly asked: string
 }
 
 /** Addresses are equal by value, not by spelling. */
 const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
-/** Why this must not be signed; undefined when it is what was expected. */
+/** The first mismatch; undefined when the challenge is as expected. */
 export const mismatchOf = (
   { accepts: [offer], resource }: Challenge,
   { amountAtomic, asset, isResource, network, payTo }: Expectation,

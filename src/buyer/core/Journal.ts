@@ -1,18 +1,17 @@
-/** Where a buyer remembers: whoever shares a journal takes turns, and what was written in a turn is there after it. */
+/** The memory of a buyer. Its users take turns, and everything written in a turn is stored when the turn ends. */
 
 export interface Pages {
   readonly get: (name: string) => Promise<string | undefined>
   readonly set: (name: string, text: string) => Promise<void>
-  /** Every page whose name begins so. */
+  /** Every page whose name has this prefix. */
   readonly all: (prefix: string) => Promise<ReadonlyArray<string>>
 }
 
 export interface Journal {
-  /** Runs alone among everyone who shares the journal. Once it resolves, all that was set is kept. If `run` rejects, a journal that can keeps none of it. */
+  /** Runs a turn alone and stores what it set before resolving. If `run` rejects, a journal that can stores nothing. */
   readonly alone: <A>(run: (pages: Pages) => Promise<A>) => Promise<A>
 }
 
-/** One turn after the other. */
 export const turns = () => {
   let last: Promise<unknown> = Promise.resolve()
   return <A>(run: () => Promise<A>): Promise<A> => {
@@ -22,7 +21,7 @@ export const turns = () => {
   }
 }
 
-/** Forgotten with the process: for tests, and for buyers that keep salts and keys themselves. */
+/** Lives as long as the process: for tests, and for buyers that keep salts and keys themselves. */
 export const memoryJournal = (): Journal => {
   const written = new Map<string, string>()
   const takeTurns = turns()

@@ -1,4 +1,4 @@
-/** What an answer says of a purchase, and what to do then: one machine for library, command and page. */
+/** The state machine of a purchase for library, command and page: from an answer to an outcome and the next step. */
 import { type Challenge, challengeOf, readChallenge, readHeader } from "./Challenge.ts"
 
 /** A JSON object; empty when the answer held none. */
@@ -10,33 +10,32 @@ export interface Reply {
   readonly body: Body
 }
 
-/** The altar's own refusal. */
 export interface Refusal {
   readonly status: number
   readonly code: string
   readonly message: string
-  /** Seconds until another try makes sense, where the altar says so. */
+  /** Seconds until a retry makes sense, where the altar says so. */
   readonly retryAfter: number | undefined
 }
 
-/** A settled answer, not yet compared with what was bought. */
+/** A settled answer, not yet compared with the purchase. */
 export interface Settlement {
   readonly body: Body
-  /** The content of `PAYMENT-RESPONSE`, where it came along. */
+  /** The content of `PAYMENT-RESPONSE`, where present. */
   readonly header: unknown
 }
 
 export type Outcome =
   | { readonly tag: "settled"; readonly settlement: Settlement }
-  /** Not known yet; ask again after so many seconds. */
+  /** Unknown so far; ask again after this many seconds. */
   | { readonly tag: "pending"; readonly seconds: number }
-  /** Nothing is reserved; undefined terms are such as nobody can read. */
+  /** Nothing is reserved; the challenge is undefined when it is unsupported. */
   | { readonly tag: "unpaid"; readonly challenge: Challenge | undefined; readonly refusal: Refusal }
   | { readonly tag: "refused"; readonly refusal: Refusal; readonly body: Body }
-  /** No answer, or one that is not the altar's: whatever a proxy or portal says, says nothing about a payment. */
+  /** No answer, or one of a proxy or portal; it says nothing about a payment. */
   | { readonly tag: "silent"; readonly reason: string; readonly status?: number }
 
-/** Why an answer that says it settled settles nothing. */
+/** The reason for an answer that claims to be settled without the contract's form. */
 export const unknownAnswer = "its answer is none that the contract knows"
 
 const isObject = (value: unknown) => typeof value === "object" && value !== null
@@ -51,7 +50,7 @@ export const bodyOf = (text: string): Body => {
   }
 }
 
-/** Seconds to wait as an altar asks for it: one to sixty, whatever it says. */
+/** The wait an altar asks for, limited to 1 to 60 seconds; 2 when it names none. */
 export const waitOf = (asked: number): number => Math.min(60, Math.max(1, asked || 2))
 
 const retryAfterOf = ({ body, headers }: Reply): number | undefined => {
@@ -78,28 +77,28 @@ export const readOutcome = (reply: Reply): Outcome => {
   return { tag: "unpaid", challenge, refusal }
 }
 
-/** What another try may change: a fault, a full house, other payments of this wallet that are open. */
+/** Refusals that a retry may change: a fault, a rate limit, other payments of this wallet in flight. */
 const mayPass = ({ code, status }: Refusal) => status === 429 || status >= 500 || code === "reconcile_required"
 
 export type NextStep =
   | { readonly step: "settle"; readonly settlement: Settlement }
   | { readonly step: "sign"; readonly challenge: Challenge | undefined }
-  /** Ask how it ended, after so many seconds. */
+  /** Ask for the outcome after this many seconds. */
   | { readonly step: "pend"; readonly seconds: number }
-  /** Nobody said how it ended; `refusal` is what the altar said instead, where it spoke. */
+  /** The outcome is unknown; `refusal` is the altar's answer instead, if there was one. */
   | { readonly step: "retry"; readonly reason: string; readonly refusal: Refusal | undefined }
-  /** The altar knows nothing of it: hand in the very same request. */
+  /** The altar has no attempt under this key: send the same request. */
   | { readonly step: "send" }
   | { readonly step: "refuse"; readonly refusal: Refusal; readonly body: Body }
 
 export interface Asked {
-  /** The request itself was sent, or it was asked how it ended. */
+  /** Whether the request itself was sent, or its outcome asked for. */
   readonly by: "send" | "reconcile"
-  /** A payment was signed under this key. From here on evidence ends it, and nothing is signed again. */
+  /** A payment was signed under this key. From here on, evidence ends the purchase, and nothing is signed again. */
   readonly isSigned: boolean
 }
 
-/** Only the altar's own answer ends a purchase; one that is signed is never ended by a fault or a full house. */
+/** Only the altar's own answer ends a purchase; a fault or rate limit never ends a signed one. */
 export const nextStep = (outcome: Outcome, { by, isSigned }: Asked): NextStep => {
   switch (outcome.tag) {
     case "settled":

@@ -1,25 +1,25 @@
-/** The one loop of a purchase, for library, command and page: after each answer, what to do and what to ask next. */
+/** The loop of a purchase for library, command and page; each answer decides the next move. */
 import { type Asked, nextStep, type NextStep, type Outcome, waitOf } from "./Outcome.ts"
 
-/** Where a purchase stands before the next question. */
+/** The state of a purchase before its next request. */
 export interface Standing extends Asked {
-  /** Questions that count against the patience of its follower. */
+  /** Requests that count against the limits. */
   readonly tries: number
 }
 
 /** The differences between a program and a page that follow a purchase. */
 export interface Habits {
-  /** Whether the answer to a reconcile ends it, or only the answer to the request itself. */
+  /** Whether the answer to a reconcile ends the purchase, or only the answer to the request itself. */
   readonly endsByReconcile: boolean
-  /** Somebody looks on: waits are short, the first answer is asked about at once, and a full house is left to them. */
+  /** Whether a reader is watching: waits are short, the first inquiry is immediate, the reader handles a rate limit. */
   readonly isWatched: boolean
-  /** Whether every question counts against the limits, or only those in a row that nobody answered. */
+  /** Whether every request counts against the limits, or only consecutive ones without an answer. */
   readonly countsAnswers: boolean
-  /** Counted questions after which it is given up: signed, it stays open; unsigned, it is refused. */
+  /** Counted requests until the loop gives up: a signed purchase stays open, an unsigned one is refused. */
   readonly limits: { readonly signed: number; readonly unsigned: number }
 }
 
-/** A program waits as long as the altar works. A key of its caller's choice may name another's act: its reconcile ends nothing. */
+/** A program waits as long as the altar works. Its key may belong to another act, so a reconcile ends nothing. */
 export const unattended: Habits = {
   endsByReconcile: false,
   isWatched: false,
@@ -27,7 +27,7 @@ export const unattended: Habits = {
   limits: { signed: 10, unsigned: 2 },
 }
 
-/** A page asks while its reader looks on, and then lets them ask. Its keys are random, so a reconcile is about its own act. */
+/** A page asks only while it is watched. Its keys are random, so a reconcile is about its own act. */
 export const watched: Habits = {
   endsByReconcile: true,
   isWatched: true,
@@ -39,12 +39,12 @@ type Unanswered = Omit<Extract<NextStep, { step: "retry" }>, "step">
 
 export type Move =
   | Extract<NextStep, { step: "settle" | "sign" | "refuse" }>
-  /** Ask as `next` says, after so many seconds; `because` where nobody said how it ended. */
+  /** Ask as `next` says, after this many seconds; `because` is set when the outcome is unknown. */
   | { readonly step: "ask"; readonly next: Standing; readonly seconds: number; readonly because: string | undefined }
-  /** Nobody said how it ended for too long, or the house is full (`isBusy`) and its reader is asked. */
+  /** Without an outcome for too long, or rate limited (`isBusy`): the reader decides. */
   | ({ readonly step: "give-up"; readonly isBusy: boolean } & Unanswered)
 
-/** The longest pause while somebody looks on, in seconds. */
+/** Maximum wait in seconds while a reader is watching. */
 const watchedWait = 10
 
 const counted = (standing: Standing, { limits }: Habits, unanswered: Unanswered): Move | undefined =>
@@ -52,7 +52,7 @@ const counted = (standing: Standing, { limits }: Habits, unanswered: Unanswered)
     ? { step: "give-up", isBusy: false, ...unanswered }
     : undefined
 
-/** After a question that nobody answered, or whose answer cannot be read. */
+/** The move after a missing or unreadable answer. */
 export const unanswered = (standing: Standing, habits: Habits, { reason, refusal }: Unanswered): Move => {
   const { by, isSigned } = standing
   const next: Standing = { by: isSigned ? "reconcile" : "send", isSigned, tries: standing.tries + 1 }
@@ -67,7 +67,7 @@ export const unanswered = (standing: Standing, habits: Habits, { reason, refusal
   return { step: "ask", next, seconds, because: reason }
 }
 
-/** The next move after the answer to a question that was asked as `standing` says. */
+/** The next move after the answer to the request that `standing` describes. */
 export const moveAfter = (standing: Standing, habits: Habits, outcome: Outcome): Move => {
   const { by, isSigned, tries } = standing
   const step = nextStep(outcome, standing)

@@ -1,4 +1,4 @@
-/** Compares a settled answer with what was sealed, asked for and signed: the altar's word alone ends no purchase. */
+/** Compares a settled answer with the sealed, requested and signed values; the altar's word alone ends no purchase. */
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
 import { chainHashOf } from "./Chain.ts"
 import { readHeader } from "./Challenge.ts"
@@ -6,7 +6,6 @@ import { canHash } from "./Digest.ts"
 import type { Settlement } from "./Outcome.ts"
 import { isStone, type Requested, requestOf } from "./RecordedRequest.ts"
 
-/** A purchase as its buyer knows it. */
 export interface Bought extends Requested {
   /** `PAYMENT-SIGNATURE`; absent when this buyer signed nothing under the key. */
   readonly payment?: string | undefined
@@ -14,7 +13,6 @@ export interface Bought extends Requested {
   readonly amountAtomic?: string | undefined
 }
 
-/** A field of the answer that is not what was bought. */
 export interface Difference {
   readonly field: string
   readonly bought: string
@@ -32,7 +30,7 @@ const originOf = (url: unknown) => URL.parse(asText(url))?.origin
 /** Addresses and hashes are equal by value, not by spelling. */
 const valueOf = (value: unknown) => asText(value).replace(/^0x[0-9a-f]+$/iu, (hex) => hex.toLowerCase())
 
-/** A field, what was bought, and what the answer says; what is not known of the purchase is undefined and not compared. */
+/** A field, its bought value and its value in the answer; a bought value that is undefined is not compared. */
 type Claim = readonly [field: string, bought: unknown, recorded: unknown]
 
 const inputClaims = (bought: Bought, record: unknown): ReadonlyArray<Claim> => {
@@ -41,12 +39,12 @@ const inputClaims = (bought: Bought, record: unknown): ReadonlyArray<Claim> => {
   return Object.entries(act.members).map(([name, otherwise]) => {
     const found = part(record, name)
     if (name in said) return [name, part(said, name), found]
-    // A choice of the altar's may be any value, but a record without one is of another act.
+    // A value that the altar chooses may be any, but a record without one is of another act.
     return [name, otherwise === undefined ? (found ?? "a value") : otherwise, found]
   })
 }
 
-/** Compared only where the answer says it at all. */
+/** Compares a field only if the answer has it. */
 const ifSaid = (field: string, bought: unknown, recorded: unknown): Claim => [field, bought, recorded ?? bought]
 
 const moneyClaims = ({ amountAtomic }: Bought, signed: unknown, { body, header }: Settlement): ReadonlyArray<Claim> => {
@@ -83,7 +81,7 @@ const linkClaims = ({ url }: Bought, signed: unknown, { body }: Settlement): Rea
     ["permalink", page, asText(permalink).slice(-page.length)],
     ["permalink", origin, originOf(permalink)],
     ["record.permalink", permalink, part(record, "permalink")],
-    // Sealed words go there one day.
+    // Sealed words will be sent to these URLs one day.
     ifSaid("verify.revealUrl", origin, revealUrl === undefined ? undefined : originOf(revealUrl)),
     ifSaid("unsealUrl", origin, unsealUrl === null || unsealUrl === undefined ? undefined : originOf(unsealUrl)),
   ]
@@ -91,7 +89,7 @@ const linkClaims = ({ url }: Bought, signed: unknown, { body }: Settlement): Rea
 
 const text = (record: unknown, name: string) => asText(part(record, name))
 
-/** The link of a stone hashes: time, place and transaction are those that its chain is made of. */
+/** The link of a stone hashes to its chain hash, so time, place and transaction are those of the chain. */
 const chainClaims = async (record: unknown): Promise<ReadonlyArray<Claim>> => {
   const chainHash = part(record, "chainHash")
   if (chainHash === undefined || !canHash()) return []
@@ -105,7 +103,7 @@ const chainClaims = async (record: unknown): Promise<ReadonlyArray<Claim>> => {
   return [["chainHash", await chainHashOf(link), chainHash]]
 }
 
-/** Every field in which a settled answer differs from what was bought; none when it is what was bought. */
+/** Every field in which a settled answer differs from the purchase. */
 export const differencesOf = async (bought: Bought, settlement: Settlement): Promise<ReadonlyArray<Difference>> => {
   const { record } = settlement.body
   const signed = readHeader(bought.payment ?? null)
@@ -124,7 +122,7 @@ export const differencesOf = async (bought: Bought, settlement: Settlement): Pro
 
 const brief = (value: string) => (value.length > 100 ? `${value.slice(0, 100)}…` : value)
 
-/** The sentences for the owner of a purchase; `kept` says what became of the evidence. */
+/** The sentences for the owner of a purchase; `kept` says where the evidence is. */
 export const misrecorded = (differences: ReadonlyArray<Difference>, kept: string): string =>
   [
     "The altar recorded something else than you bought.",

@@ -1,23 +1,22 @@
-/** How each act's record repeats its request: whatever the buyer said in path, query and body. */
+/** How the record of each act repeats the path, query and body of its request. */
 import { bodyOf } from "./Outcome.ts"
 
-/** A request as it was sent. */
 export interface Requested {
-  /** URL of the request; path and query are enough once it is signed. */
+  /** URL of the request; path and query suffice once it is signed. */
   readonly url: string
-  /** JSON as it was sent; empty when there was none. */
+  /** JSON as sent; empty when there was none. */
   readonly body: string
 }
 
 interface Recorded {
   readonly path: RegExp
-  /** Members of the record that the request decides, with what they are when it leaves them out; undefined is the altar's choice. */
+  /** Members that the request decides, with their values where it omits them; undefined is the altar's choice. */
   readonly members: Readonly<Record<string, string | null | undefined>>
 }
 
 const names = { agentName: null, reason: null }
 
-/** How each act records its request. An act that is not listed is compared member by member, where both have one. */
+/** How each act records its request. An act that is not listed is compared in the members that both have. */
 export const recorded: ReadonlyArray<Recorded> = [
   { path: /\/api\/witness$/u, members: { commitment: null, kind: "intention", spirit: undefined } },
   {
@@ -39,10 +38,9 @@ export const recorded: ReadonlyArray<Recorded> = [
   },
 ]
 
-/** Of a URL, or of a path alone. */
 const locationOf = (url: string) => new URL(url, "https://altar.invalid")
 
-/** What the request says, by the record's names. */
+/** The members of the request, by the record's names. */
 export const requestOf = ({ body, url }: Requested) => {
   const { pathname, searchParams } = locationOf(url)
   const act = recorded.find(({ path }) => path.test(pathname))

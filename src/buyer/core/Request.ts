@@ -1,19 +1,17 @@
-/** A paid request as it is sent: the same bytes under the same key, however often. */
+/** A paid request: the same bytes under the same key each time it is sent. */
 import { bodyOf, type Reply } from "./Outcome.ts"
 
 export interface PaidRequest {
-  /** Where it is sent; what a payment for it is bound to. */
+  /** The URL of the request, which a payment is bound to. */
   readonly url: string
-  /** Idempotency key. */
   readonly key: string
   /** JSON; empty when there is none. */
   readonly body: string
 }
 
-/** A payment goes where it was signed for, or nowhere. */
+/** A redirect is an error, so a payment reaches only the URL it was signed for. */
 const asked = { method: "POST", redirect: "error" } as const
 
-/** Asks with it, and gives the answer's status, headers and text. */
 export type Exchange = (url: string, init: RequestInit) => Promise<Response>
 
 const replyOf = async (response: Response): Promise<Reply> => ({
@@ -22,7 +20,7 @@ const replyOf = async (response: Response): Promise<Reply> => ({
   body: bodyOf(await response.text()),
 })
 
-/** `payment` is the content of `PAYMENT-SIGNATURE`, once there is one. Rejects when nobody answers. */
+/** `payment` is the content of `PAYMENT-SIGNATURE`, once signed. Rejects without an answer. */
 export const send = async (
   exchange: Exchange,
   { body, key, url }: PaidRequest,
@@ -41,6 +39,6 @@ export const send = async (
     }),
   )
 
-/** How the purchase of a key ended, asked of the altar at `altar`: free, and never a payment. */
+/** Asks an altar for the outcome of a key; free, and never sends a payment. */
 export const reconcile = async (exchange: Exchange, altar: string, key: string): Promise<Reply> =>
   replyOf(await exchange(`${altar}/api/reconcile/${key}`, { ...asked, headers: { accept: "application/json" } }))

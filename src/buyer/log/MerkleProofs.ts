@@ -1,9 +1,8 @@
-/** Whether a tree holds a leaf, and whether it begins with an older one; a proof of the wrong length is read no further. */
+/** Verifies inclusion and consistency proofs; a proof of the wrong length is rejected unread. */
 import { type Bytes, equal } from "../../../schema/log/Bytes.ts"
 import { consistencyPath, hashSize, siblingSides } from "../../../schema/log/Merkle.ts"
 import { node } from "./WebCrypto.ts"
 
-/** A tree as a checkpoint states it. */
 export interface Tree {
   readonly size: number
   readonly root: Bytes
@@ -25,7 +24,7 @@ export const includes = async (tree: Tree, index: number, leafHash: Bytes, hashe
   return equal(hash, tree.root)
 }
 
-/** Whether the tree begins with all leaves of the older one; of an empty one that can be neither proved nor doubted. */
+/** Whether the tree begins with all leaves of the older one; false for an empty one, which proves nothing. */
 export const extendsTree = async (old: Tree, tree: Tree, hashes: ReadonlyArray<Bytes>): Promise<boolean> => {
   if (!isSize(old.size) || !isSize(tree.size) || old.size === 0 || old.size > tree.size) return false
   if (old.size === tree.size) return hashes.length === 0 && equal(old.root, tree.root)

@@ -1,4 +1,4 @@
-/** A checkpoint is worth what the keys its reader brings are worth: who signed it, and which of the log's witnesses did. */
+/** Verifies a checkpoint's signatures, the log's and its witnesses', by the keys that the reader trusts. */
 import { hex, Malformed, utf8 } from "../../../schema/log/Bytes.ts"
 import { type Checkpoint, cosignedBytes, parseCheckpoint, parseCosignature } from "../../../schema/log/Checkpoint.ts"
 import {
@@ -14,13 +14,12 @@ import type { Policy } from "../../../schema/log/Policy.ts"
 import { formed, type NotProven, Unproven, verdictOf } from "./Verdict.ts"
 import { isSigned, sha256 } from "./WebCrypto.ts"
 
-/** Whom the reader believes. */
 export interface Trust {
-  /** The log's verifier key, `name+hash+base64`: from anywhere but the log itself. */
+  /** The log's verifier key, `name+hash+base64`, from a source other than the log itself. */
   readonly vkey: string
   /** The first line of its checkpoints; the key's name when absent. */
   readonly origin?: string
-  /** Verifier keys of the log's witnesses and how many of them must have signed, or a policy that says so, and which logs. */
+  /** Verifier keys of log witnesses and how many of them must have signed, or a policy, which also names the logs. */
   readonly witnesses?: { readonly vkeys: ReadonlyArray<string>; readonly quorum: number } | Policy
 }
 
@@ -36,7 +35,7 @@ export interface Opened {
   readonly cosignatures: ReadonlyArray<Cosignature>
 }
 
-/** A key whose id is its own, of a type. */
+/** Parses a key of a type and checks that its id is its own. */
 const keyOf = async (vkey: string, type: VerifierKey["type"]): Promise<VerifierKey> => {
   const key = formed(parseVerifierKey(vkey), "key")
   if (key.type !== type) throw new Unproven("key", `The key of ${key.name} is not of type ${type}.`)
@@ -47,14 +46,14 @@ const keyOf = async (vkey: string, type: VerifierKey["type"]): Promise<VerifierK
 const signaturesOf = (note: Note, key: VerifierKey) =>
   note.signatures.filter(({ id, name }) => name === key.name && id === key.id)
 
-/** Signed by the log: one signature at least, and none under its key that is wrong. */
+/** At least one signature of the log, and no invalid one under its key. */
 const isByLog = async (note: Note, key: VerifierKey) => {
   const signatures = signaturesOf(note, key)
   const verdicts = await Promise.all(signatures.map(({ bytes }) => isSigned(key.publicKey, utf8(note.text), bytes)))
   return verdicts.length > 0 && verdicts.every(Boolean)
 }
 
-/** When a witness signed; nothing when it did not. What bears its name and is wrong ends the check. */
+/** The cosignature of a witness, if it signed. An invalid one under its name ends the check. */
 const cosigned = async (note: Note, vkey: string): Promise<ReadonlyArray<Cosignature>> => {
   const key = await keyOf(vkey, keyTypes.cosignature)
   const { name, publicKey } = key
@@ -85,7 +84,7 @@ const cosignaturesOf = async (note: Note, witnesses: NonNullable<Trust["witnesse
     if (found.length > 0) signed.add(vkey)
     cosignatures.push(...found)
   }
-  // One signer must not count for two, whatever it calls itself.
+  // One signer must not count twice under two names.
   if (hasOneTwice(vkeys)) throw new Unproven("key", "One key of the log's witnesses is given under two names.")
   if ("isMet" in witnesses ? witnesses.isMet(signed) : cosignatures.length >= witnesses.quorum) return cosignatures
   throw new Unproven(
@@ -96,7 +95,7 @@ const cosignaturesOf = async (note: Note, witnesses: NonNullable<Trust["witnesse
   )
 }
 
-/** The same for a check that goes on with it: throws what is not proved. */
+/** Opens a checkpoint for a further check; throws what is not proved. */
 export const opened = async (noteText: string, trust: Trust): Promise<Opened> => {
   const note = formed(parseNote(noteText))
   const checkpoint = formed(parseCheckpoint(note.text))
@@ -112,6 +111,6 @@ export const opened = async (noteText: string, trust: Trust): Promise<Opened> =>
   return { ok: true, checkpoint, cosignatures: await cosignaturesOf(note, trust.witnesses ?? { vkeys: [], quorum: 0 }) }
 }
 
-/** The checkpoint of a note that the log signed, with the cosignatures asked for. */
+/** The checkpoint of a note that the log signed, with the required cosignatures. */
 export const openCheckpoint = (noteText: string, trust: Trust): Promise<Opened | NotProven> =>
   verdictOf(() => opened(noteText, trust))

@@ -1,4 +1,4 @@
-/** One stone, one file and one key: whether the log has the stone, offline and for ever. */
+/** Verifies offline that the log includes a stone, from the stone, one file and the log's key. */
 import { base64, hex } from "../../../schema/log/Bytes.ts"
 import { entryOf, indexOf } from "../../../schema/log/Entry.ts"
 import { parseProofFile } from "../../../schema/log/ProofFile.ts"
@@ -11,17 +11,17 @@ import { leaf, sha256 } from "./WebCrypto.ts"
 export interface StoneProven {
   readonly ok: true
   readonly origin: string
-  /** Of the stone, from 0. */
+  /** Index of the stone, from 0. */
   readonly index: number
-  /** Stones of the tree that was signed, and its root in base64. */
+  /** Size of the signed tree, and its root in base64. */
   readonly size: number
   readonly root: string
   readonly cosignatures: ReadonlyArray<Cosignature>
 }
 
 /**
- * Whether a `.tlog-proof` proves that the log holds this stone: its previous hash, sequence, commitment, time and
- * transaction. What a stone says beyond these five the log certifies only as far as they bind it.
+ * Whether a `.tlog-proof` proves that the log includes this stone: its previous hash, sequence, commitment, time and
+ * transaction. The log certifies other members of a stone only as far as these five bind them.
  */
 export const verifyProof = (file: string, stone: Link, trust: Trust): Promise<StoneProven | NotProven> =>
   verdictOf(async () => {
@@ -32,7 +32,7 @@ export const verifyProof = (file: string, stone: Link, trust: Trust): Promise<St
       throw new Unproven("inclusion", `The proof is of stone ${proof.index + 1}, not of stone ${stone.sequence}.`)
     const { checkpoint, cosignatures } = await opened(proof.checkpoint, trust)
     const { origin, root, size } = checkpoint
-    // Hashed as everything here is: a page that has the hashing of the chain already need not share it.
+    // Uses the chain's hash function: a page that has it need not load another.
     const computed = hex(await sha256(entry))
     if (computed !== stone.chainHash)
       throw new Unproven(

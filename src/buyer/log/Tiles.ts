@@ -1,4 +1,4 @@
-/** Proofs out of a log's tiles, for whoever reads them; what they are worth, the check of the proof says. */
+/** Computes proofs from a log's tiles; the check of the proof decides whether they are right. */
 import { type Bytes, Malformed } from "../../../schema/log/Bytes.ts"
 import { consistencyRanges, hashSize, type Range, subtreesOf } from "../../../schema/log/Merkle.ts"
 import { placeOf, type Tile, widthAt } from "../../../schema/log/Tile.ts"
@@ -7,7 +7,7 @@ import { node } from "./WebCrypto.ts"
 /** Reads a tile of exactly this width. */
 export type ReadTile = (tile: Tile) => Promise<Bytes>
 
-/** The hash over 2^n neighbours, one at least. */
+/** The hash over 2^n neighbours, n from 0. */
 const perfect = async (hashes: ReadonlyArray<Bytes>): Promise<Bytes | undefined> => {
   let level = hashes
   while (level.length > 1) {
@@ -38,7 +38,7 @@ const hashOfRange = async (range: Range, size: number, read: ReadTile): Promise<
   return hash ?? new Malformed("A range without leaves has no hash.")
 }
 
-/** The hashes that prove the tree of `size` leaves to begin with that of `old`; 0 < old <= size. */
+/** The hashes that prove that the tree of `size` leaves begins with that of `old`; 0 < old <= size. */
 export const consistencyProof = async (
   old: number,
   size: number,

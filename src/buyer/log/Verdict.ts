@@ -1,9 +1,9 @@
-/** What a check of the log ends with. */
+/** The verdict of a check of the log. */
 import { Malformed } from "../../../schema/log/Bytes.ts"
 
 export interface NotProven {
   readonly ok: false
-  /** `unsupported` proves nothing either way: this place cannot check. */
+  /** `unsupported` proves nothing either way: this platform cannot check. */
   readonly fault:
     | "malformed"
     | "key"
@@ -14,11 +14,11 @@ export interface NotProven {
     | "inclusion"
     | "consistency"
     | "unsupported"
-  /** A sentence for whoever asked. */
+  /** A sentence for the caller. */
   readonly reason: string
 }
 
-/** Thrown where a check ends; `verdictOf` makes an answer of it. */
+/** Thrown to end a check; `verdictOf` turns it into an answer. */
 export class Unproven extends Error {
   readonly fault: NotProven["fault"]
   constructor(fault: NotProven["fault"], reason: string) {
@@ -27,13 +27,13 @@ export class Unproven extends Error {
   }
 }
 
-/** The value that was read, unless reading failed. */
+/** The parsed value; throws when parsing failed. */
 export const formed = <A>(parsed: A | Malformed, fault: NotProven["fault"] = "malformed"): A => {
   if (parsed instanceof Malformed) throw new Unproven(fault, parsed.message)
   return parsed
 }
 
-/** What is not proved is an answer; what nobody expected stays an error. */
+/** An unproven claim is an answer; an unexpected error stays an error. */
 export const verdictOf = <A>(check: () => Promise<A>): Promise<A | NotProven> =>
   Promise.resolve()
     .then(check)

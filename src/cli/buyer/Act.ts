@@ -1,4 +1,4 @@
-/** `act`: every act of the contract as a command, with the arguments and flags that its endpoint names. */
+/** `act`: every act of the contract as a command, with the arguments and flags of its endpoint. */
 import { Option, Record, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
@@ -11,7 +11,7 @@ import { paid } from "./Running.ts"
 /** `agent-name` for `agentName`. */
 const kebab = (name: string) => name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
 
-/** What every paid command takes already. */
+/** Flags that every paid command already has. */
 const reserved = new Set([...Object.keys(paying).map(kebab), "words", "salt"])
 
 const flagName = ({ name }: Field) => (reserved.has(kebab(name)) ? `field-${kebab(name)}` : kebab(name))
@@ -48,7 +48,7 @@ const texts = (members: Readonly<Record<string, Option.Option<Schema.Json>>>) =>
 
 const words = optionalText("words", "Words to seal into its commitment; they stay on this machine")
 
-/** Its required values, the first choice of each that has choices. */
+/** An example of the required values, with the first choice where there are choices. */
 const exampleOf = ({ name, fields }: Act) => {
   const { params, payload, query } = fields()
   const value = (field: Field) => field.choices[0] ?? (field.isText ? '"…"' : "'…'")

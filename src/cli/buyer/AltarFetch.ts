@@ -1,13 +1,13 @@
-/** `fetch` as the commands use it: an altar is named before it is first asked, and one that is starting is waited for. */
+/** The `fetch` of commands: prints the altar's name before the first request, and waits for a starting altar. */
 import { Clock, Console, Effect, type FileSystem, Option, type Path, Result, Schema } from "effect"
 import { livingHere } from "../../sandbox/DataFolder.ts"
 
-/** Longer than a first start takes, shorter than a question may take. */
+/** Longer than a first start takes, shorter than the timeout of a request. */
 const patienceMs = 45_000
 
 const isStarting = Schema.is(Schema.Struct({ state: Schema.Literal("starting") }))
 
-/** The answer, or what `fetch` itself fails with. */
+/** The answer, or the error of `fetch` itself. */
 const send = (input: RequestInfo | URL, init: RequestInit | undefined) =>
   Effect.promise(() =>
     fetch(input instanceof Request ? input.clone() : input, { ...init, redirect: "error" }).then(
@@ -16,7 +16,7 @@ const send = (input: RequestInfo | URL, init: RequestInit | undefined) =>
     ),
   )
 
-/** A server that is up says so, or that a part of it is away. */
+/** Whether the server is starting; one that runs reports that it is up or degraded. */
 const saysStarting = (origin: string) =>
   Effect.tryPromise((signal) =>
     fetch(`${origin}/readyz`, { redirect: "error", signal }).then((told) => told.json()),
@@ -26,14 +26,14 @@ const saysStarting = (origin: string) =>
     Effect.orElseSucceed(() => false),
   )
 
-/** The sandbox of this folder lives, and its port may not be open yet. */
+/** Whether the sandbox of this folder runs at this origin, maybe before its port is open. */
 const isOwn = (origin: string) =>
   Effect.map(
     livingHere,
     Option.exists(({ url }) => new URL(url).origin === origin),
   )
 
-/** Only requests to `altar` are named and waited for, where one is given. */
+/** Names and waits for the given `altar` only, or for any where none is given. */
 export const altarFetch = Effect.fn("altarFetch")(function* (altar?: string) {
   const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const only = altar === undefined || !URL.canParse(altar) ? undefined : new URL(altar).origin
@@ -48,7 +48,7 @@ export const altarFetch = Effect.fn("altarFetch")(function* (altar?: string) {
     for (let isTold = false; ; isTold = true) {
       const answer = yield* send(input, init)
       const isLater = Result.isSuccess(answer)
-        ? // No running altar answers this question with 503.
+        ? // A running altar never answers this path with 503.
           answer.success.status === 503 && (pathname.endsWith("/sandbox") || (yield* saysStarting(origin)))
         : yield* isOwn(origin)
       if (!isLater || (yield* Clock.currentTimeMillis) - began > patienceMs) return answer

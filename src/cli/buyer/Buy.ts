@@ -1,4 +1,4 @@
-/** Everything that has to do with a purchase. */
+/** The commands around a purchase, loaded together. */
 import { act } from "./Act.ts"
 import { collect, keep, light, pray, witness } from "./Purchases.ts"
 import { altar, purchases, reconcile, reveal, spirits, unseal } from "./Reads.ts"

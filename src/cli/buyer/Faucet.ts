@@ -1,10 +1,10 @@
-/** Whether an altar is a sandbox, and its play money: the one place where a wallet may be made for its owner. */
+/** Detects sandboxes and requests their play money; only there are wallets created for their owner. */
 import { Effect, Option, Schema } from "effect"
 import { usdcNetworks } from "../../../schema/payments/Usdc.ts"
 import { livingHere } from "../../sandbox/DataFolder.ts"
 import { Trouble } from "../Trouble.ts"
 
-/** A sandbox pays with play money on a network of this list: whoever names another one wants real money. */
+/** A sandbox pays with play money on one of these networks; any other network means real money. */
 const Sandbox = Schema.Struct({
   network: Schema.Literals(usdcNetworks),
   asset: Schema.String,
@@ -15,11 +15,11 @@ const SandboxJson = Schema.fromJsonString(Sandbox)
 
 const timeout = 20_000
 
-/** Without this nobody knows whose key may pay. */
+/** Refuses while it is unknown whether this is a sandbox, because the choice of key depends on it. */
 const undecided = (altar: string, why: string) =>
   new Trouble({ message: `${altar} ${why}. Nothing was signed, so nothing was charged.` })
 
-/** None when the altar says that it is no sandbox; any answer but that leaves every key alone. */
+/** None when the altar says that it is no sandbox; fails for any other answer, so that no key is used. */
 export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string, request: typeof fetch) {
   const { json, status } = yield* Effect.tryPromise((signal) =>
     request(`${altar}/sandbox`, { redirect: "error", signal }).then((response) =>
@@ -51,7 +51,7 @@ export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string, reques
   )
 })
 
-/** Ten dollars of play money, from the altar itself. */
+/** Requests ten dollars of play money from the altar. */
 export const fund = (altar: string, address: string) => {
   const faucet = `${altar}/sandbox/fund`
   return Effect.tryPromise({

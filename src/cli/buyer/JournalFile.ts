@@ -1,4 +1,4 @@
-/** The journal of this machine: one file that its owner alone can read, whole after a crash, shared by turns. */
+/** The journal of this machine: one file that only its owner can read, consistent after a crash, shared by turns. */
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -10,8 +10,8 @@ const patienceMs = 30_000
 const isBusy = (error: unknown) => error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === 5
 
 /**
- * SQLite's own lock is the turn: the system frees it when its holder dies, and what a turn wrote is on disk, or not at
- * all. Whoever finds it taken asks again without blocking this process.
+ * A turn is an SQLite lock: the system frees it when its holder dies, and a turn is written entirely or not at all.
+ * While it is taken, others retry without blocking this process.
  */
 export const open = (file: string): Journal => {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

@@ -1,11 +1,11 @@
-/** `witness --proof`: the proof of a stone that was just paid for, checked before it is saved. */
+/** `witness --proof`: saves the proof of the stone just paid for, after checking it. */
 import { Console, Effect, FileSystem } from "effect"
 import type { Link } from "../../buyer/core/Chain.ts"
 import type { Orders } from "../../buyer/Orders.ts"
 import { refuse } from "../../buyer/PurchaseError.ts"
 import { plain } from "../Output.ts"
 
-/** The stone is paid for, whatever becomes of its proof. */
+/** A missing proof is no failure: the stone is paid for. */
 export const saveProof = (orders: Orders, stone: Link & { readonly id: string }, file: string, key: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

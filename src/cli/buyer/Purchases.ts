@@ -1,4 +1,4 @@
-/** `witness`, `pray`, `keep`, `collect` and `light`: what costs money, each one command with one key. */
+/** `witness`, `pray`, `keep`, `collect` and `light`: the paid commands, each with one key. */
 import { Effect, Option } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { dedicationMaximum, lightDay, lightMonth, lightWeek, rungTerms } from "../../../schema/altar/Candle.ts"

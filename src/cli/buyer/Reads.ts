@@ -1,4 +1,4 @@
-/** `spirits`, `altar`, `reveal`, `unseal`, `reconcile` and `purchases`: free, and with no wallet near them. */
+/** `spirits`, `altar`, `reveal`, `unseal`, `reconcile` and `purchases`: the free commands, which load no wallet. */
 import { Effect, Option } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { spiritIds } from "../../../schema/altar/Spirit.ts"

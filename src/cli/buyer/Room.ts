@@ -7,7 +7,7 @@ import { common } from "../Flags.ts"
 import { type CommandError, plain, pretty, show } from "../Output.ts"
 import { type Invite, linkOf, open, type Rooms } from "./Rooms.ts"
 
-/** An invite says where its room is. */
+/** An invite contains the room's URL. */
 const { url: _, ...kept } = common
 
 const room = word("room", "Its id or name as the journal knows it, or its invite link; - reads the link from stdin")

@@ -1,4 +1,4 @@
-/** Signal rooms by their invites: the token is kept in the journal and goes only to the room's own host. */
+/** Signal rooms by their invites; the token is stored in the journal and sent only to the room's own host. */
 import { text } from "node:stream/consumers"
 import { Clock, Console, Effect, Option, Schema } from "effect"
 import type { Mode, SenderKind } from "../../../schema/room/Message.ts"
@@ -17,14 +17,14 @@ export const Invite = Schema.Struct({
   url: Schema.String,
   token: Schema.String,
   expiresAt: Schema.String,
-  /** The newest message that was shown. */
+  /** The sequence of the newest message shown. */
   seen: Schema.Int,
 })
 export type Invite = typeof Invite.Type
 
 const invites = pagesOf("room", Invite)
 
-/** The link for people and agents; it is the secret itself. */
+/** The link for people and agents; it contains the secret token. */
 export const linkOf = ({ id, token, url }: Invite) => `${url}/signals/#room=${id}&token=${token}`
 
 const link = /^(https?:\/\/.+)\/signals\/?(?:index\.html)?#room=([0-9a-f-]{36})&token=([A-Za-z0-9_-]{43})$/u
@@ -46,7 +46,7 @@ export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Pick<
   const request = yield* altarFetch()
   const keep = (invite: Invite) => alone((pages) => invites.set(pages, invite.id, invite))
 
-  /** By id, by an unmistakable beginning of id or name, or by the invite link; `-` reads the link from standard input. */
+  /** Finds a room by id, by a unique prefix of id or name, or by the invite link; `-` reads it from standard input. */
   const find = Effect.fnUntraced(function* (room: string) {
     const invited = fromLink(room === "-" ? yield* stdin : room)
     const known = yield* alone((pages) => invites.all(pages))
@@ -65,7 +65,7 @@ export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Pick<
 
   const roomOf = (invite: Invite) => clientOf(invite.url, { token: invite.token, insecure, fetch: request })
 
-  /** Messages after `after`, or the latest 50; what was shown is remembered. */
+  /** Messages after `after`, or the latest 50; remembers the newest as shown. */
   const read = Effect.fn("Rooms.read")(function* (invite: Invite, after?: number) {
     const client = yield* roomOf(invite)
     const query = after === undefined ? {} : { after }
@@ -111,7 +111,7 @@ export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Pick<
       return body
     }),
 
-    /** What is new, every `seconds`, until it is stopped or the room ends. */
+    /** Polls every `seconds` until stopped or the room ends. */
     poll: Effect.fn("Rooms.poll")(function* (
       invite: Invite,
       seconds: number,

@@ -1,4 +1,4 @@
-/** What pays, and what asks an altar, is loaded when somebody does, so that `--help` need not wait for it. */
+/** Builders of buyer commands; the code that pays or asks an altar is loaded on demand, so that `--help` is fast. */
 import { Effect } from "effect"
 import type { Settled } from "../../buyer/Acts.ts"
 import type { Orders } from "../../buyer/Orders.ts"
@@ -8,7 +8,6 @@ import { type CommandError, pretty, programName } from "../Output.ts"
 
 const session = Effect.promise(() => import("./Session.ts"))
 
-/** What was bought, for a person. */
 const summary = (bought: Settled, later: "reveal" | "unseal" | undefined) =>
   Effect.map(programName, (name) => {
     const paid = bought.replayed
@@ -18,7 +17,7 @@ const summary = (bought: Settled, later: "reveal" | "unseal" | undefined) =>
     return `${paid}\n${pretty(bought)}${later === undefined ? "" : hint}`
   })
 
-/** A command that buys one act under one key; `later` says how its words are opened once it is bought. */
+/** A command that buys one act under one key; `later` names the command that opens its words. */
 export const paid = <const Name extends string, const Flags extends Config, A extends Settled, R = never>(
   name: Name,
   told: Told & {
@@ -41,7 +40,6 @@ export const paid = <const Name extends string, const Flags extends Config, A ex
       ),
   })
 
-/** A command that asks what is free. */
 export const free = <const Name extends string, const Flags extends Config, A>(
   name: Name,
   told: Told & {

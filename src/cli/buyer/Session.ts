@@ -1,4 +1,4 @@
-/** One command of a buyer: its journal, its wallet and its limits, and what it says while it waits. */
+/** The session of a buyer's command: its journal, wallet, limits and progress messages. */
 import { homedir } from "node:os"
 import { Config, Console, Effect, FileSystem, Option, Path } from "effect"
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
@@ -19,7 +19,7 @@ import { walletOf } from "./Wallet.ts"
 export type Common = Command.Command.Config.Infer<typeof common>
 export type Paying = Command.Command.Config.Infer<typeof paying>
 
-/** `.data/buyer` in a checkout of this project, the account's state folder anywhere else. */
+/** `.data/buyer` in a checkout of this project, otherwise the account's state folder. */
 export const folderOf = Effect.fn("Session.folderOf")(function* (data: Option.Option<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -33,7 +33,6 @@ export const folderOf = Effect.fn("Session.folderOf")(function* (data: Option.Op
   )
 })
 
-/** The journal of this machine. */
 export const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.Option<string>) {
   const path = yield* Path.Path
   const file = path.join(yield* folderOf(data), "journal.db")
@@ -63,7 +62,6 @@ const progressLine = (progress: Buyer.Progress): string => {
 
 const onProgress = (progress: Buyer.Progress) => void process.stderr.write(`${progressLine(progress)}\n`)
 
-/** Free of charge: no wallet is asked for. */
 export const runFree = <A>(
   flags: Common,
   use: (orders: Orders.Orders) => Effect.Effect<A, CommandError>,
@@ -80,7 +78,7 @@ export const runFree = <A>(
     render,
   )
 
-/** Paid for, once for a key; whoever stops it is told how it goes on. */
+/** Runs a purchase under one key; when interrupted, prints how to resume it. */
 export const runPaid = <A, R = never>(
   flags: Paying,
   use: (orders: Orders.Orders, key: string) => Effect.Effect<A, CommandError, R>,

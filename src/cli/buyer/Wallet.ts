@@ -1,4 +1,4 @@
-/** Who pays: the key you name, or in a sandbox a throw-away one; no key is ever printed, nor used where it need not be. */
+/** Chooses the paying key: a named one, or in a sandbox a throw-away one. No key is printed or loaded needlessly. */
 import { Config, Console, Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { base } from "../../../schema/payments/Usdc.ts"
@@ -31,7 +31,7 @@ const fromFile = Effect.fnUntraced(function* (file: string) {
   return account
 })
 
-/** Made on first use, readable by its owner only, and worth nothing outside sandboxes. */
+/** Created on first use, readable by its owner only, and worthless outside sandboxes. */
 const throwAway = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -45,7 +45,7 @@ const throwAway = Effect.fnUntraced(function* (folder: string) {
 
 const variable = Config.option(Config.Redacted(buyer.privateKey.name))
 
-/** In a sandbox the variable is left alone: a key of worth has no business there. */
+/** A sandbox ignores the variable, so that a key with real money is never used there. */
 export const walletOf = Effect.fn("Wallet.walletOf")(function* (
   wallet: Option.Option<string>,
   altar: string,

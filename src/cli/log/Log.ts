@@ -1,4 +1,4 @@
-/** `log`: what an operator does with the transparency log: make its key, see how it stands, let it go on. */
+/** `log`: an operator's commands for the transparency log: create its key, show its state, resume it. */
 import { Clock, Console, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { helpOf, log as variables, sufficient } from "../../server/config/Table.ts"
@@ -17,7 +17,7 @@ import { Trouble } from "../Trouble.ts"
 
 const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
 
-/** The log of the database that the environment names; what it lacks is said in one line. */
+/** Runs on the log of the environment's database; a missing table or setting is one line. */
 const withStore = <A, E>(use: Effect.Effect<A, E, LogStore | WitnessChain>) =>
   Effect.flatMap(databaseUrl, (url) =>
     Effect.provide(use, Layer.merge(LogStore.layer, WitnessChain.layer).pipe(Layer.provide(Sql.layer(url, 1)))),
@@ -28,17 +28,16 @@ const ageOf = (at: Date, now: number) => {
   return seconds < 120 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`
 }
 
-/** What an operator does next, by what was found. */
 const advice: Readonly<Record<Suspect, string>> = {
   backup:
     "Do not resume as it is: stones that were signed are missing here. Bring back the newest backup; if they are lost for good, the log has ended: a new one needs empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key; say so in public.",
   log_checkpoints:
-    "Compare log_checkpoints with a backup and with what readers hold: somebody wrote to the table, or the key was changed under the same origin. Put the rows back, then resume.",
-  log_tiles: "Somebody wrote to log_tiles: put the rows back out of a backup, then resume.",
-  witness_stones: "Somebody wrote to witness_stones: put the rows back out of a backup, then resume.",
+    "Compare log_checkpoints with a backup and with what readers hold: another program wrote to the table, or the key was changed under the same origin. Put the rows back, then resume.",
+  log_tiles: "Another program wrote to log_tiles: put the rows back out of a backup, then resume.",
+  witness_stones: "Another program wrote to witness_stones: put the rows back out of a backup, then resume.",
 }
 
-/** The advice for a reason as it is stored, which may be in the words of another version of the server. */
+/** The advice for a stored reason, which another version of the server may have worded. */
 export const adviceOn = (reason: string): string => {
   const suspect = suspectOf(reason)
   return suspect === undefined
@@ -67,7 +66,7 @@ const showStatus = withStore(
   }),
 )
 
-/** Keeps the newest checkpoint of the database as if this server had signed it; `root` is what others hold. */
+/** Adopts the newest checkpoint of the database as this server's own; `root` is the one that readers hold. */
 const keep = Effect.fnUntraced(function* (root: string) {
   const newest = yield* (yield* LogStore).newest
   const path = yield* variables.checkpointFile
@@ -75,7 +74,7 @@ const keep = Effect.fnUntraced(function* (root: string) {
   const own = base64(newest.value.root)
   if (root !== own) {
     return yield* new Trouble({
-      message: `The newest checkpoint of this database covers ${newest.value.size} stones and has the root ${own}. Compare both with what others hold of this log: readers, monitors, log witnesses. Where nobody holds a later or another one, run this again with --root ${own}. Nothing was changed.`,
+      message: `The newest checkpoint of this database covers ${newest.value.size} stones and has the root ${own}. Compare both with the checkpoints that readers, monitors and log witnesses of this log hold. If none of them is later or different, run this again with --root ${own}. Nothing was changed.`,
     })
   }
   if (Option.isNone(path)) {
@@ -121,7 +120,7 @@ const key = command("key", {
     const signer = Result.flatMap(made, fromText)
     if (Result.isFailure(made) || Result.isFailure(signer))
       return yield* new Trouble({ message: `${name} names no log: no white space and no plus sign.` })
-    // As lines of an environment file.
+    // In the form of an environment file.
     yield* Console.log(`# The log ${name}. Its verifier key, for everybody: ${signer.success.vkey}`)
     yield* Console.log(`LOG_KEY=${Redacted.value(made.success)}`)
   }),

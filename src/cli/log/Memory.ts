@@ -1,4 +1,4 @@
-/** What checks of a log remember on this machine: the checkpoint that was believed last, and how far a walk has come. */
+/** The local memory of log checks: the last trusted checkpoint, and the place that a walk has reached. */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { hex } from "../../../schema/log/Bytes.ts"
 import type { Checkpoint } from "../../../schema/log/Checkpoint.ts"
@@ -9,26 +9,26 @@ import type { Walk } from "./Walk.ts"
 import { folderOf } from "../buyer/Session.ts"
 import { Trouble } from "../Trouble.ts"
 
-/** What was believed last: the key, the note, and whether anybody but the server has named the key. */
+/** The last trusted key and note, and whether only the server has named the key. */
 export const Seen = Schema.fromJsonString(
   Schema.Struct({
     vkey: Schema.String,
     checkpoint: Schema.String,
-    /** Not said by files from before it was remembered: nobody knows. */
+    /** Absent in files of earlier versions: then it is unknown. */
     isItsOwnWord: Schema.Boolean.pipe(Schema.optionalKey),
   }),
 )
 
 export type Seen = typeof Seen.Type
 
-/** A place of a walk; `old` is the checkpoint that it was compared with on the way, if there was one. */
+/** A place of a walk; `old` is the checkpoint that the walk compares with, if any. */
 const Place = Schema.fromJsonString(
   Schema.Struct({
     vkey: Schema.String,
     old: Schema.NullOr(Schema.String),
     size: Schema.Int,
     chainHash: Schema.String,
-    /** Of each level the hashes of its last tile, in hex. */
+    /** For each level, the hashes of its last tile, in hex. */
     edge: Schema.Array(Schema.String),
   }),
 )
@@ -84,7 +84,7 @@ export const make = Effect.fn("LogMemory.make")(function* (base: string, named: 
           ),
       }),
     ),
-    /** The walk that was begun last with this key and the same older checkpoint; one that fits no more is forgotten. */
+    /** The last unfinished walk with this key and the same older checkpoint; an outdated one is ignored. */
     left: (vkey: string, old: string | null) =>
       read(placeFile).pipe(
         Effect.flatMap((text) => Effect.flatMap(Effect.fromOption(text), Schema.decodeEffect(Place))),
@@ -101,12 +101,12 @@ export const make = Effect.fn("LogMemory.make")(function* (base: string, named: 
     save: (vkey: string, old: string | null) => (walk: Walk) =>
       write(placeFile, JSON.stringify({ vkey, old, ...place(walk) })),
     forgetPlace,
-    /** Keeps a note that contradicts the one that is remembered, and names its file; the same one again is one file. */
+    /** Stores a note that contradicts the remembered one, and returns its file, which is the same for the same note. */
     keep: (note: string, { root, size }: Checkpoint) => {
       const name = `${file}.${size}-${hex(root).slice(0, 8)}.checkpoint`
       return Effect.as(write(name, note), name)
     },
-    /** The check is over: what is remembered is the checkpoint, and no place within it. */
+    /** Ends a check: stores its checkpoint and deletes the place within it. */
     remember: (seen: Seen) => write(file, JSON.stringify(seen)).pipe(Effect.andThen(forgetPlace)),
   }
 })

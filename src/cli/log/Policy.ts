@@ -1,4 +1,4 @@
-/** The policy file of a reader: which logs it believes, and which of their witnesses must have signed. */
+/** The policy file of a reader: trusted logs, and the log witnesses that must have signed. */
 import { Effect, FileSystem, Option } from "effect"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
@@ -18,6 +18,5 @@ export const policyIn = Effect.fnUntraced(function* (named: Option.Option<string
     : Option.some(policy)
 })
 
-/** The log of a policy that names one. */
 export const onlyLogOf = ({ logs }: Policy): Option.Option<string> =>
   logs.length === 1 ? Option.fromUndefinedOr(logs[0]) : Option.none()

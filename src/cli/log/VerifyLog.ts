@@ -1,4 +1,4 @@
-/** An independent check of a whole log: that it is the chain's, and that it continues the one of the last check. */
+/** An independent check of a whole log: that it matches the chain, and continues the log of the last check. */
 import { Console, Effect, Option, Schema } from "effect"
 import { base64 } from "../../../schema/log/Bytes.ts"
 import type { Checkpoint } from "../../../schema/log/Checkpoint.ts"
@@ -14,13 +14,13 @@ import * as LogMemory from "./Memory.ts"
 import { broken, type Walk, walk, walkStart } from "./Walk.ts"
 
 export interface LogCheck {
-  /** Public URL of the altar, without slashes at its end. */
+  /** Public URL of the altar, without trailing slashes. */
   readonly base: string
-  /** The log's verifier key; the one that is remembered, or else the server's own word, when absent. */
+  /** The log's verifier key; when absent, the remembered one, or else the server's own. */
   readonly vkey: Option.Option<string>
-  /** Whose cosignatures the newest checkpoint must have. */
+  /** The policy whose cosignatures the newest checkpoint must have. */
   readonly policy: Option.Option<Policy>
-  /** Where the last checkpoint that was believed is remembered. */
+  /** The file of the last trusted checkpoint. */
   readonly seen: Option.Option<string>
 }
 
@@ -32,7 +32,7 @@ const open = (note: string, trust: Trust) =>
     (opened) => (opened.ok ? Effect.succeed(opened) : broken(opened.reason)),
   )
 
-/** Whether a tree begins with an older one, by the tiles that the altar serves of it. */
+/** Whether a tree begins with an older one, by the tiles that the altar serves. */
 const continues = Effect.fnUntraced(function* (base: string, older: Checkpoint, newer: Checkpoint) {
   const ranges = older.size === 0 || older.size === newer.size ? [] : consistencyRanges(older.size, newer.size)
   const tiles = yield* Effect.forEach(placesOf(ranges), (place) => {
@@ -48,7 +48,7 @@ const continues = Effect.fnUntraced(function* (base: string, older: Checkpoint, 
 
 type Memory = Effect.Success<ReturnType<typeof LogMemory.make>>
 
-/** Two notes signed with one key of which neither continues the other prove it for ever, so both stay on this machine. */
+/** Two notes signed with one key, neither of which continues the other, prove a fork. Both stay on this machine. */
 const contradicted = Effect.fnUntraced(function* (memory: Memory, note: string, checkpoint: Checkpoint, what: string) {
   const kept = yield* Effect.option(memory.keep(note, checkpoint))
   return yield* broken(
@@ -66,7 +66,7 @@ const sameKey = ({ file }: Memory, before: LogMemory.Seen, vkey: string) =>
         `the key is ${vkey}, and the one of the last check was ${before.vkey}. If its operator has announced a new log with a new key, name another file with --seen, or remove ${file}; else keep that file.`,
       )
 
-/** Opens the newest checkpoint: signed as it should be, and no smaller than the one of the last check. */
+/** Opens the newest checkpoint: correctly signed, and no smaller than that of the last check. */
 export const openLog = Effect.fn("openLog")(function* ({ base, policy, seen, vkey: named }: LogCheck) {
   const memory = yield* LogMemory.make(base, seen)
   const before = yield* memory.seen
@@ -90,14 +90,14 @@ export const openLog = Effect.fn("openLog")(function* ({ base, policy, seen, vke
 
 export type OpenedLog = Effect.Success<ReturnType<typeof openLog>>
 
-/** Of the chain that was walked after the log was opened. */
+/** The result of walking the chain after the log was opened. */
 export interface WalkedChain {
   readonly stones: number
   /** The hash of the last stone that the log's checkpoint covers. */
   readonly markedHash: string
 }
 
-/** Another check may have ended meanwhile: of both checkpoints the larger is remembered, if it continues the smaller. */
+/** A concurrent check may have ended first: the larger checkpoint is remembered, if it continues the smaller. */
 const remember = Effect.fnUntraced(function* ({ base, before, checkpoint, isNamed, memory, note, vkey }: OpenedLog) {
   const now = yield* memory.seen
   const isItsOwnWord = !isNamed && Option.getOrElse(now, () => ({ isItsOwnWord: true })).isItsOwnWord !== false
@@ -115,7 +115,7 @@ const remember = Effect.fnUntraced(function* ({ base, before, checkpoint, isName
   return isItsOwnWord
 })
 
-/** Checks the whole log that was opened against the chain; what was found, for a program. */
+/** Checks the whole opened log against the chain; returns the findings for a program. */
 export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, chain: WalkedChain) {
   const { base, before, checkpoint, cosignatures, memory, note, old, vkey } = opened
   const oldNote = Option.getOrNull(Option.map(before, (one) => one.checkpoint))
@@ -128,7 +128,7 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
   })
   const walked = Option.match(left, {
     onNone: () => whole,
-    // The place may be what does not fit, and not the log.
+    // The fault may be in the remembered place rather than in the log.
     onSome: (place) =>
       Effect.catchTag(goingOn(place), ["Broken", "Rewritten"], ({ message }) =>
         Effect.andThen(
@@ -148,16 +148,16 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
   return {
     origin: checkpoint.origin,
     vkey,
-    /** Nobody but the server has named the key, now or in an earlier check. */
+    /** Only the server has named the key, now and in earlier checks. */
     keyIsItsOwnWord,
-    /** The first entry of this walk: those before it were walked by a check that was stopped. */
+    /** The first entry of this walk; an interrupted check walked those before it. */
     from,
     size,
-    /** Stones of the chain that are newer than the checkpoint: the log does not cover them. */
+    /** Stones of the chain that are newer than the checkpoint and not covered by the log. */
     uncovered: chain.stones - size,
     root: base64(checkpoint.root),
     cosignatures,
-    /** Stones of the last check, which this log continues. */
+    /** Size at the last check, which this log continues. */
     continues: Option.getOrNull(Option.map(old, (one) => one.size)),
     seen: memory.file,
   }
@@ -165,7 +165,6 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
 
 export type LogVerdict = Effect.Success<ReturnType<typeof verifyLog>>
 
-/** The same, for a person. */
 export const sentencesOf = (log: LogVerdict): ReadonlyArray<string> => [
   `${log.size} entries of ${log.origin}${log.from > 1 ? `, from entry ${log.from} where an earlier check was stopped` : ""}: every tile and the signed root derive from them, and the first ${log.size} stones of the chain are the same.`,
   ...(log.uncovered === 0

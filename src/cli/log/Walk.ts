@@ -1,4 +1,4 @@
-/** One walk over all entries of a log, in constant memory: every tile and root derived anew, from where it was left. */
+/** One walk over all entries of a log in constant memory: derives every tile and root, and can resume. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { genesisHash } from "../../../schema/altar/ChainLink.ts"
 import { base64, equal, hex, Malformed } from "../../../schema/log/Bytes.ts"
@@ -19,7 +19,7 @@ import { plain } from "../Output.ts"
 import * as ProgressBar from "../verify/ProgressBar.ts"
 import { Broken, type Trouble } from "../Trouble.ts"
 
-/** The tree so far; a full tile is compared and forgotten. */
+/** The tree so far; a full tile is compared and dropped. */
 export interface Walk {
   readonly size: number
   readonly edge: Edge
@@ -29,26 +29,24 @@ export interface Walk {
 
 export const walkStart: Walk = { size: 0, edge: [], chainHash: genesisHash }
 
-/** Bundles from one saved place to the next: 10,240 entries. */
+/** Bundles between two saved places: 10,240 entries. */
 const savedEvery = 40
 
 export const broken = (what: string) => new Broken({ message: plain(`THE LOG IS BROKEN: ${what}`) })
 
-/** The history that is shown does not begin with the one that was signed before: with both checkpoints, a proof. */
+/** The shown history does not begin with the signed one; both checkpoints together prove it. */
 export class Rewritten extends Schema.TaggedError<Rewritten>()("Rewritten", { message: Schema.String }) {}
 
 export interface WalkConfig {
-  /** Public URL of the altar, without slashes at its end. */
+  /** Public URL of the altar, without trailing slashes. */
   readonly base: string
   readonly checkpoint: Checkpoint
-  /** The earlier checkpoint that it has to continue. */
+  /** The earlier checkpoint that the log must continue. */
   readonly old: Option.Option<Checkpoint>
   readonly from: Walk
-  /** Keeps a place to go on from. */
   readonly save: (walk: Walk) => Effect.Effect<void, Trouble>
 }
 
-/** Walks to the end of the log of a checkpoint. */
 export const walk = Effect.fn("LogWalk.walk")(function* ({ base, checkpoint, from, old, save }: WalkConfig) {
   const { root, size } = checkpoint
   const progress = ProgressBar.make("entries hold")
@@ -62,7 +60,6 @@ export const walk = Effect.fn("LogWalk.walk")(function* ({ base, checkpoint, fro
     return entries
   })
 
-  /** A tile as the walk derived it is the one that is served. */
   const compare = Effect.fnUntraced(function* (tile: Tile, derived: Uint8Array) {
     const served = yield* Download.bytes(`${base}/log/${tilePath(tile)}`)
     if (!equal(served, derived)) return yield* broken(`${tilePath(tile)} is not the hash of its entries.`)
@@ -82,7 +79,7 @@ export const walk = Effect.fn("LogWalk.walk")(function* ({ base, checkpoint, fro
     return chainHash
   })
 
-  /** Where the earlier checkpoint ends, this tree must have had its root. */
+  /** At the size of the earlier checkpoint, this tree must have that checkpoint's root. */
   const continues = Effect.fnUntraced(function* (before: Walk, leaves: ReadonlyArray<Uint8Array>) {
     if (Option.isNone(old)) return
     const at = old.value.size - before.size
@@ -114,7 +111,7 @@ export const walk = Effect.fn("LogWalk.walk")(function* ({ base, checkpoint, fro
     Stream.mapEffect(entriesOf, { concurrency: 8 }),
     Stream.runFoldEffect(() => from, grow),
   )
-  // The edge of every level is served, too, whether the last entries changed it or not.
+  // The edge of every level is served, even if the last entries did not change it.
   for (const [level, hashes] of walked.edge.entries()) {
     const index = Math.floor(size / fullWidth ** (level + 1))
     if (hashes.length > 0) yield* compare({ level, index, width: hashes.length }, tileBytes(hashes))

@@ -1,4 +1,4 @@
-/** `witness-serve`: a witness for the logs of others, so that two operators can watch each other. */
+/** `witness-serve`: a witness for other logs, so that two operators can watch each other. */
 import { Console, Effect, FileSystem, Layer, Path, Redacted } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -25,7 +25,7 @@ const flags = {
   port: Flag.Int("port").pipe(Flag.withDescription("Port to listen on"), Flag.withDefault(3200)),
 }
 
-/** The key of the folder; made when there is none, by whoever holds the folder. */
+/** The key of the folder, created if missing; the caller holds the folder's lock. */
 const keyIn = Effect.fnUntraced(
   function* (folder: string, name: string) {
     yield* Memory
@@ -57,7 +57,7 @@ const verifiersOf = Effect.fnUntraced(function* (vkeys: ReadonlyArray<string>) {
   return yield* Effect.forEach(vkeys, (vkey) => {
     const verifier = logVerifier(vkey)
     if (verifier instanceof Malformed) return new Trouble({ message: `--log ${vkey}: ${verifier.message}` })
-    // What was signed last is kept by name: of two keys one would take the other's place.
+    // The last signed size is stored by name, so two keys of one name would overwrite each other's.
     if (names.has(verifier.name)) return new Trouble({ message: `--log ${verifier.name} is named twice.` })
     names.add(verifier.name)
     return Effect.succeed(verifier)
@@ -84,7 +84,7 @@ export const witnessServing = Effect.fn("witnessServing")(function* ({
       const told = Layer.effectDiscard(
         Effect.gen(function* () {
           const url = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
-          // The line as a policy names it.
+          // The line of a policy file.
           yield* Console.log(`witness ${name.replaceAll(/[^\w.-]/gu, "-")} ${cosigner.vkey} ${url}`)
           yield* Console.error(`Signing for ${logs.map((one) => one.name).join(", ")}.`)
         }),

@@ -1,4 +1,4 @@
-/** `admin`: what an operator looks at and changes by hand, in the database that the environment names. */
+/** `admin`: inspection and manual changes in the environment's database. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Audit from "../../admin/Audit.ts"

@@ -1,4 +1,4 @@
-/** The database that the environment names, for `admin`: with the services that administer it, and its troubles in one sentence. */
+/** The environment's database for `admin`, with the administration services; failures are one sentence. */
 import { type Cause, Console, Effect, Layer, Redacted, Schema } from "effect"
 import { Flag } from "effect/cli"
 import type { SqlClient } from "effect/sql"
@@ -30,12 +30,12 @@ const services = Administration.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Selling.layer, Moderation.layer, WitnessChain.layer)),
 )
 
-/** PostgreSQL's "there is no such table". */
+/** PostgreSQL's code for an undefined table. */
 const noTable = "42P01"
 
 const unmigrated = "This database was not migrated by this version: start a server of this version on it first."
 
-/** What goes wrong is one sentence, as JSON where that was asked for. */
+/** Reports a failure as one sentence, or as JSON on request. */
 export const explained = <A, E, R>({ json }: Asked, doing: Effect.Effect<A, E, R>) =>
   Effect.tapError(doing, (error) =>
     json && Schema.is(Schema.Struct({ message: Schema.String }))(error)
@@ -43,7 +43,7 @@ export const explained = <A, E, R>({ json }: Asked, doing: Effect.Effect<A, E, R
       : Effect.void,
   )
 
-/** The same failure; a privilege that the role lacks is one sentence with the statement that grants it. */
+/** The same failure, but a missing privilege becomes one sentence with the statement that grants it. */
 export const ungranted = <E>(
   cause: Cause.Cause<E>,
   url: Redacted.Redacted<string>,
@@ -52,7 +52,6 @@ export const ungranted = <E>(
   return message === undefined ? Effect.failCause(cause) : Effect.fail(new Trouble({ message: `${message}.` }))
 }
 
-/** With the services over `DATABASE_URL`. */
 export const run = <A, E>(
   asked: Asked,
   use: Effect.Effect<A, E, Administration | WitnessChain | SqlClient.SqlClient>,

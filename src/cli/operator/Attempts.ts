@@ -1,4 +1,4 @@
-/** `admin attempts` and `admin attempt`: purchases, what was found out of each, and what is left to a person. */
+/** `admin attempts` and `admin attempt`: purchases with their evidence, and what the operator has to do. */
 import { Console, Effect } from "effect"
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
 import * as Unresolved from "../../payments/ledger/Unresolved.ts"
@@ -17,7 +17,6 @@ const age = (seconds: number) =>
       ? `${Math.round(seconds / 60)} min`
       : `${Math.round(seconds / 3_600)} h`
 
-/** What was found out so far. */
 const evidenceOf = (attempt: Unresolved.InspectedAttempt): string =>
   [
     attempt.transaction === null ? undefined : `transaction ${attempt.transaction}`,
@@ -31,7 +30,7 @@ const evidenceOf = (attempt: Unresolved.InspectedAttempt): string =>
     .filter((part) => part !== undefined)
     .join("; ") || "nothing was found on the chain yet"
 
-/** Evidence alone ends an attempt: what is left to a person is to see that it can be found. */
+/** Only evidence ends an attempt: an operator can only make sure that the evidence can be found. */
 const adviceOf = ({ checks, finality, isPayable, rail, state, validBefore }: Unresolved.InspectedAttempt): string => {
   if (finality === "lost")
     return "The chain took its transfer back. Deliver or refund as you see fit, then say that you have looked: docs/operations.md, A lost payment."
@@ -41,7 +40,7 @@ const adviceOf = ({ checks, finality, isPayable, rail, state, validBefore }: Unr
   return isPayable
     ? `It can still be paid${Number.isNaN(until.getTime()) ? "" : ` until ${until.toISOString()}`}; wait, and see that RPC_URL answers.`
     : checks > 20
-      ? "Its time is over and nobody could prove the end: is RPC_URL behind, without logs, or without the final block? spirit-altar serve --check says."
+      ? "It expired and its outcome could not be proved: is RPC_URL behind, without logs, or without the final block? spirit-altar serve --check says."
       : "Its time is over; it ends once a final block proves it."
 }
 

@@ -1,4 +1,4 @@
-/** What an operator changes by hand: selling, what is shown of an act, and rooms; each with a line of the audit. */
+/** Changes by an operator: selling, shown texts of an act, and rooms; each adds a line to the audit. */
 import { userInfo } from "node:os"
 import { Console, Effect, Option } from "effect"
 import type { Command } from "effect/cli"
@@ -17,7 +17,7 @@ const doing = {
 
 type Doing = Command.Command.Config.Infer<typeof doing>
 
-/** An account without a name, as containers have them, has its number. */
+/** An account without a name, as in containers, has its number. */
 const account = Effect.sync(() =>
   Option.getOrElse(
     Option.liftThrowable(() => userInfo().username)(),
@@ -25,7 +25,7 @@ const account = Effect.sync(() =>
   ),
 )
 
-/** What is said is kept beside what is known. */
+/** Stores the given name beside the account's. */
 const byOf = Effect.fnUntraced(function* ({ by, why }: Doing) {
   const said = Option.getOrUndefined(by)
   const blank = why.trim() === "" ? "--why" : said?.trim() === "" ? "--by" : undefined
@@ -41,7 +41,7 @@ const change = <const Name extends string, const Flags extends Config, E>(
   name: Name,
   told: Told & {
     readonly flags: Flags
-    /** What is changed; PostgreSQL refuses what is no UUID, and that would read as if the database were at fault. */
+    /** The target, checked here: PostgreSQL's refusal of an invalid UUID would read like a fault of the database. */
     readonly subject?: (given: Given<Flags>) => readonly [what: string, id: string]
     readonly change: (one: Administration["Service"], by: By, given: Given<Flags>) => Effect.Effect<void, E>
     readonly done: (given: Given<Flags>) => string
@@ -81,13 +81,13 @@ const shown = {
 
 export const changes = [
   change("pause", {
-    says: "Pause selling on every server of this database, within two seconds and without a restart: new purchases answer 503 selling_paused with Retry-After. What is in flight still ends, and repeated requests get their answers.",
+    says: "Pause selling on every server of this database, within two seconds and without a restart: new purchases answer 503 selling_paused with Retry-After. Payments in flight still end, and repeated requests get their answers.",
     brief: "Sell nothing for now",
     examples: [['spirit-altar admin pause --why "the node is behind"', "Pause"]],
     flags: {},
     change: (one, by) => one.pause(by),
     done: () =>
-      "Selling is paused on every server of this database, within two seconds: new purchases answer 503 selling_paused; what is in flight still ends.",
+      "Selling is paused on every server of this database, within two seconds: new purchases answer 503 selling_paused; payments in flight still end.",
   }),
   change("resume", {
     says: "Let selling go on.",

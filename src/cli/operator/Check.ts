@@ -1,4 +1,4 @@
-/** `serve --check`: everything a server needs from elsewhere is asked once, and each answer is a line. */
+/** `serve --check`: tests each external dependency of a server once and prints a line for each. */
 import { Clock, type Config, ConfigProvider, Console, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PaymentsConfig } from "../../payments/Payments.ts"
@@ -67,7 +67,7 @@ const configured = Effect.gen(function* () {
   return [ok("configuration", "every value can be read"), ...advice, ...database, ...chain, ...facilitator]
 })
 
-/** A table, or one JSON document; fails when a line has. */
+/** A table, or one JSON document; fails when a line failed. */
 export const checking = Effect.fn("checking")(
   function* (isJson: boolean) {
     const lines = yield* Effect.catch(configured, (error: Config.ConfigError) =>

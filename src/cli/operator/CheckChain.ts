@@ -1,4 +1,4 @@
-/** What a server needs of its chain: the right one, its final block, its clock, its logs, the token and gas for the relayer. */
+/** Checks of the chain's node: chain id, final block, clock, logs, token, and gas for the relayer. */
 import { Clock, Effect, Redacted } from "effect"
 import { createPublicClient, formatEther, http, keccak256, numberToHex, toBytes } from "viem"
 import type { PaymentsConfig } from "../../payments/Payments.ts"
@@ -27,10 +27,10 @@ const tokenLine = (url: Redacted.Redacted<string>, { asset, payTo }: PaymentsCon
     }
   }).pipe(Effect.scoped)
 
-/** Blocks that the search for a payment must be able to ask for at once, if only piece by piece. */
+/** Blocks that the node must be able to search for a payment, if necessary in pieces. */
 const logRange = 1_000n
 
-/** One line for each, or the first alone where the chain is another one. */
+/** One line for each check, or only the first on the wrong chain. */
 export const chainLines = ({ finalTag, rpcUrl, settlement, terms }: PaymentsConfig) => {
   const secrets = [Redacted.value(rpcUrl)]
   const client = createPublicClient({
@@ -87,7 +87,7 @@ export const chainLines = ({ finalTag, rpcUrl, settlement, terms }: PaymentsConf
             params: [
               {
                 address: terms.asset,
-                // Nobody's: the answer is empty, and still the range has to be searched.
+                // An authorizer without payments: the result is empty, but the node must search the whole range.
                 topics: [keccak256(toBytes("AuthorizationUsed(address,bytes32)")), numberToHex(1, { size: 32 })],
                 fromBlock: numberToHex(from),
                 toBlock: numberToHex(latest),

@@ -1,4 +1,4 @@
-/** A line of `serve --check`: what was asked, and what came of it. */
+/** A line of `serve --check`: the check and its result. */
 import { Duration, Effect, Schema } from "effect"
 import { clockTolerance } from "../../platform/DatabaseClock.ts"
 import { plain } from "../Output.ts"
@@ -17,7 +17,7 @@ export const patience = Duration.seconds(10)
 
 const mostSkew = Duration.toSeconds(clockTolerance)
 
-/** A failure is a line as well; what an answer may quote, secrets of the environment, is taken out of it. */
+/** Runs a check; a failure becomes a line without the environment's secrets, which an answer may quote. */
 export const line = <E>(
   check: string,
   secrets: ReadonlyArray<string>,
@@ -38,10 +38,10 @@ const Said = Schema.Struct({ details: Schema.NonEmptyString })
 const Named = Schema.Struct({ _tag: Schema.String })
 const Messaged = Schema.Struct({ message: Schema.NonEmptyString })
 
-/** The node did not answer, or not as it should. */
+/** The node gave no answer, or an unusable one. */
 export class Unanswered extends Schema.TaggedError<Unanswered>()("Unanswered", { cause: Schema.Unknown }) {}
 
-/** What went wrong, in the words of whoever said it, and the system's. */
+/** The reason in the words of the failing service, and the system's code. */
 const reasonOf = (error: unknown): string => {
   const code = codeOf(error)
   return `${sentenceOf(error)}${code === undefined ? "" : ` (${code})`}`

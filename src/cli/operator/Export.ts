@@ -18,7 +18,7 @@ const flags = {
 
 type Exporting = Command.Command.Config.Infer<typeof flags>
 
-/** Resolved once the text is on its way: what reads slowly holds up the writing, and nothing gathers here. */
+/** Resolves when the text is flushed, so a slow reader slows the export instead of filling memory. */
 const written = (text: string) =>
   Effect.callback<void, Trouble>((resume) => {
     process.stdout.write(text, (error) =>
@@ -26,7 +26,7 @@ const written = (text: string) =>
     )
   })
 
-/** A cell that a spreadsheet takes for a formula is one it must not take for one. */
+/** Escapes cells that a spreadsheet would run as formulas. */
 const cell = (value: unknown) => {
   const text =
     value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value)
@@ -36,7 +36,7 @@ const cell = (value: unknown) => {
 
 const pageSize = 1_000
 
-/** A page after the other, each forgotten once it is written. */
+/** Writes page after page, each dropped once written. */
 const pages = Effect.fnUntraced(function* <Row extends object, Place, E>(
   { format }: Exporting,
   next: (place: Place | undefined) => Effect.Effect<readonly [rows: ReadonlyArray<Row>, place: Place | undefined], E>,
@@ -85,11 +85,11 @@ const exportActs = Effect.fnUntraced(function* (asked: Exporting) {
       return [rows, found.length < pageSize ? undefined : found.at(-1)] as const
     }),
   )
-  // An act may be committed after one that was settled later: pages of one moment miss none.
+  // An act may be committed after one that settled later; a single snapshot misses none.
   yield* sql.withTransaction(Effect.andThen(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`, all))
 })
 
-/** Public rows alone: an export holds nothing that a reader of the API does not see. */
+/** Only public rows: an export holds nothing that a reader of the API cannot see. */
 export const exporting = command("export", {
   says: `Write all acts or all links of the chain to stdout, oldest first: what is public of them, in constant memory. Acts are those of the moment when it begins, read in one transaction that lasts as long as whoever reads the output. ${database}`,
   brief: "All acts or the chain, as CSV or NDJSON",

@@ -1,4 +1,4 @@
-/** `openapi`: writes the document that the contract generates, or says that the written one is stale. */
+/** `openapi`: writes the contract's document, or reports that the written one is stale. */
 import { Console, Effect, FileSystem } from "effect"
 import { OpenApi } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
@@ -8,7 +8,6 @@ import { Trouble } from "../Trouble.ts"
 
 const file = new URL("schema/openapi.json", packageRoot).pathname
 
-/** The document as it is written and served, two spaces deep. */
 export const document = () => `${JSON.stringify(OpenApi.fromApi(Api), null, 2)}\n`
 
 export const openapi = command("openapi", {

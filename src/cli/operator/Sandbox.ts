@@ -29,7 +29,7 @@ const flags = { network, fresh }
 
 type Flags = Command.Command.Config.Infer<typeof flags>
 
-/** How a terminal calls the commands, here and in a moment: through npm in a checkout, by name where installed. */
+/** How to call the commands: through npm in a checkout, by name where installed. */
 const commands = Config.option(Config.String("npm_lifecycle_event")).pipe(
   Effect.map((event) =>
     Option.exists(event, (name) => ["start", "dev"].includes(name))
@@ -67,7 +67,7 @@ ${chain.network === base ? "  This rehearses Base's own network id: use throw-aw
     }),
   )
 
-/** Who has the folder, that nothing was done to it, and what to type instead. */
+/** Names the owner of the folder, says that nothing was changed, and suggests the next command. */
 const taken = (flags: Flags) =>
   Effect.fnUntraced(function* ({ folder, owner }: FolderInUse) {
     const { port, publicUrl } = yield* listen
@@ -83,7 +83,7 @@ const taken = (flags: Flags) =>
     })
   })
 
-/** A person is at this terminal: only what went wrong is said there, in words, unless the environment asks for more. */
+/** For a person at a terminal: only warnings and errors, in words, unless the environment asks for more. */
 const forPeople = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ LOG_FORMAT: "pretty", LOG_LEVEL: "Warn" }))
 
 export const sandbox = command("sandbox", {

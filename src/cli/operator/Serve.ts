@@ -47,7 +47,7 @@ const server = listening.pipe(
   Layer.provide(Layer.effect(AppConfig, production)),
 )
 
-/** Until it is stopped. A database that leaves while a server starts is waited for, as one that was not there. */
+/** Runs until stopped. A database that becomes unavailable during the start is waited for. */
 const launched: Effect.Effect<never, Layer.Error<typeof server>, Layer.Services<typeof server>> = Effect.catchCauseIf(
   Layer.launch(server),
   Sql.isAway,
@@ -58,7 +58,7 @@ const launched: Effect.Effect<never, Layer.Error<typeof server>, Layer.Services<
     ),
 )
 
-/** A role that may not migrate, or not read what it has to, is told which grant it lacks. */
+/** A role that lacks a privilege to migrate or read gets the statement that grants it. */
 const granted = Effect.catchCause(launched, (cause) =>
   Effect.matchEffect(databaseUrl, {
     onFailure: () => Effect.failCause(cause),

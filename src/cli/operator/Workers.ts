@@ -1,10 +1,10 @@
-/** `serve --workers N`: servers of one machine behind one port. They share the database and know nothing of each other. */
+/** `serve --workers N`: several servers of one machine behind one port; they share only the database. */
 import cluster, { type Worker } from "node:cluster"
 import { Effect } from "effect"
 import { exitsCleanly } from "../ExitCode.ts"
 import { Trouble } from "../Trouble.ts"
 
-/** What each server has of its own: the first keeps what was said, each further one has the next port and file. */
+/** The environment of one server: the first keeps the given values, each further one gets the next port and file. */
 const ownOf = (index: number, { LOG_CHECKPOINT_FILE: file, METRICS_PORT: port }: NodeJS.ProcessEnv) => ({
   ...(index > 0 && file ? { LOG_CHECKPOINT_FILE: `${file}-${index + 1}` } : {}),
   ...(index > 0 && port ? { METRICS_PORT: String(Number(port) + index) } : {}),
@@ -18,7 +18,7 @@ const exited = (worker: Worker) =>
     return Effect.sync(() => worker.off("exit", done))
   })
 
-/** One server until it ends; told to stop with its scope, which waits for it. Answers whether it ever listened. */
+/** Runs one server; closing the scope stops it and waits. Returns whether it ever listened. */
 const run = Effect.fnUntraced(function* (index: number) {
   let hasListened = false
   const worker = yield* Effect.acquireRelease(
@@ -33,7 +33,7 @@ const run = Effect.fnUntraced(function* (index: number) {
   return hasListened
 }, Effect.scoped)
 
-/** One that served is replaced. One that never did has said why, and another would say the same. */
+/** Replaces a server that listened. One that never did has printed why, and another would fail alike. */
 const kept = (index: number): Effect.Effect<never, Trouble> =>
   Effect.flatMap(run(index), (hasListened) =>
     hasListened

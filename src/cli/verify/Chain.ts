@@ -26,10 +26,10 @@ const Segment = Schema.Struct({
   next: Schema.NullOr(Schema.Int),
 })
 
-/** Of the stones that show a reveal, by their ids, those that the chain has not yet confirmed. */
+/** Stones with a reveal, by id, that the chain has not confirmed yet. */
 type Revealed = ReadonlyMap<string, RevealedStone>
 
-/** Finds stones of the chain that are revealed with another commitment than they hold, or that are not in it. */
+/** Finds revealed stones that are missing from the chain or have another commitment there. */
 const confirming = (revealed: Revealed) => {
   const left = new Map(revealed)
   const link = Effect.fnUntraced(function* ({ commitment, id, sequence }: typeof Entry.Type) {
@@ -52,9 +52,9 @@ const confirming = (revealed: Revealed) => {
 }
 
 /**
- * Checks all links, and with an RPC all payments, which went to `payees` or else to one; fails naming the first broken
- * link. `marked` is a stone there has to be, whose hash is told: a log covers those up to it. `revealed` are stones whose
- * reveals were checked against commitments that the chain has to hold.
+ * Checks all links, and with an RPC all payments, which went to `payees` or else to one address. Fails with the first
+ * broken link. `marked` is a stone that must exist and whose hash is returned: a log covers the stones up to it.
+ * `revealed` are stones whose reveals match commitments that the chain must hold.
  */
 export const verifyChain = Effect.fn("verifyChain")(function* (
   base: string,
@@ -87,7 +87,7 @@ export const verifyChain = Effect.fn("verifyChain")(function* (
     mark = whole.find(({ sequence }) => sequence === marked) ?? mark
     last = segment.entries.at(-1) ?? last
     next = segment.next
-    // What is over at once needs no bar.
+    // A single request needs no progress bar.
     if (asked > 1 || next !== null) yield* progress(last.sequence, segment.head.sequence)
     const missing = next === null ? headFault(segment.head, last) : undefined
     if (missing !== undefined) return yield* broken(missing.sequence, missing.summary)

@@ -1,4 +1,4 @@
-/** What a check downloads: from the address it asks and, without redirects, no other; so much and no more, and not for ever. */
+/** Bounded downloads of a check: only from the given address, without redirects, with limits on size and time. */
 import { Duration, Effect, Layer, Option, Schedule, Schema, Stream } from "effect"
 import {
   FetchHttpClient,
@@ -22,7 +22,7 @@ export const client = (altar: string) =>
 
 const patience = Duration.seconds(30)
 
-/** A check of a million stones is not over because one request was: three more, half a second to two seconds later. */
+/** One failed request must not end a check of a million stones: three retries, half a second to two seconds apart. */
 const again = Schedule.exponential("500 millis").pipe(Schedule.upTo({ times: 3 }))
 
 const bodyOf = (response: HttpClientResponse.HttpClientResponse, limit: number) =>
@@ -35,7 +35,7 @@ const bodyOf = (response: HttpClientResponse.HttpClientResponse, limit: number) 
 
 const Refusal = Schema.fromJsonString(Schema.Struct({ code: Schema.String, message: Schema.String }))
 
-/** What an altar says when it answers with no success, where it says so in its own form. */
+/** The refusal in an unsuccessful answer, where it has the altar's form. */
 const refusalIn = (body: Uint8Array) =>
   Option.getOrUndefined(Schema.decodeOption(Refusal)(new TextDecoder().decode(body)))
 
@@ -45,7 +45,7 @@ interface Unanswered {
   readonly refusal?: { readonly code: string; readonly message: string }
 }
 
-/** What is answered to a request that may be repeated, `limit` bytes at most; fails with why there is none. */
+/** The answer to a request that is safe to repeat, at most `limit` bytes; fails with the reason. */
 export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: number) =>
   HttpClient.execute(request).pipe(
     Effect.flatMap((response) => Effect.map(bodyOf(response, limit), (body) => ({ status: response.status, body }))),
@@ -61,7 +61,7 @@ export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: nu
       ({ status }) => status === 200,
       ({ body, status }): Unanswered => {
         const refusal = refusalIn(body)
-        // A fault that the altar names itself is there the next time, too.
+        // A fault that the altar names itself will not pass, so it is not retried.
         const isNamed = status === 500 && refusal !== undefined && refusal.code !== "internal"
         return {
           isOver: isNamed || (status < 500 && status !== 429),

@@ -1,4 +1,4 @@
-/** The payments of a chain, looked up at a node that its reader chose: the altar says where to look, and proves nothing. */
+/** Looks up a chain's payments at a node of the reader's choice: the altar says where to look, and proves nothing. */
 import { Effect, Schema } from "effect"
 import { HttpBody, HttpClientRequest } from "effect/http"
 import { setWitnessStone } from "../../../schema/altar/Witness.ts"
@@ -10,7 +10,6 @@ import * as Download from "./Download.ts"
 import { plain } from "../Output.ts"
 import { Broken, Trouble } from "../Trouble.ts"
 
-/** Of a stone, what its payment is found by. */
 export interface PaidStone {
   readonly sequence: number
   readonly id: string
@@ -43,7 +42,7 @@ const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 
 const asTopic = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`
 
-/** Known here, whatever a receipt says: a transfer of nothing needs nobody's leave, and names any payer. */
+/** Fixed here instead of read from a receipt: anyone can make a transfer of zero that names any payer. */
 const { priceAtomic } = setWitnessStone.sale
 const priceData = `0x${priceAtomic.toString(16).padStart(64, "0")}`
 
@@ -58,7 +57,7 @@ const ask = <A>(
       HttpClientRequest.post(rpcUrl),
       HttpBody.text(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }), "application/json"),
     ),
-    // Whoever pays chooses how long its receipt is.
+    // The payer decides how long the receipt is.
     receiptLimit,
   ).pipe(
     Effect.mapError(({ why }) => new Trouble({ message: plain(`${rpcUrl} could not be asked: ${why}`) })),
@@ -71,7 +70,7 @@ const ask = <A>(
     Effect.map(({ result }) => result),
   )
 
-/** Where payments are looked up, and the token they are made in: known here, whatever the altar says. */
+/** The node and the token of the payments; the token is fixed here, whatever the altar says. */
 interface Ledger {
   readonly rpcUrl: string
   readonly asset: string
@@ -85,7 +84,7 @@ const ledgerAt = Effect.fnUntraced(function* (rpcUrl: string) {
     : ({ rpcUrl, asset } satisfies Ledger)
 })
 
-/** What was found of a stone's payment: the altar's own word that it is lost, a lie of the receipt, or what the chain says. */
+/** The result for a stone: lost by the altar's own statement, contradicted by the chain, or the chain's state. */
 type Found =
   | { readonly _tag: "Lost" }
   | { readonly _tag: "Wrong"; readonly why: string }
@@ -109,7 +108,7 @@ const paymentOf = Effect.fnUntraced(function* (base: string, { asset, rpcUrl }: 
     return wrong(`its receipt names ${amountAtomic} atomic USDC, and a stone costs ${priceAtomic}`)
   }
   if (finality === "lost") return { _tag: "Lost" } satisfies Found
-  // A reorganisation may have put the transfer elsewhere; the link keeps the transaction that was answered.
+  // A reorganisation may have moved the transfer to another transaction; the link keeps the answered one.
   const transaction = currentTransaction ?? stone.transaction
   const absent = (what: string): Found => ({
     _tag: "Absent",
@@ -135,10 +134,9 @@ const paymentOf = Effect.fnUntraced(function* (base: string, { asset, rpcUrl }: 
 export const broken = (sequence: number, why: string) =>
   new Broken({ message: plain(`BROKEN at stone ${sequence}: ${why}`) })
 
-/** Payments asked for at once. */
 const paymentsAtOnce = 8
 
-/** Looks up payments at an RPC, that went to `payees` or else to one address; stones come in their order. */
+/** Looks up payments at an RPC that went to `payees`, or else all to one address; stones come in their order. */
 export const make = Effect.fnUntraced(function* (base: string, rpcUrl: string, payees: ReadonlyArray<string>) {
   const ledger = yield* ledgerAt(rpcUrl)
   const lost: Array<number> = []
@@ -152,7 +150,7 @@ export const make = Effect.fnUntraced(function* (base: string, rpcUrl: string, p
       return yield* found.mayMove
         ? new Trouble({
             message: plain(
-              `Stone ${sequence} cannot be judged yet: ${found.why}, and its receipt says that a reorganisation of the chain may still move it. Check again in some minutes; who says so for hours shows a stone that nobody paid for.`,
+              `Stone ${sequence} cannot be judged yet: ${found.why}, and its receipt says that a reorganisation of the chain may still move it. Check again in some minutes. If this lasts for hours, the stone is not paid for.`,
             ),
           })
         : broken(sequence, found.why)
@@ -173,7 +171,7 @@ export const make = Effect.fnUntraced(function* (base: string, rpcUrl: string, p
   })
 
   return {
-    /** Fails naming the first stone that nobody paid for, or of which that is not known yet. */
+    /** Fails with the first stone that is unpaid, or whose payment is not certain yet. */
     check: Effect.fnUntraced(function* (stones: ReadonlyArray<PaidStone>) {
       const all = yield* Effect.forEach(
         stones,
@@ -182,7 +180,7 @@ export const make = Effect.fnUntraced(function* (base: string, rpcUrl: string, p
       )
       for (const { found, stone } of all) yield* judge(stone, found)
     }),
-    /** Whom the stones were paid to, and those whose payment the altar itself declares lost. */
+    /** The addresses that were paid, and the stones whose payment the altar itself declares lost. */
     found: Effect.sync(() => ({ payTo: paidTo, lost: [...lost] })),
   }
 })

@@ -1,11 +1,11 @@
-/** How far a long check is, on stderr: a bar at a terminal, a line for each tenth elsewhere. */
+/** Progress of a long check on stderr: a bar at a terminal, a line for each tenth elsewhere. */
 import { Effect } from "effect"
 
 const width = 30
 
 const write = (text: string) => Effect.sync(() => void process.stderr.write(text))
 
-/** Tells how many of `total` are done, whenever it is told; `what` names them. */
+/** Reports how many of `total` are done; `what` names them. */
 export const make = (what: string) => {
   let told = -1
   return (done: number, total: number): Effect.Effect<void> =>

@@ -1,4 +1,4 @@
-/** `verify-proof`: one stone, one proof and one key, checked on this machine alone. */
+/** `verify-proof`: checks one stone by one proof and one key, offline. */
 import { Console, Effect, FileSystem, Option, Schema } from "effect"
 import type { Command } from "effect/cli"
 import { policy } from "./Verify.ts"
@@ -22,7 +22,7 @@ const flags = {
 
 type Flags = Command.Command.Config.Infer<typeof flags>
 
-/** What a proof covers: `chainHash` is the hash of the other five. */
+/** The members that a proof covers; `chainHash` is the hash of the other five. */
 const covered = ["previousHash", "sequence", "commitment", "witnessedAt", "transaction", "chainHash"] as const
 
 const Stone = Schema.Struct({
@@ -38,20 +38,19 @@ const Answer = Schema.Record(Schema.String, Schema.Unknown)
 
 const Receipt = Schema.Struct({ payer: Schema.String, transaction: Schema.String })
 
-/** A file as text; a proof and a stone are small. */
 const read = (path: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     Effect.mapError(fs.readFileString(path), () => new Trouble({ message: `${path} cannot be read.` })),
   )
 
-/** The stone of a file, as it was given and as it is checked: by itself, or in an answer that holds one. */
+/** The stone of a file, as given and as checked: alone, or in an answer that holds one. */
 const stoneIn = Effect.fnUntraced(function* (file: string) {
   const none = new Trouble({ message: `${file} is no witness stone: save what /api/witness/{id} answers.` })
   const answer = yield* Effect.mapError(
     Schema.decodeEffect(Schema.fromJsonString(Answer))(yield* read(file)),
     () => none,
   )
-  // With two of them in one file nobody could tell which one was proved.
+  // With two stones in a file, it would be unclear which one was proved.
   const found = [answer, answer["stone"], answer["record"]].filter(Schema.is(Stone))
   if (found.length > 1) return yield* new Trouble({ message: `${file} holds more than one stone: keep one of them.` })
   const [stone] = found

@@ -1,4 +1,4 @@
-/** Revealed words of stones, candles and lights, hashed here: an altar that shows others than were sealed is found out. */
+/** Re-hashes the revealed words of stones, candles and lights, and detects words that differ from the sealed ones. */
 import { Effect, Schema } from "effect"
 import { setWitnessStone } from "../../../schema/altar/Witness.ts"
 import { checkReveal } from "../../buyer/core/Commitment.ts"
@@ -23,20 +23,20 @@ const Act = Schema.Struct({
 
 const Page = Schema.Struct({ acts: Schema.Array(Act), next: Schema.NullOr(Schema.String) })
 
-/** Acts of a page: so many of the longest reveals fit into an answer that is read. */
+/** Acts on a page; a page of the longest reveals still fits the download limit. */
 const pageSize = 20
 
 const broken = (where: string, why: string) => new Broken({ message: plain(`BROKEN at ${where}: ${why}`) })
 
-/** A stone that shows a reveal, for the walk of the chain to find there. */
+/** A revealed stone, to be confirmed by the walk of the chain. */
 export interface RevealedStone {
   readonly sequence: number
   readonly commitment: string
 }
 
 /**
- * Walks all acts and hashes the words that any of them shows as revealed; fails naming the first that shows others than it
- * sealed. Returns the stones among them: the chain says what a stone sealed.
+ * Walks all acts and hashes their revealed words; fails with the first act whose words do not match. Returns the stones
+ * among them, whose commitments the chain must confirm.
  */
 export const verifyReveals = Effect.fn("verifyReveals")(function* (base: string) {
   const stones = new Map<string, RevealedStone>()

@@ -1,4 +1,4 @@
-/** `verify`: what a person may ask of a whole witness chain. */
+/** `verify`: checks a whole witness chain for a person. */
 import { Console, Effect, Option, Schema } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { command, on, optionalText, text } from "../Define.ts"
@@ -43,10 +43,10 @@ type Flags = Command.Command.Config.Infer<typeof flags>
 
 const Sandbox = Schema.Struct({ rpcUrl: Schema.String })
 
-/** The chain is whole, and these stones in it are not paid for: the altar says so itself. */
+/** The chain is valid, but the altar itself declares these stones unpaid. */
 class Lost extends Schema.TaggedError<Lost>()("Lost", { message: Schema.String }) {}
 
-/** Named in one sentence; the rest is in the document of `--json`. */
+/** Stones named in the sentence; `--json` has all of them. */
 const namedMost = 10
 
 const lostOf = (stones: ReadonlyArray<number>) => {
@@ -57,7 +57,7 @@ const lostOf = (stones: ReadonlyArray<number>) => {
   })
 }
 
-/** The node of a sandbox on this machine: what is elsewhere does not choose whom its check believes. */
+/** The node of a sandbox on this machine. A remote altar must not choose the node that checks it. */
 const ownNode = Effect.fnUntraced(function* (base: string) {
   const isHere = (url: string) => URL.canParse(url) && isLoopback(url)
   if (!isHere(base)) return Option.none<string>()
@@ -78,9 +78,9 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
   }
   const known = Option.orElse(vkey, () => Option.flatMap(policy, onlyLogOf))
   const log = isLogAsked ? yield* Effect.promise(() => import("../log/VerifyLog.ts")) : undefined
-  // Opened before the chain is walked, which then has all stones that it covers: what is compared is this very walk.
+  // Opened before the chain is walked, so that this walk covers all stones of the log.
   const opened = yield* log === undefined ? Effect.void : log.openLog({ base, vkey: known, policy, seen })
-  // Listed before the chain is walked, which then has all stones that are revealed.
+  // Listed before the chain is walked, so that this walk covers all revealed stones.
   const { stones: revealed, ...reveals } = yield* verifyReveals(base)
   const { markedHash, ...chain } = yield* verifyChain(base, rpcUrl, payTo, opened?.checkpoint.size, revealed)
   const verdict =
@@ -116,7 +116,7 @@ const inWords = Effect.fnUntraced(function* ({
   for (const sentence of sentencesOf(log)) yield* Console.log(plain(sentence))
 })
 
-/** Checks the chain at `url` and says what holds; payments are looked up at `rpc`, or where a sandbox on this machine says. */
+/** Checks the chain at `url` and reports; payments are looked up at `rpc`, or at the node of a local sandbox. */
 export const verifying = Effect.fn("verifying")(
   function* (flags: Flags) {
     const found = yield* check(flags).pipe(

@@ -1,9 +1,9 @@
-/** One request, three ways: curl, TypeScript, and the command. */
+/** Examples of each request in curl, TypeScript and as a command. */
 import type { Schema } from "effect"
 import { exampleOf, type Form, type Forms, membersOf } from "./Form.ts"
 import { bodyOf, isPaid, type Operation } from "./Operations.ts"
 
-/** Commands of their own; every act has one under `act`. `ID` and `KEY` are the reader's. */
+/** Operations with a command of their own; every act has one under `act`. `ID` and `KEY` are the reader's. */
 export const commands: Readonly<Record<string, string>> = {
   createRoom: 'room create --name "Night shift" --show-link',
   deleteRoom: "room delete ROOM",
@@ -17,7 +17,7 @@ export const commands: Readonly<Record<string, string>> = {
   unsealCandle: "unseal ID",
 }
 
-/** A member that holds a commitment: the library and the command seal it by themselves. */
+/** A member that holds a commitment; library and command seal it themselves. */
 const isSealing = (name: string) => name === "commitment" || name === "intentionCommitment"
 
 const text = (value: Schema.Json) => (typeof value === "string" ? value : JSON.stringify(value))
@@ -30,11 +30,10 @@ interface Request {
   readonly path: string
   readonly params: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: Schema.Json | undefined
-  /** Whether its body seals words. */
   readonly isSealed: boolean
 }
 
-/** What of a body must be there, if anything must; the rest is told in the table. */
+/** The required members of a body, or the whole example when none is required; the table describes the rest. */
 const leastBody = (forms: Forms, form: Form): Schema.Json => {
   const whole = exampleOf(forms, form)
   if (typeof whole !== "object" || whole === null || Array.isArray(whole)) return whole
@@ -67,13 +66,13 @@ const random = "head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \\n'"
 
 const sealed = `COMMITMENT=$(printf '%s\\0%s' "$SALT" '${words}' | sha256sum | cut -c 1-64)`
 
-/** Whoever copies it makes a key of their own, and seals words with a salt of their own. */
+/** Shell lines that create a key, and a salt for sealed words, so that each copy has its own. */
 const fresh = (operation: Operation, { isSealed }: Request) =>
   [...(isPaid(operation) ? [`KEY=$(${random})\n`] : []), ...(isSealed ? [`SALT=$(${random})\n${sealed}\n`] : [])].join(
     "",
   )
 
-/** What the shell puts into a body in single quotes. */
+/** A body in single quotes, with shell variables spliced in. */
 const inShell = (body: Schema.Json | undefined, isSealed: boolean) => {
   const quoted = withinQuotes(JSON.stringify(body))
   return isSealed ? quoted.replace(/"[0-9a-f]{64}"/u, `"'$COMMITMENT'"`) : quoted
@@ -106,7 +105,7 @@ const parts = ({ body, isSealed, params }: Request) => {
   }
 }
 
-/** JSON as it is written in a program: names without quotes. */
+/** JSON as program text: names without quotes. */
 const literal = (value: Schema.Json): string =>
   JSON.stringify(value, null, 2).replace(/^(\s*)"([A-Za-z]\w*)":/gmu, "$1$2:")
 
@@ -151,7 +150,7 @@ const command = (publicUrl: string, operation: Operation, request: Request): str
     ? ["act", operation.operationId, ...request.params.map(([, value]) => value), ...flagsOf(request)].join(" ")
     : own
   if (call === undefined) return undefined
-  // An invite says where its room is.
+  // An invite contains the room's URL.
   const isPlaced = call.startsWith("room ") && operation.operationId !== "createRoom"
   return `spirit-altar ${call}${isPlaced ? "" : ` \\\n  --url ${publicUrl}`}`
 }
@@ -161,7 +160,7 @@ export interface Example {
   readonly text: string
 }
 
-/** As many as there are; not every read has a command. */
+/** The available examples; not every read has a command. */
 export const examplesOf = (publicUrl: string, forms: Forms, operation: Operation): ReadonlyArray<Example> => {
   const request = requestOf(forms, operation)
   const typed = command(publicUrl, operation, request)

@@ -1,7 +1,7 @@
-/** JSON Schema as a reader wants it: what a value is in words, and one example of it. */
+/** JSON Schema in words for readers, with one example of each value. */
 import { Schema } from "effect"
 
-/** What holds no form of its own. */
+/** The keywords without nested schemas. */
 const Plain = Schema.Struct({
   $ref: Schema.optionalKey(Schema.String),
   type: Schema.optionalKey(Schema.String),
@@ -42,7 +42,7 @@ export type Forms = Readonly<Record<string, Form>>
 
 export const nameIn = (reference: string) => reference.split("/").at(-1) ?? ""
 
-/** What a form stands for: a reference is followed, and a remark beside one is kept. */
+/** Follows a reference and keeps the remark beside it. */
 export const resolved = (forms: Forms, form: Form): Form => {
   const named = form.$ref ?? form.allOf?.find(({ $ref }) => $ref !== undefined)?.$ref
   if (named === undefined) return form
@@ -64,14 +64,14 @@ const range = (least: number | undefined, most: number | undefined, unit: string
         ? `, ${most}${unit}`
         : `, ${least} to ${most}${unit}`
 
-/** A pattern that every text matches says nothing. */
+/** Omits a pattern that every text matches. */
 const matching = ({ pattern }: Form) =>
   pattern === undefined || pattern === "^[\\s\\S]*$" ? "" : `, matching \`${pattern}\``
 
-/** Values that are few enough to be read one after the other. */
+/** Longer enumerations are not listed in words. */
 const listed = 8
 
-/** What a value is, in a few words. */
+/** The type of a value in a few words. */
 export const wordsFor = (forms: Forms, given: Form): string => {
   const form = resolved(forms, given)
   if (form.const !== undefined) return JSON.stringify(form.const)
@@ -102,7 +102,7 @@ export const wordsFor = (forms: Forms, given: Form): string => {
   }
 }
 
-/** The object a form is, or holds in a list or beside null. */
+/** The object that a form is, or holds in a list or beside null. */
 const objectIn = (forms: Forms, given: Form): Form | undefined => {
   const form = resolved(forms, given)
   if (form.properties !== undefined) return form
@@ -112,7 +112,7 @@ const objectIn = (forms: Forms, given: Form): Form | undefined => {
 }
 
 export interface Member {
-  /** With the names of the objects around it: `receipt.transaction`. */
+  /** The name after those of the enclosing objects: `receipt.transaction`. */
   readonly path: string
   readonly words: string
   readonly description: string
@@ -120,7 +120,7 @@ export interface Member {
   readonly choices: ReadonlyArray<Schema.Json>
 }
 
-/** A value of this name; a remark beside it says more than its form does. */
+/** A named member; a remark beside it takes precedence over its form's description. */
 export const memberOf = (forms: Forms, path: string, form: Form, isRequired: boolean, remark?: string): Member => {
   const whole = resolved(forms, form)
   return {
@@ -132,10 +132,10 @@ export const memberOf = (forms: Forms, path: string, form: Form, isRequired: boo
   }
 }
 
-/** How deep objects in objects are told; deeper ones are seen in the example. */
+/** Maximum depth of nested objects in the table; examples show deeper ones. */
 const deepest = 3
 
-/** The members of an object, each followed by those of the object it holds. */
+/** The members of an object, each followed by those of its own object. */
 export const membersOf = (forms: Forms, given: Form, prefix = "", depth = 1): ReadonlyArray<Member> => {
   const { properties = {}, required = [] } = objectIn(forms, given) ?? {}
   return Object.entries(properties).flatMap(([name, member]) => {
@@ -145,7 +145,7 @@ export const membersOf = (forms: Forms, given: Form, prefix = "", depth = 1): Re
   })
 }
 
-/** One value of the form; the document gives one wherever it can. */
+/** One value of the form; the document's own example where it has one. */
 export const exampleOf = (forms: Forms, given: Form): Schema.Json => {
   const form = resolved(forms, given)
   const said = given.examples?.[0] ?? form.examples?.[0] ?? form.default ?? form.const ?? form.enum?.[0]
@@ -159,7 +159,6 @@ export const exampleOf = (forms: Forms, given: Form): Schema.Json => {
   return form.type === "integer" || form.type === "number" ? (form.minimum ?? 0) : null
 }
 
-/** The codes of a refusal, each with what it means. */
 export const codesOf = (forms: Forms, form: Form): ReadonlyArray<readonly [code: string, meaning: string]> => {
   const whole = resolved(forms, form)
   const others = whole.anyOf ?? whole.oneOf

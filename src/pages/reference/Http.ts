@@ -1,4 +1,4 @@
-/** `/docs` and `/docs.md`: the reference of whatever contract is served, made when it is first asked for. */
+/** `/docs` and `/docs.md`: the reference of the served contract, rendered on the first request. */
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"

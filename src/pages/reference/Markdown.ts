@@ -1,4 +1,4 @@
-/** The reference as Markdown, for whoever reads no pages. */
+/** The reference as Markdown. */
 import { examplesOf } from "./Examples.ts"
 import { type Forms, type Member, membersOf } from "./Form.ts"
 import { answerOf, bodyOf, type Operation, parametersOf, type Reference, statusesOf } from "./Operations.ts"

@@ -1,4 +1,4 @@
-/** The operations of the OpenAPI document, chapter by chapter, as the reference shows them. */
+/** The operations of the OpenAPI document by chapter, as the reference shows them. */
 import { Schema } from "effect"
 import { codesOf, Form, type Forms, memberOf } from "./Form.ts"
 
@@ -61,10 +61,9 @@ export interface Reference {
 
 const decode = Schema.decodeUnknownEffect(Document)
 
-/** The document's forms are ours: one that cannot be read is a defect of the build. */
+/** Decodes the generated document; a failure is a defect of the build. */
 export const read = (document: unknown) => decode(document)
 
-/** In the order of the document's chapters. */
 export const referenceOf = ({ components, info, paths, tags }: typeof Document.Type): Reference => {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, written]): Operation => ({ ...written, method: method.toUpperCase(), path })),
@@ -77,24 +76,22 @@ export const referenceOf = ({ components, info, paths, tags }: typeof Document.T
   return { version: info.version, description: info.description, chapters, forms: components.schemas }
 }
 
-/** The JSON that an operation takes; none where it takes none. */
+/** The JSON body of an operation, if it has one. */
 export const bodyOf = ({ requestBody }: Operation): Form | undefined => requestBody?.content["application/json"]?.schema
 
-/** The first answer that is a success, and its form. */
+/** The first successful answer and its form. */
 export const answerOf = ({ responses }: Operation): readonly [status: string, form: Form] | undefined =>
   ["201", "200"].flatMap((status) => {
     const form = responses[status]?.content?.["application/json"]?.schema
     return form === undefined ? [] : [[status, form] as const]
   })[0]
 
-/** What a request says outside of its body, each with its place. */
 export const parametersOf = (forms: Forms, { parameters = [] }: Operation) =>
   parameters.map(({ description, in: place, name, required, schema }) => ({
     ...memberOf(forms, name, schema, required, description),
     place,
   }))
 
-/** Every status with its codes and what they mean. */
 export const statusesOf = (forms: Forms, { responses }: Operation) =>
   Object.entries(responses).flatMap(([status, { content, description }]) => {
     const form = content?.["application/json"]?.schema

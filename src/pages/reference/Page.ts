@@ -1,4 +1,4 @@
-/** The reference of the API as a page: all of it is readable and found by the browser's own search without script. */
+/** The reference of the API as a page, readable and searchable without script. */
 import type { Schema } from "effect"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Page } from "../templates/Layout.ts"
@@ -16,7 +16,7 @@ import {
   statusesOf,
 } from "./Operations.ts"
 
-/** Every second piece of a text cut at backticks is code. */
+/** Every second piece of a text split at backticks is code. */
 const inline = (text: string): ReadonlyArray<Html | string> =>
   text.split("`").map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : piece))
 
@@ -133,10 +133,10 @@ const input = (forms: Forms, operation: Operation, { name, in: place, required, 
   </p>`
 }
 
-/** A payment is signed by a wallet, not typed. */
+/** A payment is signed by a wallet, so it has no input. */
 const typed = ({ in: place, name }: Parameter) => place !== "header" || name === "Idempotency-Key"
 
-/** Hidden until its script has come. */
+/** Hidden until its script is loaded. */
 const tryIt = (forms: Forms, operation: Operation) => {
   const form = bodyOf(operation)
   const id = operation.operationId

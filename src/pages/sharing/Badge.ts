@@ -1,4 +1,4 @@
-/** A small drawing of a stone for other people's pages: an image without script that says which stone, and when. */
+/** A badge of a stone for other sites: an SVG without script that shows which stone it is and when it was set. */
 import { Html, html } from "../../platform/Html.ts"
 import { pebble } from "../templates/Pebble.ts"
 import type { Stone } from "../templates/Witness.ts"
@@ -16,11 +16,11 @@ const saying = ({ commitment, sequence, witnessedAt }: Stone) =>
 const serif = "'Iowan Old Style', Palatino, Charter, Georgia, 'DejaVu Serif', serif"
 const monospace = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
-/** Its policy allows no style, so what a page's style gives a pebble's edge stands in its attributes. */
+/** The badge's policy allows no styles, so attributes replace the page's style of a pebble's edge. */
 const drawn = (commitment: string) =>
   new Html(pebble(commitment).text.replace('class="pebble__edge"', 'fill="none" stroke="#3b2b20" stroke-width="2.5"'))
 
-/** `isLost` when the chain took the payment back: such a stone is shown as what it is. */
+/** `isLost` when the payment was orphaned; the badge then says so. */
 export const badge = (stone: Stone, isLost: boolean): string =>
   html`<svg
     xmlns="http://www.w3.org/2000/svg"
@@ -52,7 +52,7 @@ export const badge = (stone: Stone, isLost: boolean): string =>
     </g>
   </svg>`.text
 
-/** What is pasted into a page, and into a document in Markdown. */
+/** The code to paste into a page, and into a Markdown document. */
 export const snippets = (publicUrl: string, stone: Stone): Readonly<Record<"HTML" | "Markdown", string>> => {
   const image = `${publicUrl}${badgePath(stone.id)}`
   const link = `${publicUrl}/witness/${stone.id}`

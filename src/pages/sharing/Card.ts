@@ -1,4 +1,4 @@
-/** What stands for an act where it is shared: our own drawing and our own words, and nothing that anybody wrote. */
+/** The content of an act's preview: our own drawing and words, and nothing that a visitor wrote. */
 import { type Html, html } from "../../platform/Html.ts"
 import { isRung } from "../../web/v2/page/candleShape.ts"
 import { itemImage, recordText, saidOf, type SettledAct } from "../templates/ActList.ts"
@@ -10,11 +10,11 @@ import { capitalized } from "../templates/Words.ts"
 export interface Card {
   readonly title: string
   readonly line: string
-  /** Digits by which the act is known elsewhere. */
+  /** Digits that identify the act elsewhere. */
   readonly code?: string
   /** Artwork below `/art`. */
   readonly artwork?: string
-  /** What burns before it. */
+  /** The candle in front of it. */
   readonly candle?: Html
   /** A stone, which needs no artwork. */
   readonly stone?: Html
@@ -22,10 +22,9 @@ export interface Card {
   readonly until?: number
 }
 
-/** Where the picture of an act is. */
 export const previewPath = (id: string) => `/acts/${id}/preview.png`
 
-/** A candle is drawn anew this often while it burns. */
+/** Redraws of a candle while it burns. */
 const steps = 8
 
 const candleOf = (act: SettledAct, now: number): Pick<Card, "candle" | "until"> => {
@@ -48,7 +47,6 @@ const plain = (act: SettledAct): Pick<Card, "title" | "line"> => {
   return { title, line }
 }
 
-/** The spirit, or what was collected for it. */
 const artworkOf = (act: SettledAct) =>
   itemImage(act) ??
   (plateOf(recordText(act, "spirit")) === undefined ? undefined : `/art/spirits/${recordText(act, "spirit")}.svg`)
@@ -64,7 +62,6 @@ export const cardOf = (act: SettledAct, now: number): Card => {
   }
 }
 
-/** The picture in words, for whoever does not see it. */
 export const altOf = (act: SettledAct): string => {
   const { line, title } = plain(act)
   return `${title}: ${line}`

@@ -1,4 +1,4 @@
-/** One sheet of paper that still proves a stone when this server is gone: the link, its payment, and its place in the log. */
+/** A printable certificate that proves a stone without this server: the link, its payment, and its place in the log. */
 import { generate } from "lean-qr"
 import { toSvgPath } from "lean-qr/extras/svg"
 import { normalize } from "../../../schema/altar/Recipe.ts"
@@ -20,7 +20,7 @@ export interface CertificateView {
 
 export const certificatePath = (id: string) => `/witness/${id}/certificate`
 
-/** Modules around a code that stay white, as its readers expect. */
+/** The quiet zone around a code, in modules. */
 const quiet = 4
 
 const qrCode = (text: string): Html => {
@@ -39,16 +39,16 @@ const qrCode = (text: string): Html => {
   </svg>`
 }
 
-/** Any shell with coreutils computes the chain hash out of the five parts. */
+/** A shell command with coreutils that computes the chain hash from the five parts. */
 export const shellCheck = ({ commitment, previousHash, sequence, transaction, witnessedAt }: Stone): string =>
   `printf '%s\\0%s\\0%s\\0%s\\0%s' ${[previousHash, sequence, commitment, witnessedAt, transaction].join(" ")} | sha256sum`
 
-/** Control and format characters: pasted as they are, a shell's line editor would obey them. */
+/** Control and format characters, which a shell's line editor would obey when pasted. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu
 const utf8 = new TextEncoder()
 const octal = (byte: number) => `\\${byte.toString(8).padStart(3, "0")}`
 
-/** A text inside the quoted format of `printf`: on one line, whatever it holds. */
+/** Escapes any text for the quoted format of `printf`, on one line. */
 const inFormat = (text: string) =>
   text
     .replaceAll("\\", "\\\\")
@@ -58,7 +58,7 @@ const inFormat = (text: string) =>
     .replaceAll("'", `'\\''`)
     .replaceAll(unprintable, (one) => [...utf8.encode(one)].map(octal).join(""))
 
-/** The same for the commitment out of revealed words and their salt. */
+/** The same command for the commitment of revealed words and their salt. */
 export const shellReveal = (salt: string, words: string): string =>
   `printf -- '${inFormat(salt)}\\000${inFormat(normalize(words))}' | sha256sum`
 
@@ -128,7 +128,7 @@ export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView)
             The commitment below existed no later than <strong>${moment(stone.witnessedAt)}</strong>.
             ${
               stone.reveal?.text == null
-                ? "Whoever has the sealed words and their salt can show that they are what was meant."
+                ? "The owner of the sealed words and their salt can prove that they match."
                 : "The words below it, hashed with their salt, are what was meant."
             }
             It is not legal notarization, and no proof of authorship or identity.

@@ -1,4 +1,4 @@
-/** The certificate of a stone, made of what the stone's page shows. */
+/** The certificate of a stone, from the data of the stone's page. */
 import { Effect, Option } from "effect"
 import { HttpRouter, type HttpServerRequest } from "effect/http"
 import type { WitnessNotFound } from "../../../schema/altar/Witness.ts"
@@ -22,7 +22,7 @@ export const layer = HttpRouter.use((router) =>
     const publicUrl = yield* PublicUrl
     const stones = yield* WitnessStones
 
-    /** What is not covered, or not shown any more, is not printed. */
+    /** An uncovered or unavailable proof is omitted. */
     const proofOf = (id: string) =>
       log.proof(id).pipe(
         Effect.map(({ text }) => text),

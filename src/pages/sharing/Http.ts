@@ -1,4 +1,4 @@
-/** What other people's pages show of an act: its picture, and the badge of a stone. Neither runs script, anywhere. */
+/** The picture of an act and the badge of a stone, for other sites; neither runs script. */
 import { Clock, Effect, Layer } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { NotNow, type RateLimited } from "../../../schema/Errors.ts"
@@ -18,7 +18,7 @@ import { Renderer, type RendererBusy } from "./Renderer.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** Pictures that have to be drawn; one that is at hand costs nothing. */
+/** Limit for pictures that must be drawn; cached ones are not counted. */
 const drawings: Policy = {
   name: "pages-drawings",
   windows: [{ name: "drawings", quota: 60, seconds: 60, says: "60 new pictures per minute from one address" }],
@@ -26,7 +26,7 @@ const drawings: Policy = {
 
 const policy = { "content-security-policy": inert }
 
-/** Seconds a cache may keep what does not change; a better drawing of the same is seen after that. */
+/** Seconds that caches keep unchanging files; improved drawings appear after that. */
 const week = 604_800
 
 const cacheControl = ({ until }: Picture, now: number) =>

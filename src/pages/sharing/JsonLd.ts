@@ -1,12 +1,11 @@
-/** Facts of a page for whoever reads it by machine, as JSON-LD. */
+/** Facts of a page for machines, as JSON-LD. */
 
-/** A value of JSON-LD. */
 export type Thing = { readonly [name: string]: string | number | Thing | ReadonlyArray<Thing> }
 
-/** What a page is about, with addresses below the public URL. */
+/** The subject of a page, with addresses below the public URL. */
 export type About = (publicUrl: string) => ReadonlyArray<Thing>
 
-/** As the text of a script element that nobody runs: no character of it can end the element or begin another. */
+/** The text of an inert script element; no character of it can end the element or begin another. */
 export const jsonLd = (things: ReadonlyArray<Thing>): string =>
   JSON.stringify({ "@context": "https://schema.org", "@graph": things }).replace(
     /[<>&\u2028\u2029]/gu,

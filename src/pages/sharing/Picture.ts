@@ -1,17 +1,17 @@
-/** A card as a drawing of 1200 by 630: a plate like those of the guide, and beside it what it shows. */
+/** Draws a card of 1200 by 630: a plate like those of the guide, and its text beside it. */
 import { type Html, html } from "../../platform/Html.ts"
 import type { Card } from "./Card.ts"
 
 export const width = 1200
 export const height = 630
 
-/** Room for text, from the left edge of the words to the edge of the paper. */
+/** The text column, from the left edge of the words to the edge of the paper. */
 const column = { left: 610, width: 545 }
 
-/** How wide a letter of the face is, one with another, for each unit of its size. */
+/** Average width of a letter of the typeface for each unit of its size. */
 const letter = { 400: 0.47, 600: 0.5 } as const
 
-/** Words in lines of at most so many letters. */
+/** Wraps words into lines of at most `most` letters. */
 const wrapped = (text: string, most: number): ReadonlyArray<string> => {
   const [first = "", ...rest] = text.split(" ")
   const broken = [first]
@@ -29,7 +29,7 @@ interface Style {
   readonly weight: keyof typeof letter
 }
 
-/** Lines below `top`, smaller where one would be too long; and where the next may begin. */
+/** Lines below `top`, smaller if one would be too long; and the start of the next block. */
 const lines = (text: string, top: number, { fill, size, weight }: Style) => {
   const broken = wrapped(text, Math.floor(column.width / (size * letter[weight])))
   const longest = Math.max(1, ...broken.map(({ length }) => length))
@@ -63,7 +63,7 @@ const words = ({ code = "", line, title }: Card): Html => {
     <text x="${column.left}" y="576" font-family="serif" font-size="26" fill="#5c5545">Spirit Altar</text>`
 }
 
-/** What the pages say of these drawings in their style sheets. */
+/** The pages' style rules for these drawings. */
 const ink = html`<style>
   .pebble__edge {
     fill: none;

@@ -1,4 +1,4 @@
-/** The picture of an act, made when somebody first shares it and kept as long as it looks the same. */
+/** The pictures of acts, drawn on the first request and cached as long as they look the same. */
 import { hash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { Cache, Clock, Context, Duration, Effect, Exit, FileSystem, Layer } from "effect"
@@ -20,10 +20,10 @@ export interface Picture {
   readonly until: number | undefined
 }
 
-/** Pictures that are kept; each takes some 60 KB. */
+/** Maximum cached pictures; each takes some 60 KB. */
 const most = 256
 
-/** Milliseconds for which a picture is kept while the chain could still take its payment back. */
+/** Milliseconds that a picture is cached while its payment is not final. */
 const notFinal = 300_000
 
 /** A card payment is final when it is settled. */
@@ -32,9 +32,8 @@ const isFinal = ({ receipt }: SettledAct) => receipt.transaction === null || rec
 export class Pictures extends Context.Service<
   Pictures,
   {
-    /** Whether the picture is at hand. */
     has(id: string): Effect.Effect<boolean>
-    /** Those who ask for one at the same time wait for one drawing; an act whose payment was lost has none. */
+    /** Concurrent callers share one drawing; an act whose payment was lost has none. */
     get(id: string): Effect.Effect<Picture, ActNotFound | RendererBusy>
   }
 >()("spirit-altar/pages/sharing/Pictures") {

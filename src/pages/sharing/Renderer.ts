@@ -1,17 +1,17 @@
-/** Renders our own drawings as PNG, in a thread that exists while somebody asks for pictures. */
+/** Renders our own drawings as PNG in a thread that runs only while pictures are requested. */
 import { Context, Effect, Fiber, Layer, Schema } from "effect"
 import * as Thread from "../../platform/Thread.ts"
 
-/** As many are waited for as can be; asked again later, there is room. */
+/** The queue is full; a later retry succeeds. */
 export class RendererBusy extends Schema.TaggedError<RendererBusy>()("RendererBusy", {}) {}
 
-/** Drawings that wait, the one under way included. */
+/** Maximum queued drawings, including the one in progress. */
 const most = 16
 
 export class Renderer extends Context.Service<
   Renderer,
   {
-    /** The PNG of an SVG document that was made here; 16 wait at most. */
+    /** Returns the PNG of an SVG document that was made here; at most 16 are queued. */
     render(svg: string): Effect.Effect<Uint8Array, RendererBusy>
   }
 >()("spirit-altar/pages/sharing/Renderer") {
@@ -22,7 +22,7 @@ export class Renderer extends Context.Service<
       const scope = yield* Effect.scope
       let waiting = 0
 
-      /** Takes a place until it is drawn. */
+      /** Holds a place in the queue until it is drawn. */
       const drawn = (svg: string) =>
         Effect.suspend(() => {
           waiting += 1
@@ -34,7 +34,7 @@ export class Renderer extends Context.Service<
 
       const render = Effect.fn("Renderer.render")(function* (svg: string) {
         if (waiting >= most) return yield* new RendererBusy({})
-        // The thread draws also for whoever has left: it is no place free.
+        // The thread also finishes drawings of callers that left, so their places stay taken.
         return yield* Fiber.join(yield* Effect.forkIn(drawn(svg), scope, { startImmediately: true }))
       })
 

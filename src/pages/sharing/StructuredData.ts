@@ -1,4 +1,4 @@
-/** What a page is about, for whoever reads it by machine: schema.org's words for facts that the page shows anyway. */
+/** The subject of a page in schema.org terms, for machines; the page itself shows the same facts. */
 import { pathOf, recordText, sentence, type SettledAct } from "../templates/ActList.ts"
 import { type Plate, spiritPath } from "../templates/Plates.ts"
 import type { Stone } from "../templates/Witness.ts"
@@ -6,7 +6,7 @@ import type { About, Thing } from "./JsonLd.ts"
 
 const site = (publicUrl: string): Thing => ({ "@type": "WebSite", name: "Spirit Altar", url: `${publicUrl}/v2/` })
 
-/** Steps from the first page to this one, the page itself last. */
+/** Breadcrumbs from the first page to this one. */
 const trail = (publicUrl: string, ...steps: ReadonlyArray<readonly [name: string, path: string]>): Thing => ({
   "@type": "BreadcrumbList",
   itemListElement: [["Field guide", "/v2/"] as const, ...steps].map(([name, path], index) => ({
@@ -66,7 +66,7 @@ export const stone =
     trail(publicUrl, ["Witness chain", "/v2/witness"], [`Witness stone ${one.sequence}`, `/witness/${one.id}`]),
   ]
 
-/** An act was done when it was settled; what a candle bought ends when it has burned down. */
+/** An act happened when it settled; a candle's ends when it has burned down. */
 export const act =
   (one: SettledAct, preview: string): About =>
   (publicUrl) => {

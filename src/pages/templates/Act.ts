@@ -1,4 +1,4 @@
-/** The page of one settled act: what was done, its record, and the receipt that proves its payment. */
+/** The page of one settled act: its sentence, its record, and the receipt that proves its payment. */
 import { readAct } from "../../../schema/altar/ActApi.ts"
 import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
 import * as Candle from "./Candle.ts"
@@ -29,7 +29,7 @@ const figure = (picture: Html, ...caption: ReadonlyArray<Html>): Html =>
     <figcaption>${caption}</figcaption>
   </figure>`
 
-/** The picture of what was bought, or of the spirit it was left with. */
+/** The picture of the bought item, or of the act's spirit. */
 const picture = (act: SettledAct, now: number): { readonly plate: Html; readonly preview: string } => {
   const [spirit, name] = [recordText(act, "spirit"), recordText(act, "name")]
   const candle = Candle.burning(act.record)
@@ -65,7 +65,7 @@ const published = (act: SettledAct): ReadonlyArray<Row> => {
   return [["Publication", html`<a href="/api/publish-chain">entry ${String(sequence)}</a> ${code(String(hash))}`]]
 }
 
-/** How a page writes a member of a record; nothing where it says it in another place. */
+/** A member of a record as a row; empty where the page shows it elsewhere. */
 const rowOf = (act: SettledAct, name: string): ReadonlyArray<Row> => {
   const value = recordText(act, name)
   const label = act.telling.labels[name] ?? (name in act.telling.labels ? null : name)
@@ -78,10 +78,10 @@ const rowOf = (act: SettledAct, name: string): ReadonlyArray<Row> => {
   return [[title, inWords(act, name)]]
 }
 
-/** A candle or light with sealed words; a prayer's stay sealed. */
+/** Whether it is a candle or light with sealed words; a prayer's stay sealed. */
 const mayBeUnsealed = (act: SettledAct): boolean => recordText(act, "unsealUrl") !== ""
 
-/** What became of the sealed words; a prayer's words can be checked by whoever has them. */
+/** The state of the sealed words; the owner of a prayer's words can check them. */
 const sealedWords = (act: SettledAct): Html => {
   const { reveal } = act
   const commitment = recordText(act, "intentionCommitment")

@@ -1,4 +1,4 @@
-/** Every settled act as one plain sentence: who did what, and where. */
+/** Settled acts as plain sentences: the buyer, the deed and the place. */
 import { Effect, Schema } from "effect"
 import { Act } from "../../../schema/altar/ActApi.ts"
 import { Tellings } from "../../altar/Acts.ts"
@@ -9,10 +9,10 @@ import { pebble } from "./Pebble.ts"
 import { illustration, nameOf, plateOf } from "./Plates.ts"
 import { agoWords, dayWords, isolated } from "./Words.ts"
 
-/** A settled act with what its kind says of itself. */
+/** A settled act with the telling of its kind. */
 export type SettledAct = typeof Act.Type & { readonly telling: Telling }
 
-/** An act of a kind that is not sold here: its members stand under their own names. */
+/** The telling of an act that is not sold here; its members keep their own names. */
 const unknown: Telling = {
   sentence: () => "made an act",
   labels: {},
@@ -22,7 +22,7 @@ const unknown: Telling = {
 
 const readAct = rowReader("acts", Schema.fromJsonString(Act))
 
-/** Reads acts out of the JSON texts that the acts service hands out; of a list, what cannot be read is logged and left out. */
+/** Decodes acts from the JSON texts of the acts service; in a list, an unreadable one is logged and omitted. */
 export const actReader = Effect.map(Tellings, (tellings) => {
   const actOf = (text: unknown): Effect.Effect<SettledAct> =>
     Effect.map(readAct(text), (act) => ({ ...act, telling: tellings.get(act.act) ?? unknown }))
@@ -35,11 +35,10 @@ export const recordText = (act: SettledAct, name: string): string => {
   return typeof value === "string" || typeof value === "number" ? String(value) : ""
 }
 
-/** Every member that the kind of an act has, as text. */
 const textsOf = (act: SettledAct): Texts =>
   Object.fromEntries(Object.keys(act.telling.labels).map((name) => [name, recordText(act, name)]))
 
-/** A member in words, for a form that its label gives. */
+/** A member in words, in the form that its label gives. */
 export const inWords = (act: SettledAct, name: string): string => {
   const label = act.telling.labels[name]
   const value = recordText(act, name)
@@ -49,11 +48,10 @@ export const inWords = (act: SettledAct, name: string): string => {
   return form === "spirit" ? nameOf(value) : form === "time" ? dayWords(value) : value
 }
 
-/** Every member in words. */
 export const saidOf = (act: SettledAct): Texts =>
   Object.fromEntries(Object.keys(act.telling.labels).map((name) => [name, inWords(act, name)]))
 
-/** What somebody wrote for everybody to read; empty where nothing was written. */
+/** The public texts of an act in quotes; empty without any. */
 export const quotedIn = (act: SettledAct): string =>
   Object.keys(act.telling.hideable.texts)
     .map((name) => recordText(act, name))
@@ -67,7 +65,7 @@ const predicate = (act: SettledAct) => act.telling.sentence(saidOf(act))
 /** `Wren laid a prayer with Moss Hare`, without a full stop. */
 export const sentence = (act: SettledAct): string => `${subject(act)} ${predicate(act)}`
 
-/** The same with the name set apart, whichever way it is written. */
+/** The same sentence with the name isolated, for any direction of writing. */
 export const sentenceHtml = (act: SettledAct): Html => html`${isolated(subject(act))} ${predicate(act)}`
 
 const folders: Readonly<Record<string, readonly [folder: string, ending: string]>> = {
@@ -76,14 +74,13 @@ const folders: Readonly<Record<string, readonly [folder: string, ending: string]
   pixel: ["pixels", "png"],
 }
 
-/** Where the artwork of a collected item lies. */
 export const itemImage = (act: SettledAct): string | undefined => {
   const place = folders[recordText(act, "kind")]
   const id = recordText(act, "elementId")
   return id === "" || place === undefined ? undefined : `/art/${place[0]}/${id}.${place[1]}`
 }
 
-/** A picture of what was left, or of the spirit it was left with; the sentence beside it says the same. */
+/** A picture of the act, or of its spirit; decorative, since the sentence beside it says the same. */
 const mark = (act: SettledAct): Html => {
   const stone = recordText(act, "commitment")
   if (stone !== "") return pebble(stone, "mark", "small")
@@ -94,17 +91,17 @@ const mark = (act: SettledAct): Html => {
   return plateOf(id) === undefined ? html`` : illustration(id, "", "lazy")
 }
 
-/** Where a reader finds an act, below the public URL. */
+/** Path of an act's page below the public URL. */
 export const pathOf = ({ permalink }: SettledAct) => `/${permalink.split("/").slice(-2).join("/")}`
 
-/** Whether it is found at a page of its own kind, as stones are. */
+/** Whether the act has a page of its own kind, as stones have. */
 export const hasOwnPage = (act: SettledAct) => pathOf(act) !== `/acts/${act.id}`
 
-/** What an act sealed; empty where it sealed nothing. */
+/** The commitment of an act; empty where it sealed nothing. */
 export const commitmentIn = (act: SettledAct): string =>
   recordText(act, "commitment") || recordText(act, "intentionCommitment")
 
-/** For whoever may hold the words; the page's script says whether this browser does. */
+/** A remark for owners of the words; the page's script says whether this browser holds them. */
 const sealed = (act: SettledAct): Html => {
   const commitment = commitmentIn(act)
   return commitment === ""
@@ -112,7 +109,7 @@ const sealed = (act: SettledAct): Html => {
     : html` <small class="journal__sealed" data-sealed="${commitment}">with sealed words</small>`
 }
 
-/** Field notes: the time in the margin, the sentence beside it; `mine` tells which ones have sealed words. */
+/** The list of acts: the time in the margin, the sentence beside it; `mine` marks acts with sealed words. */
 export const journal = (acts: ReadonlyArray<SettledAct>, now: number, mine = false): Html =>
   html`<ol class="journal" role="list">
     ${acts.map(

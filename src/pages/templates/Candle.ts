@@ -1,4 +1,4 @@
-/** A candle as a drawing: as tall as its rung and as much of it left as there is time left. */
+/** Drawings of candles, whose heights show their durations and the time left. */
 import { Schema, Struct } from "effect"
 import { LitCandle } from "../../../schema/altar/Candle.ts"
 import { frame, heightOf } from "../../web/v2/page/candleShape.ts"
@@ -8,13 +8,13 @@ import { leftWords, moment, count, who } from "./Words.ts"
 
 type Lit = typeof LitCandle.Type
 
-/** How much of it is left, 0 to 1. */
+/** The remaining part, 0 to 1. */
 const left = (candle: Pick<Lit, "litAt" | "litUntil">, now: number) => {
   const [from, until] = [Date.parse(candle.litAt), Date.parse(candle.litUntil)]
   return Math.min(1, Math.max(0, (until - now) / (until - from)))
 }
 
-/** Where wax ran down: three ways it may have, told apart by the second it was lit in. */
+/** Three shapes of wax that ran down; the second of lighting selects one. */
 const runs = [
   "M-W 2v6c0 2.500 3 2.500 3 0V6c0-1.500 1.500-1.500 1.500 0v7c0 2.800 3 2.800 3 0V4.800",
   "M-W 2v11c0 2.500 3 2.500 3 0V7c0-1.500 1.500-1.500 1.500 0v1c0 2.300 2.500 2.300 2.500 0V4.700",
@@ -23,7 +23,7 @@ const runs = [
 
 type Burning = Pick<Lit, "rung" | "litAt" | "litUntil">
 
-/** The drawing alone; what it says is written beside it. `lit` is a flame with its light around it. */
+/** The drawing alone; the text is beside it. `lit` is a flame with its light around it. */
 export const drawing = (candle: Burning, now: number, kind: "taper" | "lit" | "light" = "taper"): Html => {
   const remains = left(candle, now)
   const height = heightOf(candle.rung, remains)
@@ -52,7 +52,7 @@ export const drawing = (candle: Burning, now: number, kind: "taper" | "lit" | "l
   </svg>`
 }
 
-/** The light around a flame, drawn once for all flames of a page. */
+/** The light around a flame, defined once for all flames of a page. */
 const light = html`<svg class="lightbox" width="0" height="0" aria-hidden="true" focusable="false">
   <radialGradient id="glow">
     <stop class="glow__near" offset="0" />
@@ -60,7 +60,6 @@ const light = html`<svg class="lightbox" width="0" height="0" aria-hidden="true"
   </radialGradient>
 </svg>`
 
-/** One shelf, with whatever stands on it. */
 export const shelf = (candles: ReadonlyArray<Html>, kind = ""): Html =>
   html`${light}
     <ul class="shelf ${kind}" role="list">
@@ -69,10 +68,9 @@ export const shelf = (candles: ReadonlyArray<Html>, kind = ""): Html =>
 
 const isBurning = Schema.is(LitCandle.mapFields(Struct.pick(["rung", "litAt", "litUntil"])))
 
-/** What a record says of a candle or a light; undefined when it is about something else. */
+/** The candle or light in a record; undefined for other acts. */
 export const burning = (record: object): Burning | undefined => (isBurning(record) ? record : undefined)
 
-/** A candle alone on its ledge, as tall as what is left of it. */
 export const portrait = (candle: Burning, beside: Html, now: number): Html =>
   html`<figure class="plate">
     ${light}
@@ -85,7 +83,7 @@ export const portrait = (candle: Burning, beside: Html, now: number): Html =>
     </figcaption>
   </figure>`
 
-/** The candle between the lights that were added to it; as many stand on one side as on the other. */
+/** The candle between its lights, which are split evenly over both sides. */
 const among = (candle: Lit, now: number): Html => {
   const lights = candle.lights.slice(0, mostLights).map((one) => drawing(one, now, "light"))
   const half = Math.ceil(lights.length / 2)
@@ -94,7 +92,7 @@ const among = (candle: Lit, now: number): Html => {
   </div>`
 }
 
-/** More would not fit beside it; the words below count all of them. */
+/** More would not fit beside it; the text counts all of them. */
 const mostLights = 6
 
 const sealed = ({ intentionCommitment, unsealed }: Lit) =>
@@ -107,7 +105,7 @@ const sealed = ({ intentionCommitment, unsealed }: Lit) =>
         html`class="unsealed"`,
       )
 
-/** A lit candle with its dedication and what is left of it. */
+/** A lit candle with its dedication and the time left. */
 export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>
   html`<li class="votive" id="candle-${candle.id}">
     ${among(candle, now)}

@@ -1,4 +1,4 @@
-/** The candle wall, and how a candle is lit: there, where its altar is chosen first, or on the altar's own page. */
+/** The candle wall, and the form that lights a candle, on the wall or on an altar's page. */
 import { candleActs, type CandleList, dedicationMaximum } from "../../../schema/altar/Candle.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { rungs } from "../../altar/candles/Rungs.ts"
@@ -13,7 +13,7 @@ import { count } from "./Words.ts"
 const spiritOptions = (chosen: string | undefined) =>
   plates.map(({ id, name }) => html`<option value="${id}" ${id === chosen ? html` selected` : ""}>${name}</option>`)
 
-/** Stands in a path for the altar that is chosen in the form. */
+/** Placeholder in a path for the altar that is chosen in the form. */
 const chosen = "spirit-id"
 
 const choice = (spirit: string | undefined): Html =>
@@ -34,7 +34,7 @@ const durations = (spirit: string): Html =>
 export interface CandleOffer {
   readonly payment: Payment
   readonly publicUrl: string
-  /** Its altar; on the wall the one that is chosen at first, if any. */
+  /** The altar; on the wall the initial choice, if any. */
   readonly spirit: string | undefined
   readonly onWall: boolean
 }
@@ -60,7 +60,7 @@ export const candleForm = ({ onWall, payment, publicUrl, spirit }: CandleOffer):
 export interface CandlesView {
   readonly wall: typeof CandleList.Type
   readonly spirit: string | undefined
-  /** A page after the first. */
+  /** Set on pages after the first. */
   readonly before: string | undefined
   readonly payment: Payment
   readonly publicUrl: string

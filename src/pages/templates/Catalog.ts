@@ -1,4 +1,4 @@
-/** The three catalogs as plates: what each item is, how many editions are left, and what exactly was published. */
+/** The three catalogs as plates: each item with its remaining editions and its published artwork. */
 import { readPublicationChain } from "../../../schema/altar/CatalogApi.ts"
 import { collectMaterial } from "../../../schema/altar/Collectible.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
@@ -25,7 +25,7 @@ export interface CatalogView {
   readonly publicUrl: string
 }
 
-/** Issued, reserved and remaining as one ruled bar, and in words. */
+/** Issued, reserved and remaining editions as one ruled bar, and in words. */
 const editions = ({ editionSize, issued, name, remaining, reserved }: Item): Html => {
   const width = (part: number) => ((part / editionSize) * 200).toFixed(2)
   return html`<svg
@@ -71,12 +71,11 @@ const manifest = (
     </div>
   </details>`
 
-/** The altars are written once; the page lays them into each form. */
+/** Written once; the page's script copies the altars into each form. */
 const altars = html`<template id="altars"
   >${plates.map(({ id, name }) => html`<option value="${id}">${name}</option>`)}</template
 >`
 
-/** What an edition is. */
 const terms =
   "An edition is a numbered record kept by this site under the wallet that paid. It is not an on-chain token, cannot be transferred, and has no resale route and no financial return."
 
@@ -112,7 +111,7 @@ const leftOver = ({ editionSize, remaining }: Item): Html =>
     ? html`<p class="specimen__left">All ${editionSize} are issued or reserved</p>`
     : html`<p class="specimen__left"><b>${remaining}</b> of ${editionSize} left</p>`
 
-/** A short entry that opens; where there is room, its style shows it open from the first. */
+/** A short entry that opens; on wide screens the style shows it open. */
 const item = (one: Item, view: CatalogView): Html =>
   html`<li class="specimen" id="${one.id}">
     <figure><img src="${one.image}" alt="" width="256" height="256" loading="lazy" decoding="async" /></figure>

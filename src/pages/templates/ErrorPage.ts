@@ -1,4 +1,4 @@
-/** What a reader sees when there is no such page, or when we fail: what happened, and where to go. */
+/** Error pages, each with the fault and the way on. */
 import type { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Page } from "./Layout.ts"
@@ -37,7 +37,7 @@ export const failed = (requestId: string, path: string): Page =>
       <p class="small quiet">Should it stay like this, report <code>${requestId}</code>.</p>`,
   )
 
-/** The chain does not hold: said aloud, not hidden behind a general failure. */
+/** A broken chain is stated openly instead of as a general failure. */
 export const broken = (message: string, path: string): Page =>
   blank(
     "The chain does not hold",
@@ -49,7 +49,7 @@ export const broken = (message: string, path: string): Page =>
     </p>`,
   )
 
-/** The same for words that were revealed. */
+/** The same for revealed words that do not match their commitment. */
 export const notSealed = (message: string, path: string): Page =>
   blank(
     "These are not the words that were sealed",

@@ -1,32 +1,29 @@
-/** What the words of a form mean, for a person who has met none of them, in two sentences each. */
+/** The terms of a form, explained for newcomers in two sentences each. */
 import type { StoneKind } from "../../../schema/altar/Witness.ts"
 import { type Html, html } from "../../platform/Html.ts"
 
 const meanings = {
-  salt: "A salt is a row of random characters that is hashed together with your words. Without it, whoever guesses your words could try whether they fit.",
+  salt: "A salt is a row of random characters that is hashed together with your words. Without it, a reader could guess your words and check the guess.",
   commitment:
     "A commitment is the hash of your words and their salt: 64 digits that show nothing of them. Only the same words with the same salt give the same digits, so that they prove later what was written.",
   wallet:
     "A wallet is a program that keeps the keys to your money and signs a payment only after it has asked you. This page learns its address and one signature, for exactly the price it lists.",
   receipt:
-    "A receipt says what was paid, when, by which wallet and in which transaction. The transaction is public on its own chain, so that anybody can look it up without asking us.",
+    "A receipt says what was paid, when, by which wallet and in which transaction. The transaction is public on its own chain, so that everyone can look it up without asking us.",
 } as const
 
 export type Term = keyof typeof meanings
 
-/** Beside every form that seals. */
 export const sealing: Html = html`${meanings.salt} ${meanings.commitment}`
 
 const listed = (terms: ReadonlyArray<Term>) => `${terms.slice(0, -1).join(", ")} and ${terms.at(-1)}`
 
-/** Below a form, folded. */
 export const glossary = (...terms: ReadonlyArray<Term>): Html =>
   html`<details class="call">
     <summary>What ${listed(terms)} mean</summary>
     ${terms.map((term) => html`<p>${meanings[term]}</p>`)}
   </details>`
 
-/** What a stone of each kind says. */
 export const kindWords: Readonly<Record<typeof StoneKind.Type, string>> = {
   intention: "what somebody means to do",
   prediction: "what somebody expects to happen",
@@ -36,7 +33,7 @@ export const kindWords: Readonly<Record<typeof StoneKind.Type, string>> = {
 
 const article = (kind: string) => (/^[aeiou]/u.test(kind) ? "an" : "a")
 
-/** All kinds in a sentence, for whoever has to choose one. */
+/** All kinds in a sentence, beside the choice of a kind. */
 export const kindsHint = `The choice is public. ${Object.entries(kindWords)
   .map(([kind, words], index) => `${index === 0 ? article(kind).replace("a", "A") : article(kind)} ${kind} is ${words}`)
   .join("; ")}.`

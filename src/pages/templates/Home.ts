@@ -1,4 +1,4 @@
-/** The first page says what this place is, shows all 24 plates with their altars, and what happened last. */
+/** The first page: an introduction, all 24 plates with their altars, and the newest acts. */
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import type { Altar, AltarList, Field } from "../../../schema/altar/Guide.ts"
 import * as About from "../sharing/StructuredData.ts"
@@ -97,7 +97,7 @@ const state = ({ altars, field, now }: HomeView): Html => {
   </section>`
 }
 
-/** Another plate opens the guide each day. */
+/** The frontispiece changes each day. */
 const frontispiece = (view: HomeView): Plate | undefined => plates[Math.floor(view.now / 86_400_000) % plates.length]
 
 const lede = (view: HomeView): Html => {

@@ -1,4 +1,4 @@
-/** The frame of every page of the field guide: one head, one way around, one foot, readable without script. */
+/** The frame of every page of the field guide: head, navigation and foot, readable without script. */
 import { assetPath, preloads } from "../../platform/Assets.ts"
 import { Html, html } from "../../platform/Html.ts"
 import { type About, jsonLd } from "../sharing/JsonLd.ts"
@@ -6,22 +6,21 @@ import { type About, jsonLd } from "../sharing/JsonLd.ts"
 export interface Page {
   readonly title: string
   readonly description: string
-  /** Path of the page itself, with the query that makes it a page of its own. */
+  /** Path of the page, with the query if it identifies the page. */
   readonly path: string
-  /** The entry of the navigation it belongs to. */
   readonly chapter: "guide" | "candles" | "witness" | "catalog" | "mine" | "signals" | "api" | "none"
   /** The folder of its style and its script, where they are not those of the field guide. */
   readonly assets?: "docs" | "signals"
-  /** Path of a PNG that stands for the page where it is shared. */
+  /** Path of the PNG that is shown where the page is shared. */
   readonly preview: string
-  /** That picture in words; the title, when absent. */
+  /** Alternative text of that picture; the title, when absent. */
   readonly previewAlt?: string
-  /** What the page is about, for whoever reads it by machine. */
+  /** The subject of the page, for machines. */
   readonly about?: About
   /** A feed of this page, beside that of all acts. */
   readonly feed?: { readonly title: string; readonly path: string }
   readonly body: Html
-  /** What the foot says, where it is not about paid acts. */
+  /** The note in the foot, on pages that are not about paid acts. */
   readonly note?: string
   /** Whether this server has a transparency log to be linked. */
   readonly hasLog?: boolean
@@ -115,7 +114,7 @@ export const layout = (publicUrl: string, page: Page): string =>
       </body>
     </html> `.text
 
-/** What lies before and behind a page of a list; nothing when it is the only one. */
+/** Links to the pages before and after; empty for a single page. */
 export const leaf = (label: string, before: Html | undefined, after: Html | undefined): Html =>
   before === undefined && after === undefined
     ? html``

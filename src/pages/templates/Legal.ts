@@ -1,4 +1,4 @@
-/** Terms and privacy: what the software does and keeps, to be completed, or replaced, by whoever runs it. */
+/** Terms and privacy: the behaviour of the software, for the operator to complete or replace. */
 import { Option } from "effect"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Operator } from "../../platform/Operator.ts"
@@ -7,7 +7,7 @@ import { previewOf } from "./Plates.ts"
 
 type Answering = Operator["Service"]
 
-/** What comes with the software; a test holds that it promises no more than the server keeps. */
+/** The default terms; a test checks that they promise no more than the server keeps. */
 const terms = `## What is sold
 
 Each act on this site is a public record: a sealed prayer, a candle for a number of days, a first keeper, a numbered collectible or a witness stone. Its page says what it is, what it costs and what it leaves behind, before anything is paid.
@@ -73,7 +73,7 @@ const paragraph = (text: string): Html => {
     : html`<p>${lines.join(" ")}</p> `
 }
 
-/** Nothing in a text becomes markup but the three forms above. */
+/** Only the three forms above become markup. */
 const prose = (text: string): ReadonlyArray<Html> =>
   text
     .replaceAll("\r\n", "\n")
@@ -110,7 +110,7 @@ export const termsPage = (operator: Answering): Page =>
   page(
     "Terms",
     "/terms",
-    "What is sold here, what it costs, what stays, and what is promised.",
+    "The acts sold here, their prices, what stays, and what is promised.",
     operator,
     Option.getOrElse(operator.terms, () => terms),
   )
@@ -119,7 +119,7 @@ export const privacyPage = (operator: Answering): Page =>
   page(
     "Privacy",
     "/privacy",
-    "What this server keeps, what is public, and what you can ask for.",
+    "The data that this server keeps, what is public, and what you can ask for.",
     operator,
     Option.getOrElse(operator.privacy, () => privacy),
   )

@@ -1,4 +1,4 @@
-/** The page of the log: how far it is, who signed that, and whether it only grew since this browser saw it last. */
+/** The page of the log: its size, its signatures, and whether it only grew since this browser saw it last. */
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import type { Cosigned } from "../../log/Witnesses.ts"
 import { type Html, html } from "../../platform/Html.ts"
@@ -9,21 +9,19 @@ import { count, moment } from "./Words.ts"
 
 export interface LogView {
   readonly log: LogIdentity
-  /** The newest checkpoint; absent before the first one and while it does not hold. */
+  /** The newest checkpoint; absent before the first one and while the log is broken. */
   readonly published:
     | {
         readonly size: number
         readonly note: string
         readonly at: string
-        /** The log's witnesses that signed it, too. */
         readonly cosigned: ReadonlyArray<Cosigned>
-        /** Whether they are as many as this server asks for. */
+        /** Whether there are as many as this server requires. */
         readonly isWitnessed: boolean
       }
     | undefined
-  /** How many are asked to sign. */
   readonly witnesses: number
-  /** Why nothing new is covered, if that is so. */
+  /** Whether the log is stopped and covers nothing new. */
   readonly stopped: boolean
   readonly now: number
 }
@@ -33,7 +31,7 @@ const ageOf = (at: string, now: number) => {
   return seconds < 120 ? count(seconds, "second") : count(Math.round(seconds / 60), "minute")
 }
 
-/** Who signed beside the log, with the keys to check that with. */
+/** The cosignatures, with the keys to check them. */
 const cosignaturesOf = ({ cosigned, isWitnessed }: NonNullable<LogView["published"]>, witnesses: number): Html =>
   html`<p>
       ${count(cosigned.length, "log witness", "log witnesses")} of ${witnesses} signed this checkpoint, after checking

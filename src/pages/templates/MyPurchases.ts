@@ -1,4 +1,4 @@
-/** What one wallet paid for, and the sealed words its owner's browser holds; the server knows nothing of those. */
+/** The acts of one wallet, and the sealed words in its owner's browser, which the server does not know. */
 import { journal, type SettledAct } from "./ActList.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
@@ -8,11 +8,10 @@ import { sealing } from "./Glossary.ts"
 import { short } from "./Words.ts"
 
 export interface MyPurchasesView {
-  /** As it was typed; undefined when nothing was asked. */
+  /** The search as typed; undefined without one. */
   readonly asked: string | undefined
-  /** What it paid for, newest first; undefined when it is no wallet. */
+  /** The acts the wallet paid for, newest first; undefined when the search is no wallet. */
   readonly acts: ReadonlyArray<SettledAct> | undefined
-  /** No more than this many are listed. */
   readonly most: number
   readonly now: number
 }
@@ -33,7 +32,8 @@ const found = ({ acts, asked, most, now }: MyPurchasesView): Html => {
 
 export const myPurchases = (view: MyPurchasesView): Page => ({
   title: "My acts",
-  description: "What a wallet paid for at the altar, and the sealed words that only its owner's browser holds.",
+  description:
+    "The acts that a wallet paid for at the altar, and the sealed words that only its owner's browser holds.",
   path: "/v2/mine",
   chapter: "mine",
   preview: previewOf("guide"),
@@ -73,7 +73,8 @@ export const myPurchases = (view: MyPurchasesView): Page => ({
         <div class="scripted" data-box>
           <div data-box-list>
             <p class="blank awaited">
-              No sealed words are in this browser. What you seal here is kept here, from before it is paid.
+              No sealed words are in this browser. Words that you seal here are kept here, from before they are paid
+              for.
             </p>
           </div>
           <div data-box-said role="status"></div>

@@ -1,4 +1,4 @@
-/** How something here is bought: its price, the exact call for an agent, and a form that pays from the page. */
+/** An offer: its price, the exact call for an agent, and a form that pays from the page. */
 import type { CatalogPayment } from "../../../schema/altar/Catalog.ts"
 import { agentNameMaximum } from "../../../schema/Common.ts"
 import { sales } from "../../../schema/altar/Sales.ts"
@@ -6,7 +6,7 @@ import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { glossary, type Term } from "./Glossary.ts"
 
-/** What a wallet has to hold to buy anything here, in atomic USDC. */
+/** Atomic USDC that a wallet needs to buy anything here. */
 const dearest = sales.reduce((most, { sale }) => (sale.priceAtomic > most ? sale.priceAtomic : most), 0n)
 
 export type Payment = typeof CatalogPayment.Type
@@ -14,19 +14,18 @@ export type Payment = typeof CatalogPayment.Type
 export interface Offer {
   /** Unique on its page. */
   readonly id: string
-  /** What the button says before the price. */
+  /** The text of the button before the price. */
   readonly verb: string
-  /** What is bought, where its words are kept; the verb when absent. */
+  /** The title of the purchase where its words are stored; the verb when absent. */
   readonly title?: string
   readonly path: string
   readonly amountAtomic: bigint
   readonly fields: Html
-  /** The JSON body of the call, with words in angle brackets where the caller's own values go; none when empty. */
+  /** The JSON body of the call, with the caller's own values in angle brackets; empty for none. */
   readonly body: string
   readonly note: Html | string
-  /** What is explained below the form; wallet and receipt when absent, since its aside explains the others. */
+  /** Terms explained below the form; wallet and receipt when absent, since its aside explains the others. */
   readonly terms?: ReadonlyArray<Term>
-  /** Shown unfolded. */
   readonly open?: boolean
 }
 
@@ -39,7 +38,6 @@ export const callText = (publicUrl: string, path: string, body: string) =>
     ...(body === "" ? [] : [`  -d '${body}'`]),
   ].join("\n")
 
-/** A block of text with a button that copies it. */
 export const copyable = (id: string, text: string, what: string): Html =>
   html`<div class="copy">
     <pre tabindex="0" role="region" aria-label="${what}"><code id="${id}">${text}</code></pre>
@@ -59,7 +57,7 @@ export const textField = (id: string, label: string, attributes: Html, hint: str
     />${hint === "" ? "" : html`<small>${hint}</small>`}
   </p>`
 
-/** The self-declared name of an act, which every act takes by the same rule; one that is needed has an initial value. */
+/** The self-declared name of an act, with the same rule for all acts; a required one has an initial value. */
 export const nameField = (id: string, hint = "", initial?: string): Html =>
   textField(
     id,
@@ -69,8 +67,8 @@ export const nameField = (id: string, hint = "", initial?: string): Html =>
     hint,
   )
 
-/** Said beside a name where there is room. */
-export const nameHint = "Shown with the act. Nobody checks it."
+/** The hint beside a name where there is room. */
+export const nameHint = "Shown with the act. It is not checked."
 
 export const wordsField = (id: string, label: string, attributes: Html, hint: string, text: string = ""): Html =>
   html`<p class="ask">
@@ -78,7 +76,7 @@ export const wordsField = (id: string, label: string, attributes: Html, hint: st
     ><small>${hint}</small>
   </p>`
 
-/** Nothing can be paid here: what is missing, and what still works. */
+/** Payments are not configured: names the missing settings, and what still works. */
 export const notConfigured = ({ missing }: Payment): Html =>
   html`<div class="notice" role="note">
     <p>
@@ -88,7 +86,7 @@ export const notConfigured = ({ missing }: Payment): Html =>
     <p class="small">Missing: ${missing.map((name, index) => html`${index === 0 ? "" : ", "}<code>${name}</code>`)}</p>
   </div>`
 
-/** What an agent or a terminal does instead of the form. */
+/** The call that an agent or a terminal makes instead of the form. */
 export const call = (
   publicUrl: string,
   payment: Payment,
@@ -132,7 +130,7 @@ export const form = (
     <div data-outcome><div class="pay__progress" data-progress role="status" aria-atomic="false"></div></div>
   </form>`
 
-/** The form, the same call for a terminal, or why there is neither. */
+/** The form and its call, or the reason why there is neither. */
 export const offer = (publicUrl: string, payment: Payment, sold: Offer): Html =>
   payment.enabled
     ? html`<div class="offer">

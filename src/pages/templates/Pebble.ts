@@ -1,9 +1,9 @@
-/** A stone drawn from its commitment: figure, rock, grain, bands and one mark are read from its digits. */
+/** Draws a stone from its commitment, whose digits select figure, rock, grain, bands and one mark. */
 import { Html, html } from "../../platform/Html.ts"
 import { type Digits, grainOf, type Rock } from "./PebbleGrain.ts"
 import { markOn, marks } from "./PebbleMarks.ts"
 
-/** A named rock, its colour, a darker and a lighter one of its kin. */
+/** A named rock: its colour, a darker and a lighter one. */
 const rocks: readonly [Rock, ...ReadonlyArray<Rock>] = [
   { name: "slate", body: "#7b8b9c", dark: "#506072", light: "#b4c2cf" },
   { name: "basalt", body: "#615f66", dark: "#3c3a41", light: "#8f8c95" },
@@ -24,14 +24,13 @@ const digitsOf = (commitment: string): Digits => {
   return (index) => bytes[index % bytes.length] ?? 0
 }
 
-/** One of a list, by a digit. */
 const pick = <A>(list: readonly [A, ...ReadonlyArray<A>], digit: number): A =>
   list[Math.floor(digit * list.length)] ?? list[0]
 
 const rockOf = (digit: Digits): Rock => pick(rocks, digit(11))
 const markOf = (digit: Digits) => pick(marks, digit(12))
 
-/** Some rocks are all bands, and are told apart by what else they have. */
+/** Rocks with bands of their own get no others. */
 const bandsOf = (digit: Digits) =>
   ["malachite", "agate", "granite"].includes(rockOf(digit).name) ? 0 : Math.floor(digit(13) * 4)
 
@@ -41,13 +40,13 @@ interface Figure {
   readonly name: string
   readonly wide: number
   readonly high: number
-  /** How much of its width stands on the ground. */
+  /** The part of its width that touches the ground. */
   readonly foot: number
-  /** How far the edge is from an ellipse, by its angle. */
+  /** The distance of the edge from an ellipse, by its angle. */
   readonly bulge: (angle: number) => number
 }
 
-/** Figures as they lie on a beach; each is half as wide and half as high as its measures. */
+/** Shapes of beach stones; `wide` and `high` are half of the full size. */
 const figures: readonly [Figure, ...ReadonlyArray<Figure>] = [
   { name: "round", wide: 38, high: 35, foot: 0.8, bulge: () => 1 },
   { name: "egg-shaped", wide: 40, high: 32, foot: 0.8, bulge: (angle) => 1 + 0.13 * Math.cos(angle) },
@@ -75,7 +74,7 @@ const outline = (digit: Digits): string => {
   const lowest = Math.max(...raw.map(([, y]) => y))
   const points = raw.map(([x, y]) => [50 + x, y + ground - lowest] as const)
   const at = (index: number) => points[(index + corners) % corners] ?? ([50, 50] as const)
-  // Both sides of a corner lean on it alike, so one of them says it for both (S of SVG paths).
+  // The control points of a corner are symmetric, so SVG's `S` needs only one of them.
   const lean = (index: number, way: 1 | -1) => {
     const [before, here, after] = [at(index - 1), at(index), at(index + 1)]
     return `${round(here[0] + (way * (after[0] - before[0])) / 6)} ${round(here[1] + (way * (after[1] - before[1])) / 6)}`
@@ -87,10 +86,9 @@ const outline = (digit: Digits): string => {
   return `M${spot(0)}${curves.join("")}Z`
 }
 
-/** Where the middle of a figure is, that stands on the ground. */
+/** The vertical middle of a figure that stands on the ground. */
 const middleOf = (digit: Digits) => round(ground - figureOf(digit).high)
 
-/** Layers that lay once on the ground of a sea, now at any slant. */
 const strata = (digit: Digits, colour: string, middle: number) => {
   const number = bandsOf(digit)
   const line = Array.from({ length: number }, (_, index) => {
@@ -112,7 +110,7 @@ const strata = (digit: Digits, colour: string, middle: number) => {
 
 const article = (name: string) => (/^[aeiou]/u.test(name) ? "an" : "a")
 
-/** The pebble in words, as whoever looks for it would ask for it. */
+/** The pebble in words, as a searching reader would put them. */
 export const pebbleWords = (commitment: string): string => {
   const digit = digitsOf(commitment)
   const mark = markOf(digit)
@@ -125,15 +123,15 @@ export const pebbleWords = (commitment: string): string => {
     : `${article(stone)} ${stone} with ${has.join(" and ")}`
 }
 
-/** Lines between the tags would only make a page longer. */
+/** Joins lines to keep the page short. */
 const packed = ({ text }: Html) => new Html(text.replaceAll(/\s*\n\s*/gu, " "))
 
-/** Everything a stone is, or only what is still seen of it at the size of a letter. */
+/** The whole drawing, or only the parts that are visible at the size of a letter. */
 type Detail = "whole" | "small"
 
 const nameOf = (commitment: string, place: string) => `${place}-${commitment.slice(0, 16)}`
 
-/** `place` tells two drawings of one stone on a page apart. */
+/** `place` distinguishes two drawings of one stone on a page. */
 export const pebble = (commitment: string, place = "stone", detail: Detail = "whole"): Html => {
   const digit = digitsOf(commitment)
   const rock = rockOf(digit)
@@ -173,7 +171,7 @@ export const pebble = (commitment: string, place = "stone", detail: Detail = "wh
   )
 }
 
-/** The same stone once more, on a page that has drawn it in `place` already. */
+/** References a stone that the page has already drawn in `place`. */
 export const pebbleAgain = (commitment: string, place: string): Html =>
   html`<svg class="pebble" viewBox="0 0 100 100" width="100" height="100" aria-hidden="true" focusable="false">
     <use href="#${nameOf(commitment, place)}-all" />

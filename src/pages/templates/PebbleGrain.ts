@@ -1,4 +1,4 @@
-/** What a rock is made of, as one sees it on a wet stone: each kind has a grain of its own. */
+/** The grain of each kind of rock, as seen on a wet stone. */
 import { type Html, html } from "../../platform/Html.ts"
 
 export interface Rock {
@@ -11,7 +11,7 @@ export interface Rock {
 /** A number from 0 to 1 for each byte of a commitment. */
 export type Digits = (index: number) => number
 
-/** The same digits, beginning with a later one. */
+/** The same digits from a later one on. */
 const from =
   (digit: Digits, first: number): Digits =>
   (index) =>
@@ -19,7 +19,7 @@ const from =
 
 type Draw = (rock: Rock, digit: Digits, outline: string, middle: number) => Html
 
-/** Whole numbers are fine enough for a grain, and half as long. */
+/** Whole numbers are precise enough for a grain, and half as long. */
 const round = Math.round
 
 export const stroke = (d: string, colour: string, width: number, opacity?: number) =>
@@ -33,10 +33,10 @@ export const stroke = (d: string, colour: string, width: number, opacity?: numbe
     ${opacity === undefined ? "" : html`opacity="${opacity}"`}
   />`
 
-/** So many places spread over the stone, each with a digit of its own. */
+/** Spreads places over the stone, each with a digit of its own. */
 const places = (number: number, digit: Digits, middle: number) =>
   Array.from({ length: number }, (_, index) => {
-    // The golden angle leaves no two of them beside each other.
+    // The golden angle keeps neighbours apart.
     const angle = index * 2.399963 + 6.283 * digit(9)
     const distance = 38 * Math.sqrt((index + 0.6) / number)
     return [
@@ -51,7 +51,7 @@ const dots = (number: number, digit: Digits, middle: number) =>
     .map(([x, y]) => `M${x} ${y}h.1`)
     .join("")
 
-/** Along the same slant, from edge to edge. */
+/** Lines along the same slant, from edge to edge. */
 const lines = (number: number, digit: Digits, middle: number, wave: number) =>
   Array.from({ length: number }, (_, index) => {
     const height = round(middle - 42 + (index + 0.5 + 0.5 * digit(index)) * (84 / number))
@@ -61,7 +61,7 @@ const lines = (number: number, digit: Digits, middle: number, wave: number) =>
 const turned = (digit: Digits, middle: number, most: number, drawn: Html | ReadonlyArray<Html>) =>
   html`<g transform="rotate(${Math.round((digit(10) - 0.5) * most)} 50 ${middle})">${drawn}</g>`
 
-/** The outline again, smaller and smaller, as agate grows. */
+/** The outline in ever smaller copies, as agate grows. */
 const within = (outline: string, sizes: ReadonlyArray<readonly [number, string, number]>, x: number, y: number) =>
   sizes.map(
     ([size, colour, width]) =>
@@ -150,6 +150,6 @@ const grains: Readonly<Record<string, Draw>> = {
     html`${places(8, digit, middle).map(([x, y, turn]) => html`<path d="M0-9l5 6v8l-5 4l-5-4v-8z" transform="translate(${x} ${y}) rotate(${Math.round(turn * 60 - 30)})" fill="${turn < 0.5 ? rock.light : rock.dark}" stroke="${rock.dark}" stroke-width=".8" opacity=".75" />`)}`,
 }
 
-/** `outline` is the id of the stone's own edge, for what grows along it. */
+/** `outline` is the id of the stone's own edge, for grains that follow it. */
 export const grainOf: (...stone: Parameters<Draw>) => Html | string = (...stone) =>
   grains[stone[0].name]?.(...stone) ?? ""

@@ -1,4 +1,4 @@
-/** What makes one stone be told from another at a glance: something that happened to it. */
+/** The marks that tell stones apart at a glance. */
 import { type Html, html } from "../../platform/Html.ts"
 import { type Digits, type Rock, stroke as line } from "./PebbleGrain.ts"
 
@@ -19,7 +19,7 @@ export const marks = [
 
 export type Mark = (typeof marks)[number]
 
-/** The line all drawings of the guide have. */
+/** The line colour of all drawings of the guide. */
 const ink = "#3b2b20"
 const quartz = "#f6f1e6"
 
@@ -130,7 +130,7 @@ const drawn: Readonly<Record<Mark, (rock: Rock, digit: Digits) => Html | string>
       />${line("M2 0m-5 1.500a5.500 5.500 0 1 1 9 2.500a4 4 0 0 1-6-4a2.500 2.500 0 0 1 4 .5", "#8a5a2b", 1.5)}${line("M-14 6l-3-6M-12 5.500l-1-6", ink, 1.3)}`,
 }
 
-/** Grown from above: cushions with the stalks that mosses lift in spring. */
+/** Seen from above: cushions with the stalks that mosses lift in spring. */
 const moss = (digit: Digits, middle: number) => {
   const top = round(middle - 34 + 10 * digit(27))
   const cushions = [-38, -26, -13, 0, 13, 26, 38].map(
@@ -148,7 +148,7 @@ const moss = (digit: Digits, middle: number) => {
 
 const fixed: ReadonlySet<Mark> = new Set(["a snail", "barnacles"])
 
-/** The mark where it is found on its stone, turned as it fell. */
+/** The mark in its place on the stone, rotated. */
 export const markOn = (mark: Mark, rock: Rock, digit: Digits, middle: number): Html | string => {
   if (mark === "plain") return ""
   if (mark === "a cap of moss") return moss(digit, middle)

@@ -1,4 +1,4 @@
-/** The 24 plates of the guide: their numbers, their chapters, and how a plate is set on a page. */
+/** The 24 plates of the guide: their numbers, their chapters, and their layout on a page. */
 import { type SpiritId, spiritIds } from "../../../schema/altar/Spirit.ts"
 import { type SpiritEntry, spirits } from "../../altar/Spirits.ts"
 import { hedges } from "../../altar/spirits/Hedges.ts"
@@ -26,7 +26,7 @@ export interface Chapter {
   readonly spirits: ReadonlyArray<SpiritId>
 }
 
-/** By where they are met, eight each; the plates keep the numbers of the guide. */
+/** Three habitats with eight plates each; the plates keep the numbers of the guide. */
 export const chapters: ReadonlyArray<Chapter> = [
   {
     title: "Of hedges, walls and rooms",
@@ -47,16 +47,14 @@ export const chapters: ReadonlyArray<Chapter> = [
 
 export const spiritPath = (id: string) => `/v2/spirits/${id}`
 
-/** The newest acts with a spirit, as Atom. */
 export const spiritFeedPath = (id: string) => `${spiritPath(id)}/acts.atom`
 
 export const spiritLink = (id: string): Html => html`<a href="${spiritPath(id)}">${nameOf(id)}</a>`
 
-/** The illustration on its own paper; what it shows is named by the text beside it. */
+/** The illustration on its own paper; the text beside it names what it shows. */
 export const illustration = (id: string, alt: string, when: "eager" | "lazy"): Html =>
   html`<img src="/art/spirits/${id}.svg" alt="${alt}" width="256" height="256" loading="${when}" decoding="async" />`
 
-/** A full plate with its caption. */
 export const plateFigure = (plate: Plate): Html =>
   html`<figure class="plate">
     ${illustration(plate.id, `${plate.name}, drawn after the ${plate.kin}`, "eager")}

@@ -1,4 +1,4 @@
-/** Records and receipts as a table of facts a reader can copy from. */
+/** Records and receipts as a table of facts to copy from. */
 import { Schema } from "effect"
 import { type AnyReceipt, Receipt } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
@@ -9,10 +9,9 @@ export type Row = readonly [label: string, value: Html | string | number]
 
 export const code = (text: string): Html => html`<code class="long">${text}</code>`
 
-/** A part of a stone, written out for its reader and for the check in the page. */
+/** A part of a stone, for its reader and for the check in the page. */
 export const part = (name: string, text: string): Html => html`<code class="long" data-part="${name}">${text}</code>`
 
-/** The rows of a list of facts. */
 export const facts = (list: ReadonlyArray<Row>): ReadonlyArray<Html> =>
   list.map(
     ([label, value]) =>
@@ -30,10 +29,10 @@ const finalityWords = {
   lost: "Lost: the chain took its block back, and the payer was not charged",
 } as const
 
-/** The receipt of a stone, out of its JSON text. */
+/** The receipt of a stone, from its JSON text. */
 export const receiptOf = rowReader("acts", Schema.fromJsonString(Receipt))
 
-/** Whether the chain took the payment back for good. */
+/** Whether a reorganisation orphaned the payment for good. */
 export const isLost = (receipt: AnyReceipt): boolean => receipt.transaction !== null && receipt.finality === "lost"
 
 export const receiptTable = (receipt: AnyReceipt): Html => {

@@ -1,4 +1,4 @@
-/** Sealing and checking words in the page alone: the fields have no names, so no form can send them anywhere. */
+/** Forms that seal and check words inside the page; their fields have no names, so no form can send them. */
 import { recipe, saltMaximum, saltMinimum, wordsMaximum } from "../../../schema/altar/Recipe.ts"
 import type { Reveal } from "../../../schema/altar/Reveal.ts"
 import { type Html, html } from "../../platform/Html.ts"
@@ -18,7 +18,7 @@ const byHand = (id: string): Html =>
     ${copyable(id, `printf '%s\\0%s' "$SALT" "$WORDS" | sha256sum`, "the command")}
   </div>`
 
-/** A file that was saved here once is taken back; script reads it in the page. */
+/** The field for importing a saved file, which script reads in the page. */
 export const takeField = (id: string): Html =>
   html`<p class="ask take">
     <label for="${id}">Your saved file</label
@@ -27,7 +27,7 @@ export const takeField = (id: string): Html =>
     >
   </p>`
 
-/** Does this salt and these words hash to that commitment? */
+/** A form that checks salt and words against the commitment. */
 export const checkForm = (commitment: string): Html =>
   html`<form class="seal scripted" data-check autocomplete="off" aria-labelledby="check-title">
       <p class="small quiet">Nothing you type here is sent.</p>
@@ -39,7 +39,7 @@ export const checkForm = (commitment: string): Html =>
     ${byHand("check-hand")}
     <p class="small quiet">${sealing}</p>`
 
-/** Words in, salt and commitment out. */
+/** A form that turns words into salt and commitment. */
 export const sealForm = (): Html =>
   html`<form class="seal scripted" data-sealing autocomplete="off" aria-labelledby="seal-title">
       <p class="small quiet">Nothing you type here is sent. What you seal is kept in this browser.</p>
@@ -50,7 +50,7 @@ export const sealForm = (): Html =>
     ${byHand("seal-hand")}
     <p class="small quiet">${recipe}.</p>`
 
-/** What the page's script reads to hash revealed words anew: the commitment, and the salt in a form that no parser changes. */
+/** The data for re-hashing revealed words: the commitment, and the salt in a form that no parser changes. */
 export const revealedParts = (commitment: string | null, salt: string): Html =>
   html`data-revealed="${commitment}" data-salt-shown="${encodeURIComponent(salt)}"`
 
@@ -60,11 +60,11 @@ const hidden = (verb: string, hiddenBy: string | undefined): Html =>
     ${
       hiddenBy === undefined
         ? "They or their salt look like a link, a wallet or an address, so neither is shown."
-        : "They are hidden by the operator, and so is their salt; whoever has words and salt can check them against the commitment still."
+        : "They are hidden by the operator, and so is their salt. A reader with words and salt can still check them against the commitment."
     }
   </p>`
 
-/** Revealed words with their salt, and the place where the page says whether they are what was sealed. */
+/** Revealed words with their salt, and a place for the page's verdict on them. */
 export const revealedWords = (
   commitment: string,
   { hiddenBy, salt, text }: Shown,
@@ -80,7 +80,7 @@ export const revealedWords = (
         </p>
       </div>`
 
-/** Words in a list, whatever became of them: script marks those that are not what was sealed. */
+/** Words in a list; script marks those that do not match their commitment. */
 export const listedWords = (
   commitment: string | null,
   revealed: Shown | null,
@@ -98,14 +98,14 @@ export const listedWords = (
 
 export interface Revealing {
   readonly url: string
-  /** What the route calls the words. */
+  /** The route's name for the words. */
   readonly name: "text" | "words"
   readonly commitment: string
   /** The page that shows them afterwards. */
   readonly shown: string
 }
 
-/** Publishes sealed words, after they were checked here: what a stone calls reveal and a candle unseal. */
+/** Publishes sealed words after checking them here; a stone calls it reveal and a candle unseal. */
 export const revealForm = ({ commitment, name, shown, url }: Revealing): Html =>
   html`<details class="fold scripted">
     <summary>Reveal these words to everyone</summary>

@@ -1,4 +1,4 @@
-/** The signal room's page: every state it can be in, hidden until the script knows which one is true. */
+/** The signal room's page with all of its states, hidden until the script shows the right one. */
 import { lifetimeDays, retained, textMaximum } from "../../../schema/room/Limits.ts"
 import { Html, html } from "../../platform/Html.ts"
 import { glyphs } from "../../web/signals/glyphs.ts"
@@ -6,12 +6,12 @@ import { patterns } from "../../web/signals/patterns.ts"
 import type { Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
 
-/** Each mode has a drawing, a word and a rhythm in words, so that nobody needs light or sound. */
+/** Each mode has a drawing, a word and a rhythm in words, so that it works without light and sound. */
 const modes = Object.entries(patterns).map(([name, { rhythm, word }]) => [name, word, rhythm] as const)
 
 const glyph = (name: string) => html`<svg class="glyph" aria-hidden="true"><use href="#glyph-${name}" /></svg>`
 
-/** Once in the page; script and style take them by their names. */
+/** Defined once in the page; script and style reference them by name. */
 const drawings = html`<svg hidden>
   ${glyphs.map(([name, shapes]) => html`<symbol id="glyph-${name}" viewBox="0 0 48 48">${new Html(shapes)}</symbol>`)}
 </svg>`

@@ -1,4 +1,4 @@
-/** A page of the guide: the plate and its text, the altar as it stands, and how to leave something there. */
+/** A page of the guide: the plate and its text, the current altar, and the forms for its acts. */
 import type { CandleList } from "../../../schema/altar/Candle.ts"
 import type { Altar } from "../../../schema/altar/Guide.ts"
 import type { Dedicated } from "../../altar/collectibles/Collectibles.ts"
@@ -24,11 +24,9 @@ export interface SpiritView {
   readonly plate: Plate
   readonly altar: typeof Altar.Type
   readonly wall: typeof CandleList.Type
-  /** The act by which it is kept. */
   readonly keeping: SettledAct | undefined
-  /** The newest editions that lie here for good. */
   readonly dedicated: ReadonlyArray<Dedicated & { readonly item: Item }>
-  /** The newest stones that were set with this spirit, or why the chain does not hold. */
+  /** The newest stones with this spirit, or the reason why the chain is broken. */
   readonly stones: ReadonlyArray<Stone> | string
   readonly payment: Payment
   readonly publicUrl: string
@@ -72,7 +70,6 @@ const candles = ({ altar, now, payment, wall }: SpiritView): Html =>
       </p>`
     : html`${Candle.shelf(wall.candles.map((candle) => Candle.litCandle(candle, now)))}${wall.next === null ? "" : html`<p class="more"><a href="/v2/candles?spirit=${altar.spirit}&amp;before=${wall.next}">The others of ${count(altar.litCandles, "candle")}</a></p>`}`
 
-/** Milliseconds until the UTC day ends. */
 const untilMidnight = (now: number) => 86_400_000 - (now % 86_400_000)
 
 const prayerPrice = priceWords(offerPrayer.sale)
@@ -95,7 +92,7 @@ const prayerForm = (view: SpiritView): Html =>
     fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" required`, `1 to ${wordsMaximum} characters. They never leave this browser.`, "I came by, and it was quiet.")}${nameField("prayer-name", nameHint, "A visitor")}`,
   })
 
-/** For the days after this one; an agent that comes today is told that the slot is taken, and pays nothing. */
+/** The call for the days after this one; today an agent would get a refusal that costs nothing. */
 const laterCall = (view: SpiritView): Html =>
   view.payment.enabled
     ? html`<div class="offer">${call(view.publicUrl, view.payment, { ...prayerCall(view), open: false })}</div>`

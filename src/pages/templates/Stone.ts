@@ -1,4 +1,4 @@
-/** The page of one stone: what it proves, its link computed anew step by step, and its words if they were revealed. */
+/** The page of one stone: its proof, its link recomputed step by step, and its revealed words. */
 import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
 import { code, isLost, recordTable, part, receiptTable } from "./RecordTable.ts"
@@ -37,13 +37,13 @@ const reveal = ({ commitment, reveal: revealed }: Stone): Html =>
           ${revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `}${localMoment(revealed.revealedAt)}
         </p>`
 
-/** The words of a stone for whoever sees its page in a list of results, or where it is shared. */
+/** The state of a stone's words, for search results and shared links. */
 const summary = ({ reveal: revealed }: Stone): string => {
   if (revealed === null) return "The words are sealed."
   return revealed.text === null ? "The words were revealed and are not shown." : `“${revealed.text}”`
 }
 
-/** What the log has of a stone, and nothing else of it. */
+/** The members of a stone that the log covers, and no others. */
 const leafOf = ({ chainHash, commitment, previousHash, sequence, transaction, witnessedAt }: Stone) =>
   JSON.stringify({ sequence, commitment, witnessedAt, transaction, previousHash, chainHash })
 
@@ -65,7 +65,7 @@ const proof = (one: Stone, log: LogIdentity): Html =>
     </p>
   </section>`
 
-/** What is copied into another page; the badge shows itself here as it will there. */
+/** Code to copy into another page; the badge appears here as it will there. */
 const share = (one: Stone, publicUrl: string): Html =>
   html`<section id="share" aria-labelledby="share-title">
     ${heading("share-title", "Show it elsewhere", "A sheet of paper, or a badge for a page of yours.")}
@@ -101,7 +101,7 @@ export const stone = ({ log, publicUrl, receipt, stone: one }: StoneView): Page 
     description: `${one.kind[0]?.toUpperCase()}${one.kind.slice(1)} with ${nameOf(one.spirit)}, witnessed ${timeWords(one.witnessedAt)}. ${summary(one)}`,
     path: `/witness/${one.id}`,
     chapter: "witness",
-    // A stone that was not paid after all is nothing to show around.
+    // A stone whose payment was lost is shared with its spirit's picture and without structured data.
     ...(isLost(receipt)
       ? { preview: previewOf(one.spirit) }
       : {

@@ -1,4 +1,4 @@
-/** `/verify`: the manual for checking the chain without this server's word, and without its code. */
+/** `/verify`: the manual for checking the chain without trusting this server or its code. */
 import { Option } from "effect"
 import { recipe } from "../../../schema/altar/Recipe.ts"
 import { type Html, html } from "../../platform/Html.ts"
@@ -6,7 +6,7 @@ import type { Operator } from "../../platform/Operator.ts"
 import { previewOf } from "./Plates.ts"
 import type { Page } from "./Layout.ts"
 
-/** Nothing but the standard library; a test runs it as it is shown. */
+/** Needs only the standard library; a test runs it as shown. */
 export const program = `import hashlib, json, sys, urllib.request
 
 altar, start, before = sys.argv[1], 1, "0" * 64

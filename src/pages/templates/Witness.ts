@@ -1,4 +1,4 @@
-/** The witness chain as a strip of stones, with the means to check it, to search it and to add to it. */
+/** The witness chain as a strip of stones, with its check, its search and the form that sets a stone. */
 import { wordsMaximum } from "../../../schema/altar/Recipe.ts"
 import { type ChainHead, type ListedStone, setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
 import { readWitnessChain } from "../../../schema/altar/WitnessApi.ts"
@@ -15,7 +15,7 @@ export type Stone = typeof ListedStone.Type
 
 export interface Found {
   readonly asked: string
-  /** What was searched, and what that leaves out. */
+  /** The scope of the search and its limits. */
   readonly scope: string
   readonly hits: ReadonlyArray<{ readonly path: string; readonly words: string; readonly at: string }>
 }
@@ -30,7 +30,7 @@ export interface WitnessView {
   readonly publicUrl: string
 }
 
-/** What the page shows of a stone, for the check to compare the chain with. */
+/** The shown values of a stone, which the check compares with the chain. */
 const shownParts = (stone: Stone): Html =>
   html`data-link="${stone.sequence}" data-id="${stone.id}" data-commitment="${stone.commitment}"
   data-witnessed-at="${stone.witnessedAt}" data-transaction="${stone.transaction}"
@@ -78,7 +78,7 @@ export const ledger = (
     )}
   </ol>`
 
-/** Where the page writes what it recomputed. */
+/** The place where the page writes its recomputation. */
 export const verification = (from: number, to: number, head: number): Html =>
   html`<div class="verify scripted" data-verify data-from="${from}" data-to="${to}" data-head="${head}">
       <p class="doors">
@@ -170,7 +170,7 @@ const aside = html`<div class="aside">
 
 export const witness = (view: WitnessView): Page => {
   const { before, found, head, next, payment, stones } = view
-  // Where no stone is shown the head is checked; the range of an empty chain is empty.
+  // Without stones on the page the head is checked; the range of an empty chain is empty.
   const newest = stones[0]?.sequence ?? head.sequence
   const oldest = stones.at(-1)?.sequence ?? Math.max(1, head.sequence)
   return {

@@ -1,4 +1,4 @@
-// The committed contract JSON is exactly what the sources beside it compile to; `--check` says so by its exit code.
+// Compiles the contract JSON from the sources beside it; `--check` fails when the committed JSON differs.
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, FileSystem, Path, Schema } from "effect"
@@ -25,7 +25,7 @@ const Output = Schema.fromJsonString(
   }),
 )
 
-// The EVM version is fixed and the metadata hash left out, so the same source gives the same bytes on every machine.
+// Fixed EVM version and no metadata hash, so that the same source gives the same bytes on every machine.
 const settings = {
   optimizer: { enabled: true, runs: 200 },
   evmVersion: "cancun",
@@ -33,7 +33,7 @@ const settings = {
   outputSelection: { "*": { "*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"] } },
 }
 
-/** Compiles every `.sol` file of a folder; answers [path of the JSON, its text] for each contract named as its file. */
+/** Compiles every `.sol` file of a folder; returns path and text of the JSON for the contract named like the file. */
 const compileFolder = Effect.fn("compileFolder")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,4 +1,4 @@
-/** A PNG of chunks: what the pictures of this folder share, whatever compresses them. */
+/** A PNG from its chunks, for any compressor. */
 import { crc32 } from "node:zlib"
 
 export const uint32 = (value: number): Buffer => {
@@ -12,7 +12,6 @@ const chunk = ([type, data]: readonly [type: string, data: Uint8Array]) => {
   return Buffer.concat([uint32(data.length), typed, uint32(crc32(typed))])
 }
 
-/** Indexed colours of so many bits. */
 export const png = (
   width: number,
   height: number,

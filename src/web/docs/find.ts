@@ -1,4 +1,4 @@
-/** Leaves what has all the words that are looked for, in any place of its text. */
+/** Filters the reference to operations whose text has all searched words. */
 import { all } from "../v2/page/dom.ts"
 
 const show = (words: ReadonlyArray<string>) => {

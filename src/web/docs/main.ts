@@ -1,4 +1,4 @@
-/** The reference is whole without this; it finds, copies and tries. */
+/** Search, copy buttons and trial requests of the reference, which is complete without them. */
 import { start as startCopy } from "../v2/page/copy.ts"
 import { start as startFind } from "./find.ts"
 import { start as startTrying } from "./trying.ts"

@@ -1,4 +1,4 @@
-/** Sends what the form says to this very server, and shows what came back. */
+/** Sends a form's request to this server and shows the answer. */
 import { randomHex } from "../../buyer/core/Digest.ts"
 import { all } from "../v2/page/dom.ts"
 
@@ -40,7 +40,7 @@ const requestOf = (form: HTMLFormElement): Filled => {
   }
 }
 
-/** JSON with white space, anything else as it is. */
+/** Indents JSON; anything else stays as it is. */
 const readable = (text: string) => {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
@@ -84,7 +84,7 @@ const begin = (box: HTMLElement) => {
       () => (said.textContent = "The server could not be reached. Look at your connection, and send it again."),
     )
   })
-  // A fresh key for each visitor: one that stands in the document was used by somebody.
+  // Each visitor gets a new key: the one in the document may have been used already.
   for (const key of form.querySelectorAll<HTMLInputElement>('[name="Idempotency-Key"]')) {
     key.value = `docs-${randomHex(16)}`
   }

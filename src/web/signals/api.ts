@@ -1,4 +1,4 @@
-/** Every answer of the room, good or bad, as a value: nothing here throws, and the token travels in its header only. */
+/** Requests to the room; every answer is a value, nothing throws, and the token travels only in its header. */
 import type { Message, MessageBody } from "../../../schema/room/Message.ts"
 import type { Created, Deleted, Replayed, Sent, Signals } from "../../../schema/room/Room.ts"
 import type { RoomRefusal } from "../../../schema/room/Errors.ts"
@@ -11,7 +11,7 @@ export type Mode = Message["mode"]
 export type SenderKind = Message["senderKind"]
 
 export interface Problem {
-  /** `OFFLINE`: no answer arrived, so whether the request did is not known. */
+  /** `OFFLINE`: no answer arrived, so the outcome of the request is unknown. */
   readonly code: RoomRefusal["error"]["code"] | "OFFLINE"
   readonly message: string
   /** Seconds to wait, 0 when the server asked for none. */
@@ -20,22 +20,22 @@ export interface Problem {
 
 export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly problem: Problem }
 
-/** Browsers name the page's address when something is written, and the room takes its own public one alone. */
+/** Browsers send the page's origin with a write, and the room accepts only its own public one. */
 const elsewhere =
   "This page was opened at another address than the server's own, such as localhost for 127.0.0.1. Open it at the address the server names."
 
 const over: ReadonlySet<string> = new Set(["UNAUTHORIZED", "NOT_FOUND", "EXPIRED"])
 
-/** The room is over for this visitor: asking again changes nothing. */
+/** The room is over for this visitor; a retry changes nothing. */
 export const isOver = ({ code }: Problem) => over.has(code)
 
-/** What a problem means, in the words of the part that asked. */
+/** The meaning of a problem, in the words of the calling part. */
 export const explained = (
   { code, message, retryAfter }: Problem,
   words: {
     readonly offline: string
     readonly limited: (why: string, seconds: number) => string
-    /** The server fails or cannot answer now. */
+    /** For a server that fails or cannot answer now. */
     readonly away: string
     readonly refused: (why: string) => string
   },
@@ -46,7 +46,7 @@ export const explained = (
   return words.refused(code === "FORBIDDEN" ? elsewhere : message)
 }
 
-/** Milliseconds after which an answer no longer counts. */
+/** Timeout of a request in milliseconds. */
 const patience = 10_000
 
 const offline: Problem = { code: "OFFLINE", message: "No answer arrived.", retryAfter: 0 }
@@ -57,7 +57,7 @@ const problemOf = async (response: Response): Promise<Problem> => {
       await response.json()
     return { code: error.code, message: error.message, retryAfter }
   } catch {
-    // Something between us and the room answered, in a language of its own.
+    // A proxy answered in a form of its own.
     return { code: "INTERNAL", message: `The server answered ${response.status}.`, retryAfter: 0 }
   }
 }

@@ -1,9 +1,9 @@
-/** Times as the whole site writes them, in UTC, and beside them what the visitor's own clock says. */
+/** Times in UTC, as on the whole site, and by the visitor's clock. */
 import { dayWords, timeWords } from "../v2/page/durations.ts"
 
 const two = (number: number) => String(number).padStart(2, "0")
 
-/** The same moment by the visitor's clock, in the form of RFC 3339 but for the zone. */
+/** The moment by the visitor's clock, in the form of RFC 3339 without the zone. */
 const localOf = (iso: string) => {
   const time = new Date(iso)
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}T${two(time.getHours())}:${two(time.getMinutes())}`
@@ -11,10 +11,10 @@ const localOf = (iso: string) => {
 
 const isUtc = (iso: string) => localOf(iso) === iso.slice(0, 16)
 
-/** `22 November 2026`, by the visitor's clock: signals stand under the days of whoever reads them. */
+/** `22 November 2026` by the visitor's clock, which decides the day of a signal. */
 export const localDay = (iso: string) => dayWords(localOf(iso))
 
-/** `05:17`, and `04:17 UTC` for whoever lives by another clock. */
+/** `05:17`, and `04:17 UTC` in other time zones. */
 export const clockWords = (iso: string): readonly [local: string, utc: string] =>
   isUtc(iso) ? [`${iso.slice(11, 16)} UTC`, ""] : [localOf(iso).slice(11, 16), `${iso.slice(11, 16)} UTC`]
 

@@ -1,4 +1,4 @@
-/** A signal is sent once however often Send is pressed, and its words stay in the field until the room has them. */
+/** The composer: sends a signal once however often Send is pressed, and keeps its words until the room has them. */
 import { senderMaximum, textMaximum } from "../../../schema/room/Limits.ts"
 import { randomHex } from "../../buyer/core/Digest.ts"
 import * as Api from "./api.ts"
@@ -25,7 +25,7 @@ const written = () => ({
   mode: modes.find((mode) => mode === chosen("mode")) ?? "calm",
 })
 
-/** The same content keeps its clientId until it is accepted, so that a repeated send is the same message. */
+/** The same content keeps its clientId until it is accepted, so that a resend is the same message. */
 let attempt = { content: "", clientId: "" }
 
 const clientIdOf = (content: string) => {
@@ -91,7 +91,7 @@ export const connect = ({ accepted, invite, over }: Sending) => {
       return refuse(Api.explained(answer.problem, trouble))
     }
     attempt = { content: "", clientId: "" }
-    // What was typed while the answer was on its way is the next signal.
+    // Text typed during the request is the next signal.
     if (text.value.trim() === message.text) text.value = ""
     counted()
     refuse("")
@@ -107,7 +107,7 @@ export const connect = ({ accepted, invite, over }: Sending) => {
   })
 }
 
-/** Nothing of one room's words is left for the next. */
+/** Clears the words of one room before the next. */
 export const reset = () => {
   text.value = ""
   counted()

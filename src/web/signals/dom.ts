@@ -1,9 +1,9 @@
-/** Elements by id, the drawings of the page, and what is counted in words. */
+/** Elements by id, the page's drawings, and counts in words. */
 import { one } from "../v2/page/dom.ts"
 
 export const find = <E extends Element>(id: string, kind: new () => E): E => one(`#${id}`, kind)
 
-/** A drawing of the page's sprite, as the page shows it already. */
+/** A copy of a drawing of the page's sprite. */
 export const drawing = (name: string) => one(`svg:has(> use[href="#glyph-${name}"])`, SVGElement).cloneNode(true)
 
 /** Characters as the room counts them. */

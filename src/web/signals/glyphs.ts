@@ -1,4 +1,4 @@
-/** The drawings of the room: the lamp at rest and the four modes, as shapes 48 wide and high in the colour around them. */
+/** The drawings of the room: the resting lamp and the four modes, 48 wide and high in the surrounding colour. */
 export const glyphs: ReadonlyArray<readonly [name: string, shapes: string]> = [
   [
     "rest",

@@ -1,4 +1,4 @@
-/** The invite lives in the URL fragment, which no request carries, and in nothing that outlives the page. */
+/** The invite in the URL fragment, which no request carries; it is never stored beyond the page. */
 
 export interface Invite {
   readonly room: string

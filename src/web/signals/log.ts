@@ -1,4 +1,4 @@
-/** The signals of a room, oldest first: whoever reads older ones is not moved, and is told of what came. */
+/** The signals of a room, oldest first. A reader of older ones is not scrolled, but told of new ones. */
 import { retained } from "../../../schema/room/Limits.ts"
 import type { Message } from "./api.ts"
 import { clockWords, localDay } from "./clock.ts"
@@ -11,10 +11,10 @@ const list = find("log-list", HTMLElement)
 const missed = find("missed", HTMLElement)
 const later = find("later", HTMLButtonElement)
 
-/** Signals that came while somebody read older ones. */
+/** New signals while the reader looks at older ones. */
 let unread = 0
 
-/** Pixels from the end at which its reader still follows. */
+/** Pixels from the end within which the log follows new signals. */
 const near = 48
 
 const isAtEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < near
@@ -42,7 +42,6 @@ const entry = ({ createdAt, mode, sender, senderKind, text }: Message) => {
   return make("li", { class: `signal ${mode}` }, day, drawing(mode), make("div", {}, meta, line))
 }
 
-/** A day is written once, above its first signal. */
 const sayDays = () => {
   let last = ""
   for (const day of list.querySelectorAll<HTMLElement>(".signal__day")) {
@@ -51,7 +50,7 @@ const sayDays = () => {
   }
 }
 
-/** What changes above the last signal leaves it where it is: not every browser would hold it in place. */
+/** Keeps the last signal in place during a change above it; not every browser anchors the scroll position. */
 const inPlace = (change: () => void) => {
   const last = list.lastElementChild
   const before = last?.getBoundingClientRect().top ?? 0
@@ -59,14 +58,13 @@ const inPlace = (change: () => void) => {
   if (last !== null) log.scrollTop += last.getBoundingClientRect().top - before
 }
 
-/** What the room no longer keeps goes. */
 const trim = () =>
   inPlace(() => {
     while (list.childElementCount > retained) list.firstElementChild?.remove()
     sayDays()
   })
 
-/** Adds signals at the end; history is added silently, news is read out politely. */
+/** Adds signals at the end; history is added silently, news is announced politely. */
 export const add = (messages: ReadonlyArray<Message>, isNews: boolean, isTruncated: boolean) => {
   if (messages.length === 0) return
   log.ariaLive = isNews ? "polite" : "off"
@@ -79,7 +77,7 @@ export const add = (messages: ReadonlyArray<Message>, isNews: boolean, isTruncat
   })
   if (follows) toEnd()
   else count(unread + messages.length)
-  // Coming and going are seen apart: in one frame they would be signals that jump, and not a log that scrolls.
+  // Removal waits a frame: together with the addition, signals would jump instead of scroll.
   requestAnimationFrame(() => requestAnimationFrame(trim))
 }
 

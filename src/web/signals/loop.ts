@@ -4,15 +4,15 @@ import type { Invite } from "./invite.ts"
 import { begin, type Event, type Poll, type Step, step } from "./poll.ts"
 
 export interface Listener {
-  /** `before` is the state the answer met: it tells news from history. */
+  /** `before` is the state that the answer met: it distinguishes news from history. */
   readonly answered: (signals: Api.Signals, before: Poll) => void
-  /** `seconds` until the next attempt; undefined when there will be none. */
+  /** `seconds` until the next attempt; undefined when there is none. */
   readonly refused: (problem: Api.Problem, seconds: number | undefined) => void
   readonly resting: () => void
 }
 
 export interface Loop {
-  /** Ask as soon as it is allowed. */
+  /** Asks as soon as allowed. */
   readonly wanted: () => void
   readonly leave: () => void
 }

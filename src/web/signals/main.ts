@@ -1,4 +1,4 @@
-/** The signal room's page: the fragment says which room, and every part of the page follows from that. */
+/** The signal room's page; the URL fragment decides the room and the state of every part. */
 import { nameMaximum, pace } from "../../../schema/room/Limits.ts"
 import * as Api from "./api.ts"
 import * as Composer from "./composer.ts"
@@ -14,7 +14,7 @@ import * as View from "./view.ts"
 
 let invite: Invite | undefined
 let loop: Loop | undefined
-/** The room made on this page: its first need is to be shared. */
+/** The room that was made on this page and is not shared yet. */
 let made = ""
 
 const retries = [find("loading-retry", HTMLButtonElement), find("state-retry", HTMLButtonElement)]
@@ -149,7 +149,7 @@ confirmed.addEventListener("click", () => {
 
 for (const button of retries) button.addEventListener("click", () => loop?.wanted())
 
-// A fragment is the room's, so these two go where they lead without one.
+// The fragment belongs to the room, so these two links do not set one.
 const main = find("main", HTMLElement)
 main.tabIndex = -1
 document.querySelector(".skip")?.addEventListener("click", (event) => {
@@ -165,13 +165,13 @@ find("ended-again", HTMLAnchorElement).addEventListener("click", (event) => {
 Composer.connect({
   invite: () => invite,
   accepted: () => {
-    // Whoever sends wants to see it arrive.
+    // The sender wants to see the signal arrive.
     Log.toEnd()
     loop?.wanted()
   },
   over: ({ code }) => end(code),
 })
 window.addEventListener("hashchange", route)
-// What a browser remembers of a scrolled page was another state of it.
+// The browser's scroll position belongs to another state of the page.
 history.scrollRestoration = "manual"
 route()

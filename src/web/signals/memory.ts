@@ -1,4 +1,4 @@
-/** What the page remembers between visits: a name and wishes for the senses; never a room and never a token. */
+/** The settings that the page remembers between visits: a name, light and sound; never a room or a token. */
 import { part } from "../v2/page/http.ts"
 import { browser } from "../v2/page/store.ts"
 import type { SenderKind } from "./api.ts"
@@ -12,7 +12,7 @@ export interface Memory {
 
 const key = "signals"
 
-/** It may hold what an older page wrote. */
+/** An older page may have written it. */
 export const recall = (): Memory => {
   const kept = browser.json(key)
   const name = part(kept, "name")

@@ -1,4 +1,4 @@
-/** The four modes as data: a word, a rhythm in words, and beats for eye and ear; never more than two flashes a second. */
+/** The four modes as data: a word, a rhythm in words, and beats for eye and ear; at most two flashes a second. */
 import type { Mode } from "./api.ts"
 
 /** One rise and fall of light and tone; times in milliseconds from the start of the pattern. */
@@ -16,7 +16,7 @@ export interface Pattern {
   /** Said after the word: "Ping, two even pulses". */
   readonly rhythm: string
   readonly beats: ReadonlyArray<Beat>
-  /** Nothing else is played before; long enough that any pattern may follow. */
+  /** Milliseconds reserved for the pattern, long enough that any other may follow. */
   readonly length: number
 }
 
@@ -57,5 +57,5 @@ export const patterns: Readonly<Record<Mode, Pattern>> = {
   },
 }
 
-/** What the pattern says without light or sound. */
+/** The pattern in words. */
 export const inWords = (mode: Mode) => `${patterns[mode].word}, ${patterns[mode].rhythm}`

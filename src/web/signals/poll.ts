@@ -1,24 +1,24 @@
 /**
- * When to ask the room again and what of its answer is news: a pure machine. It asks while somebody looks, rests while
- * nobody does, goes on from the last sequence it saw, and never takes history for news.
+ * The poll machine of a room, without effects: when to ask next, and which messages are news. It polls while the page
+ * is visible and rests while it is hidden, continues after the last sequence seen, and never reports history as news.
  */
 import { pace } from "../../../schema/room/Limits.ts"
 import { isOver, type Message, type Problem, type Signals } from "./api.ts"
 
-/** Seconds at most between two attempts without an answer. */
+/** Maximum seconds between two attempts without an answer. */
 const slowest = 30
 
 export interface Poll {
-  /** `limited` is a wait the server asked for: it goes on while the page is hidden. */
+  /** `limited` is a wait that the server asked for; it continues while the page is hidden. */
   readonly phase: "asking" | "waiting" | "limited" | "resting" | "ended"
   readonly visible: boolean
   /** The newest sequence number seen. */
   readonly cursor: number
-  /** Whether history has been read; what follows is news. */
+  /** Whether history has been read; later messages are news. */
   readonly joined: boolean
-  /** Attempts without an answer in a row. */
+  /** Consecutive attempts without an answer. */
   readonly failures: number
-  /** Somebody wants an answer that is newer than the one under way. */
+  /** An answer newer than the one in flight is wanted. */
   readonly again: boolean
 }
 
@@ -54,11 +54,11 @@ const wait = (poll: Poll, seconds: number): Step =>
 export const begin = (visible: boolean): Step =>
   ask({ phase: "resting", visible, cursor: 0, joined: false, failures: 0, again: false })
 
-/** Messages nobody has seen here yet. */
+/** Messages that this page has not shown yet. */
 export const unseen = (poll: Poll, { messages }: Signals): ReadonlyArray<Message> =>
   messages.filter(({ seq }) => seq > poll.cursor)
 
-/** The one message whose light and sound are played: the newest, so that a long absence does not end in a storm. */
+/** The message whose light and sound are played: only the newest, even after a long absence. */
 export const felt = (poll: Poll, signals: Signals): Message | undefined =>
   poll.joined ? unseen(poll, signals).at(-1) : undefined
 
@@ -68,7 +68,7 @@ const answered = (poll: Poll, { messages, room }: Signals): Step => {
   return poll.again ? ask(next) : wait(next, pace)
 }
 
-/** Only what says that the room is over ends it: a server that restarts or a proxy that fails says nothing of the room. */
+/** Only a refusal about the room itself ends it; a restarting server or a failing proxy says nothing of the room. */
 const refused = (poll: Poll, problem: Problem): Step => {
   if (isOver(problem)) return { poll: { ...poll, phase: "ended" }, order: { _tag: "Rest" } }
   if (problem.code === "RATE_LIMITED") {

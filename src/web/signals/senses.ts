@@ -1,4 +1,4 @@
-/** Light and sound of a signal, one pattern at a time, as their listener wishes; the system's wish for less motion always holds. */
+/** Light and sound of signals, one pattern at a time; the system's reduced motion always applies. */
 import type { Message, Mode } from "./api.ts"
 import { find } from "./dom.ts"
 import { recall, remember } from "./memory.ts"
@@ -10,7 +10,6 @@ const sound = find("sound", HTMLInputElement)
 const steady = find("steady", HTMLInputElement)
 const calmer = matchMedia("(prefers-reduced-motion: reduce)")
 
-/** Loudness of a peak; the ear needs little. */
 const volume = 0.16
 
 const glow = (mode: Mode): Array<Keyframe> => {
@@ -59,15 +58,15 @@ const begin = (message: Message) => {
 }
 
 /**
- * Shows and plays a signal. One that comes while another is played waits for its end; of several that wait the newest is
- * played, so that no crowd of signals can make the light flash faster.
+ * Shows and plays a signal after the current pattern. Of several waiting signals only the newest is played, so that no
+ * crowd of signals can make the light flash faster.
  */
 export const play = (message: Message) => {
   if (playing === 0) begin(message)
   else waiting = message
 }
 
-/** Nothing of a room that was left is played on; the pause before the next pattern still holds. */
+/** Drops the waiting signal of a room that was left; the pause before the next pattern stays. */
 export const hush = () => {
   waiting = undefined
   still()
@@ -75,7 +74,7 @@ export const hush = () => {
 
 const listening = () => say("sound-note", sound.checked ? "Sound is on." : "Off. Light and words say the same.")
 
-/** After a click or a key; browsers keep audio silent otherwise. */
+/** Needs a click or a key press: browsers keep audio silent before. */
 const wake = () => {
   audio ??= new AudioContext()
   void audio.resume()

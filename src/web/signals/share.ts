@@ -1,4 +1,4 @@
-/** The invite as a link, a code to scan and a text for an agent; all are made here and leave the page only by hand. */
+/** The invite as a link, a QR code and a text for an agent, all made in the browser. */
 import { generate } from "lean-qr"
 import { toSvg } from "lean-qr/extras/svg"
 import { invitation } from "../../../schema/room/Instructions.ts"
@@ -36,7 +36,7 @@ export const offer = (invite: Invite, isNew: boolean) => {
   if (isNew) panel.showPopover()
 }
 
-/** The room's name is left out: its maker wrote it, and an agent would read it as part of what it is told. */
+/** Without the room's name: its maker chose it, and an agent might take it for an instruction. */
 export const offerToAgents = (invite: Invite, expiresAt: string) => {
   text.value = invitation(location.origin, invite, timeWords(expiresAt))
 }
@@ -52,11 +52,11 @@ export const withdraw = () => {
 
 find("invite-copy", HTMLButtonElement).addEventListener(
   "click",
-  () => void copy(link, "The link is copied. Send it to somebody you trust."),
+  () => void copy(link, "The link is copied. Send it to a person you trust."),
 )
 find("invite-agent", HTMLButtonElement).addEventListener(
   "click",
   () => void copy(text, "The text is copied. Paste it to an agent you trust."),
 )
-// The invite lies over the room; whoever begins to write is done with it.
+// The invite covers the room; writing a signal closes it.
 find("composer", HTMLFormElement).addEventListener("focusin", () => panel.hidePopover())

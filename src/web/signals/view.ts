@@ -1,4 +1,4 @@
-/** What the page shows in each of its states, every word of it as text. */
+/** Shows the page's states; every text is set as text. */
 import { lifetimeDays } from "../../../schema/room/Limits.ts"
 import { explained, type Message, type Problem } from "./api.ts"
 import { bothWords } from "./clock.ts"
@@ -17,7 +17,7 @@ const states = {
 export type State = keyof typeof states
 let present: State | undefined
 
-/** Shows one state; whoever moves by keyboard or by ear goes on at its heading. */
+/** Shows one state and moves the focus to its heading, for keyboard and screen reader. */
 export const show = (state: State) => {
   if (present === state) return
   for (const [name, [section]] of Object.entries(states)) section.hidden = name !== state
@@ -28,12 +28,12 @@ export const show = (state: State) => {
 
 export const isShown = (state: State) => present === state
 
-/** How a room can be over for its visitor, and what there is to do. */
+/** The ways a room can be over for its visitor, with the next step. */
 const endings = {
   DELETED: ["The room is deleted", "Its signals are gone and the invite no longer works, here or anywhere."],
   NOT_FOUND: [
     "There is no such room",
-    "It was deleted, or it ended and was cleared away. If you expected one, ask whoever invited you for a new link.",
+    "It was deleted, or it ended and was cleared away. If you expected one, ask for a new invite link.",
   ],
   EXPIRED: [
     "This room has ended",
@@ -61,7 +61,7 @@ export const end = (code: string) => {
   show("ended")
 }
 
-/** What a refusal means to whoever waits, and when it is tried again. */
+/** The meaning of a refusal for a waiting visitor, and the time of the next attempt. */
 export const trouble = (problem: Problem, seconds: number | undefined) => {
   const next = seconds === undefined ? "" : ` Trying again in ${inTime(seconds)}.`
   return explained(problem, {
@@ -82,13 +82,13 @@ export const room = (name: string, expiresAt: string, serverTime: string) => {
   document.title = `${name} · Signal room`
 }
 
-/** Live regions speak whenever they are written, so only what changed is written. */
+/** A live region speaks on every write, so only changes are written. */
 export const say = (id: string, words: string) => {
   const element = find(id, HTMLElement)
   if (element.textContent !== words) element.textContent = words
 }
 
-/** How the room is reached at this moment: the mark beside the words has a shape for each. */
+/** The state of the connection; the mark beside the words has a shape for each. */
 export const state = (how: "well" | "resting" | "trouble", words: string) => {
   find("state", HTMLElement).className = `state state--${how} small`
   say("state", words)
@@ -108,7 +108,7 @@ const rest = () => {
   say("lamp-from", "The next signal shows here.")
 }
 
-/** The lamp's steady part: glyph, word, rhythm and sender say all that light and sound do. */
+/** The lamp's steady part: glyph, word, rhythm and sender repeat everything that light and sound say. */
 export const light = ({ mode, sender, senderKind }: Message) => {
   lamp.className = `lamp ${mode}`
   find("lamp-glyph", HTMLElement).replaceChildren(drawing(mode))

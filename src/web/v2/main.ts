@@ -1,4 +1,4 @@
-/** The pages are complete without this; it lets them burn, copy, check, seal and pay. */
+/** Scripts of the pages, which are complete without them: candles burn, copying, checking, sealing, paying. */
 import { start as startAsked } from "./proof/asked.ts"
 import { start as startCopy } from "./page/copy.ts"
 import { all, failure } from "./page/dom.ts"
@@ -28,7 +28,7 @@ offline()
 // The box has a page of its own.
 for (const box of all("[data-box-list]", HTMLElement)) openBox(box)
 for (const start of [startTime, startCopy, startVerify, startReveals, startSeal, startAsked, startPay, startLive]) {
-  // One part that fails does not keep the others, paying least of all, from starting.
+  // A failing part must not keep the others, paying above all, from starting.
   try {
     start()
   } catch (error) {

@@ -1,4 +1,4 @@
-/** What checks and what lists the box, fetched when it is asked for. */
+/** The checks and the list of the box, loaded on demand. */
 import { arrived } from "./page/load.ts"
 
 export const onDemand = () => arrived(import("./parts.ts"))

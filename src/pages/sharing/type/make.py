@@ -17,7 +17,7 @@ DIGITS = dict(zip("0123456789", "zero one two three four five six seven eight ni
 for weight in (400, 600):
     font = instantiateVariableFont(TTFont(ORIGIN), {"wght": weight}, updateFontNames=False)
     if weight == 400:
-        # Digits of a hash stand in line and have one width.
+        # Digits of a hash are lining and of one width.
         for table in font["cmap"].tables:
             for digit, name in DIGITS.items():
                 if ord(digit) in table.cmap:

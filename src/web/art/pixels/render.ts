@@ -1,9 +1,9 @@
-// Every byte of a pixel's PNG follows from its text source, on every machine, because nothing in it is compressed.
+// Renders a pixel's PNG from its text source without compression, so that every byte is the same on every machine.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { png, uint32 } from "../Png.ts"
 
-/** Pixels along one side of a drawing, and how many times each is repeated along one side of the image. */
+/** Pixels along one side of a drawing, and how often each is repeated along one side of the image. */
 const side = 32
 const scale = 8
 
@@ -14,7 +14,7 @@ interface Drawing {
   readonly pixels: ReadonlyArray<number>
 }
 
-/** Reads a source: a comment line, one `key colour name` line for each colour, an empty line, 32 rows of 32 keys. */
+/** Parses a source: a comment line, one `key colour name` line for each colour, an empty line, 32 rows of 32 keys. */
 export const parse = (source: string): Drawing => {
   const [header = "", body = ""] = source.trimEnd().split("\n\n")
   const entries = header
@@ -50,7 +50,7 @@ const adler32 = (data: Uint8Array): number => {
   return ((b << 16) | a) >>> 0
 }
 
-/** One stored deflate block in a zlib frame; a compressor may change its output between versions, this cannot. */
+/** One stored deflate block in a zlib frame: a compressor's output may change between versions. */
 const stored = (data: Uint8Array): Uint8Array => {
   if (data.length > 0xffff) throw new Error("a stored block holds at most 65535 bytes")
   const block = new Uint8Array(5)

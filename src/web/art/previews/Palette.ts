@@ -1,4 +1,4 @@
-/** A picture in at most 64 of its own colours, as an indexed PNG: flat drawings lose nothing an eye would miss. */
+/** Encodes a flat drawing as an indexed PNG of at most 64 of its own colours, without visible loss. */
 import { deflateSync } from "node:zlib"
 import { png } from "../Png.ts"
 
@@ -6,7 +6,7 @@ const size = 64
 
 type Rgb = readonly [number, number, number]
 
-/** Keeps five bits of each channel, so that shades of one edge count as one colour. */
+/** Five bits of each channel, so that shades of one edge count as one colour. */
 const keyOf = (red: number, green: number, blue: number) => ((red >> 3) << 10) | ((green >> 3) << 5) | (blue >> 3)
 
 /** The most frequent colours, each as the mean of its shades. */

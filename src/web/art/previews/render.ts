@@ -1,4 +1,4 @@
-/** Draws the pictures that stand for pages where they are shared: 1200 by 630, a plate and its name, nothing else. */
+/** Draws the pictures of shared pages: 1200 by 630, a plate and its name. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { chromium } from "playwright-core"
@@ -13,13 +13,13 @@ interface Preview {
   readonly name: string
   readonly title: string
   readonly line: string
-  /** Below the artwork folder, or markup of their own. */
+  /** Files below the artwork folder, or markup. */
   readonly drawings: ReadonlyArray<string>
 }
 
 const spiritOf = (id: string) => `spirits/${id}.svg`
 
-/** A drawing of the signal room in the colour it has there by day. */
+/** A drawing of the signal room in its daytime colour. */
 const glyphOf = (glyph: string, color: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48" color="${color}">${new Map(glyphs).get(glyph) ?? ""}</svg>`
 

@@ -1,4 +1,4 @@
-"""Makes the files of our typeface beside this one: only the signs this site prints, two weights in one file.
+"""Makes the typeface files in this folder: only the characters that this site prints, two weights in one file.
 
     npm pack @fontsource-variable/vollkorn@5.3.0 && tar xzf fontsource-variable-vollkorn-5.3.0.tgz
     python3 subset.py package/files     # Debian: python3-fonttools python3-brotli
@@ -16,9 +16,9 @@ from fontTools.varLib.instancer import instantiateVariableFont
 ORIGIN = Path(sys.argv[1])
 HERE = Path(__file__).parent
 
-# What every page prints; signs of code alone are left to the monospaced face.
+# The characters that every page prints; those of code alone are left to the monospaced face.
 PLAIN = "20-23,24-2F,30-3B,3D,3F-5B,5D,61-7A,A0,B7,D7,2013,2014,2018,2019,201C,201D,2026"
-# What visitors write beside that, loaded where it stands.
+# Further letters in visitors' texts, loaded where they occur.
 PARTS = [
     ("", "latin", PLAIN),
     ("-accents", "latin", "A1-B6,B8-D6,D8-FF,131,152,153,201A,201E,2039,203A,20AC"),
@@ -28,7 +28,7 @@ NAMES = "zero one two three four five six seven eight nine".split()
 
 
 def opened(style, part):
-    # The time stays that of the origin, so that the same origin makes the same files.
+    # Keeps the timestamp of the origin, so that the same origin makes the same files.
     return TTFont(ORIGIN / f"vollkorn-{part}-wght-{style}.woff2", recalcTimestamp=False)
 
 
@@ -39,7 +39,7 @@ def limited(style, part):
         return light
     both = instantiateVariableFont(opened(style, part), {"wght": (400, 600)})
     both["GPOS"] = light["GPOS"]
-    # Written and read again, because the instancer leaves out what the subsetter asks for.
+    # Saved and reloaded, because the instancer omits tables that the subsetter needs.
     whole = BytesIO()
     both.save(whole)
     whole.seek(0)
@@ -50,7 +50,7 @@ for style, name in [("normal", "roman"), ("italic", "italic")]:
     for suffix, part, signs in PARTS:
         font = limited(style, part)
         if suffix == "":
-            # Figures are lining ones, which nobody takes for letters; in a table those of one width.
+            # Lining figures, which do not look like letters; in a table those of one width.
             for table in font["cmap"].tables:
                 table.cmap.update({0x30 + value: f"{one}.lf" for value, one in enumerate(NAMES)})
             rules = " ".join(f"sub {one}.lf by {one}.tf;" for one in NAMES)

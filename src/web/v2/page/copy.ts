@@ -1,4 +1,4 @@
-/** Copying says that it has copied, or selects the text for a reader to copy. */
+/** Copy buttons: they report success, or select the text for the reader to copy. */
 
 const select = (element: Element) => {
   const range = document.createRange()
@@ -7,10 +7,10 @@ const select = (element: Element) => {
   getSelection()?.addRange(range)
 }
 
-/** What a button says at other times: one that is pressed twice says `Copied` when it is pressed again. */
+/** The usual labels of buttons; a second press finds the label `Copied`. */
 const labels = new WeakMap<Element, ReadonlyArray<Node>>()
 
-/** False when the text is only selected: its reader still has to copy it. */
+/** False when the text is only selected and the reader still has to copy it. */
 export const copyFrom = async (button: HTMLButtonElement, source: Element): Promise<boolean> => {
   const label = labels.get(button) ?? [...button.childNodes]
   labels.set(button, label)

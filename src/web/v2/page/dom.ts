@@ -1,4 +1,4 @@
-/** Elements whose content is text alone, and the ones a page was written with. */
+/** Creates elements with text content only, and finds those of the page. */
 
 type Attributes = Readonly<Record<string, string>>
 
@@ -13,14 +13,13 @@ export const make = <Tag extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** All elements of a kind that a selector names. */
 export const all = <E extends Element>(
   selector: string,
   kind: new () => E,
   within: ParentNode = document,
 ): ReadonlyArray<E> => [...within.querySelectorAll(selector)].filter((element): element is E => element instanceof kind)
 
-/** A page without one of its parts is a mistake of ours: it must not pass quietly. */
+/** A page without one of its parts is our mistake and must not pass silently. */
 export const one = <E extends Element>(selector: string, kind: new () => E, within: ParentNode = document): E => {
   const found = within.querySelector(selector)
   if (found instanceof kind) return found
@@ -33,13 +32,13 @@ export const button = (text: string, act: () => void, main = false): HTMLButtonE
   return element
 }
 
-/** What failed, in our words, and the way to try again. */
+/** A failure in our words, and a button to retry. */
 export const failure = (word: string, message: string, again: () => void): ReadonlyArray<HTMLElement> => [
   verdict("broken", word, message),
   make("p", { class: "again" }, button("Try again", again)),
 ]
 
-/** Holds, does not hold, or is under way: a sign, a word and a colour that say the same. */
+/** Holds, does not hold, or is being checked; sign, word and colour say the same. */
 export type Verdict = "holds" | "broken" | "waits"
 
 const signs = { holds: "✓", broken: "✗", waits: "…" } as const
@@ -52,10 +51,10 @@ export const verdict = (kind: Verdict, word: string, ...more: ReadonlyArray<Node
     make("span", {}, make("b", {}, word), ...(more.length === 0 ? [] : [" ", ...more])),
   )
 
-/** The two ends of an address or a hash; the whole of it is in the title. */
+/** The two ends of an address or a hash; the title has all of it. */
 export const shortOf = (hex: string) => make("code", { class: "hash", title: hex }, endsOf(hex))
 
 export const endsOf = (hex: string) => `${hex.slice(0, 6)}…${hex.slice(-4)}`
 
-/** Happens on the window when the page was laid out anew: each part of it starts what is new. */
+/** Fires on the window after the page was renewed; each script then starts its new parts. */
 export const renewed = "altar:renewed"

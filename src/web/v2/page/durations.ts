@@ -1,4 +1,4 @@
-/** Times and stretches of time in words, the same words from the server and, minutes later, in the page. */
+/** Times and durations in words, the same on the server and later in the page. */
 
 const minute = 60_000
 const hour = 60 * minute

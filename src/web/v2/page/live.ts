@@ -1,13 +1,13 @@
-/** While somebody looks, the altar is asked whether anything changed; only then the page is fetched again. */
+/** While the page is visible, asks the altar for changes by ETag; only a change renews the page. */
 import { all } from "./dom.ts"
 import { paying } from "../pay/paying.ts"
 
-/** Milliseconds between two questions, and at most where no answer comes. */
+/** Milliseconds between two requests, and the maximum without an answer. */
 const beat = 10_000
 const longest = 300_000
 
 export const start = () => {
-  // What changes with what the page shows; the one that was asked longest ago is next, for its ETag alone.
+  // The paths that the page depends on, requested in turn for their ETags alone.
   const asked = all("[data-live]", HTMLElement)
     .flatMap(({ dataset }) => dataset["live"]?.split(" ") ?? [])
     .map((path) => ({ path, tag: "", misses: 0, due: 0 }))
@@ -45,9 +45,9 @@ export const start = () => {
     one.misses = isAnswered ? 0 : one.misses + 1
     misses = isAnswered ? 0 : misses + 1
     const now = Date.now()
-    // One that fails waits longer by itself; where none answers, all of them do.
+    // A failing path backs off alone; when none answers, all do.
     one.due = isAnswered ? now : now + pause(one.misses)
-    // At first each is asked for once: the page is as new as they are.
+    // Each path is asked for once at first, to learn its tag.
     due = now + (isAnswered ? (asked.some((other) => other.due === 0) ? 0 : beat) : pause(misses))
     isAsking = false
     plan()

@@ -1,7 +1,7 @@
-/** What is fetched when it is asked for; where it does not come, that is said in our words. */
+/** Loads chunks on demand, with a sentence of ours for a failure. */
 import { Said, unreached } from "./http.ts"
 
-/** Parts go with this file: where it is not there any more, another build of the site is. */
+/** Chunks belong to the build of this file: if it is gone, a new build is served. */
 const isRenewed = () =>
   fetch(import.meta.url, { method: "HEAD", cache: "no-store" }).then(
     ({ status }) => status === 404,

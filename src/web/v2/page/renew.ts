@@ -1,10 +1,10 @@
-/** The page as the altar has it now is laid over the one that is being read: what is the same is not touched. */
+/** Renews the page from the altar's current version and leaves unchanged parts untouched. */
 import { all, renewed } from "./dom.ts"
 
-/** What a reader opened, or a script is busy with. */
+/** Attributes that the reader or a script controls. */
 const kept = new Set(["open", "disabled"])
 
-/** Their content is what happened on this page, which the altar does not know. */
+/** Elements whose content arose on this page and is unknown to the altar. */
 const own =
   "form, [role=status], [aria-live], [data-verdict], [data-reveal-verdict], [data-verify-list], [data-box-count]"
 
@@ -21,13 +21,13 @@ const isUsed = (form: HTMLFormElement) =>
   form.querySelector("[data-progress] > *, [data-result] > *, [data-submit][aria-disabled]") !== null ||
   [...form.elements].some(isChanged)
 
-/** Somebody is in it, or has begun something in it: it stays where it is. */
+/** Whether the reader's focus or an unfinished entry is inside: such a node stays in place. */
 const isHeld = (node: Node): boolean =>
   node instanceof Element &&
   (node.contains(document.activeElement) ||
     (node instanceof HTMLFormElement ? isUsed(node) : all("form", HTMLFormElement, node).some(isUsed)))
 
-/** What an entry of a list is about. */
+/** The identity of a list's entry. */
 const keyOf = (element: Element) =>
   element.id ||
   (element.matches("li") ? element.querySelector("a")?.getAttribute("href") : element.getAttribute("data-path"))
@@ -38,7 +38,7 @@ const fits = (old: Node, fresh: Node): boolean => {
   return keyOf(old) === keyOf(fresh) && (!isHeld(old) || old.getAttribute("class") === fresh.getAttribute("class"))
 }
 
-/** Takes away what lies between, but for what is held. */
+/** Removes the nodes between, except held ones. */
 const clear = (from: ChildNode | null, to: ChildNode | null) => {
   let node = from
   while (node !== null && node !== to) {
@@ -48,7 +48,7 @@ const clear = (from: ChildNode | null, to: ChildNode | null) => {
   }
 }
 
-/** What is held says the same already, in the place where it was begun. */
+/** Whether a held node already shows the same in its place. */
 const isThere = (fresh: Node, place: Element): boolean =>
   fresh instanceof Element &&
   all("[id]", Element, fresh).some(({ id }) =>
@@ -58,7 +58,7 @@ const isThere = (fresh: Node, place: Element): boolean =>
   )
 
 const lay = (old: Element, fresh: Element): void => {
-  // A price that its reader has not been shown is not taken over either.
+  // A price that the reader has not seen must not be taken over.
   if (old.matches(own)) return
   for (const name of old.getAttributeNames())
     if (!kept.has(name) && !fresh.hasAttribute(name)) old.removeAttribute(name)
@@ -79,7 +79,7 @@ const lay = (old: Element, fresh: Element): void => {
   clear(next, null)
 }
 
-/** What the reader looks at: where the focus is, or something small in the middle of the window. */
+/** The reader's focus, or something small in the middle of the window. */
 const anchors = (): ReadonlyArray<Element> => {
   const focused = document.activeElement
   const middle = [0.5, 0.4, 0.6, 0.3, 0.7].map((part) => document.elementFromPoint(innerWidth / 2, innerHeight * part))
@@ -99,7 +99,7 @@ const fetched = async (): Promise<Document | undefined> => {
   return text === undefined ? undefined : new DOMParser().parseFromString(text, "text/html")
 }
 
-/** Parts with `data-renew` are what the altar says now; neither the focus nor what is looked at moves. False without an answer. */
+/** Replaces parts with `data-renew` without moving the focus or the reader's view. False without an answer. */
 export const renew = async (): Promise<boolean> => {
   const page = await fetched()
   if (page === undefined) return false
@@ -111,7 +111,7 @@ export const renew = async (): Promise<boolean> => {
     else if (!isHeld(old)) old.replaceWith(document.importNode(fresh, true))
   }
   dispatchEvent(new Event(renewed))
-  // What the browser keeps is shown on some pages, too.
+  // Some pages also show the content of this browser's storage.
   dispatchEvent(new Event("storage"))
   const place = places.find(([element]) => element.isConnected)
   if (place !== undefined) scrollBy({ top: place[0].getBoundingClientRect().top - place[1], behavior: "instant" })

@@ -1,15 +1,15 @@
-/** What this browser keeps for the page; where it keeps nothing, the page remembers for itself until it is left. */
+/** Storage of this browser; a forbidden one is replaced by memory that ends with the page. */
 
 export interface Store {
   readonly get: (slot: string) => string | null
-  /** What is there as JSON; undefined when it is none. */
+  /** The content as JSON; undefined when it is none. */
   readonly json: (slot: string) => unknown
   readonly set: (slot: string, text: string) => void
   readonly remove: (slot: string) => void
   readonly slots: () => ReadonlyArray<string>
-  /** What is in this slot outlives the page. */
+  /** Whether the content of this slot outlives the page. */
   readonly lasts: (slot: string) => boolean
-  /** False when there is this page's memory alone for as many more characters. */
+  /** False when only memory is left for as many more characters. */
   readonly keeps: (room?: number) => boolean
 }
 
@@ -24,7 +24,7 @@ export const parsed = (text: string | null): unknown => {
   }
 }
 
-/** Even to name a forbidden store throws. */
+/** Even naming a forbidden store throws. */
 const store = (open: () => Storage): Store => {
   const memory = new Map<string, string>()
   const attempt = <A>(use: (storage: Storage) => A, otherwise: A): A => {
@@ -65,5 +65,5 @@ const store = (open: () => Storage): Store => {
 /** Until the tab is closed. */
 export const tab = store(() => sessionStorage)
 
-/** Over closed tabs and a restart, and for every tab of this site. */
+/** For every tab of this site, and after a restart. */
 export const browser = store(() => localStorage)

@@ -1,4 +1,4 @@
-/** Times in words and candles burn on while the page stays open; beside UTC stands the time where its reader is. */
+/** Keeps times and candles current while the page is open, and adds the reader's local time to UTC. */
 import { frame, heightOf, isRung } from "./candleShape.ts"
 import { all, renewed } from "./dom.ts"
 import { agoWords, leftWords } from "./durations.ts"
@@ -18,7 +18,7 @@ const burn = (candle: SVGElement, now: number) => {
   candle.classList.toggle("candle--out", left === 0)
 }
 
-/** In the reader's zone and language; its line is there before the script is. */
+/** In the reader's zone and language; its line exists before the script. */
 const here = new Intl.DateTimeFormat(undefined, {
   day: "numeric",
   month: "short",
@@ -27,7 +27,7 @@ const here = new Intl.DateTimeFormat(undefined, {
   timeZoneName: "short",
 })
 
-/** It would say the same twice. */
+/** The local time would repeat UTC. */
 const isUtc = /(?:UTC|GMT)$/u.test(here.resolvedOptions().timeZone)
 
 const localise = () => {
@@ -43,7 +43,6 @@ const localise = () => {
   }
 }
 
-/** All that is shown of time is as of now. */
 export const tick = () => {
   const now = Date.now()
   localise()

@@ -1,4 +1,4 @@
-/** The way of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
+/** The steps of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
 import { priceUsd, secondsMaximum, usdcOn } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
@@ -20,9 +20,9 @@ import type { Wallet } from "./wallet.ts"
 
 export type Result =
   | { readonly tag: "settled"; readonly body: Body; readonly purchase: Purchase }
-  /** Over without an act; `isUnreached` where nobody answered, and the very same may work in a moment. */
+  /** Final without an act; `isUnreached` when there was no answer, and a retry may succeed. */
   | { readonly tag: "refused"; readonly message: string; readonly isUnreached?: boolean }
-  /** Not over: the same key may be taken up again. `isMisrecorded` where the answer is not what was bought. */
+  /** Not final: the same key resumes it. `isMisrecorded` when the answer differs from the purchase. */
   | { readonly tag: "open"; readonly message: string; readonly isMisrecorded?: boolean }
 
 export interface Progress {
@@ -49,7 +49,7 @@ const waitingWords = (by: Asked["by"], isSilent: boolean): string => {
     : "No answer. Asking again, not paying again."
 }
 
-/** Settled when the altar recorded what was bought; otherwise its answer is kept beside what was signed. */
+/** Settled if the altar recorded what was bought; otherwise its answer is stored beside the signed payment. */
 const concluded = async (purchase: Purchase, settlement: Settlement): Promise<Result> => {
   const { amount: amountAtomic, body, path: url } = purchase
   const bought = { url, body, amountAtomic, payment: purchase.payment ?? undefined }
@@ -66,15 +66,14 @@ const concluded = async (purchase: Purchase, settlement: Settlement): Promise<Re
   }
 }
 
-/** Over without an act, and nothing was charged: nothing of it is kept. */
+/** Final without an act or a charge: the purchase is dropped. */
 const refuse = (purchase: Purchase, message: string, isUnreached = false): Result => {
   abandon(purchase)
   return { tag: "refused", message, isUnreached }
 }
 
-/** The altar refused what was signed. */
 const refused = (purchase: Purchase, message: string): Result => {
-  // The altar has shown another answer before, perhaps in another tab: its word alone does not remove the evidence.
+  // The altar gave another answer before, perhaps in another tab: its word alone does not remove the evidence.
   const evident = pending().some(({ key, misrecorded: other }) => key === purchase.key && other !== undefined)
   if (evident || purchase.misrecorded !== undefined) {
     const evidence = kept(purchase, "What you signed and the altar's answer are")
@@ -106,20 +105,20 @@ const explain = ({ asked, kind }: Mismatch, { amount, network }: Purchase): stri
   }
 }
 
-/** What is signed is bound to this act, under whatever name the altar knows itself. */
+/** A signature is bound to this act's path, by any host name of the altar. */
 const isPath = (path: string) => (resource: string) => {
   const url = URL.parse(resource)
   return url !== null && url.pathname + url.search === path
 }
 
-/** Why no terms came to be signed. */
+/** The reason why there are no terms to sign. */
 const unpriced = (outcome: Outcome) => {
   if (outcome.tag === "silent")
     return outcome.status === undefined ? outcome.reason : `The altar answered ${outcome.status}.`
   return outcome.tag === "refused" ? outcome.refusal.message : "The altar named no price."
 }
 
-/** The purchase with its payment, signed once and remembered before it is sent; or why nothing was signed. */
+/** The purchase with its payment, signed once and stored before it is sent; or the reason why nothing was signed. */
 const signed = async (
   purchase: Purchase,
   challenge: Challenge | undefined,
@@ -146,7 +145,7 @@ const signed = async (
     "sign",
     "waits",
     mayLeave(asking)
-      ? "Waiting for the signature. What you sign is kept in this browser, with any sealed words, until it is settled."
+      ? "Waiting for the signature. It is kept in this browser, with any sealed words, until the payment is settled."
       : "Waiting for the signature. This browser cannot keep it: stay on this page until it is settled.",
   )
   const payment = await wallet
@@ -164,7 +163,7 @@ const signed = async (
   return paid
 }
 
-/** Asks for the price, has it signed once, hands in the same bytes under the same key, and asks how it ended. */
+/** Asks for the price, has it signed once, submits the same bytes under the same key, and asks for the outcome. */
 const follow = async (
   begun: Purchase,
   wallet: Wallet | undefined,
@@ -214,7 +213,7 @@ const follow = async (
 export const run = (purchase: Purchase, wallet: Wallet, progress: Progress): Promise<Result> =>
   follow(remember(purchase), wallet, progress, "send")
 
-/** A purchase that was interrupted: what was signed is handed in again, what was not is left. */
+/** Resumes an interrupted purchase: a signed one is resubmitted, an unsigned one is dropped. */
 export const resume = async (purchase: Purchase, progress: Progress): Promise<Result> => {
   if (purchase.payment !== null) return follow(purchase, undefined, progress, "reconcile")
   leave(purchase)

@@ -1,4 +1,4 @@
-/** A form that pays: its words are sealed here, its progress is written out, and its receipt stays on the page. */
+/** A form that pays: seals its words, shows its progress, and leaves its receipt on the page. */
 import { baseSepolia, priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { cannotHash, isUnreached, pageFailed, Said, sentenceOf } from "../page/http.ts"
@@ -9,11 +9,10 @@ import { begin, forget, mayLeave, pending, type Purchase, remembered } from "./p
 import { orderOf } from "./order.ts"
 import * as Wallets from "./wallet.ts"
 
-/** One wallet for all forms of the page. */
 let wallet: Wallets.Wallet | undefined
 const watchers = new Set<() => void>()
 
-/** Ends when the wallet that is being opened is there, or is not to be had. */
+/** Resolves when the wallet that is being opened is ready or failed. */
 let opening: Promise<void> = Promise.resolve()
 
 const use = (chosen: Wallets.Wallet) => {
@@ -31,7 +30,7 @@ const attach = (form: HTMLFormElement) => {
   const connector = one("[data-connect]", HTMLButtonElement, row)
   let busy = false
 
-  /** What a settled purchase changes for the other forms of the page. */
+  /** Updates the other forms of the page after a settled purchase. */
   const finish = (result: Result) => {
     if (result.tag !== "settled") return
     wallet?.paid(BigInt(result.purchase.amount))
@@ -39,7 +38,7 @@ const attach = (form: HTMLFormElement) => {
     for (const watch of watchers) watch()
   }
 
-  /** What is prepared has neither signed nor sent anything; `safe` says so where it fails. */
+  /** Runs a preparation, which neither signs nor sends anything; its failure shows `safe`. */
   const guard = async (
     prepare: () => Promise<(() => Promise<Result>) | undefined>,
     safe: string,
@@ -98,7 +97,7 @@ const attach = (form: HTMLFormElement) => {
 
   const connectTo = (work: () => Promise<void>) => {
     opening = work().then(
-      // The button that was pressed is gone; whoever goes by keyboard goes on at the next one.
+      // The pressed button is gone, so keyboard focus moves to the next one.
       () => void (wallet !== undefined && document.activeElement === document.body && submit.focus()),
       (error: unknown) => {
         row.replaceChildren(connector, verdict("broken", "No wallet.", sentenceOf(error, "The wallet refused.")))
@@ -108,7 +107,7 @@ const attach = (form: HTMLFormElement) => {
     return opening
   }
 
-  /** Nobody while the owner still has to choose among several. */
+  /** Undefined while the owner still has to choose among several wallets. */
   const payerOf = async (): Promise<Wallets.Wallet | undefined> => {
     await opening
     if (wallet === undefined) await connectTo(choose)
@@ -124,7 +123,7 @@ const attach = (form: HTMLFormElement) => {
     const options = document.getElementById(select.dataset["options"] ?? "")
     if (options instanceof HTMLTemplateElement) select.append(options.content.cloneNode(true))
   }
-  // What the button says is what will be asked for.
+  // The button names the price of the selected rung.
   for (const rung of all("input[data-amount]", HTMLInputElement, form)) {
     rung.addEventListener("change", () => {
       one("[data-price]", HTMLElement, form).textContent = priceUsd(BigInt(rung.dataset["amount"] ?? 0))
@@ -136,7 +135,7 @@ const attach = (form: HTMLFormElement) => {
   form.addEventListener("submit", (event) => {
     event.preventDefault()
     if (!canHash()) return said.replaceChildren(verdict("broken", "Cannot seal here.", cannotHash))
-    // Something signed is still open: it is asked for, and nothing else is signed beside it.
+    // A signed purchase is still open: its outcome is asked for, and nothing else is signed.
     if (remembered(id)?.payment != null) return askAgain()
     const again = () => (remembered(id)?.payment == null ? form.requestSubmit() : askAgain())
     void guard(
@@ -158,7 +157,7 @@ const attach = (form: HTMLFormElement) => {
   if (remembered(id) !== undefined) askAgain()
 }
 
-/** The sandbox says so before anybody asks: its money is play money. */
+/** Announces the sandbox's play money on load. */
 const greet = async (forms: ReadonlyArray<HTMLFormElement>) => {
   if (!(await Wallets.isSandbox())) return
   for (const form of forms) {
@@ -183,7 +182,7 @@ const followOther = (purchase: Purchase): void =>
     },
   )
 
-/** What has no form here is followed beside them; `forms` follow what this tab began on them. */
+/** Follows open purchases without a form on this page; `forms` follow those that this tab began on them. */
 const followOthers = (forms: ReadonlySet<string | undefined>) => {
   for (const purchase of pending()) {
     if (forms.has(purchase.form) && remembered(purchase.form)?.key === purchase.key) continue
@@ -192,7 +191,7 @@ const followOthers = (forms: ReadonlySet<string | undefined>) => {
   }
 }
 
-/** Forms that have been attached; later ones come with a page that was laid out anew. */
+/** Forms that have been attached; a renewed page may bring further ones. */
 const attached = new Set<HTMLFormElement>()
 
 const attachAll = (): ReadonlyArray<HTMLFormElement> => {
@@ -201,7 +200,7 @@ const attachAll = (): ReadonlyArray<HTMLFormElement> => {
     attached.add(form)
     attach(form)
   }
-  // The test network is where a sandbox may be; elsewhere it is asked for when somebody wants to pay.
+  // A sandbox uses the test network; on other networks it is looked for only when paying.
   if (forms.some((form) => form.dataset["network"] === baseSepolia)) void greet(forms).catch(() => undefined)
   return forms
 }

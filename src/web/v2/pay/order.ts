@@ -1,4 +1,4 @@
-/** What a form orders: its path, its price and its body, whose words are sealed here. */
+/** The order of a form: its path, its price, and its body with words sealed here. */
 import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import { all } from "../page/dom.ts"
@@ -14,14 +14,13 @@ const fields = (form: HTMLFormElement, name: string): ReadonlyArray<Field> => [
   ...all(`select[data-${name}]`, HTMLSelectElement, form),
 ]
 
-/** Path, price and body as the form stands now. */
 export const orderOf = async (form: HTMLFormElement) => {
   const rung = all("input[data-path]:checked", HTMLInputElement, form)[0]
   const query = new URLSearchParams(
     fields(form, "query").flatMap((field) => (field.value === "" ? [] : [[field.dataset["query"] ?? "", field.value]])),
   ).toString()
   const written = rung?.dataset["path"] ?? form.dataset["path"] ?? ""
-  // Where the altar is chosen in the form, the path waits for it.
+  // An altar that is chosen in the form completes the path.
   const place = fields(form, "place")[0]
   const path = place === undefined ? written : written.replace(place.dataset["place"] ?? "", place.value)
   const listed: Listed = {

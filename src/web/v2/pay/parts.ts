@@ -1,4 +1,4 @@
-/** What is fetched when somebody pays, or when the page is laid out anew. */
+/** The chunk for paying and for renewing the page. */
 export { renew } from "../page/renew.ts"
 export { resume, run } from "./checkout.ts"
 export { conduct, follow } from "./status.ts"

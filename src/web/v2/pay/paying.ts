@@ -1,4 +1,4 @@
-/** What pays, and lays the page out anew, fetched when it is asked for. */
+/** Loads the code for paying and renewing on demand. */
 import { arrived } from "../page/load.ts"
 
 export const paying = () => arrived(import("./parts.ts"))

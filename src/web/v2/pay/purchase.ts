@@ -1,4 +1,4 @@
-/** One purchase has one key; it is remembered until its answer is there, so nothing is ever signed twice for it. */
+/** The purchases of this browser: one key each, stored until answered, so that none is signed for twice. */
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import type { Body, Settlement } from "../../../buyer/core/Outcome.ts"
 import type { Difference } from "../../../buyer/core/Recorded.ts"
@@ -6,28 +6,27 @@ import { change, drop, hold, type Keepsake, lasts } from "../words/box.ts"
 import { part } from "../page/http.ts"
 import { browser, type Store, tab } from "../page/store.ts"
 
-/** What the page said before anybody was asked to sign. */
+/** The terms that the page showed before the request for a signature. */
 export interface Listed {
   readonly path: string
   /** Atomic USDC. */
   readonly amount: string
   readonly network: string
-  /** What is bought, in the words of its form. */
+  /** The purchase in the words of its form. */
   readonly title: string
 }
 
 export interface Purchase extends Listed {
-  /** The path its form was written for. */
   readonly form: string
   readonly key: string
-  /** JSON as it was first sent; a repetition sends the same bytes. */
+  /** JSON as first sent; a retry sends the same bytes. */
   readonly body: string
   readonly keepsake: Keepsake | null
-  /** A wallet was asked; from here on this key asks no wallet again. */
+  /** Whether a wallet was asked; this key then asks no wallet again. */
   readonly asked: boolean
   /** `PAYMENT-SIGNATURE`, once there is one. */
   readonly payment: string | null
-  /** The newest answer that was something else than was bought, as evidence against the altar. */
+  /** The newest answer that differs from the purchase, as evidence against the altar. */
   readonly misrecorded?: Settlement & { readonly differences: ReadonlyArray<Difference> }
 }
 
@@ -41,7 +40,7 @@ export const begin = (form: string, listed: Listed, body: string, keepsake: Keep
   payment: null,
 })
 
-/** An older page kept no title. */
+/** Older pages stored no title. */
 type Stored = Omit<Purchase, "title"> & Partial<Pick<Purchase, "title">>
 
 const isStored = (value: unknown): value is Stored =>
@@ -58,14 +57,14 @@ const slotOf = (form: string) => `${prefix}${form}`
 /** Several tabs may each have signed one for the same form. */
 const signedSlotOf = (key: string) => `${prefix}${key}`
 
-/** What was begun in this tab on this form and is not over; a restored tab may not know that it was signed. */
+/** The unfinished purchase of this tab on this form; a restored tab may not know that it was signed. */
 export const remembered = (form: string): Purchase | undefined => {
   const begun = read(tab, slotOf(form))
   const signed = begun && read(browser, signedSlotOf(begun.key))
   return signed?.payment == null ? begun : signed
 }
 
-/** What is signed outlives the tab, and so do sealed words, from before anything is sent. */
+/** Stores a signed purchase beyond the tab, and sealed words from before anything is sent. */
 export const remember = (purchase: Purchase): Purchase => {
   if (purchase.keepsake !== null) hold(purchase.keepsake)
   const text = JSON.stringify(purchase)
@@ -79,10 +78,10 @@ export const forget = ({ form, key }: Purchase) => {
   browser.remove(signedSlotOf(key))
 }
 
-/** Left without a signature in this tab; another may have gone on with it, so words and what is signed stay. */
+/** Left without a signature in this tab. Another tab may have continued it, so words and signature stay. */
 export const leave = ({ form }: Purchase) => tab.remove(slotOf(form))
 
-/** Over, and nothing was charged: words that were sealed for it alone are worth nothing. */
+/** Final without a charge: words sealed only for it are dropped. */
 export const abandon = (purchase: Purchase) => {
   forget(purchase)
   if (purchase.keepsake !== null) drop(purchase.keepsake.commitment)
@@ -91,14 +90,14 @@ export const abandon = (purchase: Purchase) => {
 const named = (spirit: string) =>
   spirit.replace(/(?:^|-)([a-z])/gu, (_, letter: string) => ` ${letter.toUpperCase()}`).trim()
 
-/** What was bought, in a few words: by its number, or whose it is. */
+/** The purchase in a few words, by its number or spirit. */
 const titleOf = (title: string, record: unknown): string => {
   const [sequence, spirit] = [part(record, "sequence"), part(record, "spirit")]
   if (typeof sequence === "number") return `${title} ${sequence}`
   return typeof spirit === "string" ? `${title} with ${named(spirit)}` : title
 }
 
-/** Over and paid: from now on its sealed words know their act. */
+/** Final and paid: records the act with its sealed words. */
 export const settle = (purchase: Purchase, { permalink, receipt, record }: Body) => {
   forget(purchase)
   if (purchase.keepsake === null) return
@@ -116,12 +115,12 @@ export const settle = (purchase: Purchase, { permalink, receipt, record }: Body)
 /** Characters that a signed purchase may need. */
 const room = 10_000
 
-/** False when whoever leaves the page loses this purchase, salt or words, once it is signed. */
+/** False when leaving the page would lose this purchase, its salt or its words once it is signed. */
 export const mayLeave = ({ keepsake, key, payment }: Purchase) =>
   (payment === null ? browser.keeps(room) : browser.lasts(signedSlotOf(key))) &&
   (keepsake === null || lasts(keepsake.commitment))
 
-/** Everything that is not over: what this tab began, and what any tab of this browser has signed. */
+/** All unfinished purchases: those of this tab, and signed ones of any tab. */
 export const pending = (): ReadonlyArray<Purchase> => {
   const all = [tab, browser].flatMap((store) =>
     store.slots().flatMap((slot) => (slot.startsWith(prefix) ? (read(store, slot) ?? []) : [])),

@@ -1,4 +1,4 @@
-/** EIP-3009 authorizations signed with viem; loaded only when somebody pays. */
+/** Signs EIP-3009 authorizations with viem; loaded only to pay. */
 import { createClient, custom } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { getChainId, requestAddresses, signTypedData, switchChain } from "viem/actions"
@@ -12,7 +12,7 @@ export interface Provider {
   readonly request: (call: { readonly method: string; readonly params?: ReadonlyArray<unknown> }) => Promise<unknown>
 }
 
-/** A key this tab made. */
+/** A key that this tab created. */
 export const own = (key: `0x${string}`) => {
   const account = privateKeyToAccount(key)
   return {
@@ -24,7 +24,7 @@ export const own = (key: `0x${string}`) => {
   }
 }
 
-/** A wallet that belongs to the browser; it shows its owner what is signed, and is asked once. */
+/** A wallet of the browser; it shows its owner the data to sign, and is asked once. */
 export const injected = async (provider: Provider, chainId: number) => {
   const client = createClient({ transport: custom(provider, { retryCount: 0 }) })
   const [address] = await requestAddresses(client).catch((error: unknown) => {

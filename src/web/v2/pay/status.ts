@@ -1,4 +1,4 @@
-/** How a purchase goes is written out as it goes, its end is said once, and what came of it stays on the page. */
+/** Shows the progress of a purchase, announces its end once, and leaves the result on the page. */
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { part, sentenceOf } from "../page/http.ts"
 import { all, button, make, one, verdict } from "../page/dom.ts"
@@ -7,7 +7,7 @@ import { renew } from "../page/renew.ts"
 import { type Progress, type Result, resume } from "./checkout.ts"
 import type { Purchase } from "./purchase.ts"
 
-/** The steps as a list; each is read out as it comes. */
+/** The steps as a list; each is announced as it comes. */
 const progress = (said: HTMLElement): Progress => {
   const list = make("ol", { class: "steps", role: "list" })
   said.replaceChildren(list)
@@ -25,18 +25,18 @@ const progress = (said: HTMLElement): Progress => {
 
 const text = (value: unknown) => (typeof value === "string" ? value : "")
 
-/** What is heard must not be taken out and put back: whoever listens would hear it again, or nothing. */
+/** A live region must stay in the document: after reinsertion, a screen reader would repeat or skip it. */
 const clear = (place: Element, kept: Element) => {
   for (const other of all(":scope > *", HTMLElement, place)) if (other !== kept) other.remove()
 }
 
-/** What stays of a purchase; that it is settled was said before. */
+/** The lasting result of a purchase; its settlement was announced before. */
 const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): ReadonlyArray<HTMLElement> => {
   const line = text(body["line"])
   const permalink = URL.parse(text(body["permalink"]))
   return [
     ...(line === "" ? [] : [make("blockquote", { class: "words" }, make("p", {}, line))]),
-    // Before the way on: it leads away from words that may be nowhere else.
+    // Before any link, because leaving may lose words that exist nowhere else.
     ...(purchase.keepsake === null
       ? []
       : [keepsake(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words", true)]),
@@ -45,11 +45,11 @@ const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): Readonl
   ]
 }
 
-/** The form, or whatever else told of the purchase, becomes its receipt, around the region that has been heard all along. */
+/** Replaces the form, or other status of the purchase, by its receipt around the same live region. */
 const settle = (outcome: HTMLElement, said: HTMLElement, result: Extract<Result, { tag: "settled" }>) => {
   const around = outcome.parentElement
   const active = document.activeElement
-  // Whoever is elsewhere on the page by now hears of it and is left there.
+  // A reader who is elsewhere on the page hears of it without losing the focus.
   const isFree = active === null || active === document.body || around?.contains(active) === true
   if (around !== null) clear(around, outcome)
   outcome.className = "receipt"
@@ -63,17 +63,14 @@ const settle = (outcome: HTMLElement, said: HTMLElement, result: Extract<Result,
   if (isFree) outcome.focus()
 }
 
-/**
- * Does `work`, tells of it in `outcome` and ends there: with a receipt, and the page as it is with the act, or with what
- * to do next.
- */
+/** Runs `work`, shows its progress in `outcome`, and ends with a receipt and a renewed page, or with the next step. */
 export const conduct = async (
   outcome: HTMLElement,
   work: (progress: Progress) => Promise<Result>,
   again: () => void,
 ): Promise<Result> => {
   const said = one("[data-progress]", HTMLElement, outcome)
-  // The button that was pressed to try again goes; whoever goes by keyboard stays in this place.
+  // The retry button goes, so keyboard focus moves to this place.
   if (outcome.contains(document.activeElement)) {
     outcome.tabIndex = -1
     outcome.focus()
@@ -104,7 +101,7 @@ export const conduct = async (
   return result
 }
 
-/** What was signed and is not over is followed on whatever page its owner looks at: a slot it holds has no form. */
+/** Shows an unfinished signed purchase on any page; one in a slot has no form here. */
 export const follow = (purchase: Purchase) => {
   const outcome = make(
     "div",

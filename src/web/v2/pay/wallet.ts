@@ -1,4 +1,4 @@
-/** Who signs: a wallet of this browser, or in the sandbox a throw-away one that this tab makes and funds. */
+/** The signing wallet: one of this browser, or in the sandbox a throw-away one that this tab creates and funds. */
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
@@ -10,15 +10,15 @@ import type { Provider } from "./signer.ts"
 
 export interface Wallet {
   readonly address: string
-  /** What it is, for its owner. */
+  /** The name shown to its owner. */
   readonly label: () => string
   /** `PAYMENT-SIGNATURE` of exactly this offer; fails with a sentence for its owner. */
   readonly sign: (challenge: Challenge) => Promise<string>
-  /** It has paid this much, in atomic USDC. */
+  /** Records a payment in atomic USDC. */
   readonly paid: (amount: bigint) => void
 }
 
-/** Wallets announce themselves (EIP-6963); older ones only stand at `window.ethereum`. */
+/** Wallets announce themselves (EIP-6963); older ones exist only at `window.ethereum`. */
 export const found = async (): Promise<ReadonlyArray<{ readonly name: string; readonly provider: Provider }>> => {
   const announced: Array<{ name: string; provider: Provider }> = []
   const hear = (event: Event) => {
@@ -45,12 +45,11 @@ export const isSandbox = (): Promise<boolean> => {
   return asked
 }
 
-/** The part that can sign. */
 const signing = () => arrived(import("./signer.ts"))
 
 const slot = "altar:play-wallet"
 
-/** The throw-away key of this tab, worth nothing anywhere else, and what it holds in atomic play money. */
+/** The throw-away key of this tab, worthless elsewhere, and its balance in atomic play money. */
 interface HeldWallet {
   readonly key: `0x${string}`
   readonly balance: bigint
@@ -68,16 +67,16 @@ const keep = ({ balance, key }: HeldWallet): HeldWallet => {
 
 export const hasPlayWallet = () => heldWallet() !== undefined
 
-/** Undefined when this tab has made none. */
+/** Undefined when this tab has created none. */
 export const playAddress = async (): Promise<string | undefined> => {
   const held = heldWallet()
   return held === undefined ? undefined : (await signing()).own(held.key).address
 }
 
-/** The price of the dearest act that is sold here, on whatever page. */
+/** The price of the dearest act sold here, on any page. */
 const enough = () => BigInt(all("[data-dearest]", HTMLElement)[0]?.dataset["dearest"] ?? 0)
 
-/** Made once for a tab, and given more play money only when it could not pay for everything. */
+/** Created once for a tab, and funded again only when it could not pay for everything. */
 export const playWallet = async (): Promise<Wallet> => {
   let held = heldWallet() ?? keep({ key: `0x${randomHex(32)}`, balance: 0n })
   const { address, sign } = (await signing()).own(held.key)

@@ -1,4 +1,4 @@
-/** Why a wallet did not do what it was asked, in words its owner can act on (EIP-1193, EIP-3085, EIP-1474 codes). */
+/** Errors of a wallet in words its owner can act on (EIP-1193, EIP-3085, EIP-1474 codes). */
 import { sentenceOf } from "../page/http.ts"
 
 const networks: Readonly<Record<number, string>> = { 8453: "Base", 84532: "Base Sepolia" }
@@ -17,14 +17,14 @@ const words: Readonly<Record<number, string>> = {
 const field = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
 
-/** Libraries wrap what a wallet said; the first code below that means something to its owner counts. */
+/** Libraries wrap a wallet's error; the first meaningful code below counts. */
 const codeOf = (error: unknown, depth = 0): number | undefined => {
   const code = field(error, "code")
   if (typeof code === "number" && code in words) return code
   return error === undefined || depth > 8 ? undefined : codeOf(field(error, "cause"), depth + 1)
 }
 
-/** One of our own sentences is kept as it is. */
+/** A sentence of ours stays as it is. */
 export const walletErrorOf = (error: unknown, otherwise: string): string => {
   const code = codeOf(error)
   return code === undefined ? sentenceOf(error, otherwise) : (words[code] ?? otherwise)

@@ -1,4 +1,4 @@
-/** Checks that start when somebody asks for them: of the log, which are fetched then, and of an artwork's published hash. */
+/** Checks that start on request: of the log, loaded then, and of an artwork's published hash. */
 import { canHash, sha256 } from "../../../buyer/core/Digest.ts"
 import { all, failure, make, one, verdict } from "../page/dom.ts"
 import { cannotHash, pageFailed, sentenceOf, unreached } from "../page/http.ts"
@@ -6,11 +6,11 @@ import { arrived } from "../page/load.ts"
 
 type Check = (root: HTMLElement, again: () => void) => Promise<ReadonlyArray<Node>>
 
-/** Its button runs the check, and one that failed is run again from where it says so. */
+/** Attaches a check to its button, and a retry to its failure. */
 const attach = (root: HTMLElement, place: string, word: string, check: Check) => {
   const status = one(place, HTMLElement, root)
   let busy = false
-  /** One check at a time, whichever button asks for it. */
+  /** One check at a time, for all buttons. */
   const run = async () => {
     if (busy) return
     busy = true
@@ -24,7 +24,7 @@ const attach = (root: HTMLElement, place: string, word: string, check: Check) =>
   one("button", HTMLButtonElement, root).addEventListener("click", () => void run())
 }
 
-/** The artwork is fetched anew and hashed here, against the hash its manifest was published with. */
+/** Downloads the artwork and compares its hash with the one in the published manifest. */
 const checkArtwork: Check = async ({ dataset: { artwork = "", bytes = "", sha256: published } }) => {
   if (!canHash()) return [verdict("broken", "Cannot hash here.", cannotHash)]
   const fail = () => {

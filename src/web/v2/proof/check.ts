@@ -1,4 +1,4 @@
-/** Every link is hashed anew before the reader's eyes, and compared with the page and with what this browser saw. */
+/** Re-hashes every link in the page, and compares it with the page and with this browser's memory. */
 import { headFault } from "../../../../schema/altar/ChainCheck.ts"
 import { dateOf, headline, type Known, shorterWords } from "./compare.ts"
 import { rendered } from "./rendered.ts"
@@ -8,14 +8,13 @@ import { forget, history, isKept, newest, record, type SeenPoint } from "./histo
 import { checkReveals } from "./reveals.ts"
 import { isWithin, type Place, type Range, walk, type Walked } from "./walk.ts"
 
-/** What this page shows itself is no memory, unless it was seen `before` the page was. */
+/** Points shown by this page are no memory, unless they were seen `before` it. */
 const knownNow = (before: ReadonlyArray<SeenPoint>): Known => {
   const page = rendered()
   const since = history().filter(({ sequence }) => !(page.stones.has(sequence) || page.head?.sequence === sequence))
   return { ...page, seen: new Map([...since, ...before].map((point) => [point.sequence, point])) }
 }
 
-/** What to do about a difference. */
 const advice = (checkAgain: () => void, saw: boolean) => [
   make(
     "p",
@@ -38,7 +37,7 @@ const advice = (checkAgain: () => void, saw: boolean) => [
     : []),
 ]
 
-/** How far the answer reaches: what was walked, what this browser remembers, and what is still the altar's word. */
+/** The extent of the check: the walked links, this browser's memory, and the rest, which is the altar's word. */
 const scope = ({ seen }: Known, { apart, range }: Walked, { from, to }: Range): string => {
   const before = newest([...seen.values()])
   const walked =
@@ -115,7 +114,7 @@ const verdictOf = (walked: Walked, { from, to }: Range, known: Known, words: Wor
   ]
 }
 
-/** Checks `from` to `to` and the revealed words that the page shows; `every` reports each link, not only what is wrong. `before` is what was seen before this page. */
+/** Checks `from` to `to` and the page's revealed words; `every` reports all links. `before` precedes the page. */
 export const check = async (
   place: Place,
   { from, to }: Range,

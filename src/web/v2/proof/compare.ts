@@ -1,4 +1,4 @@
-/** Three witnesses of one history: the chain as it is answered, the page as it was written, and this browser's memory. */
+/** Compares three sources of one history: the chain as answered, the page as rendered, and this browser's memory. */
 import type { ChainPoint } from "../../../../schema/altar/ChainCheck.ts"
 import { timeWords } from "../page/durations.ts"
 import { newest, type SeenPoint } from "./history.ts"
@@ -16,7 +16,7 @@ export interface Difference {
   readonly saw: SeenPoint | undefined
 }
 
-/** The chain ends before what was already shown. */
+/** The chain ends before a point that was shown. */
 export interface Shorter {
   readonly ends: number
   /** Newest stone of the page, when it is missing. */
@@ -30,14 +30,14 @@ export interface Compared {
   readonly shorter: Shorter | undefined
 }
 
-/** Those of the values that are not what the chain says come first. */
+/** The first value that differs from the chain's, or else the first known one. */
 const other = (chain: string, values: ReadonlyArray<string | undefined>) =>
   values.find((value) => value !== undefined && value !== chain) ?? values.find((value) => value !== undefined)
 
 const differs = ({ chain, page, saw }: Difference) =>
   (page !== undefined && page !== chain) || (saw !== undefined && saw.chainHash !== chain)
 
-/** Where a link of the chain is not what the page shows, or not what this browser saw. */
+/** The parts in which a link of the chain differs from the page or from this browser's memory. */
 export const differencesOf = (link: Stone, { head, seen, stones }: Known): ReadonlyArray<Difference> =>
   parts
     .map((part): Difference => {
@@ -53,7 +53,7 @@ export const differencesOf = (link: Stone, { head, seen, stones }: Known): Reado
     })
     .filter(differs)
 
-/** The same for a point whose link was not asked for. */
+/** The same for a point whose link was not requested. */
 export const differenceAt = ({ chainHash, sequence }: ChainPoint, { head, seen }: Known): ReadonlyArray<Difference> => {
   const page = head?.sequence === sequence ? head.chainHash : undefined
   return [{ sequence, part: "chainHash" as const, chain: chainHash, page, saw: seen.get(sequence) }].filter(differs)
@@ -84,7 +84,6 @@ const odd = ({ differences, shorter }: Compared): string => {
     : "This page shows what this browser saw; the chain that is answered is another one."
 }
 
-/** A headline, and which of the three stands apart. */
 export const headline = (compared: Compared): readonly [word: string, more: string] => {
   const { differences, shorter } = compared
   const saw = shorter?.saw ?? differences.find((one) => one.saw !== undefined && one.saw.chainHash !== one.chain)?.saw

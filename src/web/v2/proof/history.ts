@@ -1,17 +1,16 @@
-/** The history of the chain as this browser saw it on this site: points, and when each was seen first. */
+/** The chain as this browser saw it on this site: points, and when each was seen first. */
 import type { ChainPoint } from "../../../../schema/altar/ChainCheck.ts"
 import { browser } from "../page/store.ts"
 
 export interface SeenPoint extends ChainPoint {
   /** Milliseconds since 1970, when it was seen first. */
   readonly at: number
-  /** A check hashed its way to it; others were only shown by a page. */
+  /** Whether a check hashed its way to it; other points were only shown by a page. */
   readonly isWalked: boolean
 }
 
 const slot = "altar:seen"
 
-/** Points kept. */
 const most = 240
 
 const dayMillis = 86_400_000
@@ -37,10 +36,7 @@ export const newest = (points: ReadonlyArray<SeenPoint>): SeenPoint | undefined 
     undefined,
   )
 
-/**
- * The newest of the chain, what a check walked, and of each day as many as of any other, first what it showed first:
- * whoever shows much later cannot push out what was seen before.
- */
+/** Keeps the newest, the walked, and each day's first points in equal number: a flood cannot displace earlier ones. */
 const thinned = (points: ReadonlyArray<SeenPoint>): ReadonlyArray<SeenPoint> => {
   const last = newest(points)
   const shown = new Map<number, number>()
@@ -62,7 +58,7 @@ const thinned = (points: ReadonlyArray<SeenPoint>): ReadonlyArray<SeenPoint> => 
   return points.filter((point) => kept.has(point))
 }
 
-/** What was seen first is never replaced by what is shown later. */
+/** A later value never replaces the one that was seen first. */
 export const record = (points: ReadonlyArray<ChainPoint>, isWalked = false) => {
   const all = new Map(history().map((point) => [point.sequence, point]))
   const known = all.size
@@ -84,5 +80,5 @@ export const record = (points: ReadonlyArray<ChainPoint>, isWalked = false) => {
 
 export const forget = () => browser.remove(slot)
 
-/** False when there is nothing from before to compare with, and nothing is kept for later. */
+/** False without storage: nothing earlier to compare with, and nothing kept for later. */
 export const isKept = () => browser.keeps()

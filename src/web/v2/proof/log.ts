@@ -1,4 +1,4 @@
-/** The log, checked in this browser: a stone's proof, and that the log only grew since it was seen here last. */
+/** Checks the log in this browser: a stone's proof, and that the log only grew since the last visit. */
 import { base64, Malformed } from "../../../../schema/log/Bytes.ts"
 import { parseProofFile } from "../../../../schema/log/ProofFile.ts"
 import { tilePath } from "../../../../schema/log/Tile.ts"
@@ -12,7 +12,7 @@ import { timeWords } from "../page/durations.ts"
 import { part, Said, unreachable } from "../page/http.ts"
 import { browser } from "../page/store.ts"
 
-/** What this browser saw last of a log: the key it was shown first, and the newest checkpoint it believed. */
+/** This browser's memory of a log: the first key shown, and the newest trusted checkpoint. */
 interface Seen {
   readonly vkey: string
   readonly note: string
@@ -36,7 +36,7 @@ const keep = (vkey: string, note: string) => browser.set(slot, JSON.stringify({ 
 
 const broken = (word: string, ...more: ReadonlyArray<Node | string>) => [verdict("broken", word, ...more)]
 
-/** What cannot be checked here is neither right nor wrong. */
+/** An unsupported check is neither right nor wrong. */
 const refused = ({ fault, reason }: NotProven) =>
   fault === "unsupported" ? [verdict("waits", "Cannot check here.", reason)] : broken("Not proved.", reason)
 
@@ -61,7 +61,7 @@ const read = async (path: string): Promise<Response> => {
   return answer
 }
 
-/** Whether the tiles that are served prove a tree to continue an older one. */
+/** Whether the served tiles prove that a tree continues an older one. */
 const continues = async (old: Tree, tree: Tree): Promise<boolean | Malformed> => {
   if (old.size === 0) return true
   const hashes = await consistencyProof(old.size, tree.size, async (tile) => {
@@ -84,10 +84,10 @@ const forgetting = (checkAgain: () => void) =>
 
 type Compared =
   | { readonly ok: false; readonly findings: ReadonlyArray<Node> }
-  /** Of one history; `old` is what was seen before, empty where nothing was. */
+  /** Both belong to one history; `old` is the tree seen before, empty where there was none. */
   | { readonly ok: true; readonly now: Tree; readonly old: Tree; readonly isOlder: boolean }
 
-/** Whether a checkpoint and the one this browser saw last are of one history, whichever is the older. */
+/** Whether a checkpoint and the remembered one belong to one history, in either order. */
 const compare = async (
   before: Seen | undefined,
   note: string,
@@ -116,7 +116,7 @@ const compare = async (
     ])
   const on = dateOf(before.at)
   if (old.size > now.size) {
-    // A cache on the way may be behind: then the tiles of the newer state prove that this is its beginning.
+    // A stale cache may answer: then the newer tiles prove that its state is the beginning of ours.
     const isOlder = await continues(now, old).catch(() => false)
     return isOlder === true
       ? { ok: true, now, old, isOlder }
@@ -131,7 +131,7 @@ const compare = async (
     : rewritten(`The first ${old.size} stones are not those it had on ${on} (root ${base64(old.root)}).`)
 }
 
-/** The proof of the stone that the page shows, against the key it names and what this browser saw of its log. */
+/** Checks the proof of the page's stone against the named key and this browser's memory of the log. */
 const checkProof = async (root: HTMLElement, checkAgain: () => void): Promise<ReadonlyArray<Node>> => {
   const { proof = "", stone = "", vkey = "" } = root.dataset
   const before = seen()
@@ -142,7 +142,7 @@ const checkProof = async (root: HTMLElement, checkAgain: () => void): Promise<Re
   if (answer.status !== 200) return broken("No proof.", `The altar answered ${answer.status}.`)
   const verdictOf = await verifyProof(text, JSON.parse(stone), { vkey })
   if (!verdictOf.ok) return refused(verdictOf)
-  // A stone may be in a tree that others were never shown: this browser's own memory has to lead there, too.
+  // The proof's tree may be one that others never saw, so this browser's memory must lead to it, too.
   const file = parseProofFile(text)
   if (file instanceof Malformed) return broken("Not proved.", file.message)
   const compared = await compare(before, file.checkpoint, vkey, checkAgain)
@@ -165,7 +165,7 @@ const checkProof = async (root: HTMLElement, checkAgain: () => void): Promise<Re
   ]
 }
 
-/** Whether the newest checkpoint continues the one this browser saw last; then it is the one that is remembered. */
+/** Checks that the newest checkpoint continues the remembered one, and then remembers the newest. */
 const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<ReadonlyArray<Node>> => {
   const { vkey = "" } = root.dataset
   const before = seen()
@@ -181,7 +181,7 @@ const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<Read
       verdict(
         "waits",
         "Older, not rewritten.",
-        `This checkpoint is over ${stones(now.size)}, and on ${dateOf(before.at)} this browser saw ${old.size}, which begin with these: somebody on the way shows an old copy. Try again in a minute.`,
+        `This checkpoint is over ${stones(now.size)}, and on ${dateOf(before.at)} this browser saw ${old.size}, which begin with these: a cache or proxy on the way shows an old copy. Try again in a minute.`,
       ),
     ]
   keep(vkey, note)
@@ -210,6 +210,6 @@ const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<Read
   ]
 }
 
-/** Finds out what its button asks for. */
+/** Runs the check of its button. */
 export const check = (root: HTMLElement, again: () => void): Promise<ReadonlyArray<Node>> =>
   root.dataset["proof"] === undefined ? checkLog(root, again) : checkProof(root, again)

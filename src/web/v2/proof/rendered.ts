@@ -1,9 +1,8 @@
-/** What the server rendered of the chain into this page: its stones, and the head it names. */
+/** The server's rendering of the chain in this page: its stones, and the head it names. */
 import type { ChainPoint } from "../../../../schema/altar/ChainCheck.ts"
 import type { Link } from "../../../buyer/core/Chain.ts"
 import { all } from "../page/dom.ts"
 
-/** A link with the id its page is found by. */
 export interface Stone extends Link {
   readonly id: string
 }
@@ -17,7 +16,7 @@ export interface Rendered {
   readonly head: ChainPoint | undefined
 }
 
-/** Where a stone's own page writes a part out; a row of stones has them beside each picture instead. */
+/** The element with a part of the stone, on the stone's own page; a row of stones has the parts beside each picture. */
 export const elementOf = (part: Part): HTMLElement | undefined => all(`[data-part="${part}"]`, HTMLElement)[0]
 
 const stoneAt = (place: HTMLElement): Stone => {

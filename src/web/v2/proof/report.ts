@@ -1,13 +1,12 @@
-/** What the check found, written out: each link step by step, and what differs with the differing part marked. */
+/** Shows the findings of the check: each link step by step, with differing parts marked. */
 import { holds, type LinkCheck } from "../../../../schema/altar/ChainCheck.ts"
 import { dateOf, type Difference } from "./compare.ts"
 import { elementOf, type Part, type Stone } from "./rendered.ts"
 import { all, make, type Verdict, verdict } from "../page/dom.ts"
 
-/** A link of the chain with what the page and this browser's memory say to it. */
+/** A link of the chain with the differences of page and memory. */
 export interface Judged extends LinkCheck<Stone> {
   readonly differences: ReadonlyArray<Difference>
-  /** The page shows this stone. */
   readonly isShown: boolean
 }
 
@@ -27,7 +26,7 @@ const names: Readonly<Record<Part, string>> = {
 const step = (ok: boolean, word: string, ...more: ReadonlyArray<Node | string>) =>
   make("li", {}, verdict(ok ? "holds" : "broken", word, ...more))
 
-/** What two values share at their start stays plain. */
+/** Leaves the common start of two values unmarked. */
 const marked = (value: string, against: string) => {
   let same = 0
   while (same < value.length && value[same] === against[same]) same += 1
@@ -57,7 +56,7 @@ const difference = ({ chain, page, part, saw, sequence }: Difference) =>
     ),
   )
 
-/** The parts that are hashed, with the NUL between them made visible. */
+/** The hashed parts, with the NUL between them made visible. */
 const joined = ({ link }: Judged) =>
   make(
     "p",
@@ -114,7 +113,7 @@ export const report = (judged: Judged, open: boolean) => {
   return make("li", { class: "checks__item" }, details)
 }
 
-/** Marks a stone where the page shows it, with its thread and the parts that differ, in a sign and a word. */
+/** Marks a stone on the page, with its thread and the differing parts, by sign and word. */
 export const mark = (judged: Judged) => {
   const kind: Verdict = isSound(judged) ? "holds" : "broken"
   const word = kind === "holds" ? "✓ holds" : holds(judged) ? "✗ differs" : "✗ broken"
@@ -127,7 +126,6 @@ export const mark = (judged: Judged) => {
   for (const { part } of judged.differences) elementOf(part)?.classList.add("differs")
 }
 
-/** Nothing is marked any more. */
 export const unmark = () => {
   for (const place of all(".link--holds, .link--broken", HTMLElement)) {
     place.classList.remove("link--holds", "link--broken")

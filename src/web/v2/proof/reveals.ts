@@ -1,4 +1,4 @@
-/** Revealed words are hashed wherever a page shows them. A page that shows other words than were sealed says so beside them. */
+/** Hashes revealed words wherever a page shows them, and warns beside words that do not match their commitment. */
 import { checkReveal } from "../../../buyer/core/Commitment.ts"
 import { all, make, one, verdict, renewed } from "../page/dom.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
@@ -9,7 +9,7 @@ const judge = async (place: HTMLElement) => {
   return { place, fault: await checkReveal(commitment, { text: textContent, salt: decodeURIComponent(saltShown) }) }
 }
 
-/** A list marks only what is wrong; the page of one act says what was found. */
+/** A list marks only faults; the page of one act also states success. */
 const tell = (place: HTMLElement, detail: string | undefined) => {
   for (const told of all("[data-reveal-verdict]", HTMLElement, place)) {
     const isPage = told.dataset["revealVerdict"] === "page"
@@ -27,7 +27,7 @@ const tell = (place: HTMLElement, detail: string | undefined) => {
   }
 }
 
-/** Hashes all revealed words of this page, and marks them; returns how many there are, and how many are not what was sealed. */
+/** Hashes and marks all revealed words of this page; returns how many there are, and how many do not match. */
 export const checkReveals = async (): Promise<{ readonly shown: number; readonly broken: number }> => {
   if (!canHash()) return { shown: 0, broken: 0 }
   const judged = await Promise.all(all("[data-revealed]", HTMLElement).map(judge))

@@ -1,4 +1,4 @@
-/** The check in the page: it starts when asked, and by itself when the page contradicts what this browser saw. */
+/** The check in the page; starts on request, and by itself when the page contradicts this browser's memory. */
 import { all, failure, one, verdict } from "../page/dom.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { cannotHash, pageFailed, part, sentenceOf } from "../page/http.ts"
@@ -6,10 +6,10 @@ import { history, newest, record } from "./history.ts"
 import { onDemand } from "../onDemand.ts"
 import { rendered } from "./rendered.ts"
 
-/** What this browser saw before this page; empty once its owner forgets it. */
+/** Points seen before this page; empty once their owner clears them. */
 const before = [...history()]
 
-/** The page shows another history than before, or a shorter one. */
+/** Whether the page shows another history than before, or a shorter one. */
 const isDoubtful = (): boolean => {
   const { head, stones } = rendered()
   const points = [...stones.values(), ...(head === undefined ? [] : [head])]
@@ -33,7 +33,7 @@ const attach = (root: HTMLElement) => {
   const run = async (from: number, to: number, every: boolean) => {
     if (!canHash()) return place.status.replaceChildren(verdict("broken", "Cannot check here.", cannotHash))
     able(false)
-    // What hashes and compares is fetched when somebody asks for it.
+    // The checking code is loaded on demand.
     await onDemand()
       .then(({ check }) => check(place, { from, to }, every, before))
       .catch((error: unknown) => {
@@ -48,7 +48,7 @@ const attach = (root: HTMLElement) => {
     able(true)
   }
   const some = () => void run(number("from"), number("to"), true)
-  // A button may come with a page that was laid out anew.
+  // A renewed page may bring new buttons.
   root.addEventListener("click", ({ target }) => {
     if (!(target instanceof Element)) return
     if (target.closest("[data-verify-some]") !== null) some()

@@ -1,4 +1,4 @@
-/** Walks the links of a range, and to the heads near it, and says of each whether it holds and what differs. */
+/** Walks the links of a range and to the heads near it, and reports for each whether it holds and what differs. */
 import { type ChainPoint, genesis, holds, type LinkCheck } from "../../../../schema/altar/ChainCheck.ts"
 import { checkLinks } from "../../../buyer/core/Chain.ts"
 import { ask, messageOf, part, Said } from "../page/http.ts"
@@ -38,16 +38,16 @@ const readSegment = async (from: number, limit: number): Promise<Segment> => {
   return { anchor, entries, head }
 }
 
-/** The anchor of the first stone is the genesis, whatever the server says, and a segment begins where it was asked for. */
+/** The anchor of the first stone is always the genesis, and a segment must begin at the requested link. */
 const checkSegment = ({ anchor, entries }: Segment, from: number): Promise<ReadonlyArray<LinkCheck<Stone>>> =>
   checkLinks(entries, from === 1 ? genesis : { sequence: from - 1, chainHash: anchor.chainHash })
 
 const batch = 100
 
-/** Links walked beyond what was asked for, to reach the heads that the page names and that this browser saw. */
+/** Maximum further links walked to reach the page's head and the remembered one. */
 const reach = 500
 
-/** Of what is remembered beyond them, so many are looked up alone: a newest one that was only shown proves little. */
+/** Maximum remembered points looked up alone; several, because a newest one that was only shown proves little. */
 const samples = 8
 
 export interface Place {
@@ -62,11 +62,10 @@ export interface Range {
 
 export const isWithin = ({ from, to }: Range, sequence: number) => sequence >= from && sequence <= to
 
-/** Some of many, from first to last. */
 const spread = <A>(many: ReadonlyArray<A>): ReadonlyArray<A> =>
   many.filter((_, at) => at % Math.ceil(many.length / samples) === 0)
 
-/** The range and, where they are near enough, the heads on both sides of it; what is not is looked up alone. */
+/** The range and the heads near it on both sides; points farther away are looked up alone. */
 const planOf = ({ from, to }: Range, { head, seen: known }: Known) => {
   const points = [...known.values()]
   const heads = [head, newest(points), newest(points.filter(({ isWalked }) => isWalked))].flatMap((point) =>
@@ -114,7 +113,7 @@ export const walk = async (
     differences.push(...judged.differences)
     if (!holds(judged)) wrong += 1
     if (isSound(judged)) return show(judged) && place.list.append(report(judged, asked.from === asked.to))
-    // What is wrong stands first: nobody should have to look for it. Every link after a changed one differs too.
+    // Faults come first, so that they need no search; every link after a changed one differs, too.
     place.list.insertBefore(report(judged, !holds(judged) || bad === 0), place.list.children[bad] ?? null)
     bad += 1
   }
@@ -137,7 +136,7 @@ export const walk = async (
     const judged = await judge(segment, next, known)
     const first = judged[0]
     if (first === undefined) break
-    // Segments that each hold must also hold together.
+    // Consecutive segments must also fit together.
     const seam = last === undefined || first.before.chainHash === last.chainHash
     for (const [index, one] of judged.entries()) add(index === 0 && !seam ? { ...one, follows: false } : one)
     count += judged.length
@@ -145,7 +144,7 @@ export const walk = async (
     next += judged.length
     place.status.replaceChildren(verdict("waits", `${count} of ${end - range.from + 1} links checked.`))
   }
-  // An empty page asks for no link, and still for the head.
+  // An empty page requests no link, but still the head.
   head ??= (await read(1, 1)).head
   const shorter = ends === Infinity ? undefined : shorterOf(ends, known)
   const expected = Math.max(0, end - range.from + 1)

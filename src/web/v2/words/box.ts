@@ -1,4 +1,4 @@
-/** The box of sealed words: salts and words this browser holds, by commitment, from before anything is paid. */
+/** The box of sealed words: salts and words in this browser by commitment, stored before anything is paid. */
 import { part } from "../page/http.ts"
 import { browser } from "../page/store.ts"
 
@@ -8,10 +8,9 @@ export interface Keepsake {
   readonly commitment: string
 }
 
-/** The act that sealed them, once it is settled. */
+/** The act that sealed the words, once it is settled. */
 export interface Deed {
   readonly title: string
-  /** Path of its page. */
   readonly path: string
   readonly payer: string | null
 }
@@ -19,7 +18,7 @@ export interface Deed {
 export interface Held extends Keepsake {
   /** RFC 3339, when this browser got them. */
   readonly keptAt: string
-  /** Their owner saved or copied them. */
+  /** Whether their owner saved or copied them. */
   readonly saved: boolean
   readonly deed: Deed | null
 }
@@ -32,7 +31,7 @@ const textOf = (value: unknown, name: string): string | undefined => {
   return typeof text === "string" ? text : undefined
 }
 
-/** A file may come from anywhere: its links lead to acts of this site or nowhere. */
+/** A file may come from anywhere, so its links may lead only to acts of this site. */
 const deedOf = (value: unknown): Deed | null => {
   const [title, path, payer] = [textOf(value, "title"), textOf(value, "path"), textOf(value, "payer")]
   return title === undefined || path === undefined || !/^\/(?:acts|witness)\/[0-9a-f-]{36}$/u.test(path)
@@ -64,11 +63,11 @@ const write = (entry: Held): Held => {
 
 export const held = (commitment: string): Held | undefined => read(slotOf(commitment))
 
-/** Those already there keep what is known of them. */
+/** An entry that is already there stays as it is. */
 export const hold = ({ commitment, salt, words }: Keepsake): Held =>
   held(commitment) ?? write({ salt, words, commitment, keptAt: new Date().toISOString(), saved: false, deed: null })
 
-/** A saved file is taken back: it is saved, and an act that either side knows stays known. */
+/** Restores an entry from a saved file and marks it as saved; an act that either side knows stays known. */
 export const restore = (entry: Held): Held =>
   write({ ...entry, saved: true, deed: entry.deed ?? held(entry.commitment)?.deed ?? null })
 
@@ -89,6 +88,6 @@ export const everything = (): ReadonlyArray<Held> =>
 /** False when these words are lost with the page. */
 export const lasts = (commitment: string): boolean => browser.lasts(slotOf(commitment))
 
-/** All of them as one file, which can be taken back. */
+/** All entries as one file, which can be imported. */
 export const exported = (entries: ReadonlyArray<Held>): string =>
   JSON.stringify({ kind: "spirit-altar-sealed-words", version: 1, from: location.origin, words: entries }, null, 2)

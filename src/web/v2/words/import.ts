@@ -1,4 +1,4 @@
-/** A saved file is imported: chosen, dropped or pasted; what does not hash to its commitment is refused. */
+/** Imports a saved file by choosing, dropping or pasting; entries that do not hash to their commitment are rejected. */
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { type Held, readHeld, restore } from "./box.ts"
 import { one } from "../page/dom.ts"
@@ -6,10 +6,10 @@ import { canHash } from "../../../buyer/core/Digest.ts"
 import { cannotHash, part, Said, sentenceOf } from "../page/http.ts"
 import { parsed } from "../page/store.ts"
 
-/** Bytes of a file that is read; thousands of sealed words fit in. */
+/** Maximum bytes of a file, enough for thousands of sealed words. */
 const largest = 4_000_000
 
-/** Of one keepsake, a list of them, or an exported box. */
+/** Reads one keepsake, a list of them, or an exported box. */
 const listed = (text: string): ReadonlyArray<Held> | undefined => {
   const value = parsed(text)
   const within = Array.isArray(value) ? value : part(value, "words")

@@ -1,4 +1,4 @@
-/** Salt and words are shown to their owner to keep: nobody else has them, and nobody can make them again. */
+/** Shows salt and words to their owner to keep: there is no other copy, and they cannot be recreated. */
 import { change, held, type Keepsake, lasts } from "./box.ts"
 import { copyFrom } from "../page/copy.ts"
 import { button, make } from "../page/dom.ts"
@@ -29,7 +29,7 @@ export const saving = (text: string, name: string, label: string, done: () => vo
   return link
 }
 
-/** `fresh` ones are waited for: whoever leaves before they are saved or copied is asked. */
+/** A `fresh` keepsake asks for confirmation when its owner leaves before saving or copying it. */
 export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done: () => void = () => {}): HTMLElement => {
   const { commitment, salt, words } = kept
   const text = JSON.stringify({ salt, words, commitment }, null, 2)

@@ -1,4 +1,4 @@
-/** The box of sealed words: listed, saved as one file, taken back; and the wallets whose acts may be asked for. */
+/** The page of the box of sealed words: list, export and import, and the owner's wallets. */
 import { drop, everything, exported, type Held, held, lasts, restore } from "./box.ts"
 import { all, button, make, one, shortOf, verdict } from "../page/dom.ts"
 import { timeWords } from "../page/durations.ts"
@@ -7,7 +7,7 @@ import { keepsake, saving } from "./keepsake.ts"
 import { found, hasPlayWallet, playAddress } from "../pay/wallet.ts"
 import { browser } from "../page/store.ts"
 
-/** Asked twice: what is removed here may be nowhere else. */
+/** Asks for confirmation: the removed words may exist nowhere else. */
 const remover = ({ commitment }: Held, done: () => void) => {
   const place = make("div", { class: "held__remove" })
   const ask = () => {
@@ -39,7 +39,7 @@ const entry = (one: Held, changed: () => void) => {
   }
   showState()
   const folded = make("details", { class: "fold" }, make("summary", {}, "Salt, words and commitment"))
-  // Written out only when somebody wants to see them.
+  // Rendered only when opened.
   folded.addEventListener(
     "toggle",
     () =>
@@ -69,7 +69,6 @@ const entry = (one: Held, changed: () => void) => {
   )
 }
 
-/** All of the box as one file. */
 const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
   const save = () => {
     for (const one of entries) restore(one)
@@ -78,9 +77,10 @@ const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
   return make("p", { class: "doors" }, saving(exported(entries), "sealed-words.json", "Save all as one file", save))
 }
 
-const emptyBox = "No sealed words are in this browser. What you seal here is kept here, from before it is paid."
+const emptyBox =
+  "No sealed words are in this browser. Words that you seal here are kept here, from before they are paid for."
 const noRoom = "found no room here and will be gone when you leave."
-const fleetingBox = "This browser keeps nothing for this site: what is taken back here is gone when you leave."
+const fleetingBox = "This browser keeps nothing for this site: words that are imported here are gone when you leave."
 
 const box = (place: HTMLElement) => {
   const list = one("[data-box-list]", HTMLElement, place)
@@ -118,7 +118,7 @@ const box = (place: HTMLElement) => {
   show()
 }
 
-/** Says of each listed act whether its sealed words are here. */
+/** Marks each listed act whose sealed words are here. */
 const marks = () => {
   for (const place of all("[data-sealed]", HTMLElement)) {
     const here = held(place.dataset["sealed"] ?? "") !== undefined

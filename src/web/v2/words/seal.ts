@@ -1,4 +1,4 @@
-/** Words are sealed, checked and, when their owner says so, revealed; until then nothing of them is sent. */
+/** Seals, checks and, on their owner's order, reveals words; nothing of them is sent before. */
 import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
 import { canHash, randomHex } from "../../../buyer/core/Digest.ts"
 import { held, hold } from "./box.ts"
@@ -22,7 +22,7 @@ const partsOf = (form: HTMLFormElement): Parts => ({
   result: one("[data-result]", HTMLElement, form),
 })
 
-/** The form answers with whatever `work` makes of its salt and words. */
+/** Shows the result of `work` on the form's salt and words. */
 const answer = (
   form: HTMLFormElement,
   work: (salt: string, words: string, parts: Parts) => Promise<ReadonlyArray<Node>>,
@@ -58,7 +58,7 @@ const match = async (salt: string, words: string, against: string) => {
       }
 }
 
-/** Fills a form in with words this browser holds for its commitment, and says so. */
+/** Fills a form with words that this browser holds for its commitment, and says so. */
 const filling = (form: HTMLFormElement, commitment: () => string) => {
   const { salt, words } = partsOf(form)
   const note = one("[data-filled]", HTMLElement, form)
@@ -80,7 +80,7 @@ const checking = (form: HTMLFormElement, others: ReadonlyArray<() => void>) => {
   const offer = filling(form, now)
   const note = one("[data-filled]", HTMLElement, form)
   const refuse = (word: string, message: string) => note.replaceChildren(verdict("broken", word, message))
-  // What somebody typed is not written over.
+  // A visitor's input is never overwritten.
   commitment.addEventListener("input", () => partsOf(form).salt.value + partsOf(form).words.value === "" && offer())
   acceptImports(
     form,
@@ -117,7 +117,7 @@ const revealing = (form: HTMLFormElement) => {
     if (!same) return [...findings, make("p", {}, "Nothing was sent.")]
     const reply = await ask(dataset["reveal"] ?? "", post({ salt, [dataset["name"] ?? "text"]: words }))
     if (reply.status !== 200 && reply.status !== 201) return [verdict("broken", "Not revealed.", messageOf(reply))]
-    // The page is laid out anew around this answer.
+    // The page is renewed around this answer.
     void paying().then(
       ({ renew }) => renew(),
       () => undefined,
